@@ -65,7 +65,7 @@ async def download(megabytes: float, files: int) -> dict[str, float]:
         for folder in ("one", "many"):
             figures[f"{folder} bare MB/s"] = megabytes / await _bare(bench, folder)
             figures[f"{folder} direct MB/s"] = megabytes / await _saved(bench, bench.service(), folder)
-            async with _memory(bench.stack.worker) as peak:
+            async with memory(bench.stack.worker) as peak:
                 seconds = await _saved(bench, bench.service(_WithoutAddresses), folder)
             figures[f"{folder} through the app MB/s"] = megabytes / seconds
             figures[f"{folder} worker MiB above idle"] = (max(peak) - idle) / (1 << 20)
@@ -154,7 +154,7 @@ async def _saved(bench: _Bench, service: Service, folder: str) -> float:
 
 
 @asynccontextmanager
-async def _memory(process: psutil.Process) -> AsyncIterator[Sequence[int]]:
+async def memory(process: psutil.Process) -> AsyncIterator[Sequence[int]]:
     """Resident memory of the process, sampled during the block."""
     sizes = [process.memory_info().rss]
 

@@ -16,16 +16,17 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import BinaryIO, Literal, NamedTuple, Self
 
+from fence.names import Names
 from fence.way import PASS, SAFE, Refused, Way, checked
 
 #: Links on one way, as many as Linux follows; and components with those of the links.
 _LINKS, _STEPS = 40, 4096
-#: Entries of a directory that are listed at most; and the steps by which the links in one are looked at.
-_ENTRIES, _LISTED = 100_000, 50_000
+#: Entries of a directory that are listed at once, at most; of a page; and the steps by which the links in one
+#: are looked at.
+_ENTRIES, PAGE, _LISTED = 100_000, 1_000, 50_000
 #: The last moment that a date can hold; files may be of later ones.
 _LATEST = 253_402_300_799.0
 _ENTRY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | SAFE
@@ -70,10 +71,10 @@ class _Opened(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """Entries of a directory by name, how many names there are, and whether there are more than are named."""
+    """Entries of a directory by name; the name after which others follow, or ""; whether some never do."""
 
     entries: list[Entry]
-    names: int
+    next: str
     more: bool
 
 
@@ -138,24 +139,25 @@ class Fence:
 
     def entries(self, path: str = ".") -> list[Entry]:
         """What is in a directory, by name; no pipes, sockets and devices. Raises Refused for too many."""
-        entries, _, more = self.listing(path)
-        if more:
-            raise Refused(f"the directory has more than {_ENTRIES:,} entries")
-        return entries
+        names, entries, following, more = Names(), list[Entry](), "", False
+        while len(entries) <= _ENTRIES and not more:
+            part, following, more = self.listing(path, names, following, _ENTRIES + 1)
+            entries += part
+            if not following and not more and len(entries) <= _ENTRIES:
+                return entries
+        raise Refused(f"the directory has more than {_ENTRIES:,} entries")
 
-    def listing(self, path: str = ".", start: int = 0, count: int = _ENTRIES) -> Listing:
-        """The same in part: `count` of the names from `start` on. Of too many, those that are named first."""
-        fd, names = self._walk(path, PASS, links=True)
+    def listing(self, path: str, names: Names, after: str = "", count: int = PAGE) -> Listing:
+        """The same in part: `count` of the names after one; `names` keeps what earlier parts have read."""
+        fd, above = self._walk(path, PASS, links=True)
         try:
             listed = os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=fd)
         finally:
             os.close(fd)
         try:
-            with os.scandir(listed) as scan:
-                children = [entry.name for entry in islice(scan, _ENTRIES + 1)]
-            chosen = sorted(children[:_ENTRIES])
-            entries = list(self._entries(listed, chosen[start : start + count], names))
-            return Listing(entries, len(chosen), len(children) > _ENTRIES)
+            page = names.page(listed, after, count)
+            entries = list(self._entries(listed, page.names, above))
+            return Listing(entries, page.names[-1] if page.follows else "", page.more and not page.follows)
         finally:
             os.close(listed)
 

@@ -46,15 +46,14 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
 
 @blueprint.function_name("get_files")
 @blueprint.route("jobs/{id}/files", methods=["GET"])
-@api_route("directory", "path")
+@api_route("directory", "path", "after")
 async def get_files(req: func.HttpRequest) -> func.HttpResponse:
-    """Files that a job wrote: ?directory=stdouterr|<output id> &path=."""
+    """Files that a job wrote, some of them: ?directory=stdouterr|<output id> &path=. &after=<next>."""
     from shared.operate import output
 
-    query = req.params
-    files = await output.files(
-        ports(), req.route_params["id"], query.get("directory", "stdouterr"), query.get("path", "."), caller()
-    )
+    job_id, query = req.route_params["id"], req.params
+    directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
+    page = await output.files(ports(), job_id, directory, path, query.get("after", ""), caller())
     listed = [
         {
             "name": f.name,
@@ -63,9 +62,9 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
             **({"link": True} if f.link else {}),
             **({"leftOut": True} if f.left_out else {}),
         }
-        for f in files
+        for f in page.files
     ]
-    return answer({"files": listed})
+    return answer({"files": listed, "next": page.next or None})
 
 
 @blueprint.function_name("get_zip")

@@ -15,7 +15,7 @@ from pydantic import ValidationError
 from shared.answers.job import JobDetail
 from shared.core.identity import is_job_id
 from slipway.client.curves import Curves, answers
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.remote import Remote
 from slipway.client.service import Service, service
 from slipway.client.walk import walk

@@ -140,7 +140,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "List the files in a folder of an output directory",
         {200: output.OutputEntries},
         (*_NO_JOB, 409),
-        _FOLDER,
+        (*_FOLDER, _text("after", "the `next` of an earlier answer")),
     ),
     "get_file": Operation(
         "GET",

@@ -22,9 +22,11 @@ class OutputEntry(Answer):
 
 
 class OutputEntries(Answer):
-    """What lies in a folder of an output directory."""
+    """What lies in a folder of an output directory, in the order of names: of a large one, a part."""
 
     files: tuple[OutputEntry, ...]
+    next: str | None
+    """The `after` of the next request; null where there are no more."""
 
 
 class FileAddress(Answer):

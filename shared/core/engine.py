@@ -93,6 +93,14 @@ class OutputFile:
 
 
 @dataclass(frozen=True)
+class FilePage:
+    """Some files of a folder; `next` is the `after` of those that follow, "" where there are none."""
+
+    files: tuple[OutputFile, ...]
+    next: str = ""
+
+
+@dataclass(frozen=True)
 class FileChunk:
     """Bytes of a file from an offset; `next` is where to go on."""
 
@@ -264,7 +272,10 @@ class Engine(Protocol):
         """
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """The files of an output directory (`stdouterr` or an output id)."""
+        """The files of a folder of an output directory (`stdouterr` or an output id); of many, the first."""
+
+    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
+        """The same page by page; `after` is "" or what the page before had as `next`, as a caller gave it."""
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """At most `limit` bytes of a file of an output directory; none at its end, or after it.

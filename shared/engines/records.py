@@ -9,11 +9,13 @@ from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple, Protocol
+from urllib.parse import quote, unquote_to_bytes
 
 from fence import Entry, Fence
+from fence.names import Names, rest
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
-from shared.core.ports import FileChunk, OutputFile
+from shared.core.ports import FileChunk, FilePage, OutputFile
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 from shared.engines.launch.layout import Layout
@@ -56,6 +58,7 @@ class Records:
         self._layout, self._reads = cluster.layout, cluster.reads
         # Apart: what a job wrote takes its time, and no record of an end waits for it.
         self._of_records, self._of_files = Reads(Transient), Reads(Busy)
+        self._names = Names()
 
     async def find(self, target: Target) -> Record | None:
         """The record of the run that has the claim; None while there is none that can be seen."""
@@ -74,9 +77,9 @@ class Records:
         whose, run = _written_by(target, record)
         return untrusted.path(f"{self._layout.segment(whose)}/{run}")
 
-    async def files(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
-        """The entries of an output directory. Raises NotFound."""
-        return await self._of_files.run(self._list, target, directory, path)
+    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
+        """Entries of an output directory. Raises NotFound."""
+        return await self._of_files.run(self._list, target, directory, path, after)
 
     async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """Part of a file of an output directory. Raises NotFound."""
@@ -126,15 +129,15 @@ class Records:
             # One job's record says nothing of the cluster: its breaker must not count it.
             raise Busy(f"the record of the attempt cannot be read: {text}") from error
 
-    def _list(self, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:
+    def _list(self, target: Target, directory: str, path: str, after: str) -> FilePage:
         with self._output(target, directory, path) as (root, inside):
             try:
-                listing = root.listing(inside)
-                files = tuple(map(_file, listing.entries))
-                rest = OutputFile(f"… more than {listing.names:,} entries", None, None, left_out=True)
-                return (*files, rest) if listing.more else files
+                listing = root.listing(inside, self._names, os.fsdecode(unquote_to_bytes(after)))
             except _ABSENT:
-                return ()
+                return FilePage(())
+        files = tuple(map(_file, listing.entries))
+        more = (OutputFile(rest(), None, None, left_out=True),) if listing.more else ()
+        return FilePage((*files, *more), quote(os.fsencode(listing.next), safe=""))
 
     def _chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         with self._output(target, directory, path) as (root, inside), root.file(inside) as stream:

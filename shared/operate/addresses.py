@@ -6,14 +6,11 @@ Only after the end: before it, a blob may lag behind the file that the job write
 from __future__ import annotations
 
 from shared.core.caller import KEY_HOLDER, Caller
-from shared.core.errors import Misuse, NotFound
+from shared.core.errors import NotFound
 from shared.core.job import Stored
 from shared.core.ports import AddressPage, BlobFolder, Ports
 from shared.operate.blob_folder import folder_of
-from shared.operate.output import MOST_BYTES, stored_of, target_of
-
-#: Characters of a `next`; the storage makes them of names.
-_LONGEST = 4_000
+from shared.operate.output import MOST_BYTES, check_after, stored_of, target_of
 
 
 async def addresses(
@@ -23,8 +20,7 @@ async def addresses(
 
     Raises Misuse: 400, 404; 409 before the job reached its cluster.
     """
-    if len(after) > _LONGEST or not after.isprintable():
-        raise Misuse("after is not the `next` of an earlier answer", remedy="begin without it")
+    check_after(after)
     stored = await stored_of(ports, job_id, directory, path, who)
     target_of(stored)
     folder = await _folder(ports, stored, directory, path)

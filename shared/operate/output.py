@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Job, JobState, Stored, Target
-from shared.core.ports import FileChunk, OutputFile, Ports
+from shared.core.ports import FileChunk, FilePage, OutputFile, Ports
 from shared.core.visible import is_askable
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
@@ -19,6 +19,8 @@ LOG_CHUNK = 1 << 18
 #: Bytes of a file in one answer: the worker holds a whole answer in memory, and several at once.
 MOST_BYTES = 8 << 20
 _LONGEST_RECEIPT = 16 << 20
+#: Characters of a `next`; clusters and storage make them of names.
+_LONGEST_AFTER = 4_000
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
@@ -51,13 +53,17 @@ async def receipt_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> byt
 
 
 async def files(
-    ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
-) -> tuple[OutputFile, ...]:
-    """The files of an output directory. Raises Misuse (404, 409) before the job reached its cluster."""
+    ports: Ports, job_id: str, directory: str, path: str, after: str = "", who: Caller = KEY_HOLDER
+) -> FilePage:
+    """Some files of an output directory, after a page before. Raises Misuse (404, 409).
+
+    The latter before the job reached its cluster.
+    """
+    check_after(after)
     stored = await stored_of(ports, job_id, directory, path, who)
     target = target_of(stored)
     try:
-        return await ports.engines.get(target.engine).files(target, directory, path)
+        return await ports.engines.get(target.engine).page(target, directory, path, after)
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
 
@@ -92,6 +98,12 @@ async def content(
         return await engine.read(target, directory, path, first, limit)
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
+
+
+def check_after(after: str) -> None:
+    """Raise Misuse (400) for what is no place in a list."""
+    if len(after) > _LONGEST_AFTER or not after.isprintable():
+        raise Misuse("after is not the `next` of an earlier answer", remedy="begin without it")
 
 
 async def stored_of(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:

@@ -82,16 +82,20 @@ async def _tree(
     engine: Engine, target: Target, directory: str, folder: str, too_much: Callable[[str], Misuse]
 ) -> _Tree:
     """What lies there, by name. Raises Misuse as soon as it is too much, as of links that form a circle."""
-    tree, ahead, folders, size = _Tree(), deque([(folder, 0)]), 0, 0
+    tree, ahead, folders, size = _Tree(), deque([(folder, 0, "")]), 0, 0
     while ahead:
-        path, depth = ahead.popleft()
-        folders += 1
-        for file in await engine.files(target, directory, path or "."):
+        path, depth, after = ahead.popleft()
+        listed = await engine.page(target, directory, path or ".", after)
+        if listed.next:
+            ahead.append((path, depth, listed.next))
+        else:
+            folders += 1
+        for file in listed.files:
             name = f"{path}/{file.name}".lstrip("/")
             if file.link or file.left_out or not _is_name(file.name):
                 tree.left_out += 1
             elif file.size is None:
-                ahead.append((name, depth + 1))
+                ahead.append((name, depth + 1, ""))
             else:
                 tree.members.append(_Member(name, file.size, file.modified))
                 size += file.size
@@ -99,7 +103,7 @@ async def _tree(
             raise too_much(f"more than {MOST_BYTES:,} bytes")
         if len(tree.members) > MOST_FILES:
             raise too_much(f"more than {MOST_FILES:,} files")
-        if folders + len(ahead) > _MOST_FOLDERS or any(level > _DEEPEST for _, level in ahead):
+        if folders + len(ahead) > _MOST_FOLDERS or any(level > _DEEPEST for _, level, _ in ahead):
             raise too_much(f"more than {_MOST_FOLDERS:,} folders, or links that lead in circles")
     tree.members.sort()
     return tree

@@ -59,6 +59,14 @@ def listed(files: object, folder: str) -> list[dict[str, Any]]:
     return files
 
 
+def following(answer: Mapping[str, Any], after: str) -> str:
+    """Where a list goes on behind an answer, "" at its end. Raises Failure for a list without an end."""
+    place = answer.get("next") or ""
+    if not isinstance(place, str) or (place and place == after):
+        raise Failure("the service's list of files has no end")
+    return place
+
+
 def _is_entry(file: object) -> bool:
     if not isinstance(file, dict) or not isinstance(file.get("name"), str):
         return False

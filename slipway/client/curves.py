@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from shared.operate.series import MOST_SERIES, Points, Series, sampled
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.service import Service
 
 #: Points that are kept of a series; when there are twice as many, they are thinned out.

@@ -1,18 +1,16 @@
 """What a job wrote, read through the API: every file below its output directories, and their bytes."""
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TypeVar
 
 from slipway.client.direct import Direct
+from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered
 from slipway.client.remote import Remote
 from slipway.client.service import FileChunk, Service
 
-Answer = TypeVar("Answer")
 #: Requests at once.
 PARALLEL = 8
 #: Bytes of the chunks that a file is read in, fewer through the API: its worker holds some copies of each.
@@ -21,8 +19,6 @@ CHUNK, DIRECT_CHUNK = 2 << 20, 8 << 20
 _AHEAD, _DIRECT_AHEAD = 3, PARALLEL
 #: Chunks of all files that are asked for and not yet written: what a download holds in memory.
 _HELD = 2 * PARALLEL
-#: Seconds without any answer after which a read is given up, and the longest wait between two tries.
-_PATIENCE, _LONGEST_WAIT = 60.0, 8.0
 
 
 @dataclass(frozen=True)
@@ -80,16 +76,3 @@ async def chunks(
         for task in under_way:
             if not task.cancel() and not task.cancelled() and not task.exception():
                 bounds.held.release()
-
-
-async def patiently(ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    """The answer, asked for again while the service does not answer, for a minute. Raises Failure."""
-    began, wait = time.monotonic(), 0.5
-    while True:
-        try:
-            return await ask()
-        except Unanswered:
-            if time.monotonic() - began + wait > _PATIENCE:
-                raise
-            await asyncio.sleep(wait)
-            wait = min(2 * wait, _LONGEST_WAIT)

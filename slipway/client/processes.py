@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.refusal import Absent
 from slipway.client.service import Service
 from slipway.failure import Failure

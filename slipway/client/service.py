@@ -11,8 +11,9 @@ from urllib.parse import quote, unquote
 
 import aiohttp
 
-from slipway.client.answers import AddressPage, Body, address_page, listed, range_of
+from slipway.client.answers import AddressPage, Body, address_page, following, listed, range_of
 from slipway.client.deployment import find_deployment
+from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered, refusal
 from slipway.client.unreachable import why
 from slipway.failure import Failure
@@ -144,10 +145,15 @@ class Service:
         return clusters
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-        """The files of one output directory, or of a folder in it."""
-        query = {"directory": directory, "path": path}
-        answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=query)
-        return listed(answer["files"], f"{directory}/{path}")
+        """The files of one output directory, or of a folder in it; of a large one page by page, patiently."""
+        place, query = f"jobs/{_id(job_id)}/files", {"directory": directory, "path": path}
+        answer = await self._json("GET", place, params=query)
+        files = listed(answer["files"], f"{directory}/{path}")
+        while after := following(answer, query.get("after", "")):
+            query["after"] = after
+            answer = await patiently(lambda: self._json("GET", place, params=query))
+            files += listed(answer["files"], f"{directory}/{path}")
+        return files
 
     async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
         """Where files of a folder can be read without this API; None where none of the directory can."""

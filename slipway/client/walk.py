@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from slipway.client.output import PARALLEL, patiently
+from fence.names import MORE
+from slipway.client.output import PARALLEL
+from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered
 from slipway.client.remote import Remote
 from slipway.client.service import Service
@@ -21,6 +23,10 @@ _MOST_FOLDERS, _ALIKE, _DEEPEST = 20_000, 20, 64
 _ALONE = 8
 _LINK = "it is a link to a folder above it"
 _GUESS = "it lists the same as a folder above it, so it was taken for a link to that, and not read"
+_REST = (
+    "the others are not listed, and still where the job wrote them; copy them from that share or container, "
+    "or let the job write fewer files into one folder"
+)
 #: What a list shows of a folder.
 Shown = tuple[tuple[Any, ...], ...]
 
@@ -83,7 +89,8 @@ class _Walk:
                 reason = "it is a link that leads out of the job's folder"
                 self.skipped.append((f"{folder.directory}/{name}", reason))
             elif entry.get("leftOut"):
-                self.unread.append((f"{folder.directory}/{name}", "it is there, and cannot be asked for"))
+                reason = _REST if entry["name"].startswith(MORE) else "it is there, and cannot be asked for"
+                self.unread.append((f"{folder.directory}/{name}", reason))
             elif entry["bytes"] is not None:
                 moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
                 self.files.append(Remote(folder.directory, name, entry["bytes"], moment))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.service import Listed, Service
 from slipway.commands.jobs import asking, show, why
 from slipway.failure import Failure

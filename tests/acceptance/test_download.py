@@ -10,9 +10,11 @@ import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import psutil
 import pytest
 import pytest_asyncio
 
+from bench.download import memory
 from tests.acceptance.door import Door, shell
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -129,3 +131,31 @@ async def test_the_receipt_comes_by_its_jobs_id(door: Door, written: str, tmp_pa
     code, out, output = await slipway(door, "receipt", written, cwd=tmp_path)
     assert code == 0, output
     assert json.loads(out)["id"] == written
+
+
+@pytest.mark.thorough
+async def test_a_hundred_thousand_files_in_one_folder_are_listed_and_come_home(
+    door: Door, tmp_path: Path
+) -> None:
+    many = 100_001
+    document = shell(f'cd "$AZ_BATCHAI_OUTPUT_MODEL" && mkdir many && cd many && seq -w {many} | xargs touch')
+    document["properties"]["outputDirectories"] = [
+        {"id": "MODEL", "pathPrefix": document["properties"]["stdOutErrPathPrefix"]}
+    ]
+    _, job, _ = await door.call("POST", "jobs", document)
+    ended = await door.ended(id=job["id"])
+    assert ended["state"] == "succeeded", ended
+    (worker,) = psutil.Process(door.stack.processes[-1].pid).children()
+
+    async with memory(worker) as sizes:
+        listed = await slipway(door, "files", job["id"], "MODEL", "many", "--json", cwd=tmp_path)
+        tree = await slipway(door, "files", job["id"], "--tree", cwd=tmp_path)
+        some = await slipway(door, "download", job["id"], "MODEL/many/09?000", "--to", "home", cwd=tmp_path)
+        last = await slipway(door, "cat", job["id"], f"MODEL/many/{many}", cwd=tmp_path)
+
+    names = [f"{number:06}" for number in range(1, many + 1)]
+    assert (listed[0], [file["name"] for file in json.loads(listed[1])]) == (0, names), listed[2]
+    assert (tree[0], tree[1].count(b"MODEL/many/")) == (0, many), tree[2]
+    assert (some[0], len([*(tmp_path / "home/MODEL/many").iterdir()])) == (0, 10), some[2]
+    assert last[0] == 0, last[2]
+    assert max(sizes) - sizes[0] < 64 << 20

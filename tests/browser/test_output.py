@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from playwright.async_api import Page, Route, expect
@@ -100,6 +101,29 @@ async def answer_files(page: Page, files: dict[str, bytes]) -> None:
     await page.route("**/api/jobs/job-000001/outputs", lambda route: route.fulfill(json={"outputs": []}))
     await page.route("**/api/jobs/job-000001/files?*", listing)
     await page.route("**/api/jobs/job-000001/files/stdouterr/*", part)
+
+
+async def test_a_large_folder_is_turned_page_by_page(reader: Reader) -> None:
+    page = reader.page
+    await answer_files(page, {})
+    parts: dict[str, tuple[list[str], str | None]] = {"": (["a", "b"], "b"), "b": (["c"], None)}
+
+    async def listing(route: Route) -> None:
+        (after,) = parse_qs(urlsplit(route.request.url).query).get("after", [""])
+        names, following = parts[after]
+        entries = [{"name": name, "bytes": 1, "modified": None} for name in names]
+        await route.fulfill(json={"files": entries, "next": following})
+
+    await page.route("**/api/jobs/job-000001/files?*", listing)
+    await reader.open("jobs/job-000001/files")
+
+    await expect(page.get_by_role("button", name="b", exact=True)).to_be_visible()
+    await page.get_by_role("button", name="Next 2 names").click()
+    await expect(page.get_by_role("button", name="c", exact=True)).to_be_visible()
+    await expect(page.get_by_role("button", name="b", exact=True)).to_have_count(0)
+    await page.get_by_role("button", name="First names").click()
+    await expect(page.get_by_role("button", name="b", exact=True)).to_be_visible()
+    assert await reader.violations() == []
 
 
 async def test_files_are_previewed_by_their_kind_and_only_their_beginnings(

@@ -17,6 +17,7 @@ from shared.core.ports import (
     ClusterFacts,
     ClusterView,
     FileChunk,
+    FilePage,
     Observation,
     Order,
     OutputFile,
@@ -146,6 +147,11 @@ class MemoryEngine:
         files = {name: size for name, size in below.items() if "/" not in name}
         folders = dict.fromkeys(name.partition("/")[0] for name in below if "/" in name)
         return tuple(OutputFile(name, size, None) for name, size in {**folders, **files}.items())
+
+    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
+        """The same in pages of a thousand, by number."""
+        files, start = await self.files(target, directory, path), int(after) if after.isdecimal() else 0
+        return FilePage(files[start : start + 1000], str(start + 1000) if len(files) > start + 1000 else "")
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         if directory != "stdouterr" or path not in self.output or target.name in self.forgotten:

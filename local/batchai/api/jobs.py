@@ -1,5 +1,6 @@
 """Operations on jobs."""
 
+import asyncio
 import uuid
 from datetime import timedelta
 from typing import Any
@@ -16,7 +17,7 @@ from local.batchai.api.shapes import seconds
 from local.batchai.api.views import job_view
 from local.batchai.api.wire import Call, one
 from local.batchai.api.workspaces import experiment_of, refuse_while_deleting
-from local.batchai.files.outputs import listing
+from local.batchai.files.outputs import Page, listing
 from local.batchai.state import ids
 from local.batchai.state.errors import all_of, invalid, not_found
 from local.batchai.state.records import Job
@@ -107,7 +108,10 @@ async def list_output_files(call: Call) -> web.Response:
     def sign(path: str) -> str:
         return downloads.url(call.base, path, expires)
 
-    return call.made_page(lambda page: listing(job, directory, inside, page, sign, downloads))
+    page = Page(call.request.query.get("$skiptoken", ""), call.page_size())
+    part = await asyncio.to_thread(listing, job, directory, inside, page, sign, downloads)
+    following = {"nextLink": call.next_link(part.next)} if part.next else {}
+    return web.json_response({"value": part.entries, **following})
 
 
 def _response(job: Job) -> web.Response:

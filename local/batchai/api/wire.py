@@ -11,7 +11,7 @@ from aiohttp import web
 from local.batchai.api import views
 from local.batchai.api.shapes import Object, check
 from local.batchai.conductor import Conductor
-from local.batchai.files.outputs import Downloads, Page
+from local.batchai.files.outputs import Downloads
 from local.batchai.state.errors import all_of, invalid
 from local.batchai.state.records import Resource
 from local.batchai.state.settings import Settings
@@ -76,7 +76,7 @@ class Call:
 
     def page(self, view: Callable[[T], dict[str, Any]], items: Sequence[T]) -> web.Response:
         """A page of a list, in the order of creation, with the link to the next."""
-        most = self.number("maxresults", 1000, 1, 1000)
+        most = self.page_size()
         after = self.number("$skiptoken", 0, 0, 2**62)
         rest = sorted((item for item in items if item.sequence > after), key=lambda item: item.sequence)
         body: dict[str, Any] = {"value": [view(item) for item in rest[:most]]}
@@ -86,23 +86,17 @@ class Call:
 
     def list_page(self, entries: Sequence[dict[str, Any]]) -> web.Response:
         """A page of a list that is no list of resources, with the link to the next."""
-        return self.made_page(
-            lambda page: (
-                list(entries[page.start : page.start + page.most]),
-                len(entries) > page.start + page.most,
-            )
-        )
-
-    def made_page(self, make: Callable[[Page], tuple[list[dict[str, Any]], bool]]) -> web.Response:
-        """The same of a list that is made page by page: its entries, and whether another page follows."""
-        page = Page(self.number("$skiptoken", 0, 0, 2**31), self.number("maxresults", 1000, 1, 1000))
-        entries, follows = make(page)
-        body: dict[str, Any] = {"value": entries}
-        if follows:
-            body["nextLink"] = self.next_link(page.start + page.most)
+        start, most = self.number("$skiptoken", 0, 0, 2**31), self.page_size()
+        body: dict[str, Any] = {"value": list(entries[start : start + most])}
+        if len(entries) > start + most:
+            body["nextLink"] = self.next_link(start + most)
         return web.json_response(body)
 
-    def next_link(self, token: int) -> str:
+    def page_size(self) -> int:
+        """How many entries a page may have."""
+        return self.number("maxresults", 1000, 1, 1000)
+
+    def next_link(self, token: int | str) -> str:
         """This request's own address, from a later place on."""
         query = {name: value for name, value in self.request.query.items() if name != "$skiptoken"}
         return self.base + str(self.request.rel_url.with_query({**query, "$skiptoken": str(token)}))

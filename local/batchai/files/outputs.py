@@ -2,18 +2,20 @@
 
 import hashlib
 import hmac
+import os
 import posixpath
 import secrets
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
-from urllib.parse import quote
+from typing import Any, NamedTuple
+from urllib.parse import quote, unquote_to_bytes
 
 from aiohttp import web
 
 from fence import Entry, Fence
+from fence.names import Names, rest
 from local.batchai.files.ranges import answer_file
 from local.batchai.files.signature import matches
 from local.batchai.launch.layout import STDOUTERR, segment
@@ -37,6 +39,8 @@ class Downloads:
             "servers": settings.servers,
         }
         self._key = _own_key(settings.data / "download.key")
+        #: those of large directories, from one page of a list to the next
+        self.names = Names()
 
     def url(self, base: str, path: str, expires: datetime) -> str:
         """The address of a file by its place, valid until then. It reads like a SAS: se, sp, sr, sig."""
@@ -75,16 +79,23 @@ class Downloads:
 
 @dataclass(frozen=True)
 class Page:
-    """Names of a directory: `most` of them from `start` on."""
+    """Names of a directory: `most` of them after one; the name is as addresses have it."""
 
-    start: int
+    after: str
     most: int
+
+
+class Part(NamedTuple):
+    """Entries of a directory, and the `after` of the next page, or ""."""
+
+    entries: list[dict[str, Any]]
+    next: str
 
 
 def listing(
     job: Job, directory_id: str, inside: str, page: Page, sign: Callable[[str], str], downloads: Downloads
-) -> tuple[list[dict[str, Any]], bool]:
-    """The entries of a directory of a job's output, and whether another page follows. Raises ArmError.
+) -> Part:
+    """The entries of a directory of a job's output. Raises ArmError.
 
     The job may have put links anywhere. They lead to what is below the folder of its run, or are left out.
     What has no name that can be asked for is listed as a file without an address, as is what a directory with
@@ -92,27 +103,27 @@ def listing(
     """
     real = _real_directory(job, directory_id)
     if real is None:  # the job has not mounted anything yet
-        return [], False
+        return Part([], "")
     _check_inside(inside)
-    above, own, rest = real.partition(f"/{segment(job)}")
+    above, own, below = real.partition(f"/{segment(job)}")
     root, url_of_file = downloads.locate(Path(above + own))
+    after = os.fsdecode(unquote_to_bytes(page.after))
     try:
         with (
             Fence.from_root(root) as served,
             served.directory(url_of_file.partition("/")[2], links=False, display=above + own) as run,
         ):
-            entries = run.listing(f"{rest}/{inside}", page.start, page.most)
+            held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)
     except OSError:
-        return [], False
+        return Part([], "")
     listed = [
         _entry(entry, lambda path: sign(f"{url_of_file}/{path}"))
-        for entry in entries.entries
+        for entry in held.entries
         if entry.kind != "link"
     ]
-    follows = entries.names > page.start + page.most
-    if entries.more and not follows:
-        listed.append({"name": f"… more than {entries.names:,} entries", "fileType": "file"})
-    return listed, follows
+    if held.more:
+        listed.append({"name": rest(), "fileType": "file"})
+    return Part(listed, quote(os.fsencode(held.next), safe=""))
 
 
 def _real_directory(job: Job, directory_id: str) -> str | None:

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from shared.core.errors import NotFound
 
@@ -24,8 +25,16 @@ _PAUSE, _LONGEST = 20.0, 300.0
 #: Missing files of one folder that are remembered.
 _MOST_ABSENCES = 100
 
-#: A list of a folder: name → address.
-List = Callable[[], Awaitable[Mapping[str, str]]]
+
+class Listed(NamedTuple):
+    """A page of a list: name → address; `next` is the `after` of the next page, or ""."""
+
+    urls: Mapping[str, str]
+    next: str = ""
+
+
+#: Gives the page after one of a folder; "" is before the first.
+List = Callable[[str], Awaitable[Listed]]
 
 
 @dataclass
@@ -54,15 +63,14 @@ class Addresses:
             if url := self._address(entry, name):
                 return url
             began = self._clock()
-            urls = await list_folder()
+            urls = await _listed(list_folder, name)
             now = self._clock()
             if name not in urls:
                 if len(entry.absences) >= _MOST_ABSENCES:
                     entry.absences.clear()
                 entry.absences[name] = now + min(_LONGEST, _PAUSE * (now - began))
                 raise NotFound(f"there is no {name}")
-            names = sorted(one for one in urls if one >= name)[:_MOST]
-            entry.urls, entry.until = {one: urls[one] for one in names}, now + _FRESH
+            entry.urls, entry.until = dict(urls), now + _FRESH
             self._trim()
             return urls[name]
 
@@ -87,3 +95,16 @@ class Addresses:
     def _trim(self) -> None:
         while len(self._folders) > _FOLDERS or sum(len(one.urls) for one in self._folders.values()) > _ALL:
             del self._folders[next(iter(self._folders))]
+
+
+async def _listed(list_folder: List, name: str) -> Mapping[str, str]:
+    """The addresses from a name on, as many as are kept. No more is read than that takes."""
+    urls: dict[str, str] = {}
+    after, more = "", True
+    while more:
+        page = await list_folder(after)
+        urls |= {one: url for one, url in page.urls.items() if one >= name}
+        after, more = page.next, bool(page.next) and not (name in urls and len(urls) >= _MOST)
+        if len(urls) > 2 * _MOST:  # a list in no order, whose name is still to come
+            urls = {one: urls[one] for one in sorted(urls)[:_MOST]}
+    return {one: urls[one] for one in sorted(urls)[:_MOST]}

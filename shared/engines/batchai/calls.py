@@ -7,15 +7,25 @@ models, which cost eight times more. The SDK's errors pass.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from shared.core.job import Target
 from shared.core.ports import Order
 from shared.engines.batchai.client import Workspace, connect
 from shared.engines.batchai.errors import names_ours, raise_for
 from shared.engines.batchai.request import API, submission
+
+#: Where a list goes on, in the query of its next link.
+_TOKEN = "$skiptoken"  # noqa: S105 - the name of a parameter, not a secret
+
+
+class Folder(NamedTuple):
+    """Some entries of a folder; `next` is the `after` of those that follow, or ""."""
+
+    entries: list[dict[str, Any]]
+    next: str
 
 
 class _Names(NamedTuple):
@@ -81,13 +91,12 @@ class Calls:
         """DELETE, whose end is not waited for."""
         await (await self._client()).jobs.begin_delete(*self._names(target), polling=False)
 
-    async def files(self, target: Target, directory: str, path: str) -> list[Any]:
-        """The entries of one folder of an output directory (listOutputFiles)."""
-        from azure.mgmt.batchai.models import JobsListOutputFilesOptions
-
-        options = JobsListOutputFilesOptions(outputdirectoryid=directory, directory=path)
-        files = (await self._client()).jobs.list_output_files(*self._names(target), options)
-        return [file async for file in files]
+    async def files(self, target: Target, directory: str, path: str, after: str = "") -> Folder:
+        """Entries of one folder of an output directory (listOutputFiles), and the `after` of the others."""
+        query = {"outputdirectoryid": directory, "directory": path} | ({_TOKEN: after} if after else {})
+        body = json.loads(await self._body(f"{self.job_id(target)}/listOutputFiles", query, "POST"))
+        following = dict(parse_qsl(urlsplit(body.get("nextLink") or "").query)).get(_TOKEN, "")
+        return Folder(list(body["value"]), following if following != after else "")
 
     async def cluster(self, name: str) -> dict[str, Any]:
         """A cluster as the service knows it now."""
@@ -125,15 +134,15 @@ class Calls:
     async def _json(self, url: str) -> dict[str, Any]:
         return dict(json.loads(await self._body(url)))
 
-    async def _body(self, url: str) -> bytes:
-        """GET through the SDK's pipeline (authentication, retries), without its models.
+    async def _body(self, url: str, query: Mapping[str, str] | None = None, method: str = "GET") -> bytes:
+        """A request through the SDK's pipeline (authentication, retries), without its models.
 
         As a stream, which `connect` has read to its end: the pipeline would parse anything else, for nothing.
         """
         from azure.core.rest import HttpRequest
 
-        parameters = {} if "api-version=" in url else {"api-version": API}
-        request = HttpRequest("GET", url, params=parameters)
+        parameters = dict(query or {}) | ({} if "api-version=" in url else {"api-version": API})
+        request = HttpRequest(method, url, params=parameters)
         answer = await (await self._client())._send_request(request, stream=True)
         raise_for(answer)
         return bytes(answer.content)

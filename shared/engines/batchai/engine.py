@@ -21,6 +21,7 @@ from shared.core.ports import (
     ClusterFacts,
     ClusterView,
     FileChunk,
+    FilePage,
     Observation,
     Order,
     OutputFile,
@@ -29,7 +30,7 @@ from shared.core.ports import (
 )
 from shared.core.refusals import gives_none
 from shared.engines.batchai.abilities import abilities_of
-from shared.engines.batchai.addresses import Addresses
+from shared.engines.batchai.addresses import Addresses, Listed
 from shared.engines.batchai.calls import Calls
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.download import Downloads, Refused
@@ -41,6 +42,7 @@ from shared.engines.batchai.view import view_of
 from shared.engines.batchai.waits import ObservedJob, explained, youngest
 from shared.engines.batchai.words import observation, output_file, token_of
 from shared.engines.bulk import each
+from shared.engines.first_files import first_files
 from shared.engines.recent import Lately
 from shared.jobspec import JobSpec, JsonObject, Problem
 
@@ -176,19 +178,24 @@ class BatchAIEngine:
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The entries of a folder, by listOutputFiles."""
+        return await first_files(self, target, directory, path)
+
+    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
+        """A page of listOutputFiles."""
         async with api_errors():
-            files = await self._calls.files(target, directory, path)
+            listed = await self._calls.files(target, directory, path, after)
         self._addresses.listed(_folder(target, directory, "" if path == "." else path))
-        return tuple([output_file(file) for file in files])
+        return FilePage(tuple(map(output_file, listed.entries)), listed.next)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """A ranged GET of the file's download address, which is kept while it is valid."""
         above, _, name = path.rpartition("/")
         folder = _folder(target, directory, above)
 
-        async def list_folder() -> dict[str, str]:
-            files = await self._calls.files(target, directory, above or ".")
-            return {file.name: file.download_url for file in files if file.download_url}
+        async def list_folder(after: str) -> Listed:
+            listed = await self._calls.files(target, directory, above or ".", after)
+            urls = {file["name"]: file["downloadUrl"] for file in listed.entries if file.get("downloadUrl")}
+            return Listed(urls, listed.next)
 
         async with api_errors():
             url = await self._addresses.find(folder, name, list_folder)

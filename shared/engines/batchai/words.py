@@ -35,12 +35,14 @@ REASONS: dict[str, Reason] = {
 TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 
 
-def output_file(file: Any) -> OutputFile:
-    """What a listed file says (azure.mgmt.batchai.models.File); a job may have chosen any name for it."""
-    folder = file.file_type == "directory"
-    left_out = not is_askable(file.name) or (not folder and not file.download_url)
-    size = None if folder or left_out else file.content_length
-    return OutputFile(escaped(file.name), size, file.last_modified, left_out=left_out)
+def output_file(file: Mapping[str, Any]) -> OutputFile:
+    """What a listed file says; a job may have chosen any name for it."""
+    name, properties = str(file["name"]), file.get("properties") or {}
+    folder = file.get("fileType") == "directory"
+    left_out = not is_askable(name) or (not folder and not file.get("downloadUrl"))
+    size = None if folder or left_out else int(properties.get("contentLength") or 0)
+    modified = untrusted.moment(properties.get("lastModified"))
+    return OutputFile(escaped(name), size, modified, left_out=left_out)
 
 
 def observation(job: Mapping[str, Any]) -> Observation:

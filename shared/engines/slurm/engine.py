@@ -15,7 +15,17 @@ from shared.core.engine import Ability
 from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts, together
 from shared.core.job import Target
-from shared.core.ports import ClusterView, FileChunk, Observation, Order, OutputFile, Submission, Variable
+from shared.core.ports import (
+    ClusterView,
+    FileChunk,
+    FilePage,
+    Observation,
+    Order,
+    OutputFile,
+    Submission,
+    Variable,
+)
+from shared.engines.first_files import first_files
 from shared.engines.launch.shown import variables
 from shared.engines.recent import Lately
 from shared.engines.records import Records
@@ -146,8 +156,12 @@ class SlurmEngine:
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """From the file system that the nodes share, where it is seen from here."""
+        return await first_files(self, target, directory, path)
+
+    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
+        """A page of the same."""
         self._cluster(target.cluster)
-        return await self._records[target.cluster].files(target, directory, path)
+        return await self._records[target.cluster].page(target, directory, path, after)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """From the same file system: at most `limit` bytes of a file from `offset` on."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any, TextIO
 
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.processes import ProcessLog, logs_of, start_of_tail
 from slipway.client.refusal import Absent, Unanswered
 from slipway.client.service import Service

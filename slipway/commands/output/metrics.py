@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TextIO
 
 from slipway.client.curves import Curve, Curves, answers, curves_as_json
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about

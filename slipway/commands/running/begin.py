@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.settings import Settings
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.commands.drop import Uploaded, etag_of, target_of, upload, waits_of
 from slipway.failure import Failure

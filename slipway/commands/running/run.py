@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.client.deployment import settings_for
-from slipway.client.output import patiently
+from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, job_news
 from slipway.commands.drop import check, target_of

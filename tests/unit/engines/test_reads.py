@@ -83,7 +83,7 @@ async def test_no_record_of_an_end_waits_for_files_that_hang(
     for _ in range(12):
         with pytest.raises(TimeoutError):
             async with asyncio.timeout(0.01):
-                await records.files(TARGET, "stdouterr", ".")
+                await records.page(TARGET, "stdouterr", ".", "")
     async with asyncio.timeout(5):
         assert await records.find(TARGET)
         assert await records.visible()

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
-import fence
+from fence import names
 from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
 from shared.engines.records import Records
+from tests.doubles.scans import count_scans
 from tests.unit.engines.slurm.launch_plans import CLUSTER
 
 TARGET = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
@@ -51,9 +52,10 @@ class Share:
         return (await self.records.chunk(TARGET, "stdouterr", file, offset, 1 << 16)).data
 
     async def listed(self, directory: str = "M", path: str = ".") -> dict[str, int | str | None]:
-        result = await self.records.files(TARGET, directory, path)
+        result = await self.records.page(TARGET, directory, path, "")
         return {
-            file.name: "link" if file.link else "left out" if file.left_out else file.size for file in result
+            file.name: "link" if file.link else "left out" if file.left_out else file.size
+            for file in result.files
         }
 
 
@@ -254,9 +256,9 @@ async def test_what_cannot_be_seen_is_said(share: Share) -> None:
     with pytest.raises(NotFound, match="no output directory 'X'"):
         await share.listed("X")
     with pytest.raises(NotFound, match="begun"):
-        await share.records.files(TARGET.model_copy(update={"token": "other"}), "stdouterr", ".")
+        await share.records.page(TARGET.model_copy(update={"token": "other"}), "stdouterr", ".", "")
     with pytest.raises(NotFound, match="reads"):
-        await Records(replace(CLUSTER, reads={})).files(TARGET, "stdouterr", ".")
+        await Records(replace(CLUSTER, reads={})).page(TARGET, "stdouterr", ".", "")
 
 
 @pytest.mark.parametrize("run", ["..", ".", "", "a/b", 7, None])
@@ -316,7 +318,7 @@ async def test_a_name_that_is_no_text_is_listed_as_one(share: Share) -> None:
 async def test_of_a_directory_with_too_many_entries_some_are_listed_and_the_rest_is_named(
     share: Share, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fence, "_ENTRIES", 3)
+    monkeypatch.setattr(names, "_MOST", 3)
     for number in range(5):
         (share.run() / f"outputs/{number}").touch()
 
@@ -324,6 +326,21 @@ async def test_of_a_directory_with_too_many_entries_some_are_listed_and_the_rest
 
     assert listed.pop("… more than 3 entries") == "left out"
     assert list(listed.values()) == [0, 0, 0]
+
+
+async def test_pages_of_a_large_directory_are_one_scan(share: Share, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = share.run() / "outputs"
+    for number in range(2500):
+        (folder / f"ü{number:04}").touch()
+    os.utime(folder, (1, 1))
+    records, scans, found, after = share.records, count_scans(monkeypatch), list[str](), ""
+
+    while after or not found:
+        page = await records.page(TARGET, "M", ".", after)
+        found, after = [*found, *(file.name for file in page.files)], page.next
+
+    assert found == [f"ü{number:04}" for number in range(2500)]
+    assert len(scans) == 1
 
 
 async def test_names_that_cannot_be_asked_for_are_listed_as_left_out(share: Share) -> None:

@@ -14,15 +14,23 @@ interface Entry {
   leftOut?: boolean;
 }
 
+/** Some names of a folder; `next` is the `after` of those that follow. */
+interface Listed {
+  files: Entry[];
+  next?: string | null;
+}
+
 /** What a job wrote, folder by folder; `at` is the directory and the folders below it. */
 export function Files({ id, at, ended }: { id: string; at: string[]; ended: boolean }) {
   const job = `jobs/${encodeURIComponent(id)}`;
   const outputs = useAnswer<{ outputs: { id: string; path: string }[] }>(`${job}/outputs`, {}, ended);
   const [directory = "stdouterr", ...folders] = at;
   const path = folders.join("/");
-  const listed = useAnswer<{ files: Entry[] }>(`${job}/files`, { directory, path: path || "." }, ended);
+  const [after, goOn] = useState("");
+  const listed = useAnswer<Listed>(`${job}/files`, { directory, path: path || ".", after }, ended);
   const [opened, open] = useState("");
-  useEffect(() => open(""), [directory, path]);
+  useEffect(() => open(""), [directory, path, after]);
+  useEffect(() => goOn(""), [directory, path]);
   const address = (...steps: string[]) => link(["jobs", id, "files", ...steps]);
   const pathOf = (name: string) => [...folders, name].join("/");
   return (
@@ -66,7 +74,17 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
           </li>
         ))}
       </ul>
-      {listed.value?.files.length === 0 && <p class="quiet">There is nothing in it.</p>}
+      {listed.value?.files.length === 0 && !after && <p class="quiet">There is nothing in it.</p>}
+      {after && (
+        <button type="button" onClick={() => goOn("")}>
+          First names
+        </button>
+      )}
+      {listed.value?.next && (
+        <button type="button" onClick={() => goOn(listed.value?.next ?? "")}>
+          Next {listed.value.files.length.toLocaleString("en")} names
+        </button>
+      )}
     </section>
   );
 }

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
 
 from shared.core.errors import NotFound
 from shared.engines.batchai import addresses as module
-from shared.engines.batchai.addresses import Addresses
+from shared.engines.batchai.addresses import Addresses, Listed
 
 
 @dataclass
@@ -21,6 +20,8 @@ class Cluster:
     seconds: float = 1.0
     now: float = 0.0
     lists: int = 0
+    page: int = 1000
+    pages: int = 0
     addresses: Addresses = field(init=False)
 
     def __post_init__(self) -> None:
@@ -29,11 +30,15 @@ class Cluster:
     async def find(self, name: str, folder: str = "f") -> str:
         return await self.addresses.find(folder, name, self._list)
 
-    async def _list(self) -> Mapping[str, str]:
-        self.lists += 1
+    async def _list(self, after: str) -> Listed:
+        self.lists += not after
+        self.pages += 1
         await asyncio.sleep(0)
         self.now += self.seconds
-        return {name: f"https://x/{name}?{self.lists}" for name in self.names}
+        start = int(after or 0)
+        some = self.names[start : start + self.page]
+        following = str(start + self.page) if start + self.page < len(self.names) else ""
+        return Listed({name: f"https://x/{name}?{self.lists}" for name in some}, following)
 
 
 async def test_one_list_serves_a_folder_until_its_addresses_are_old() -> None:
@@ -55,6 +60,20 @@ async def test_a_large_folder_is_listed_now_and_then_and_not_for_each_file(
         await cluster.find(name)
 
     assert cluster.lists == 10
+
+
+@pytest.mark.parametrize("order", [1, -1])
+async def test_a_large_folder_is_read_no_further_than_what_is_kept(
+    monkeypatch: pytest.MonkeyPatch, order: int
+) -> None:
+    monkeypatch.setattr(module, "_MOST", 30)
+    names = [f"{number:03}" for number in range(200)]
+    cluster = Cluster(names[::order], page=10)
+
+    assert await cluster.find("095") == "https://x/095?1"
+
+    assert cluster.pages == (13 if order == 1 else 11)
+    assert await cluster.find("104") == "https://x/104?1"
 
 
 async def test_many_who_want_the_same_list_share_it() -> None:

@@ -136,7 +136,7 @@ async def test_a_directory_that_a_job_does_not_have_is_not_found_and_no_silence(
 def test_a_file_that_cannot_be_asked_for_is_listed_as_left_out(
     name: str, kind: str, url: str | None, shown: str, size: int | None
 ) -> None:
-    file = SimpleNamespace(name=name, file_type=kind, download_url=url, content_length=7, last_modified=None)
+    file = {"name": name, "fileType": kind, "downloadUrl": url, "properties": {"contentLength": 7}}
 
     listed = output_file(file)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
-import fence
+from fence import names
 from local.batchai.files.outputs import Downloads, Page, listing
 from local.batchai.launch.layout import segment
 from local.batchai.state.records import Job
+from tests.doubles.scans import count_scans
 from tests.unit.local.batchai.simulation import START
 
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs/j"
@@ -37,10 +39,10 @@ def job_in(root: Path) -> tuple[Job, Path]:
 
 def pages(job: Job, downloads: Downloads, most: int) -> list[list[dict[str, Any]]]:
     results: list[list[dict[str, Any]]] = []
-    follows = True
-    while follows:
-        page = Page(len(results) * most, most)
-        entries, follows = listing(job, "stdouterr", ".", page, lambda path: f"https://x/{path}", downloads)
+    after = ""
+    while after or not results:
+        page = Page(after, most)
+        entries, after = listing(job, "stdouterr", ".", page, lambda path: f"https://x/{path}", downloads)
         results.append(entries)
     return results
 
@@ -56,10 +58,26 @@ def test_pages_make_up_the_directory(downloads: Downloads, tmp_path: Path) -> No
     assert result[0][0]["downloadUrl"] == f"https://x/shares/logs/{segment(job)}/stdouterr/a"
 
 
+def test_pages_of_a_large_directory_are_one_scan(
+    downloads: Downloads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, folder = job_in(tmp_path)
+    written = [f"{number:04}" for number in range(300)]
+    for name in written:
+        (folder / name).touch()
+    os.utime(folder, (1, 1))
+    scans = count_scans(monkeypatch)
+
+    result = pages(job, downloads, 10)
+
+    assert [entry["name"] for page in result for entry in page] == written
+    assert (len(result), len(scans)) == (30, 1)
+
+
 def test_the_rest_of_too_many_entries_is_named_once(
     downloads: Downloads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(fence, "_ENTRIES", 4)
+    monkeypatch.setattr(names, "_MOST", 4)
     job, folder = job_in(tmp_path)
     for name in "abcdef":
         (folder / name).touch()

@@ -31,7 +31,7 @@ async def test_files_of_the_client_are_the_entries_of_the_document() -> None:
     class Described(Service):
         async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
             assert path.endswith("/files")
-            assert set(members("OutputEntries")) == {"files"}
+            assert set(members("OutputEntries")) == {"files", "next"}
             return {"files": answers[options["params"]["path"]]}
 
     tree = await walk(Described(None, ""), "j_1", ["OUT"])  # type: ignore[arg-type]

@@ -201,6 +201,38 @@ async def test_a_list_of_files_that_is_none_is_a_failure(body: object) -> None:
             await api.files("j_1", "OUT")
 
 
+async def test_a_large_folder_comes_in_pages_each_asked_for_again_where_none_comes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("slipway.client.patience._LONGEST_WAIT", 0.0)
+    pages = {"": (["a", "b"], "b"), "b": (["c"], "ü/é"), "ü/é": (["d"], None)}
+    asked: list[str] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append(request.query.get("after", ""))
+        names, following = pages[asked[-1]]
+        if asked == ["", "b"]:
+            return web.Response(text="half of a")
+        files = [{"name": name, "bytes": 1, "modified": None} for name in names]
+        return web.json_response({"files": files, "next": following})
+
+    async with answering(answer) as url, service(url) as api:
+        files = await api.files("j_1", "OUT")
+
+    assert [file["name"] for file in files] == ["a", "b", "c", "d"]
+    assert asked == ["", "b", "b", "ü/é"]
+
+
+@pytest.mark.parametrize("following", ["a", 7])
+async def test_a_list_of_files_without_an_end_is_a_failure(following: object) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.json_response({"files": [], "next": following})
+
+    async with answering(answer) as url, service(url) as api:
+        with pytest.raises(Failure, match="no end"):
+            await api.files("j_1", "OUT")
+
+
 async def test_an_answer_that_lacks_what_is_asked_for_is_a_failure() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.json_response({"other": 1})

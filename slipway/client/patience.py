@@ -1,0 +1,25 @@
+"""A read that is asked for again while the service does not answer. It changes nothing, so it may be."""
+
+import asyncio
+import time
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+
+from slipway.client.refusal import Unanswered
+
+Answer = TypeVar("Answer")
+#: Seconds without any answer after which a read is given up, and the longest wait between two tries.
+_PATIENCE, _LONGEST_WAIT = 60.0, 8.0
+
+
+async def patiently(ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """The answer, asked for again while the service does not answer, for a minute. Raises Failure."""
+    began, wait = time.monotonic(), 0.5
+    while True:
+        try:
+            return await ask()
+        except Unanswered:
+            if time.monotonic() - began + wait > _PATIENCE:
+                raise
+            await asyncio.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT)
