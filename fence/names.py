@@ -14,7 +14,7 @@ from threading import Lock
 from typing import NamedTuple
 
 #: Names of a window, of all windows that are kept, and of a directory that are looked at.
-_WINDOW, _KEPT, _MOST = 25_000, 100_000, 1_000_000
+_WINDOW, _NAMES, _MOST = 25_000, 100_000, 1_000_000
 #: How the name begins of an entry that stands for what is beyond them.
 MORE = "… more than"
 #: Nanoseconds in which a directory may change twice without another time of its own.
@@ -74,7 +74,7 @@ class Names:
         if page.follows and settled:
             with self._lock:
                 self._windows.append(window)
-                while sum(len(one.names) for one in self._windows) > _KEPT:
+                while sum(len(one.names) for one in self._windows) > _NAMES:
                     del self._windows[0]
         return page
 
@@ -88,9 +88,9 @@ def _scan(fd: int, after: str) -> NamePage:
     names: list[str] = []
     follows = False
     with os.scandir(fd) as entries:
-        seen = (entry.name for entry in islice(entries, _MOST))
-        wanted = (name for name in seen if name > after)
-        while some := list(islice(wanted, _WINDOW)):
+        first = (entry.name for entry in islice(entries, _MOST))
+        later = (name for name in first if name > after)
+        while some := list(islice(later, _WINDOW)):
             names = sorted(names + some)
             follows = follows or len(names) > _WINDOW
             del names[_WINDOW:]

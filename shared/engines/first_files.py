@@ -15,7 +15,7 @@ class Pages(Protocol):
     """An engine that lists page by page."""
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """A page."""
+        """Some files, and where the list goes on."""
 
 
 async def first_files(pages: Pages, target: Target, directory: str, path: str) -> tuple[OutputFile, ...]:

@@ -148,7 +148,9 @@ async def test_a_hundred_thousand_files_in_one_folder_are_listed_and_come_home(
     (worker,) = psutil.Process(door.stack.processes[-1].pid).children()
 
     async with memory(worker) as sizes:
-        listed = await slipway(door, "files", job["id"], "MODEL", "many", "--json", cwd=tmp_path)
+        listed = await slipway(
+            door, "files", job["id"], "--directory", "MODEL", "--path", "many", "--json", cwd=tmp_path
+        )
         tree = await slipway(door, "files", job["id"], "--tree", cwd=tmp_path)
         some = await slipway(door, "download", job["id"], "MODEL/many/09?000", "--to", "home", cwd=tmp_path)
         last = await slipway(door, "cat", job["id"], f"MODEL/many/{many}", cwd=tmp_path)

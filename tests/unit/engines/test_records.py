@@ -333,13 +333,13 @@ async def test_pages_of_a_large_directory_are_one_scan(share: Share, monkeypatch
     for number in range(2500):
         (folder / f"ü{number:04}").touch()
     os.utime(folder, (1, 1))
-    records, scans, found, after = share.records, count_scans(monkeypatch), list[str](), ""
+    records, scans, files, after = share.records, count_scans(monkeypatch), list[str](), ""
 
-    while after or not found:
+    while after or not files:
         page = await records.page(TARGET, "M", ".", after)
-        found, after = [*found, *(file.name for file in page.files)], page.next
+        files, after = [*files, *(file.name for file in page.files)], page.next
 
-    assert found == [f"ü{number:04}" for number in range(2500)]
+    assert files == [f"ü{number:04}" for number in range(2500)]
     assert len(scans) == 1
 
 

@@ -85,7 +85,7 @@ def test_what_is_kept_is_bounded_and_a_small_directory_is_not(
         (other / str(number)).touch()
     second = os.open(other, os.O_RDONLY | os.O_DIRECTORY)
     scanned, names = count_scans(monkeypatch), Names(lambda: LATER)
-    monkeypatch.setattr(module, "_KEPT", 120)
+    monkeypatch.setattr(module, "_NAMES", 120)
 
     assert not names.page(second, "", 60).follows  # whole, so not kept
     names.page(second, "", 5)

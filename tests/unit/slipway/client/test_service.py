@@ -206,12 +206,12 @@ async def test_a_large_folder_comes_in_pages_each_asked_for_again_where_none_com
 ) -> None:
     monkeypatch.setattr("slipway.client.patience._LONGEST_WAIT", 0.0)
     pages = {"": (["a", "b"], "b"), "b": (["c"], "ü/é"), "ü/é": (["d"], None)}
-    asked: list[str] = []
+    places: list[str] = []
 
     async def answer(request: web.Request) -> web.Response:
-        asked.append(request.query.get("after", ""))
-        names, following = pages[asked[-1]]
-        if asked == ["", "b"]:
+        places.append(request.query.get("after", ""))
+        names, following = pages[places[-1]]
+        if places == ["", "b"]:
             return web.Response(text="half of a")
         files = [{"name": name, "bytes": 1, "modified": None} for name in names]
         return web.json_response({"files": files, "next": following})
@@ -220,7 +220,7 @@ async def test_a_large_folder_comes_in_pages_each_asked_for_again_where_none_com
         files = await api.files("j_1", "OUT")
 
     assert [file["name"] for file in files] == ["a", "b", "c", "d"]
-    assert asked == ["", "b", "b", "ü/é"]
+    assert places == ["", "b", "b", "ü/é"]
 
 
 @pytest.mark.parametrize("following", ["a", 7])
