@@ -147,7 +147,7 @@ class Drops(Protocol):
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
         """Write a line, or a receipt, into `runs` unless one with the same or a greater number stands there.
 
-        Whether it was written. Free when this process has written or seen such a line. `fresh`: likely none is.
+        Whether it was written. Free when this process has written or seen such a line. `fresh`: likely none.
         """
 
 

@@ -1,7 +1,7 @@
 """What the API answers about files, taken for what it says only if it can be."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -32,6 +32,30 @@ class AddressPage:
     expires: datetime
     first: str
     last: str
+
+
+@dataclass(frozen=True)
+class FileChunk:
+    """Bytes of a file, in the parts in which they came; the size of the whole; its validator, or ""."""
+
+    content: bytes | Sequence[bytes]
+    size: int
+    tag: str
+
+    @property
+    def parts(self) -> Sequence[bytes]:
+        """The bytes, not copied into one."""
+        return (self.content,) if isinstance(self.content, bytes) else self.content
+
+    @property
+    def data(self) -> bytes:
+        """The bytes as one."""
+        return b"".join(self.parts)
+
+    @property
+    def count(self) -> int:
+        """How many bytes."""
+        return sum(map(len, self.parts))
 
 
 class Body(dict[str, Any]):

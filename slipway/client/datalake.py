@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
+from slipway.client.answers import FileChunk
 from slipway.client.output import PARALLEL
 from slipway.client.refusal import Changed
 from slipway.client.remote import Remote
-from slipway.client.service import FileChunk
 from slipway.failure import Failure
 
 if TYPE_CHECKING:

@@ -9,16 +9,17 @@ import asyncio
 import base64
 import hashlib
 from collections import deque
+from collections.abc import Sequence
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Self
 
 import aiohttp
 
-from slipway.client.answers import AddressPage, Blob, range_of
+from slipway.client.answers import AddressPage, Blob, FileChunk, range_of
 from slipway.client.refusal import Changed
 from slipway.client.remote import Remote
-from slipway.client.service import FileChunk, Service
+from slipway.client.service import Service
 from slipway.failure import Failure
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ _PATIENCE = aiohttp.ClientTimeout(total=120, sock_connect=5)
 _FAILURES = 3
 #: Folders whose addresses are kept: files come in the order of their names, so few are read at once.
 _FOLDERS = 32
+#: Bytes of which the digest takes less than to hand them to a thread.
+_SMALL = 1 << 18
 #: Files of a folder after which its next page is asked for before it is needed.
 _FEW = 16
 
@@ -104,11 +107,13 @@ class Direct:
             async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
                 if answer.status == 412:
                     raise Changed("the file has changed")
-                data = await answer.read() if answer.status == 206 else b""
-                begins, size = range_of(answer, len(data))
-                whole = answer.headers.get("x-ms-blob-content-md5") if len(data) == size else None
-                complete = begins == first and len(data) == min(last + 1, size) - first
-                if answer.status != 206 or not complete or not (whole is None or await _fits(data, whole)):
+                # Not joined: a copy of everything costs as much as to write it.
+                parts = [part async for part in answer.content.iter_any()] if answer.status == 206 else []
+                count = sum(map(len, parts))
+                begins, size = range_of(answer, count)
+                whole = answer.headers.get("x-ms-blob-content-md5") if count == size else None
+                complete = begins == first and count == min(last + 1, size) - first
+                if answer.status != 206 or not complete or not (whole is None or await _fits(parts, whole)):
                     raise Failure(f"storage answered {answer.status}")
         except Changed:
             raise
@@ -116,7 +121,7 @@ class Direct:
             self._failures += 1
             raise _NoAddress from error
         self._failures = 0
-        return FileChunk(data, size, answer.headers.get("ETag", ""))
+        return FileChunk(parts, size, answer.headers.get("ETag", ""))
 
     def give_up(self, file: Remote) -> None:
         """Read this file through the API from now on."""
@@ -187,7 +192,15 @@ class _Folder:
             self._ahead.cancel()
 
 
-async def _fits(data: bytes, md5: str) -> bool:
-    """Whether the bytes are those of the digest that storage keeps; other files go on meanwhile."""
-    digest = await asyncio.to_thread(hashlib.md5, data, usedforsecurity=False)
-    return md5 == base64.b64encode(digest.digest()).decode()
+async def _fits(parts: Sequence[bytes], md5: str) -> bool:
+    """Whether the bytes are those of the digest that storage keeps; where it takes long, others go on."""
+    if sum(map(len, parts)) < _SMALL:
+        return md5 == _md5(parts)
+    return md5 == await asyncio.to_thread(_md5, parts)
+
+
+def _md5(parts: Sequence[bytes]) -> str:
+    digest = hashlib.md5(usedforsecurity=False)
+    for part in parts:
+        digest.update(part)
+    return base64.b64encode(digest.digest()).decode()

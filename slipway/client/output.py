@@ -5,20 +5,21 @@ from collections.abc import AsyncGenerator, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 
+from slipway.client.answers import FileChunk
 from slipway.client.direct import Direct
 from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered
 from slipway.client.remote import Remote
-from slipway.client.service import FileChunk, Service
+from slipway.client.service import Service
 
 #: Requests at once.
 PARALLEL = 8
 #: Bytes of the chunks that a file is read in, fewer through the API: its worker holds some copies of each.
 CHUNK, DIRECT_CHUNK = 2 << 20, 8 << 20
-#: Chunks of one file that are asked for before they can be written, fewer through the API.
-_AHEAD, _DIRECT_AHEAD = 3, PARALLEL
 #: Chunks of all files that are asked for and not yet written: what a download holds in memory.
 _HELD = 2 * PARALLEL
+#: Of those of one file, so that requests are under way while what came is written; fewer through the API.
+_AHEAD, _DIRECT_AHEAD = 3, _HELD
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ async def chunks(
             if reader:
                 return await reader.read(first, last, tag)
             content = await api.content(job_id, file.directory, file.path, first, last, tag)
-            if len(content.data) < min(last + 1, content.size) - first and tag:
+            if content.count < min(last + 1, content.size) - first and tag:
                 raise Unanswered(f"{file.name}: an answer ended too early")
             return content
 
@@ -64,7 +65,7 @@ async def chunks(
             part = await under_way[0]
             del under_way[0]
             if ahead is None:
-                tag, step = part.tag, len(part.data)
+                tag, step = part.tag, part.count
                 ahead = iter(range(start + step, part.size, step) if step else ())
             try:
                 for first in islice(ahead, most - len(under_way)):

@@ -5,22 +5,26 @@ import fcntl
 import hashlib
 import os
 import unicodedata
+from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
+from io import FileIO
+from itertools import islice
 from pathlib import Path
-from typing import BinaryIO
 
 from fence import Fence
 from shared.core.visible import is_visible
+from slipway.client.answers import FileChunk
 from slipway.client.remote import Remote
-from slipway.client.service import FileChunk
 from slipway.failure import Failure
 
 _LONGEST = 255
 #: Bytes of a file that are read at once.
 _READ = 1 << 20
-#: Bytes that take longer to hand to a thread than to write.
-_SMALL = 1 << 16
+#: Bytes that take longer to hand to a thread than to write; and parts that every system takes in one write.
+_SMALL, _AT_ONCE = 1 << 18, 512
+#: Folders that are held open: files come in the order of their names.
+_FOLDERS = 16
 #: The name of the job whose files are in the directory; `slipway drop` uploads no such directory.
 MARK = ".slipway-job"
 #: How the names begin of files that are not whole, and how much of such a name says which file it is.
@@ -38,7 +42,7 @@ class Destination:
     """
 
     def __init__(self, path: Path, files: Sequence[Remote], job_id: str = "") -> None:
-        self._job = job_id
+        self._job, self._folders = job_id, dict[str, Fence]()
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._root = Fence.from_root(path)
@@ -53,7 +57,8 @@ class Destination:
 
     def close(self) -> None:
         """Let go of the directory."""
-        os.close(self._root.fd)
+        for folder in (self._root, *self._folders.values()):
+            os.close(folder.fd)
 
     def has(self, file: Remote) -> bool:
         """Whether the file is there already: of the same size, and of the same time."""
@@ -127,7 +132,7 @@ class Destination:
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             unfinished = self._unfinished(file)
             fd = os.open(unfinished, flags, 0o666, dir_fd=folder.fd)
-            with os.fdopen(fd, "wb") as stream:
+            with os.fdopen(fd, "wb", buffering=0) as stream:
                 try:
                     fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 except BlockingIOError:
@@ -152,9 +157,18 @@ class Destination:
         for one in (*above, name):
             if reason := _impossible(one):
                 raise Failure(reason)
-        path = "/".join(above)
-        with self._root.make_directory(path) if make else self._root.directory(path, links=False) as folder:
+        with self._open("/".join(above), make=make) as folder:
             yield folder, name
+
+    def _open(self, path: str, *, make: bool) -> Fence:
+        """A folder, of which a descriptor is kept: what lies in a folder costs no further walk there."""
+        folder = self._folders.pop(path, None)
+        if folder is None:
+            folder = self._root.make_directory(path) if make else self._root.directory(path, links=False)
+        self._folders[path] = folder
+        if len(self._folders) > _FOLDERS:
+            os.close(self._folders.pop(next(iter(self._folders))).fd)
+        return folder.directory(".")
 
     def _ignores_case(self) -> bool:
         probe = f".slipway-{os.getpid()}-a"
@@ -169,19 +183,30 @@ class Destination:
             os.unlink(probe, dir_fd=self._root.fd)
 
 
-async def _write(stream: BinaryIO, start: int, content: AsyncIterator[FileChunk]) -> AsyncGenerator[int]:
+async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) -> AsyncGenerator[int]:
     stream.truncate(start)
     stream.seek(start)
     whole = start
     async for piece in content:
-        if len(piece.data) < _SMALL:
-            stream.write(piece.data)
+        if piece.count < _SMALL:
+            _write_all(stream.fileno(), piece.parts)
         else:  # other files go on meanwhile
-            await asyncio.to_thread(stream.write, piece.data)
+            await asyncio.to_thread(_write_all, stream.fileno(), piece.parts)
         whole = piece.size
-        yield len(piece.data)
+        yield piece.count
     if stream.tell() != whole:
         raise Failure(f"{stream.tell():,} of {whole:,} bytes arrived")
+
+
+def _write_all(fd: int, parts: Sequence[bytes]) -> None:
+    """Write the parts one behind the other, many by one call. Raises OSError."""
+    ahead = deque(memoryview(part) for part in parts if part)
+    while ahead:
+        written = os.writev(fd, [*islice(ahead, _AT_ONCE)])
+        while ahead and written >= len(ahead[0]):
+            written -= len(ahead.popleft())
+        if written:
+            ahead[0] = ahead[0][written:]
 
 
 def _impossible(name: str) -> str:

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 
 import aiohttp
 
-from slipway.client.answers import AddressPage, Body, address_page, following, listed, range_of
+from slipway.client.answers import AddressPage, Body, FileChunk, address_page, following, listed, range_of
 from slipway.client.deployment import find_deployment
 from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered, refusal
@@ -36,15 +36,6 @@ class LogChunk:
     more: bool
     #: The name of the file that was read, as far as there is one.
     file: str = ""
-
-
-@dataclass(frozen=True)
-class FileChunk:
-    """Bytes of a file, the size of the whole, and its validator; "" where the service has none."""
-
-    data: bytes
-    size: int
-    tag: str
 
 
 @dataclass(frozen=True)

@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from slipway.client import output
-from slipway.client.answers import AddressPage
+from slipway.client.answers import AddressPage, FileChunk
 from slipway.client.direct import Direct
-from slipway.client.service import FileChunk
 from slipway.client.walk import walk
 from tests.contract.addresses.direct.blobs import Storage, fetched
 from tests.unit.slipway.client.wrote import Wrote

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.client.answers import AddressPage
+from slipway.client.answers import AddressPage, FileChunk
 from slipway.client.refusal import Changed
-from slipway.client.service import FileChunk, Service
+from slipway.client.service import Service
 
 MOMENT = "2026-11-20T10:00:00.123456+00:00"
 #: A folder of an imagined job: names to bytes, to folders, or to a folder that stands above.

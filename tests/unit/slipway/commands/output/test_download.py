@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from slipway.client import output
+from slipway.client.answers import FileChunk
 from slipway.client.refusal import Changed, Unanswered
 from slipway.client.remote import Remote
 from slipway.client.save import MARK, Destination
-from slipway.client.service import FileChunk
 from slipway.client.walk import walk
 from slipway.commands.output.download import Outcome, save
 from slipway.failure import Failure

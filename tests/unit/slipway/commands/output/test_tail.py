@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from slipway.client.answers import FileChunk
 from slipway.client.refusal import Absent
-from slipway.client.service import FileChunk, Service
+from slipway.client.service import Service
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 
