@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from collections.abc import AsyncIterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -260,3 +262,35 @@ async def test_a_directory_that_cannot_be_written_to_is_named(tmp_path: Path) ->
     (tmp_path / "file").touch()
     with pytest.raises(Failure, match=f"nothing can be saved in {tmp_path}/file/below: Not a directory"):
         await fetched(Wrote({"a": b"a"}), tmp_path / "file/below")
+
+
+async def test_parts_of_a_chunk_come_one_behind_the_other_however_many(tmp_path: Path) -> None:
+    parts = [bytes([number % 251]) * (number % 700) for number in range(1500)]
+    whole = b"".join(parts)
+    file = Remote("OUT", "a", len(whole), None)
+
+    async def content() -> AsyncIterator[FileChunk]:
+        yield FileChunk(parts[:700], len(whole), "")
+        yield FileChunk(parts[700:], len(whole), "")
+
+    place = Destination(tmp_path, [file])
+    sizes = [size async for size in place.save(file, 0, content())]
+    place.close()
+
+    assert (sum(sizes), len(sizes)) == (len(whole), 2)
+    assert on_disk(tmp_path) == {"OUT/a": whole}
+
+
+async def test_a_folder_is_walked_to_once_and_not_for_each_of_its_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    api, real, walks = Wrote({"deep": {str(number): b"x" for number in range(50)}}), os.open, 0
+
+    def counted(path: Any, *more: Any, **named: Any) -> int:
+        nonlocal walks
+        walks += path == "deep"
+        return real(path, *more, **named)
+
+    monkeypatch.setattr(os, "open", counted)
+    assert (await fetched(api, tmp_path)).saved == 50
+    assert walks < 6
