@@ -1,8 +1,8 @@
 """`python -m tests.acceptance.setup.first_minutes`: from a clean clone to a model on one's own disk, timed.
 
-A stranger has train.py, a data file and the README, whose three commands run in a new clone of this checkout's
-last commit. Caches of pip and npm are the machine's own; none of this project is used. Not in the suite: no test there
-dials out.
+A stranger has train.py, a data file and the README, whose three commands run in a new clone of this
+checkout's last commit. Caches of pip and npm are the machine's own; none of this project is used. Not in the
+suite: no test there dials out.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ def _timed(clone: Path, log: str) -> int:
         ended = time.monotonic()
         model = clone / WEIGHTS
         sys.stdout.write(
-            f"{UP}: ready after {ready - began:.0f} s\n{RUN}: {ended - ready:.0f} s, exit code {run.returncode}\n"
+            f"{UP}: ready after {ready - began:.0f} s\n"
+            f"{RUN}: {ended - ready:.0f} s, exit code {run.returncode}\n"
             f"from the clone to {WEIGHTS}: {ended - began:.0f} s\n"
         )
         return int(run.returncode != 0 or not model.is_file())
