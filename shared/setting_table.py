@@ -15,7 +15,7 @@ from shared.core.notify import waits
 #: How a value is read: the methods of `Settings` with these names.
 Kind = Literal[
     "text", "number", "whole", "seconds", "hours", "days", "flag", "choice", "names", "ports", "durations",
-    "address", "document", "objects", "table",
+    "address", "document", "objects", "table", "container", "containers", "ledger",
 ]  # fmt: skip
 
 #: Headings of the documentation, in its order.
@@ -256,16 +256,16 @@ _ROWS: Mapping[str, Setting] = {
         "timing", "seconds", "30", "when the sweep delivers an event that was not delivered at once"
     ),
     "SLIPWAY_DROP_CONTAINER": Setting(
-        "storage", "text", "scripts", "container that people drop scripts into"
+        "storage", "container", "scripts", "container that people drop scripts into"
     ),
-    "SLIPWAY_ANSWERS_CONTAINER": Setting("storage", "text", "runs", "container of receipts"),
+    "SLIPWAY_ANSWERS_CONTAINER": Setting("storage", "container", "runs", "container of receipts"),
     "SLIPWAY_ARCHIVE_CONTAINER": Setting(
-        "storage", "text", "archive", "container of the records that ended long ago"
+        "storage", "container", "archive", "container of the records that ended long ago"
     ),
     "SLIPWAY_SPEC_CONTAINERS": Setting(
-        "storage", "names", "scripts", "containers that specBlob may point into, comma separated"
+        "storage", "containers", "scripts", "containers that specBlob may point into, comma separated"
     ),
-    "SLIPWAY_LEDGER_TABLE": Setting("storage", "text", "slipway", "table of the ledger"),
+    "SLIPWAY_LEDGER_TABLE": Setting("storage", "ledger", "slipway", "table of the ledger"),
     "SLIPWAY_ADDRESS_MINUTES": Setting(
         "storage",
         "whole",

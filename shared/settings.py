@@ -15,7 +15,14 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from shared.core.account import MountAccount, StorageAddresses
+from shared.core.account import (
+    CONTAINER_RULE,
+    TABLE_RULE,
+    MountAccount,
+    StorageAddresses,
+    is_container,
+    is_table,
+)
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule, durations
 from shared.engines.entry import Entry
@@ -121,6 +128,26 @@ class Settings:
     def names(self, name: str) -> tuple[str, ...]:
         """A setting that is a list of words separated by commas."""
         return tuple(word.strip() for word in self.text(name).split(",") if word.strip())
+
+    def container(self, name: str) -> str:
+        """The name of a container."""
+        return self._named(name, self.text(name))
+
+    def containers(self, name: str) -> tuple[str, ...]:
+        """Names of containers, separated by commas."""
+        return tuple(self._named(name, one) for one in self.names(name))
+
+    def _named(self, name: str, container: str) -> str:
+        if not is_container(container):
+            raise Misconfigured(f"{name} must name a container, {CONTAINER_RULE}, not {container[:80]!r}")
+        return container
+
+    def ledger(self, name: str) -> str:
+        """The name of a table in storage."""
+        text = self.text(name)
+        if not is_table(text):
+            raise Misconfigured(f"{name} must name a table, {TABLE_RULE}, not {text[:80]!r}")
+        return text
 
     def durations(self, name: str) -> tuple[float, ...]:
         """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds."""

@@ -49,6 +49,14 @@ def local_url(data: Path = UP) -> str:
         return _USUAL
 
 
+def address_beside(file: Path | None) -> str:
+    """The address of the stack whose file of settings this is; "" for another file, and while none runs."""
+    try:
+        return (file.parent / ADDRESS).read_text(encoding="utf-8").strip() if file else ""
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
 def is_local(source: str) -> bool:
     """Whether settings that `load` found are those of the local stack."""
     return source == display_path(UP / _FILE)

@@ -44,6 +44,9 @@ _KINDS: Mapping[Kind, str] = {
     "document": "JSON",
     "objects": "JSON list of objects",
     "table": "JSON object of objects",
+    "container": "name of a container",
+    "containers": "names of containers",
+    "ledger": "name of a table",
 }
 
 

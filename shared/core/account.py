@@ -1,8 +1,19 @@
-"""The storage account of a deployment: how it is reached, and by which name and key nodes mount from it."""
+"""The storage account of a deployment: how it is reached, by which name and key nodes mount from it.
+
+And how its containers and tables may be called.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
+
+_CONTAINER = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
+#: Containers of the storage itself.
+_SPECIAL = ("$root", "$web")
+_TABLE = re.compile(r"[A-Za-z][A-Za-z0-9]{2,62}")
+CONTAINER_RULE = "3 to 63 lower-case letters, digits and single dashes"
+TABLE_RULE = "3 to 63 letters and digits, the first of them a letter"
 
 
 class StorageAddresses(NamedTuple):
@@ -19,3 +30,13 @@ class MountAccount(NamedTuple):
 
     name: str
     key: str
+
+
+def is_container(name: str) -> bool:
+    """Whether a container or a share of files may have that name."""
+    return name in _SPECIAL or (3 <= len(name) <= 63 and _CONTAINER.fullmatch(name) is not None)
+
+
+def is_table(name: str) -> bool:
+    """Whether a table may have that name."""
+    return _TABLE.fullmatch(name) is not None

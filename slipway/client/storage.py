@@ -4,13 +4,33 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from shared.adapters.storage.wire.connection import Account, Connection
+from shared.core.account import CONTAINER_RULE, is_container
+from shared.core.errors import Misconfigured
 from shared.settings import Settings
 from slipway.client.trouble import reaching
+from slipway.failure import Failure
+
+#: Of the containers that commands send files to, and read from.
+_CONTAINERS = ("SLIPWAY_DROP_CONTAINER", "SLIPWAY_ANSWERS_CONTAINER")
+
+
+def refuse_name(option: str, name: str, what: str = "container") -> None:
+    """Raise Failure for a name that no container, or share, can have."""
+    if not is_container(name):
+        raise Failure(f"{option} {name[:80]!r}: the name of a {what} has {CONTAINER_RULE}")
 
 
 @asynccontextmanager
 async def storage_account(settings: Settings) -> AsyncIterator[Account]:
-    """The account, for the length of the block. What it raises inside becomes a Failure."""
+    """The account, for the length of the block. What it raises inside becomes a Failure.
+
+    So does a name of a container that none can have: storage would only say that something is wrong.
+    """
+    try:
+        for name in _CONTAINERS:
+            settings.container(name)
+    except Misconfigured as error:
+        raise Failure(str(error)) from error
     with reaching("the storage account", "SLIPWAY_STORAGE"):
         account = Account(Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID")))
         try:

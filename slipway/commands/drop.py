@@ -1,8 +1,6 @@
-"""`slipway drop`: upload a folder to the drop container, its scripts first and its job.json last."""
+"""Upload a folder to the drop container, its scripts first and its job.json last."""
 
-import asyncio
 import hashlib
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,12 +10,10 @@ from shared.adapters.storage.drops import BlobDrops
 from shared.intake.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
-from slipway.client.deployment import settings_for
 from slipway.client.save import MARK
 from slipway.client.storage import storage_account
 from slipway.commands.document.diagnose import diagnosed, scripts_named
-from slipway.commands.jobs import show
-from slipway.commands.waiting import waiting
+from slipway.commands.waiting import Outlook, outlook
 from slipway.failure import Failure
 from slipway.screen import say
 
@@ -26,17 +22,6 @@ if TYPE_CHECKING:
 
 #: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
 _LAST = ("slipway.json", "job.json")
-
-
-def run(
-    folder: Path, to: str, settings_file: Path | None, *, force: bool = False, as_json: bool = False
-) -> int:
-    """Upload, and show each file; with `force` also what cannot run. Raises Failure."""
-    settings = settings_for("", settings_file)
-    if not force:
-        check(folder, target_of(folder, to))
-    asyncio.run(_upload_and_show(settings, folder, to, as_json=as_json))
-    return 0
 
 
 def check(folder: Path, target: str) -> None:
@@ -69,6 +54,8 @@ class Uploaded:
     number: int = 0
     #: the version of the last one, which completes the drop
     etag: str = ""
+    #: the versions of all that were sent
+    etags: dict[str, str] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
@@ -97,6 +84,7 @@ async def upload(settings: Settings, folder: Path, to: str = "", *, changed: boo
                 blob = container.get_blob_client(name)
                 answer = await blob.upload_blob(data, overwrite=True, content_settings=settings_of_it)
                 uploaded.number, uploaded.etag = uploaded.number + 1, str(answer["etag"]).strip('"')
+                uploaded.etags[name] = uploaded.etag
     return uploaded
 
 
@@ -162,27 +150,12 @@ def linked_folders(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in links)
 
 
-async def _upload_and_show(settings: Settings, folder: Path, to: str, *, as_json: bool) -> None:
-    names = (await upload(settings, folder, to)).names
-    if not as_json:  # before the next question may fail
-        print("\n".join(f"uploaded {name}" for name in names))
-    waits = await waits_of(settings, names)
-    for wait in waits:
-        sys.stderr.write(f"warning: nothing runs yet: {wait}\n")
-    answers = f"{settings.text('SLIPWAY_ANSWERS_CONTAINER')}/{target_of(folder, to)}/"
-    show(
-        {"uploaded": names, "answers": answers, "waits": waits},
-        lambda _: [f"the answer will be below {answers}; `slipway jobs` shows the job"],
-        as_json=as_json,
-    )
-
-
-async def waits_of(settings: Settings, names: Sequence[str]) -> list[str]:
-    """What keeps a folder from running that was uploaded as these blobs; empty when nothing does."""
+async def outlook_of(settings: Settings, names: Sequence[str]) -> Outlook:
+    """What becomes of a folder that was uploaded as these blobs."""
     drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
     async with storage_account(settings) as account:
         blobs = BlobDrops(account, drops, answers, ())
-        return await waiting(settings, blobs, [name.partition("/")[2] for name in names])
+        return await outlook(settings, blobs, [name.partition("/")[2] for name in names])
 
 
 def _rank(path: Path) -> int:

@@ -62,10 +62,18 @@ def jobs(
         listing = await api.jobs(conditions, limit)
         show(listing.jobs, lambda jobs: lines(jobs, view), as_json=as_json)
         if listing.next:
-            print(f"more: slipway jobs … --after '{listing.next}'", file=sys.stderr)
+            sys.stderr.write(f"{more(listing.next, view)}\n")
         return 0
 
     return asking(ask, url, key)
+
+
+def more(following: str, view: View) -> str:
+    """How to see more jobs; in two lines where a terminal is too narrow for one."""
+    line = f"more: slipway jobs … --after '{following}'"
+    if view.width is None or len(line) <= view.width:
+        return line
+    return line.replace(" '", " \\\n  '")
 
 
 def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: View, *, as_json: bool) -> int:

@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
+from shared.core.errors import Misconfigured
 from slipway.client.deployment import sourced_settings
+from slipway.client.storage import refuse_name
 from slipway.commands.document.cluster_file import cluster_from
 from slipway.failure import Failure
 from slipway.stack.provision import Plan, Step, provision
@@ -14,7 +16,13 @@ _PRIORITIES = ("lowpriority", "dedicated")
 
 def run(settings_file: Path | None, plan: Plan, ssh_key: Path | None, cluster: Path | None) -> int:
     """Create what is missing and show each thing. Raises Failure."""
+    refuse_name("--data-container", plan.data)
+    refuse_name("--share", plan.share, "share")
     settings, where = sourced_settings("", settings_file)
+    try:
+        settings.check()
+    except Misconfigured as error:
+        raise Failure(f"{where}: {error}") from error
     print(f"settings: {where}")
     whole = complete_plan(plan, ssh_key, cluster_from(cluster, settings) if cluster else None)
 

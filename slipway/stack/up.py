@@ -24,6 +24,7 @@ from slipway.stack.ports import check_ports
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
+from slipway.stack.shell_settings import shell_settings
 
 _STORAGE = 10000
 #: What a program finds when it looks for Azurite where Azurite usually is.
@@ -57,18 +58,20 @@ def run(
     # Jobs stay on the cluster that they were sent to, so each cluster has a ledger of its own.
     where = data or (UP if cluster == USUAL else UP.with_name(f"{UP.name}-{cluster}"))
     mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
+    shell = shell_settings(os.environ)
     with lock_folder(where):
         check_ports(ports)
         most = most_nodes(where, nodes) if kind.keeps_nodes else nodes
         options = Options(
             data=where,
             ports=ports,
-            overrides={"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {},
+            overrides={**shell.values, **({"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {})},
             cluster=cluster,
             nodes=most,
             cluster_arguments=emulator_arguments,
             allowed_hosts=allowed_hosts,
         )
+        sys.stdout.writelines(f"{line}\n" for line in shell.lines())
         return run_until_stopped(_stay(options, Plan(maximum=most), example=example), interrupted=0)
 
 
@@ -83,10 +86,12 @@ def _with_own_clusters(
     if emulator_arguments or cluster != USUAL:
         option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
         raise Failure(f"--settings names existing clusters, and {option} is for a local one: leave one out")
-    values = own_clusters(file)
+    shell = shell_settings(os.environ)
+    values = {**shell.values, **own_clusters(file)}
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
     with lock_folder(where):
         check_ports(replace(ports, emulator=0))
+        sys.stdout.writelines(f"{line}\n" for line in shell.lines())
         options = Options(
             data=where, ports=ports, overrides=values, cluster=None, allowed_hosts=allowed_hosts
         )

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import os
-import re
-import shutil
 import signal
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.acceptance.commands.person import json_of, slipway, started
 from tests.acceptance.door import Door, unique
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -23,26 +20,6 @@ TRAIN = """import os, sys, pathlib
 print("trained with", sys.argv[1:], os.environ.get("LEVEL"), flush=True)
 pathlib.Path(os.environ["AZ_BATCHAI_OUTPUT_MODEL"], "weights.txt").write_text("0.5")
 """
-
-
-async def slipway(door: Door, cwd: Path, *words: str) -> tuple[int | None, str, str]:
-    command = await _started(door, cwd, *words)
-    out, err = await command.communicate()
-    return command.returncode, out.decode(), err.decode()
-
-
-async def _started(door: Door, cwd: Path, *words: str) -> asyncio.subprocess.Process:
-    settings = cwd / "local.settings.json"
-    settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
-    output = ("--url", door.stack.host_url, "--key", door.key, "--settings", str(settings))
-    return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", words[0], *output, *words[1:]),
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
 
 
 async def test_a_script_alone_runs_and_its_model_comes_home(door: Door, tmp_path: Path) -> None:
@@ -125,38 +102,6 @@ async def test_a_job_that_cannot_run_is_not_uploaded(door: Door, tmp_path: Path)
     assert [blob async for blob in names] == []
 
 
-async def test_drop_and_enqueue_print_json_and_a_message_names_its_job(door: Door, tmp_path: Path) -> None:
-    folder, file = tmp_path / unique("dropped"), tmp_path / "job.json"
-    folder.mkdir()
-    shutil.copy(ROOT / "examples/hello/job.json", folder)
-    shutil.copy(ROOT / "examples/hello/job.json", file)
-
-    dropped = await json_of(door, tmp_path, "drop", "--json", str(folder))
-    queued = await json_of(door, tmp_path, "enqueue", "--json", str(file))
-
-    names = [f"scripts/{folder.name}/job.json"]
-    assert dropped == {"uploaded": names, "answers": f"runs/{folder.name}/", "waits": []}
-    assert queued["queue"] == "jobs"
-    job = await door.ended(name=f"message-{queued['messageId'][:8]}")
-    assert job["door"] == "queue"
-
-
-async def json_of(door: Door, cwd: Path, *words: str) -> dict[str, Any]:
-    """What a command prints that calls no API."""
-    settings = cwd / "settings.json"
-    settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
-    command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", *words, "--settings", str(settings)),
-        cwd=ROOT,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    out, err = await command.communicate()
-    assert command.returncode == 0, err.decode()
-    result: dict[str, Any] = json.loads(out)
-    return result
-
-
 async def test_a_job_reads_what_was_put_and_its_result_comes_home(door: Door, tmp_path: Path) -> None:
     name = unique("sums")
     (tmp_path / "data").mkdir()
@@ -201,7 +146,7 @@ async def waited(door: Door, job: str) -> tuple[int | None, str]:
 async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:
     name = unique("long")
     (tmp_path / f"{name}.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
-    command = await _started(door, tmp_path, "run", f"{name}.py")
+    command = await started(door, tmp_path, "run", f"{name}.py")
     assert command.stdout is not None
     assert await command.stdout.readline() == b"begun\n"
 
@@ -213,24 +158,6 @@ async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:
     (job,) = await door.jobs(name=name)
     assert job["state"] == "running"
     await door.call("POST", f"jobs/{job['id']}/cancel")
-
-
-async def test_two_runs_into_one_folder_at_once_never_follow_each_others_job(
-    door: Door, tmp_path: Path
-) -> None:
-    name = unique("twins")
-    for who in ("one", "two"):
-        (tmp_path / who).mkdir()
-        (tmp_path / who / f"{name}.py").write_text(f"print('{who}')\n")
-
-    runs = await asyncio.gather(
-        *(slipway(door, tmp_path / who, "run", f"{name}.py") for who in ("one", "two"))
-    )
-
-    outputs = {who: out for who, (code, out, _) in zip(("one", "two"), runs, strict=True) if code == 0}
-    assert all(out == f"{who}\n" for who, out in outputs.items())
-    refused = [err for code, _, err in runs if code != 0]
-    assert all("--name" in err or "another upload" in err for err in refused), refused
 
 
 async def test_a_folder_whose_job_is_active_is_left_alone(door: Door, tmp_path: Path) -> None:
@@ -265,7 +192,7 @@ async def test_a_script_that_could_not_be_found_is_not_uploaded(door: Door, tmp_
 async def test_ctrl_c_before_there_is_a_job_says_how_to_find_it(door: Door, tmp_path: Path) -> None:
     name = unique("early")
     (tmp_path / f"{name}.py").write_text("print(1)\n")
-    command = await _started(door, tmp_path, "run", f"{name}.py")
+    command = await started(door, tmp_path, "run", f"{name}.py")
     assert command.stderr is not None
     while b"uploaded" not in await command.stderr.readline():
         pass
@@ -277,18 +204,3 @@ async def test_ctrl_c_before_there_is_a_job_says_how_to_find_it(door: Door, tmp_
     assert f"all files are in scripts/{name}/" in err.decode()
     assert "slipway jobs --source drop" in err.decode()
     assert (await door.ended(name=name))["state"] == "succeeded"
-
-
-async def test_a_drop_is_followed_with_the_id_of_its_job(door: Door, tmp_path: Path) -> None:
-    folder = tmp_path / unique("followed")
-    folder.mkdir()
-    (folder / "main.py").write_text("import sys\nprint('here')\nsys.exit('no more data')\n")
-    toolkit = {"pythonScriptFilePath": "<SLIPWAY_FOLDER>/main.py"}
-    job = {"properties": {"nodeCount": 1, "pyTorchSettings": toolkit}}
-    (folder / "job.json").write_text(json.dumps(job))
-
-    code, out, err = await slipway(door, tmp_path, "drop", "--follow", str(folder))
-
-    assert (code, out) == (1, "here\n"), err
-    assert re.search(r"the job is j_[a-z2-7]{24}$", err, re.MULTILINE)
-    assert "no more data" in err

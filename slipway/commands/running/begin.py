@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from shared.settings import Settings
+from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
-from slipway.commands.drop import Uploaded, etag_of, target_of, upload, waits_of
+from slipway.commands.drop import Uploaded, etag_of, outlook_of, target_of, upload
 from slipway.failure import Failure
 from slipway.screen import say
 
@@ -18,8 +19,16 @@ _EVERY = 1.0
 #: Polls after which the command shows what may be wrong: an app looks at a quiet folder within seconds.
 _LOOKS = 60
 #: Jobs in which the new one is looked for.
-_LISTED = 50
+LISTED = 50
+#: Active jobs among which one of the same folder is looked for.
+ACTIVE = 1000
 _JOB_FILE = "job.json"
+
+
+def receipts_of(folder: str, *, deep: bool = False) -> re.Pattern[str]:
+    """What the receipts of a folder's jobs are called; `deep` also those of the folders below it."""
+    below = "(?:[^/]+/)*" if deep else ""
+    return re.compile(rf"[^/]+/{re.escape(folder)}/{below}[^/]+/receipt\.json")
 
 
 class Beginning:
@@ -31,7 +40,7 @@ class Beginning:
     def __init__(self, settings: Settings, folder: Path, name: str) -> None:
         self._settings, self._folder, self._name = settings, folder, name
         self._target = target_of(folder, name)
-        self._receipt = re.compile(rf"runs/{re.escape(self._target)}/[^/]+/receipt\.json")
+        self._receipt = receipts_of(self._target)
         self._uploaded: Uploaded | None = None
 
     @property
@@ -44,9 +53,12 @@ class Beginning:
         )
 
     async def job(self, url: str, key: str) -> str:
-        """Upload what changed, and the id of the job that begins by it. Raises Failure."""
-        async with service(url, key) as api:
-            if active := await self._ids(api, {"state": "active"}):
+        """Upload what changed, and the id of the job that begins by it. Raises Failure.
+
+        Until there is that job, no other upload goes into its folder; from then on its job is in the way.
+        """
+        async with service(url, key) as api, folder_lease(self._settings, self._target) as lease:
+            if active := await self._ids(api, {"state": "active"}, ACTIVE):
                 (job_id, *_) = active
                 raise Failure(
                     f"{job_id} runs from the folder {self._target}, and would get other files; wait for its "
@@ -59,9 +71,13 @@ class Beginning:
             files = f"{uploaded.number} of {len(uploaded.names)} files, the others were there"
             files = files if uploaded.number < len(uploaded.names) else f"{uploaded.number} files"
             say(f"uploaded {files}, to {folder}; the job starts when they have not changed for a moment")
-            if waits := await waits_of(self._settings, uploaded.names):
-                raise Failure(f"nothing runs yet: {'; '.join(waits)}")
-            return await self._own(api, uploaded, before)
+            try:
+                if waits := (await outlook_of(self._settings, uploaded.names)).waits:
+                    raise Failure(f"nothing runs yet: {'; '.join(waits)}")
+                return await self._own(api, uploaded, before)
+            except asyncio.CancelledError:
+                lease.outlasts = True  # after a Ctrl-C the job begins all the same
+                raise
 
     def interrupted(self) -> str:
         """What is to be said after a Ctrl-C."""
@@ -92,8 +108,8 @@ class Beginning:
                     "there is no job yet; does the app see the container? Ask slipway audit, and …/api/health"
                 )
 
-    async def _ids(self, api: Service, conditions: dict[str, str]) -> set[str]:
-        jobs = (await api.jobs({"source": "drop,inventory", **conditions}, _LISTED)).jobs
+    async def _ids(self, api: Service, conditions: dict[str, str], limit: int = LISTED) -> set[str]:
+        jobs = (await api.jobs({"source": "drop,inventory", **conditions}, limit)).jobs
         return {job["id"] for job in jobs if self._receipt.fullmatch(job["receipt"])}
 
 

@@ -15,7 +15,10 @@ app = typer.Typer()
 def drop(
     folder: Annotated[Path, typer.Argument(help="folder with a script and a job.json")],
     to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",
-    force: Annotated[bool, typer.Option("--force", help="upload it even if the job cannot run")] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="upload it even if the job cannot run, or another runs from the folder"),
+    ] = False,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="wait for the job, and print its log until it has ended")
     ] = False,
@@ -24,12 +27,16 @@ def drop(
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:
-    """Upload a folder to the drop container, its job.json last. With --follow, the exit code is the job's."""
+    """Upload a folder to the drop container, its job.json last, and name the job that begins by it.
+
+    It waits for the job for about a minute. With --follow, the exit code is the job's.
+    """
     if follow and as_json:
         raise typer.BadParameter("--follow prints the log of the job; leave out --json.")
     if follow:
         raise typer.Exit(_command("running.run").drop(folder, to, url, key, settings, force=force))
-    raise typer.Exit(_command("drop").run(folder, to, settings, force=force, as_json=as_json))
+    drop_command = _command("running.drop").run
+    raise typer.Exit(drop_command(folder, to, url, key, settings, force=force, as_json=as_json))
 
 
 @app.command()

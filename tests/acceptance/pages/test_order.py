@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from shared.jobspec import read_envelope
+from tests.acceptance.commands.person import slipway
 from tests.acceptance.door import Door, shell, unique
 from tests.acceptance.pages.page import blocks, play
-from tests.acceptance.test_run import slipway
 
 PAGE = "how-to/run-jobs-in-order.md"
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -9,7 +9,7 @@ import pytest
 from shared.settings import Settings
 from slipway.commands.data.put import to_put
 from slipway.commands.drop import check, target_of, to_upload
-from slipway.commands.waiting import waiting
+from slipway.commands.waiting import Outlook, outlook
 from slipway.failure import Failure
 from tests.doubles.memory import MemoryDrops
 
@@ -104,19 +104,19 @@ def dropped(**files: str) -> tuple[MemoryDrops, list[str]]:
 async def test_a_folder_that_can_never_run_says_why() -> None:
     drops, names = dropped(hello__train_py="")
 
-    assert await waiting(SETTINGS, drops, names) == [
-        "hello: there is no job.json in this folder, and no template above it"
-    ]
+    assert (await outlook(SETTINGS, drops, names)).waits == (
+        "hello: there is no job.json in this folder, and no template above it",
+    )
 
 
 async def test_a_template_that_lies_there_already_runs_the_script() -> None:
     template = '{"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}'
     drops, names = dropped(job_json=template, hello__train_py="")
 
-    assert await waiting(SETTINGS, drops, names[1:]) == []
-    assert await waiting(SETTINGS, drops, names[:1]) == [
-        ": its job.json is a template, which runs scripts of the folders below, never itself"
-    ]
+    assert await outlook(SETTINGS, drops, names[1:]) == Outlook(1)
+    assert (await outlook(SETTINGS, drops, names[:1])).waits == (
+        ": its job.json is a template, which runs scripts of the folders below, never itself",
+    )
 
 
 def test_a_job_that_cannot_run_is_refused_with_its_problems(tmp_path: Path) -> None:

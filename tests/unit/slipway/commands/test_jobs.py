@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from slipway.commands import listing
 from slipway.commands.job_commands import app
-from slipway.commands.listing import View, lines, news
+from slipway.commands.listing import View, lines, more, news
 from slipway.failure import Failure
 from slipway.times import age, moment
 
@@ -82,6 +82,13 @@ def test_a_list_that_stops_at_its_limit_says_where_it_goes_on_beside_the_table(
     assert json.loads(ran.stdout) == [JOB]
     assert ran.stderr == "more: slipway jobs … --after '1|j_1'\n"
     assert listed(monkeypatch, Answers(None), "--limit", "1").stderr == ""
+
+
+def test_where_a_list_goes_on_fits_a_narrow_terminal() -> None:
+    following = "2517|j_abcdefghijklmnop23456722"
+
+    assert more(following, View()) == f"more: slipway jobs … --after '{following}'"
+    assert more(following, View(width=60)) == f"more: slipway jobs … --after \\\n  '{following}'"
 
 
 NOON = datetime(2026, 1, 1, 12, 0, tzinfo=UTC)

@@ -1,0 +1,90 @@
+"""A folder of the drop container is one upload's at a time: a lease on a hidden blob in it says whose."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from shared.settings import Settings
+from slipway.client.storage import storage_account
+from slipway.failure import Failure
+
+if TYPE_CHECKING:
+    from azure.storage.blob.aio import BlobClient, BlobLeaseClient
+
+#: Hidden, so that no drop has it; only its lease counts.
+_NAME = ".slipway-upload"
+#: Seconds that a lease lasts, which is the longest that storage gives; how often it is renewed.
+_SECONDS, _EVERY = 60, 20.0
+#: How often the blob is made again that another upload has just taken away.
+_TRIES = 5
+
+
+@dataclass
+class FolderLease:
+    """What a block may say of the lease of its folder."""
+
+    #: it outlasts the block by a minute, in which the files that were uploaded become a job
+    outlasts: bool = False
+
+
+@asynccontextmanager
+async def folder_lease(settings: Settings, folder: str) -> AsyncIterator[FolderLease]:
+    """Have a folder of the drop container alone. Raises Failure while another upload has it."""
+    container = settings.text("SLIPWAY_DROP_CONTAINER")
+    async with storage_account(settings) as account:
+        blob = account.blobs.get_blob_client(container, f"{folder}/{_NAME}")
+        lease = await _lease(blob, f"{container}/{folder}/")
+        state, renewal = FolderLease(), asyncio.create_task(_renew(lease))
+        try:
+            yield state
+        finally:
+            renewal.cancel()
+            await asyncio.wait({renewal})
+            await _release(blob, lease, state)
+
+
+async def _lease(blob: "BlobClient", folder: str) -> "BlobLeaseClient":
+    from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+
+    for _ in range(_TRIES):
+        with suppress(HttpResponseError):  # it is there; without the container the next line says so
+            await blob.upload_blob(b"", overwrite=False)
+        try:
+            return await blob.acquire_lease(_SECONDS)
+        except ResourceNotFoundError as error:
+            if str(getattr(error, "error_code", "")) == "ContainerNotFound":
+                raise
+        except HttpResponseError as error:
+            if error.status_code != 409:
+                raise
+            raise _busy(folder) from None
+    raise _busy(folder)
+
+
+def _busy(folder: str) -> Failure:
+    return Failure(
+        f"another upload into {folder} is under way, or was broken off within the last minute; let it "
+        "become a job first, or send this one to a folder of its own: --name of `run`, --to of `drop`"
+    )
+
+
+async def _renew(lease: "BlobLeaseClient") -> None:
+    from azure.core.exceptions import AzureError
+
+    while True:
+        await asyncio.sleep(_EVERY)
+        with suppress(AzureError):  # the next try may succeed before the lease ends
+            await lease.renew()
+
+
+async def _release(blob: "BlobClient", lease: "BlobLeaseClient", state: FolderLease) -> None:
+    """Take the blob away; where that fails, the lease ends by itself."""
+    from azure.core.exceptions import AzureError
+
+    with suppress(AzureError):
+        if state.outlasts:
+            await lease.renew()
+        else:
+            await blob.delete_blob(lease=lease)

@@ -1,0 +1,184 @@
+"""`slipway drop`: upload a folder, and name the jobs that begin by it, as far as an API tells."""
+
+import asyncio
+import hashlib
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from shared.settings import Settings
+from slipway.client.deployment import settings_for
+from slipway.client.folder_lease import folder_lease
+from slipway.client.patience import patiently
+from slipway.client.service import Service, service
+from slipway.commands.drop import Uploaded, check, outlook_of, target_of, to_upload, upload
+from slipway.commands.jobs import show, standing
+from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
+from slipway.failure import Failure
+from slipway.screen import say
+from slipway.settings import address_beside
+
+#: Seconds between two looks at the jobs; without another job, after the folder has been quiet, until the end.
+_EVERY, _PATIENCE = 1.0, 60.0
+_FIND = "find it: slipway jobs --source drop --limit 5"
+#: The exit code of a shell command that Ctrl-C ended.
+_INTERRUPTED = 130
+
+Job = Mapping[str, Any]
+
+
+@dataclass
+class _Drop:
+    """One drop: what it is of, and what became of it."""
+
+    settings: Settings
+    folder: Path
+    target: str
+    force: bool
+    as_json: bool
+    uploaded: Uploaded | None = None
+    jobs: list[Job] = field(default_factory=list)
+
+    def add(self, job: Job) -> None:
+        """A job that begins by it, shown at once."""
+        self.jobs.append(job)
+        if not self.as_json:
+            print(standing(job), flush=True)
+        if job["state"] == "rejected":
+            say(f"{job.get('message') or 'no reason is known'}; more: slipway show {job['id']}")
+
+
+def run(
+    folder: Path,
+    to: str,
+    url: str,
+    key: str,
+    settings_file: Path | None,
+    *,
+    force: bool = False,
+    as_json: bool = False,
+) -> int:
+    """Upload, show each file and each job; with `force` also what cannot run. Raises Failure.
+
+    The exit code is 1 where a job was rejected that was not forced.
+    """
+    settings, target = settings_for(url, settings_file), target_of(folder, to)
+    if not force:
+        check(folder, target)
+    drop = _Drop(settings, folder, target, force, as_json)
+    try:
+        asyncio.run(_drop(drop, url or address_beside(settings_file), key))
+    except KeyboardInterrupt:
+        begins = f"its job begins; {_FIND}" if drop.uploaded else "not all files were uploaded"
+        say(begins)
+        return _INTERRUPTED
+    return int(not force and any(job["state"] == "rejected" for job in drop.jobs))
+
+
+async def _drop(drop: _Drop, url: str, key: str) -> None:
+    async with AsyncExitStack() as ends:
+        api, trouble, others = None, "", set[str]()
+        try:
+            api = await ends.enter_async_context(service(url, key))
+            others = await _ids(api, drop)
+        except Failure as failure:
+            api, trouble = None, str(failure)
+        lease = await ends.enter_async_context(folder_lease(drop.settings, drop.target))
+        joined = await _joined(api, drop) if api else []
+        drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target)
+        if not drop.as_json:  # before the next question may fail
+            print("\n".join(f"uploaded {name}" for name in uploaded.names), flush=True)
+        outlook = await outlook_of(drop.settings, uploaded.names)
+        for wait in outlook.waits:
+            sys.stderr.write(f"warning: nothing runs yet: {wait}\n")
+        for job in joined:
+            say(f"{job['id']} runs the same files already")
+            drop.add(job)
+        try:
+            if api and len(drop.jobs) < outlook.runs:
+                trouble = await _wait(api, drop, uploaded, outlook.runs, others)
+        except asyncio.CancelledError:
+            lease.outlasts = True  # after a Ctrl-C the job begins all the same
+            raise
+        if trouble and outlook.runs:
+            say(f"the id of the job is not known: {trouble}; it begins all the same, {_FIND}")
+        _show(drop, uploaded, outlook.waits)
+
+
+async def _joined(api: Service, drop: _Drop) -> list[Job]:
+    """The jobs at work that have the same files. Raises Failure for one that would get others."""
+    active = await _ids(api, drop, {"state": "active"}, ACTIVE)
+    if not active:
+        return []
+    digests = {
+        f"{drop.target}/{file.relative_to(drop.folder).as_posix()}": hashlib.sha256(
+            file.read_bytes()
+        ).hexdigest()
+        for file in to_upload(drop.folder)
+    }
+    joined = list[Job]()
+    for job in [await api.job(one) for one in sorted(active)]:
+        files = {file["name"]: file["sha256"] for file in job.get("drop", {}).get("files", ())}
+        if all(digests.get(name, sha256) == sha256 for name, sha256 in files.items()):
+            joined.append(job)
+        elif not drop.force:
+            raise Failure(
+                f"{job['id']} runs from the folder {drop.target}, and would get other files; wait for its "
+                f"end (slipway wait {job['id']}), drop this into a folder of its own (--to), or use --force"
+            )
+    return joined
+
+
+async def _wait(api: Service, drop: _Drop, uploaded: Uploaded, runs: int, others: set[str]) -> str:
+    """Wait for the jobs of the drop; why some are not known in the end, or ""."""
+
+    async def new() -> list[Job]:
+        fresh = await _ids(api, drop, limit=LISTED + runs) - others
+        return [await api.job(one) for one in sorted(fresh)]
+
+    say("the job begins when the files have not changed for a moment; waiting for its id (Ctrl-C leaves it)")
+    patience = drop.settings.seconds("SLIPWAY_SETTLE_SECONDS") + _PATIENCE
+    progress = time.monotonic()
+    try:
+        while len(drop.jobs) < runs:
+            for job in await patiently(new):
+                others.add(job["id"])
+                if _is_of(job, uploaded):
+                    drop.add(job)
+                    progress = time.monotonic()
+            if time.monotonic() - progress > patience:
+                return f"there is none after {patience:.0f} s"
+            await asyncio.sleep(_EVERY)
+    except Failure as failure:
+        return str(failure)
+    return ""
+
+
+async def _ids(
+    api: Service, drop: _Drop, conditions: Mapping[str, str] | None = None, limit: int = LISTED
+) -> set[str]:
+    """The ids of the jobs of the folder and of those below it."""
+    receipts = receipts_of(drop.target, deep=True)
+    jobs = (await api.jobs({"source": "drop,inventory", **(conditions or {})}, limit)).jobs
+    return {job["id"] for job in jobs if receipts.fullmatch(job["receipt"])}
+
+
+def _is_of(job: Job, uploaded: Uploaded) -> bool:
+    """Whether it was accepted with a file of this upload."""
+    files: Sequence[Job] = job.get("drop", {}).get("files", ())
+    return any(file.get("etag", "") == uploaded.etags.get(file["name"]) for file in files)
+
+
+def _show(drop: _Drop, uploaded: Uploaded, waits: Sequence[str]) -> None:
+    answers = f"{drop.settings.text('SLIPWAY_ANSWERS_CONTAINER')}/{drop.target}/"
+    answer = {
+        "uploaded": uploaded.names,
+        "answers": answers,
+        "waits": list(waits),
+        "jobs": [{name: job[name] for name in ("id", "name", "state")} for job in drop.jobs],
+    }
+    show(answer, lambda _: [f"the answer will be below {answers}"], as_json=drop.as_json)

@@ -1,0 +1,49 @@
+"""Which settings of a person's shell the local app gets: limits and times, never a place or a secret."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from shared.core.errors import Misconfigured
+from shared.settings import TABLE, Settings
+from slipway.failure import Failure
+
+#: Kinds that name no place, no secret and no identity.
+_PLAIN = frozenset({"number", "whole", "seconds", "hours", "days", "flag", "durations"})
+#: What the stack says itself, or what data that are there depend on.
+_FIXED = frozenset({"SLIPWAY_SHARDS", "SLIPWAY_SWEEP_PARTS", "SLIPWAY_WEBHOOK_LOOPBACK", "SLIPWAY_INSIGHTS"})
+
+
+@dataclass(frozen=True)
+class ShellSettings:
+    """Those that the app gets, and the names of those that it does not get, for they are a deployment's."""
+
+    values: Mapping[str, str]
+    others: tuple[str, ...]
+
+    def lines(self) -> list[str]:
+        """What is to be said about them."""
+        lines = []
+        if self.values:
+            lines.append(f"settings of the environment: {', '.join(sorted(self.values))}")
+        if self.others:
+            lines.append(f"of the environment, but for a deployment only: {', '.join(self.others)}")
+        return lines
+
+
+def shell_settings(environment: Mapping[str, str]) -> ShellSettings:
+    """The settings of the app in an environment. Raises Failure for a value that is none."""
+    ours = {
+        name: value
+        for name, value in environment.items()
+        if name.startswith("SLIPWAY_") and value and name.partition("__")[0] in TABLE
+    }
+    plain = {
+        name: value
+        for name, value in ours.items()
+        if name in TABLE and TABLE[name].kind in _PLAIN and name not in _FIXED
+    }
+    try:
+        Settings(plain).check()
+    except Misconfigured as error:
+        raise Failure(f"in the environment: {error}") from error
+    return ShellSettings(plain, tuple(sorted(set(ours) - set(plain))))

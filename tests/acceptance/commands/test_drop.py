@@ -1,0 +1,136 @@
+"""`slipway drop` names its jobs; and a folder is one upload's at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import shutil
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.acceptance.commands.person import ROOT, json_of, slipway, started
+from tests.acceptance.door import Door, shell, unique
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_drop_and_enqueue_print_json_and_a_message_names_its_job(door: Door, tmp_path: Path) -> None:
+    folder, file = tmp_path / unique("dropped"), tmp_path / "job.json"
+    folder.mkdir()
+    shutil.copy(ROOT / "examples/hello/job.json", folder)
+    shutil.copy(ROOT / "examples/hello/job.json", file)
+
+    code, out, err = await slipway(door, tmp_path, "drop", "--json", str(folder))
+    assert code == 0, err
+    dropped = json.loads(out)
+    queued = await json_of(door, tmp_path, "enqueue", "--json", str(file))
+
+    names = [f"scripts/{folder.name}/job.json"]
+    (begun,) = dropped.pop("jobs")
+    assert dropped == {"uploaded": names, "answers": f"runs/{folder.name}/", "waits": []}
+    assert begun["id"] == (await door.ended(name=folder.name))["id"]
+    assert queued["queue"] == "jobs"
+    job = await door.ended(name=f"message-{queued['messageId'][:8]}")
+    assert job["door"] == "queue"
+
+
+def folder_of(tmp_path: Path, command: str) -> Path:
+    folder = tmp_path / unique("dropped")
+    folder.mkdir()
+    (folder / "job.json").write_text(json.dumps(shell(command)))
+    return folder
+
+
+async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Door, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "sleep 600")
+
+    code, out, err = await slipway(door, tmp_path, "drop", str(folder))
+    again, joined, remark = await slipway(door, tmp_path, "drop", str(folder))
+    (folder / "job.json").write_text(json.dumps(shell("sleep 601")))
+    refused, _, why = await slipway(door, tmp_path, "drop", str(folder))
+
+    assert code == 0, err
+    (job,) = re.findall(rf"^(j_[a-z2-7]{{24}})  {folder.name}: ", out, re.MULTILINE)
+    assert (again, f"{job}  {folder.name}: " in joined, "the same files already" in remark) == (0, True, True)
+    assert (refused, f"{job} runs from the folder {folder.name}" in why) == (1, True)
+    assert len(await door.jobs(name=folder.name)) == 1
+    await door.call("POST", f"jobs/{job}/cancel")
+
+
+async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "true")
+    (folder / "job.json").write_text('{"properties": {"nodeCuont": 2}}')
+
+    code, out, err = await slipway(door, tmp_path, "drop", "--force", str(folder))
+
+    assert (code, f"  {folder.name}: rejected" in out) == (0, True), err
+    assert re.search(r"problems? and was not submitted; more: slipway show j_", err)
+
+
+async def test_a_drop_without_an_api_says_how_to_find_its_job(door: Door, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "true")
+
+    code, out, err = await slipway(door, tmp_path, "drop", "--url", "http://127.0.0.1:9", str(folder))
+
+    assert (code, f"uploaded scripts/{folder.name}/job.json" in out) == (0, True), err
+    assert "no answer from http://127.0.0.1:9" in err
+    assert "find it: slipway jobs --source drop" in err
+    assert (await door.ended(name=folder.name))["state"] == "succeeded"
+
+
+async def test_a_run_leaves_the_folder_alone_that_another_has_just_filled(door: Door, tmp_path: Path) -> None:
+    name = unique("twins")
+    for who in ("one", "two"):
+        (tmp_path / who).mkdir()
+        (tmp_path / who / f"{name}.py").write_text(f"print('{who}')\n")
+    first = await started(door, tmp_path / "one", "run", f"{name}.py")
+    assert first.stderr is not None
+    while b"uploaded" not in await first.stderr.readline():
+        pass
+    first.send_signal(signal.SIGSTOP)  # its job begins meanwhile, or does not
+
+    code, _, err = await slipway(door, tmp_path / "two", "run", f"{name}.py")
+    first.send_signal(signal.SIGCONT)
+    out, _ = await first.communicate()
+
+    assert code == 1
+    assert f"another upload into scripts/{name}/ is under way" in err
+    assert (first.returncode, out) == (0, b"one\n")
+    hidden = door.blobs.get_container_client("scripts").list_blob_names(name_starts_with=f"{name}/.")
+    assert [blob async for blob in hidden] == []
+
+
+async def test_two_runs_into_one_folder_at_once_never_follow_each_others_job(
+    door: Door, tmp_path: Path
+) -> None:
+    name = unique("twins")
+    for who in ("one", "two"):
+        (tmp_path / who).mkdir()
+        (tmp_path / who / f"{name}.py").write_text(f"print('{who}')\n")
+
+    runs = await asyncio.gather(
+        *(slipway(door, tmp_path / who, "run", f"{name}.py") for who in ("one", "two"))
+    )
+
+    outputs = {who: out for who, (code, out, _) in zip(("one", "two"), runs, strict=True) if code == 0}
+    assert all(out == f"{who}\n" for who, out in outputs.items())
+    refused = [err for code, _, err in runs if code != 0]
+    assert all("--name" in err or "another upload" in err for err in refused), refused
+
+
+async def test_a_drop_is_followed_with_the_id_of_its_job(door: Door, tmp_path: Path) -> None:
+    folder = tmp_path / unique("followed")
+    folder.mkdir()
+    (folder / "main.py").write_text("import sys\nprint('here')\nsys.exit('no more data')\n")
+    toolkit = {"pythonScriptFilePath": "<SLIPWAY_FOLDER>/main.py"}
+    job = {"properties": {"nodeCount": 1, "pyTorchSettings": toolkit}}
+    (folder / "job.json").write_text(json.dumps(job))
+
+    code, out, err = await slipway(door, tmp_path, "drop", "--follow", str(folder))
+
+    assert (code, out) == (1, "here\n"), err
+    assert re.search(r"the job is j_[a-z2-7]{24}$", err, re.MULTILINE)
+    assert "no more data" in err

@@ -1,0 +1,36 @@
+"""Which settings of the shell the local app gets."""
+
+import pytest
+
+from slipway.failure import Failure
+from slipway.stack.shell_settings import shell_settings
+
+SHELL = {
+    "HOME": "/",
+    "SLIPWAY_URL": "https://prod.example.com",
+    "SLIPWAY_ADDRESS_MINUTES": "5",
+    "SLIPWAY_MAX_NODES": "3",
+    "SLIPWAY_RETENTION_DAYS": "",
+    "SLIPWAY_STORAGE__blobServiceUri": "https://prod.blob.core.windows.net",
+    "SLIPWAY_SEAL_KEY": "secret",
+    "SLIPWAY_SHARDS": "8",
+}
+
+
+def test_limits_and_times_count_and_no_place_and_no_secret() -> None:
+    shell = shell_settings(SHELL)
+
+    assert shell.values == {"SLIPWAY_ADDRESS_MINUTES": "5", "SLIPWAY_MAX_NODES": "3"}
+    assert shell.lines() == [
+        "settings of the environment: SLIPWAY_ADDRESS_MINUTES, SLIPWAY_MAX_NODES",
+        "of the environment, but for a deployment only: SLIPWAY_SEAL_KEY, SLIPWAY_SHARDS, "
+        "SLIPWAY_STORAGE__blobServiceUri",
+    ]
+    assert shell_settings({"HOME": "/"}).lines() == []
+
+
+def test_a_value_that_is_none_is_named_with_its_setting() -> None:
+    with pytest.raises(
+        Failure, match="in the environment: SLIPWAY_ADDRESS_MINUTES must be a number from 0 to 60"
+    ):
+        shell_settings({"SLIPWAY_ADDRESS_MINUTES": "61"})
