@@ -13,6 +13,7 @@ from shared.core.caller import ADMIN
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from shared.core.breaker import Opened
     from shared.operate.receivers import ReceiverState
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -100,7 +101,12 @@ def _receiver(one: ReceiverState) -> dict[str, Any]:
         "pending": one.pending,
         "dead": one.dead,
         "deadEvents": one.dead_events,
+        **({"breaker": _breaker(one.breaker)} if one.breaker else {}),
     }
+
+
+def _breaker(one: Opened) -> dict[str, str]:
+    return {"state": one.state, "since": one.since.isoformat(), "until": one.until.isoformat()}
 
 
 @blueprint.function_name("get_disabled")

@@ -74,6 +74,16 @@ class DisabledReceivers(Answer):
     receivers: tuple[DisabledReceiver, ...]
 
 
+class ReceiverBreaker(Answer):
+    """A receiver that failed so often that no event is sent there for a while."""
+
+    state: Literal["open", "half-open"]
+    """`half-open`: the next event, or the one under way, shows whether it answers again."""
+    since: Time
+    until: Time
+    """When the next event is let through."""
+
+
 class ReceiverState(Answer):
     """A receiver that has not taken all its events, or that is disabled."""
 
@@ -91,6 +101,8 @@ class ReceiverState(Answer):
     dead: int
     dead_events: tuple[str, ...]
     """The ids of the newest 50 events that were given up."""
+    breaker: ReceiverBreaker | None = None
+    """As the process that answers has learnt; each process learns for itself."""
 
 
 class ReceiverStates(Answer):

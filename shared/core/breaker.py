@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Literal
 
 #: Failing keys that are remembered; beyond it the oldest goes.
 _KEYS = 10_000
@@ -19,7 +20,19 @@ class _Failing:
     #: seconds of the present pause, and when it is over
     pause: float = 0.0
     until: datetime | None = None
+    #: when the first of these pauses began
+    opened: datetime | None = None
     probing: bool = False
+
+
+@dataclass(frozen=True)
+class Opened:
+    """A breaker that lets no one through, or no one but a probe."""
+
+    state: Literal["open", "half-open"]
+    since: datetime
+    #: when a probe is let through; the last one may be under way
+    until: datetime
 
 
 class Breaker:
@@ -42,19 +55,26 @@ class Breaker:
         one = self._failing.get(key)
         if one is None or one.until is None:
             return 0.0
-        seconds = (one.until - now).total_seconds()
-        if 0 < seconds <= one.pause:  # more than the whole pause: the clock went back
-            return seconds
+        if _holds(one, now):
+            return (one.until - now).total_seconds()
         one.probing = one.failures >= self._failures
         one.until = now + timedelta(seconds=one.pause) if one.probing else None
+        one.opened = one.opened if one.probing else None
         return 0.0
 
     def open(self, key: str, now: datetime) -> bool:
         """Whether a try would have to wait; does not take the probe."""
         one = self._failing.get(key)
-        return (
-            one is not None and one.until is not None and 0 < (one.until - now).total_seconds() <= one.pause
-        )
+        return one is not None and _holds(one, now)
+
+    def state(self, key: str, now: datetime) -> Opened | None:
+        """Since when a breaker is open, or half-open: a probe is awaited. None: closed. Takes no probe."""
+        one = self._failing.get(key)
+        if one is None or one.until is None or one.opened is None:
+            return None
+        if _holds(one, now) and not one.probing:
+            return Opened("open", one.opened, one.until)
+        return Opened("half-open", one.opened, one.until) if one.failures >= self._failures else None
 
     def succeeded(self, key: str) -> None:
         """Forget the failures of a key: it works."""
@@ -72,4 +92,10 @@ class Breaker:
         grown = min(self._longest, self._pause * 2.0 ** min(over, 30)) if over >= 0 else 0.0
         one.pause = max(grown, pause or 0.0)
         one.until = now + timedelta(seconds=one.pause) if one.pause else None
+        one.opened = (one.opened or now) if one.pause else None
         one.probing = False
+
+
+def _holds(one: _Failing, now: datetime) -> bool:
+    """Whether its pause lasts. More than the whole pause would be left after the clock went back."""
+    return one.until is not None and 0 < (one.until - now).total_seconds() <= one.pause

@@ -1,15 +1,17 @@
-"""receivers: what the ledger knows of receivers that take no events now: since when, and the next try."""
+"""receivers: which take no events, and since when, by the ledger and by the breakers of this process."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
 from typing import Literal, NamedTuple
 
+from shared.core.breaker import Opened
+from shared.core.errors import SlipwayError
 from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled
 from shared.core.ports import Ports
@@ -36,6 +38,8 @@ class ReceiverState:
     pending: int
     dead: int
     dead_events: tuple[str, ...]
+    #: what this process has learnt; None where it lets events through
+    breaker: Opened | None = None
 
 
 class _Way(NamedTuple):
@@ -58,7 +62,28 @@ async def receivers(ports: Ports) -> list[ReceiverState]:
     )
     ways = _by_url(chain(*pending, dead))
     switched_off = {one.url: one for one in disabled}
-    return [_state(url, ways[url], switched_off.get(url)) for url in sorted({*ways, *switched_off})]
+    return [
+        replace(_state(url, ways[url], switched_off.get(url)), breaker=_breaker(ports, ways[url]))
+        for url in sorted({*ways, *switched_off})
+    ]
+
+
+def _breaker(ports: Ports, ways: Sequence[_Way]) -> Opened | None:
+    """The breaker of a receiver; of several addresses that are shown alike, the one that waits longest."""
+    now, breaker = ports.clock(), ports.receivers.breaker
+    addresses = {_address(ports, way.delivery) for way in ways if way.delivery.state == "pending"}
+    opened = (breaker.state(one, now) for one in addresses)
+    return max((one for one in opened if one is not None), key=lambda one: one.until, default=None)
+
+
+def _address(ports: Ports, delivery: Delivery) -> str:
+    """The whole address. One that cannot be opened any more is never tried, so it has no breaker."""
+    if delivery.sealed is None:
+        return delivery.url
+    try:
+        return ports.seal.unseal(delivery.sealed, delivery.place)
+    except SlipwayError:
+        return ""
 
 
 def _by_url(notices: Iterable[Notice]) -> dict[str, list[_Way]]:

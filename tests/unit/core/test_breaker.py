@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from shared.core.breaker import Breaker
+from shared.core.breaker import Breaker, Opened
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -91,3 +91,30 @@ def test_what_is_remembered_is_bounded() -> None:
         breaker.failed(str(number), NOW)
     assert breaker.wait("0", at(1)) == 0
     assert breaker.wait("10049", at(1)) > 0
+
+
+def test_its_state_says_since_when_no_one_was_let_through_and_takes_no_probe() -> None:
+    breaker = Breaker(3, 30)
+    assert breaker.state("a", NOW) is None
+    opened(breaker, count=2)
+    assert breaker.state("a", NOW) is None
+    breaker.failed("a", at(5))
+
+    assert breaker.state("a", at(10)) == Opened("open", at(5), at(35))
+    assert [breaker.state("a", at(36)) for _ in range(2)] == [Opened("half-open", at(5), at(35))] * 2
+    assert breaker.wait("a", at(36)) == 0
+    assert breaker.state("a", at(37)) == Opened("half-open", at(5), at(66))  # the probe is under way
+    breaker.failed("a", at(38))
+    assert breaker.state("a", at(39)) == Opened("open", at(5), at(68))
+    breaker.succeeded("a")
+    assert breaker.state("a", at(39)) is None
+
+
+def test_a_pause_that_was_asked_for_ends_without_a_probe() -> None:
+    breaker = Breaker(3, 30)
+    breaker.failed("a", NOW, pause=10)
+    assert breaker.state("a", at(9)) == Opened("open", NOW, at(10))
+    assert breaker.state("a", at(10)) is None
+    assert breaker.wait("a", at(11)) == 0
+    breaker.failed("a", at(20), pause=10)
+    assert breaker.state("a", at(21)) == Opened("open", at(20), at(30))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
+from shared.adapters.sealing import AesSeal
 from shared.core.job import JobState
 from shared.core.ports import Posted
 from shared.operate.receivers import receivers
@@ -86,3 +88,31 @@ async def test_receivers_stand_by_address_and_each_has_its_own_events(world: Wor
 
     assert [one.url.split("/")[2] for one in listed] == ["a.example.com", "b.example.com"]
     assert [one.pending for one in listed] == [1, 1]
+
+
+async def test_the_breaker_of_this_process_is_shown_by_the_whole_address(world: World) -> None:
+    url = f"{URL}?token=1"
+    await end_job(world, *[BUSY] * 99, url=url)
+    assert (await receivers(world.ports))[0].breaker is None
+    while (state := world.ports.receivers.breaker.state(url, world.now)) is None:
+        await end_job(world, *[BUSY] * 99, url=url)
+
+    (one,) = await receivers(world.ports)
+
+    assert (state.state, state.since) == ("open", world.now)
+    assert one.breaker == state
+    assert "token=1" not in one.url
+    world.pass_time(3600)
+    (one,) = await receivers(world.ports)
+    assert one.breaker == replace(state, state="half-open")
+
+
+async def test_where_the_address_cannot_be_opened_any_more_the_receiver_is_listed_all_the_same(
+    world: World,
+) -> None:
+    await end_job(world, *[BUSY] * 99, url=f"{URL}?token=1")
+    world.use(seal=AesSeal([]))
+
+    (one,) = await receivers(world.ports)
+
+    assert (one.state, one.breaker) == ("failing", None)

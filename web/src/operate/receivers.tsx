@@ -13,6 +13,7 @@ interface Receiver {
   pending: number;
   dead: number;
   deadEvents: string[];
+  breaker?: { state: "open" | "half-open"; since: string; until: string };
 }
 
 const WORDS: Record<Receiver["state"], string> = {
@@ -50,6 +51,7 @@ export function Receivers() {
                 next try <Time at={one.next} />
               </span>
             )}
+            {one.breaker && <Breaker {...one.breaker} />}
             <span class="quiet">
               {one.last} {one.pending} pending, {one.dead} dead
             </span>
@@ -63,6 +65,23 @@ export function Receivers() {
       </ul>
       <ReceiverTest onSent={polled.again} />
     </section>
+  );
+}
+
+/** Why nothing is sent there for a while. */
+function Breaker({ state, since, until }: NonNullable<Receiver["breaker"]>) {
+  return (
+    <span>
+      breaker {state} since <Time at={since} />
+      {state === "open" ? (
+        <>
+          {" "}
+          until <Time at={until} />
+        </>
+      ) : (
+        ": the next event shows whether it answers"
+      )}
+    </span>
   );
 }
 
