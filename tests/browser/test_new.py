@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import io
 import json
 import random
 import re
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -154,6 +156,45 @@ async def test_a_folder_without_a_job_file_gets_one_for_its_only_script(
         '"pythonScriptFilePath": "$AZ_BATCHAI_JOB_TEMP/scripts/work/train.py"'
     )
     await expect(reader.page.get_by_text(RUNS)).to_be_visible(timeout=PATIENCE)
+
+
+def wheel(name: str) -> bytes:
+    """A package of one empty module, as pip installs it."""
+    record = f"{name}.py,,\n{name}-1.0.dist-info/METADATA,,\n{name}-1.0.dist-info/RECORD,,\n"
+    files = {
+        f"{name}.py": "",
+        f"{name}-1.0.dist-info/METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 1.0\n",
+        f"{name}-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{name}-1.0.dist-info/RECORD": f"{record}{name}-1.0.dist-info/WHEEL,,\n",
+    }
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w") as archive:
+        for file, text in files.items():
+            archive.writestr(file, text)
+    return data.getvalue()
+
+
+async def test_the_packages_of_a_folder_are_installed_before_its_script_starts(
+    reader: Reader, tmp_path: Path
+) -> None:
+    page = reader.page
+    (folder := tmp_path / "packaged").mkdir()
+    (folder / "tiny-1.0-py3-none-any.whl").write_bytes(wheel("tiny"))
+    (folder / "requirements.txt").write_text(
+        "--no-index\n--find-links ${AZ_BATCHAI_JOB_TEMP}/scripts/packaged\ntiny==1.0\n"
+    )
+    (folder / "train.py").write_text("import tiny\nprint('has', tiny.__name__)\n")
+    await reader.open("new")
+    await expect(page.get_by_label("job.json")).to_be_visible()
+
+    await drop(page, folder)
+    await expect(page.get_by_text(RUNS)).to_be_visible(timeout=PATIENCE)
+    await page.get_by_role("button", name="Submit").click()
+
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("succeeded", timeout=PATIENCE)
+    await page.get_by_role("link", name="Log").click()
+    await page.get_by_label("Process").select_option("stdout-0.txt", timeout=PATIENCE)
+    await expect(page.get_by_role("log")).to_have_text("has tiny")
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,13 @@ const PLAIN = /^[A-Za-z0-9_./-]+$/;
 
 type Members = Record<string, unknown>;
 
+/** Where each node has the packages of a requirements.txt, for this job alone. */
+const PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages";
+const INSTALLED: Members = {
+  jobPreparation: { commandLine: `python -m pip install --target "${PACKAGES}" -r "<SLIPWAY_FOLDER>/requirements.txt"` },
+  environmentVariables: [{ name: "PYTHONPATH", value: PACKAGES }],
+};
+
 /** The text to submit. Throws FolderError for a folder that cannot be sent this way. */
 export async function composed({ name, files }: Folder): Promise<string> {
   if (!PLAIN.test(name)) throw new FolderError(`The name ${name} cannot stand in a path: use letters, digits, ".", "_" and "-".`);
@@ -66,7 +73,7 @@ function relocated(text: string, name: string, place: string, files: readonly Fo
   return scripts.length === 1 ? at.replaceAll("<SLIPWAY_SCRIPT>", () => `${place}/${script}`) : at;
 }
 
-/** As `slipway run` makes it: a Python script runs once on each node, a shell script on the first. */
+/** As `slipway run` makes it: a Python script runs once on each node, a shell script on the first; with the packages of a requirements.txt. */
 function jobFile(name: string, files: readonly FolderFile[]): Members {
   const [script, ...others] = [/^[^/]+\.py$/, /^[^/]+\.sh$/]
     .map((kind) => files.filter(({ path }) => kind.test(path)))
@@ -81,6 +88,7 @@ function jobFile(name: string, files: readonly FolderFile[]): Members {
     properties: {
       nodeCount: 1,
       ...(isPython ? { pyTorchSettings: { pythonScriptFilePath: path } } : { customToolkitSettings: { commandLine: `bash "${path}"` } }),
+      ...(files.some((file) => file.path === "requirements.txt") ? INSTALLED : {}),
       stdOutErrPathPrefix: prefix,
       outputDirectories: [{ id: "MODEL", pathPrefix: prefix, pathSuffix: "model" }],
     },
