@@ -159,11 +159,24 @@ class ExplainedJob(Answer):
     existing: ExistingJob | None
 
 
+class ExplainedSweep(Answer):
+    """The sweep of which the first job is explained."""
+
+    jobs: int
+    parallel: int
+    """How many of them may be at work at once."""
+    values: dict[str, Any]
+    """Those of the first job."""
+    existing: str | None
+    """The id of the sweep that it would join."""
+
+
 class Explanation(Answer):
-    """What would happen to a job."""
+    """What would happen to a job, or to the first job of a sweep."""
 
     verdict: Literal["runs", "rejected", "duplicate", "refused", "cancelled"]
     summary: str
+    sweep: ExplainedSweep | None = None
     job: ExplainedJob
     after: tuple[OtherJob, ...] | None = None
     after_failure: tuple[OtherJob, ...] | None = None

@@ -19,6 +19,7 @@ from shared.intake.accept import Accepted, Candidate, accept
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
 from shared.intake.drop import FolderResult, look_at_folder
 from shared.intake.explain import explain
+from shared.intake.explain_sweep import explain_sweep
 from shared.intake.facts import cluster_for
 from shared.intake.fetch import fetched
 from shared.intake.folder import ignored, parent, unusable
@@ -197,8 +198,6 @@ async def request_explained(
     who: Caller = KEY_HOLDER,
 ) -> JsonObject:
     """What a request would do. With `drop`, what the document would do as the job file of that folder."""
-    if request.envelope.sweep is not None:
-        raise Misuse("a sweep cannot be explained as one job", remedy="leave sweep and parallel out")
     request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
     key = request.key or key
     candidate = Candidate(
@@ -211,6 +210,8 @@ async def request_explained(
         drop=drop,
         script=script or None,
     )
+    if request.envelope.sweep is not None:
+        return await explain_sweep(ports, candidate, keyed=key is not None)
     # The id of a dropped job follows from the content of its scripts, which this message does not have.
     return await explain(ports, candidate, keyed=key is not None and drop is None)
 

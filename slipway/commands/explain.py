@@ -13,6 +13,7 @@ from shared.core.ports import Ports
 from shared.intake.accept import Candidate
 from shared.intake.drop import explain_folder
 from shared.intake.explain import explain
+from shared.intake.explain_sweep import explain_sweep
 from shared.intake.explain_text import markdown
 from shared.intake.folder import ignored, parent, plans
 from shared.intake.message import read_request
@@ -90,7 +91,8 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
         request = read_request(_bytes(file), ports.policy.limits)
         key = request.key
         candidate = Candidate(door="http", scope="http:", key=key or "", request=replace(request, key=None))
-        return [await explain(ports, candidate, keyed=key is not None, live=False)]
+        how = explain if request.envelope.sweep is None else explain_sweep
+        return [await how(ports, candidate, keyed=key is not None, live=False)]
     bodies: list[dict[str, Any]] = []
     waits: list[str] = []
     for where in await _folders(ports):

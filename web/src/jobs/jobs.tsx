@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { ApiError } from "../api";
 import { Notice, Refusal } from "../parts/parts";
-import { usePoll } from "../poll";
+import { LATEST, usePoll } from "../poll";
 import { link, replaceQuery, type Route } from "../route";
 import { Compare } from "./compare/compare";
 import { JobsFeed } from "./feed";
@@ -10,13 +10,16 @@ import { First } from "./first";
 import { Groups, KINDS } from "./groups";
 import type { JobList } from "./list";
 import { Rows } from "./rows";
+import { SweepSummary } from "./sweep";
 
 export function Jobs({ route }: { route: Route }) {
   const query = apiQuery(route.query);
   const key = JSON.stringify(query);
   const feed = useMemo(() => new JobsFeed(query), [key]);
   const [, draw] = useState({});
-  const polled = usePoll(key, (signal) => feed.read(signal));
+  const { sweep } = query;
+  // A sweep is asked for beside its jobs, so each of the two is asked for half as often.
+  const polled = usePoll(key, (signal) => feed.read(signal), { latest: sweep ? 2 * LATEST : LATEST });
   const { jobs, note } = feed.list;
   const more = async () => {
     try {
@@ -33,6 +36,7 @@ export function Jobs({ route }: { route: Route }) {
       <FilterBar filters={route.query} onChange={(filters: Filters) => replaceQuery(route, filters)} />
       <Refusal error={polled.error} readAt={polled.readAt} />
       {note && <Notice kind="info">{note}</Notice>}
+      {sweep && <SweepSummary key={sweep} id={sweep} job={jobs[0]} />}
       {polled.value === undefined && !polled.error && <p role="status">Loading…</p>}
       {polled.value !== undefined && jobs.length === 0 && (key === "{}" ? <First /> : <Notice kind="info">No job fits these filters.</Notice>)}
       {jobs.length > 0 && <Results key={key} route={route} list={feed.list} more={more} />}

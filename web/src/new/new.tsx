@@ -32,14 +32,20 @@ export function NewJob({ route }: { route: Route }) {
   const [explanation, setExplanation] = useState<Explanation>();
   const [error, setError] = useState<ApiError>();
   const { findings, isValid } = useCheck(text);
-  const hasName = named(text);
+  const [isSending, send] = useState(false);
+  const members = membersOf(text);
+  const hasName = members.has("name");
   useEffect(() => setExplanation(undefined), [text]);
   const explain = () =>
     attempt(setError, async () => setExplanation(await json<Explanation>("explain", { method: "POST", body: text })));
   const submit = () =>
     attempt(setError, async () => {
-      const job = await json<JobDetail>("jobs", { method: "POST", body: text, query: hasName ? {} : { name } });
-      location.hash = link(["jobs", job.id]);
+      send(true);
+      try {
+        location.hash = await submitted(text, members.has("sweep"), hasName ? {} : { name });
+      } finally {
+        send(false);
+      }
     });
   const drop = (event: DragEvent) => {
     if (!event.dataTransfer?.files.length) return; // text that moves within the editor
@@ -76,7 +82,7 @@ export function NewJob({ route }: { route: Route }) {
             Explain
           </button>
           {maySubmit && (
-            <button type="button" class="main" disabled={isValid === false} onClick={() => void submit()}>
+            <button type="button" class="main" disabled={isValid === false || isSending} onClick={() => void submit()}>
               Submit
             </button>
           )}
@@ -123,13 +129,20 @@ async function textOf(coming: Folder | string | undefined): Promise<string | und
   return typeof coming === "object" ? composed(coming) : coming;
 }
 
-/** Whether the document says how its job is called. */
-function named(text: string): boolean {
+/** Submits a job, or a sweep of jobs; where the reader follows it. */
+async function submitted(text: string, isSweep: boolean, query: { name?: string }): Promise<string> {
+  const options = { method: "POST", body: text, query } as const;
+  if (isSweep) return link(["jobs"], { sweep: (await json<{ sweepId: string }>("sweeps", options)).sweepId });
+  return link(["jobs", (await json<JobDetail>("jobs", options)).id]);
+}
+
+/** The names of the document's members. */
+function membersOf(text: string): Set<string> {
   try {
     const document: unknown = JSON.parse(text);
-    return typeof document === "object" && document !== null && "name" in document;
+    return new Set(typeof document === "object" && document !== null ? Object.keys(document) : []);
   } catch {
-    return /^\s*\{\s*"name"/.test(text);
+    return new Set(/^\s*\{\s*"name"/.test(text) ? ["name"] : []);
   }
 }
 

@@ -1,0 +1,68 @@
+import { useMemo, useState } from "preact/hooks";
+import type { Job } from "../answers";
+import { type ApiError, call, Feed } from "../api";
+import { attempt } from "../job/attempt";
+import { Refusal, State } from "../parts/parts";
+import { LATEST, usePoll } from "../poll";
+import { useRights } from "../rights";
+
+interface Sweep {
+  name: string;
+  state: string;
+  total: number;
+  parallel: number;
+  atWork: number;
+  waiting: number;
+  counts: Record<string, number>;
+  cancelRequested?: boolean;
+}
+
+/** How far a sweep is, above the list of its jobs; `job` is one of them. */
+export function SweepSummary({ id, job }: { id: string; job: Job | undefined }) {
+  const path = `sweeps/${encodeURIComponent(id)}`;
+  const feed = useMemo(() => new Feed<Sweep>(path), [path]);
+  const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST, isFinal: (one) => one.state === "ended" });
+  const { mayChange } = useRights();
+  const [isAsking, ask] = useState(false);
+  const [error, setError] = useState<ApiError>();
+  const cancel = () =>
+    attempt(setError, async () => {
+      ask(false);
+      await call(`${path}/cancel`, { method: "POST" });
+      polled.again();
+    });
+  const sweep = polled.value;
+  if (sweep === undefined) return <Refusal error={polled.error} />;
+  const mayCancel = sweep.state !== "ended" && job !== undefined && mayChange(job);
+  return (
+    <section class="sweep" aria-label="Sweep">
+      <p>
+        <strong>{sweep.name}</strong>, a sweep of {sweep.total} jobs, at most {sweep.parallel} at once: {sweep.waiting} waiting, {sweep.atWork} at work
+        {Object.entries(sweep.counts).map(([state, number]) => (
+          <span key={state}>
+            , {number} <State word={state} />
+          </span>
+        ))}
+      </p>
+      {mayCancel && (
+        <div class="actions">
+          {isAsking ? (
+            <>
+              <button type="button" onClick={() => void cancel()}>
+                Yes, cancel its jobs
+              </button>
+              <button type="button" onClick={() => ask(false)}>
+                No
+              </button>
+            </>
+          ) : (
+            <button type="button" disabled={sweep.cancelRequested === true} onClick={() => ask(true)}>
+              Cancel the sweep
+            </button>
+          )}
+        </div>
+      )}
+      <Refusal error={error ?? polled.error} />
+    </section>
+  );
+}
