@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import logging
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from shared.core.engine import Why
 from shared.core.errors import EngineError, NotFound
-from shared.core.job import Budget, JobState, Stored
-from shared.core.ports import Change, Observation, Ports
+from shared.core.job import Budget, Job, JobState, Stored
+from shared.core.ports import Active, Change, Observation, Ports
 from shared.lifecycle.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
 from shared.lifecycle.retry import spent_on_another, wait
@@ -18,6 +19,8 @@ from shared.lifecycle.waiting import at_first, waiting, why_queued
 
 log = logging.getLogger(__name__)
 
+#: By so much two words about one start may differ: engines round, and ours is later than theirs.
+_SAME_START = timedelta(seconds=2)
 _PUT_BACK = "the cluster put it back into its queue, and starts it from its beginning"
 
 
@@ -28,9 +31,28 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
         return None  # it moved on since the index row was read
     if observation is None:
         return await _count_miss(ports, stored)
+    if _began_again(job, observation):
+        # The start itself is the next look's: each of the two runs has its own states in the record.
+        observation = replace(observation, state=JobState.QUEUED, started=None)
     if observation.state is job.state:
         return _unchanged(ports, stored, observation)
     return await follow(ports, stored, observation)
+
+
+def starts_later(row: Active, observation: Observation) -> bool:
+    """Whether a job may have begun again: its cluster names a start after it was known to run."""
+    if row.state is not JobState.RUNNING or observation.started is None:
+        return False
+    # As text, as the column is: what a damaged one holds stops no sweep.
+    return row.since < observation.started.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _began_again(job: Job, observation: Observation) -> bool:
+    """Whether its cluster put it back into the queue and started it again since the last look."""
+    if job.state is not JobState.RUNNING or observation.state is not JobState.RUNNING:
+        return False
+    before, now = job.started, observation.started
+    return before is not None and now is not None and now - before > _SAME_START
 
 
 def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change | None:

@@ -28,7 +28,7 @@ from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.dependents import settle
 from shared.lifecycle.dispatch import dispatch, submit_again
 from shared.lifecycle.job_sweeps.seats import seat
-from shared.lifecycle.observe import decide
+from shared.lifecycle.observe import decide, starts_later
 from shared.lifecycle.transition import count
 from shared.lifecycle.waiting import waits_anew
 
@@ -215,7 +215,7 @@ def _news(row: Active, observations: Observations, policy: Policy, now: datetime
         return row.misses == 0 or is_due(row.due, now, policy.longest_wait)
     if observation.state is not row.state or row.misses > 0:
         return True
-    return waits_anew(row, observation, now)
+    return starts_later(row, observation) or waits_anew(row, observation, now)
 
 
 async def _commit(ports: Ports, rows: list[Active], observations: Observations) -> int:

@@ -36,6 +36,37 @@ async def test_a_job_that_its_cluster_requeued_has_not_begun(world: World) -> No
     assert (await _after(world, JobState.QUEUED)).started is None
 
 
+async def test_a_job_that_was_requeued_and_started_again_between_two_looks_has_both_runs(
+    world: World,
+) -> None:
+    await world.message(JOB)
+    first = await _after(world, JobState.RUNNING, started=world.now)
+    again = world.now + timedelta(seconds=30)
+
+    between = await _after(world, JobState.RUNNING, started=again)
+    after = await _after(world, JobState.RUNNING, started=again)
+
+    assert [entry.state for entry in after.history[len(first.history) :]] == [
+        JobState.QUEUED,
+        JobState.RUNNING,
+    ]
+    assert (between.started, after.started) == (None, again)
+    assert (
+        between.history[-1].note == "the cluster put it back into its queue, and starts it from its beginning"
+    )
+
+
+@pytest.mark.parametrize("seconds", [-3600, 0, 2])
+async def test_two_words_about_one_start_are_no_second_run(world: World, seconds: int) -> None:
+    await world.message(JOB)
+    start = world.now
+    first = await _after(world, JobState.RUNNING, started=start)
+
+    after = await _after(world, JobState.RUNNING, started=start + timedelta(seconds=seconds))
+
+    assert after == first
+
+
 async def test_another_attempt_has_no_handle_and_no_segment_of_the_one_before(world: World) -> None:
     await world.message(JOB)
     await _after(world, JobState.RUNNING, handle="17", segment="a")
