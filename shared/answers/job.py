@@ -130,6 +130,8 @@ class JobDetail(JobLine):
     drop: DroppedFolder | None = None
     notify: tuple[Receiver, ...] | None = None
     problems: tuple[Finding, ...] | None = None
+    received: str | None = None
+    """The text of a rejected document, with `***` for secrets and for what its unknown members hold."""
     history: tuple[HistoryEntry, ...] | None = None
 
 

@@ -157,6 +157,8 @@ class Job(_FrozenModel):
     missed_at: AwareDatetime | None = None
     unknown_since: AwareDatetime | None = None
     problems: tuple[dict[str, Any], ...] = ()
+    #: the text of a rejected document, without what is secret or unknown in it
+    received: str = ""
 
     created: AwareDatetime
     started: AwareDatetime | None = None

@@ -60,6 +60,7 @@ def whole(job: Job) -> dict[str, Any]:
                 "drop": _drop(job),
                 "notify": [{"url": s.url, "secret": s.secret, "events": list(s.events)} for s in job.notify],
                 "problems": list(job.problems),
+                "received": job.received,
                 "history": [_entry(entry) for entry in job.history],
             }
         ),

@@ -90,7 +90,7 @@ async def accept(ports: Ports, candidate: Candidate) -> Accepted:
             await _refuse(ports, job, wait)
         notice = _first_notice(ports, job)
         try:
-            # A rejected document is not kept: its unknown members may hold anything.
+            # A rejected document is not kept, but for its text without what its unknown members hold.
             stored = await ports.ledger.create(job, draft.document if draft.valid else None, notice)
         except Exists:
             existing = await ports.ledger.get(job.id)
@@ -227,6 +227,7 @@ def record(
         reason=None if valid else Reason.INVALID,
         message=_message(draft, waits),
         problems=_problems_for_record(draft),
+        received=draft.received,
         created=now,
         due=wait.until if wait else now,
         turn=wait.until if wait and wait.rate else None,

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import logging
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple
@@ -25,6 +26,7 @@ from shared.jobspec import (
     JsonObject,
     Limits,
     Problem,
+    Source,
     complete,
     has_errors,
     iso_duration,
@@ -45,6 +47,8 @@ log = logging.getLogger(__name__)
 #: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
 #: by how much sealing may make a document longer, at the very most.
 _LONGEST, _MOST_GROWTH = 500_000, 20
+#: Bytes of a rejected document whose text a record keeps.
+_MOST_RECEIVED = 24_000
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,8 @@ class Draft:
     receivers: tuple[Receiver, ...]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...] = ()
+    #: the text of one that cannot run, without what is secret or unknown in it; "" where that is too long
+    received: str = ""
 
     @property
     def valid(self) -> bool:
@@ -136,7 +142,14 @@ def _judged(
         refusals = request.around.locate(refusals) if request.around is not None else refusals
         draft = replace(draft, problems=(*draft.problems, *refusals))
     located = request.source.locate(draft.problems) if request.source else draft.problems
-    return replace(draft, problems=with_pages(located, ports.policy.rules_url))
+    draft = replace(draft, problems=with_pages(located, ports.policy.rules_url))
+    return draft if draft.valid else replace(draft, received=_received(request.source, located))
+
+
+def _received(source: Source | None, problems: Sequence[Problem]) -> str:
+    if source is None or len(source.data) > _MOST_RECEIVED:
+        return ""
+    return source.masked(problems)
 
 
 def _checked(

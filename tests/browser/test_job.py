@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,29 @@ async def test_a_rejected_document_shows_each_problem_with_its_remedy(reader: Re
 
     await expect(reader.page.get_by_role("listitem").filter(has_text="nodeCuont").first).to_be_visible()
     await expect(reader.page.get_by_role("listitem").filter(has_text="nodeCount").first).to_be_visible()
+
+
+async def test_a_rejected_document_is_shown_as_it_came_mended_in_the_editor_and_run(
+    reader: Reader, door: Door
+) -> None:
+    page, name = reader.page, unique("page")
+    wrong = json.dumps({"name": name, "spec": shell("echo mended")}, indent=2).replace("nodeCount", "nodeCuont")
+    await door.send(wrong.encode())
+    job = await door.ended(name=name)
+    await reader.open(f"jobs/{job['id']}/document")
+    received = page.get_by_label("The document as it was received")
+    await expect(received.locator("mark").first).to_contain_text("nodeCuont")
+    assert await reader.violations() == []
+
+    await page.get_by_role("link", name="Mend in the editor").click()
+    await expect(page.locator(".cm-lintRange-error").filter(has_text="nodeCuont")).to_be_visible()
+    text = page.get_by_label("job.json")
+    lines = await text.locator(".cm-line").all_text_contents()
+    await text.fill("\n".join(lines).replace("nodeCuont", "nodeCount"))
+    await page.get_by_role("button", name="Submit").click()
+
+    heading = page.get_by_role("heading", level=1)
+    await expect(heading).to_contain_text(f"{name} ✓ succeeded", timeout=PATIENCE)
 
 
 async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader) -> None:

@@ -63,6 +63,8 @@ export interface JobDetail extends Job {
   drop?: { container: string; folder: string };
   notify?: { url: string; secret: string | null; events: string[] }[];
   problems?: Finding[];
+  /** The text of a rejected document, as far as it may be shown. */
+  received?: string;
   history?: HistoryEntry[];
 }
 

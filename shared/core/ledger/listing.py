@@ -88,6 +88,7 @@ def brief(job: Job) -> Job:
         "retry": Budget(),
         "spent": Budget(),
         "problems": (),
+        "received": "",
         "misses": 0,
         "missed_at": None,
         "unknown_since": None,

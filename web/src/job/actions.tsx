@@ -28,8 +28,14 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
   return (
     <div class="actions">
       {ENDS.has(job.state) ? (
-        job.state !== "rejected" &&
-        maySubmit && (
+        maySubmit &&
+        (job.state === "rejected" ? (
+          job.received !== undefined && (
+            <a class="button" href={link(["new"], { from: job.id })}>
+              Mend in the editor
+            </a>
+          )
+        ) : (
           <>
             <button type="button" onClick={() => void rerun()}>
               Run again
@@ -38,7 +44,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
               Run with changes
             </a>
           </>
-        )
+        ))
       ) : !mayChange(job) ? null : isAsking ? (
         <>
           <button type="button" onClick={() => void cancel()}>

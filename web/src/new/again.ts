@@ -18,10 +18,17 @@ export interface Earlier {
 export async function earlier(id: string): Promise<Earlier> {
   const path = `jobs/${encodeURIComponent(id)}`;
   const [job, { accepted }] = await Promise.all([json<JobDetail>(path), json<Receipt>(`${path}/receipt`)]);
-  if (accepted === undefined) return { text: "", notes: ["This job was never accepted, so there is no document to begin with."] };
+  if (accepted === undefined) return { text: job.received ?? "", notes: [...received(job)] };
   const members = { name: job.name, experiment: job.experiment, labels: job.labels, resources: job.resources };
   const text = `${JSON.stringify({ ...members, spec: accepted }, null, 2)}\n`;
   return { text, notes: [...remarks(job, text)] };
+}
+
+function* received(job: JobDetail): Generator<string> {
+  if (job.received === undefined) return yield "This job was never accepted, and its document is not kept, so there is none to begin with.";
+  yield `This is the document of ${job.name} as it was received. What you submit is a new job.`;
+  if (job.received.includes(MASK)) yield `Secrets, and values of members that are not known, are not shown: write them again where ${MASK} stands.`;
+  if (job.drop) yield `It was dropped in ${job.drop.container}/${job.drop.folder}; to run it from there, upload the mended file to that folder.`;
 }
 
 function* remarks(job: JobDetail, text: string): Generator<string> {
