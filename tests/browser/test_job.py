@@ -118,7 +118,9 @@ async def test_a_rejected_document_is_shown_as_it_came_mended_in_the_editor_and_
     reader: Reader, door: Door
 ) -> None:
     page, name = reader.page, unique("page")
-    wrong = json.dumps({"name": name, "spec": shell("echo mended")}, indent=2).replace("nodeCount", "nodeCuont")
+    wrong = json.dumps({"name": name, "spec": shell("echo mended")}, indent=2).replace(
+        "nodeCount", "nodeCuont"
+    )
     await door.send(wrong.encode())
     job = await door.ended(name=name)
     await reader.open(f"jobs/{job['id']}/document")

@@ -70,6 +70,25 @@ async def test_colours_are_shown_and_other_control_sequences_are_not(reader: Rea
     await expect(page.get_by_role("log")).to_have_text("good bad plain! 100%")
 
 
+async def test_a_log_without_line_ends_and_with_endless_colours_is_drawn_in_pieces(reader: Reader) -> None:
+    page = reader.page
+    await answer_log(page, "x" * 3_000_000 + "\n" + "\x1b[31ma\x1b[32mb" * 20_000 + "\nthe end\n")
+    await reader.open("jobs/job-000001/log")
+    log = page.get_by_role("log")
+
+    await expect(log).to_contain_text("the end", timeout=PATIENCE)
+    assert await log.evaluate("box => box.querySelectorAll('*').length") < 10_000
+    longest = "box => Math.max(...box.textContent.split('\\n').map(line => line.length))"
+    assert await log.evaluate(longest) == 10_000
+
+
+async def test_a_progress_bar_without_a_line_end_is_shown_as_it_is_now(reader: Reader) -> None:
+    await answer_log(reader.page, "".join(f"{number} of 9999\r" for number in range(10_000)))
+    await reader.open("jobs/job-000001/log")
+
+    await expect(reader.page.get_by_role("log")).to_have_text("9999 of 9999", timeout=PATIENCE)
+
+
 def png(width: int, height: int) -> bytes:
     """A grey image."""
 
@@ -131,8 +150,15 @@ async def test_files_are_previewed_by_their_kind_and_only_their_beginnings(
 ) -> None:
     page = reader.page
     table = 'name,text\n"a ""b""","x,\ny"\n' + "".join(f"{n},z\n" for n in range(200))
+    deep = b"[" * 20_000 + b"]" * 20_000
     large = b"0123456789abcde\n" * 600_000
-    files = {"grey.png": png(40, 30), "table.csv": table.encode(), "large.txt": large, "data.bin": b"a\0b"}
+    files = {
+        "grey.png": png(40, 30),
+        "table.csv": table.encode(),
+        "large.txt": large,
+        "data.bin": b"a\0b",
+        "deep.json": deep,
+    }
     await answer_files(page, files)
     await reader.open("jobs/job-000001/files")
 
@@ -147,6 +173,8 @@ async def test_files_are_previewed_by_their_kind_and_only_their_beginnings(
     await expect(page.get_by_text("Only the first 64 KiB are shown.")).to_be_visible()
     await page.get_by_role("button", name="data.bin", exact=True).click()
     await expect(page.get_by_text("This is no text; download it.")).to_be_visible()
+    await page.get_by_role("button", name="deep.json", exact=True).click()
+    await expect(page.locator(".preview")).to_have_text(deep.decode())
 
     async with page.expect_download() as download:
         await page.get_by_role("button", name="Download large.txt").click()

@@ -1,10 +1,10 @@
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { ENDS, type JobDetail } from "../answers";
 import { type ApiError, call, json } from "../api";
 import { Refusal } from "../parts/parts";
 import { useRights } from "../rights";
 import { link } from "../route";
-import { attempt } from "./attempt";
+import { attempt, onceKey } from "./attempt";
 
 /** Cancel a job that runs, after a second click; run one that has ended again. */
 export function Actions({ job, onChange }: { job: JobDetail; onChange: () => void }) {
@@ -12,6 +12,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
   const [isAsking, ask] = useState(false);
   const { maySubmit, mayChange } = useRights();
   const path = `jobs/${encodeURIComponent(job.id)}`;
+  const key = useMemo(onceKey, [job.id]);
   const cancel = () =>
     attempt(setError, async () => {
       ask(false);
@@ -21,7 +22,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
   const rerun = () =>
     attempt(setError, async () => {
       const receipt = await (await call(`${path}/receipt`)).text();
-      const headers = { "idempotency-key": onceKey() };
+      const headers = { "idempotency-key": key };
       const again = await json<JobDetail>(`${path}/rerun`, { method: "POST", body: receipt, headers });
       location.hash = link(["jobs", again.id]);
     });
@@ -62,9 +63,4 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
       <Refusal error={error} />
     </div>
   );
-}
-
-/** A key that no other request has, so that one that is repeated on the way counts once. */
-function onceKey(): string {
-  return Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

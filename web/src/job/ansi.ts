@@ -15,16 +15,20 @@ export function plain(line: string): string {
   return line.replace(SEQUENCE, "");
 }
 
+/** Of one line; what follows has the last colour. */
+const MOST_RUNS = 200;
+
 export function runs(line: string): Run[] {
   const result: Run[] = [];
   let style = "";
   let end = 0;
   for (const match of line.matchAll(SEQUENCE)) {
+    if (result.length === MOST_RUNS) break;
     if (match.index > end) result.push({ text: line.slice(end, match.index), style });
     if (match[1] !== undefined) style = styleAfter(style, match[1]);
     end = match.index + match[0].length;
   }
-  if (end < line.length) result.push({ text: line.slice(end), style });
+  if (end < line.length) result.push({ text: plain(line.slice(end)), style });
   return result;
 }
 

@@ -42,11 +42,11 @@ export function Document({ job }: { job: JobDetail }) {
       <Findings findings={problems} />
       <Refusal error={error} />
       {job.received !== undefined && <Received text={job.received} findings={problems} />}
-      {receipt?.accepted && <pre class="preview">{JSON.stringify(receipt.accepted, null, 2)}</pre>}
+      {receipt?.accepted && <pre class="preview" tabIndex={0}>{JSON.stringify(receipt.accepted, null, 2)}</pre>}
       {receipt && (
         <details>
           <summary>Receipt</summary>
-          <pre class="preview">{JSON.stringify({ ...receipt, accepted: undefined }, null, 2)}</pre>
+          <pre class="preview" tabIndex={0}>{JSON.stringify({ ...receipt, accepted: undefined }, null, 2)}</pre>
         </details>
       )}
     </section>

@@ -8,6 +8,10 @@ export interface Block {
 const BLOCK = 500;
 /** Older lines are given up. */
 export const MOST_LINES = 100_000;
+/** Characters of one line; a longer one is shown in pieces, so that a file without line ends can be drawn, too. */
+const LONGEST = 10_000;
+/** Characters of all lines. */
+const MOST_CHARACTERS = 64 << 20;
 
 export class Lines {
   readonly blocks: Block[] = [];
@@ -15,13 +19,19 @@ export class Lines {
   dropped = 0;
   private rest = "";
   private made = 0;
+  private characters = 0;
 
   /** Add what was read next; it may end within a line. */
   append(text: string): void {
     const lines = (this.rest + text).split("\n");
     this.rest = lines.pop() ?? "";
     for (const line of lines) this.add(line);
-    while (this.count > MOST_LINES) this.dropped += this.blocks.shift()?.lines.length ?? 0;
+    if (this.rest.length > LONGEST) this.rest = overwritten(this.rest) + (this.rest.endsWith("\r") ? "\r" : "");
+    while (this.rest.length > LONGEST) {
+      this.add(this.rest.slice(0, LONGEST));
+      this.rest = this.rest.slice(LONGEST);
+    }
+    while (this.count > MOST_LINES || this.characters > MOST_CHARACTERS) this.drop();
   }
 
   /** What was read of the line that has not ended. */
@@ -33,13 +43,25 @@ export class Lines {
     return this.blocks.reduce((sum, block) => sum + block.lines.length, 0);
   }
 
+  private drop(): void {
+    const lines = this.blocks.shift()?.lines ?? [];
+    this.dropped += lines.length;
+    for (const line of lines) this.characters -= line.length;
+  }
+
   private add(line: string): void {
+    const shown = overwritten(line);
+    for (let start = 0; start === 0 || start < shown.length; start += LONGEST) this.put(shown.slice(start, start + LONGEST));
+  }
+
+  private put(line: string): void {
     let block = this.blocks.at(-1);
     if (block === undefined || block.lines.length >= BLOCK) {
       block = { id: (this.made += 1), lines: [] };
       this.blocks.push(block);
     }
-    block.lines.push(overwritten(line));
+    block.lines.push(line);
+    this.characters += line.length;
   }
 }
 

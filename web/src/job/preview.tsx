@@ -33,7 +33,7 @@ export function Preview({ id, directory, path }: Props) {
   const isCut = data.length >= TEXT;
   return (
     <>
-      {extension === "csv" ? <Table text={text} /> : <pre class="preview">{extension === "json" && !isCut ? indented(text) : text}</pre>}
+      {extension === "csv" ? <Table text={text} /> : <pre class="preview" tabIndex={0}>{extension === "json" && !isCut ? indented(text) : text}</pre>}
       {isCut && <p class="quiet">Only the first 64 KiB are shown.</p>}
     </>
   );
@@ -84,7 +84,20 @@ function rowsOf(text: string): string[][] {
   return rows;
 }
 
+/** Brackets within each other: an indented text grows with their square. */
+const DEEPEST = 40;
+
+function depth(text: string): number {
+  let [now, most] = [0, 0];
+  for (const character of text) {
+    if (character === "[" || character === "{") most = Math.max(most, (now += 1));
+    else if (character === "]" || character === "}") now -= 1;
+  }
+  return most;
+}
+
 function indented(text: string): string {
+  if (depth(text) > DEEPEST) return text;
   try {
     return JSON.stringify(JSON.parse(text), null, 2);
   } catch {

@@ -1,5 +1,5 @@
 /** A table of which only the visible rows are in the document, so that thousands of them cost nothing. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Job } from "../answers";
 import { elapsed } from "../format";
 import { State, Time, useNow } from "../parts/parts";
@@ -21,7 +21,7 @@ export function Rows({ jobs, onEnd }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [first, setFirst] = useState(0);
   const [count, setCount] = useState(20);
-  const [chosen, setChosen] = useState(0);
+  const [chosenId, setChosen] = useState("");
   const measure = () => {
     if (box.current === null) return;
     setFirst(Math.max(0, Math.floor(box.current.scrollTop / ROW) - SPARE));
@@ -32,14 +32,18 @@ export function Rows({ jobs, onEnd }: Props) {
     if (box.current) sizes.observe(box.current);
     return () => sizes.disconnect();
   }, []);
+  useAnchor(jobs, box, first);
   const last = Math.min(jobs.length, first + count);
+  // The row that Tab reaches is always in the document: the chosen one, or one in view.
+  const known = jobs.findIndex((job) => job.id === chosenId);
+  const chosen = known >= first && known < last ? known : Math.min(last - 1, first && first + SPARE);
   useEffect(() => {
     if (last >= jobs.length) onEnd();
   }, [last, jobs.length]);
 
   const choose = (index: number) => {
     const row = Math.max(0, Math.min(jobs.length - 1, index));
-    setChosen(row);
+    setChosen(jobs[row]?.id ?? "");
     reveal(box.current, row);
     measure();
     requestAnimationFrame(() => box.current?.querySelector<HTMLElement>(`#row-${row} a`)?.focus());
@@ -70,6 +74,18 @@ export function Rows({ jobs, onEnd }: Props) {
       </div>
     </div>
   );
+}
+
+/** Jobs that come in above the rows in view move nothing under the reader's eyes. */
+function useAnchor(jobs: readonly Job[], box: { current: HTMLDivElement | null }, first: number): void {
+  const before = useRef<readonly Job[]>(jobs);
+  useLayoutEffect(() => {
+    const anchor = before.current[first && first + SPARE]?.id;
+    const [was, is] = [before.current, jobs].map((list) => list.findIndex((job) => job.id === anchor));
+    before.current = jobs;
+    if (box.current === null || box.current.scrollTop === 0 || was === undefined || is === undefined) return;
+    if (was >= 0 && is >= 0 && was !== is) box.current.scrollTop += (is - was) * ROW;
+  }, [jobs]);
 }
 
 const STEPS: Record<string, (page: number, chosen: number, length: number) => number> = {

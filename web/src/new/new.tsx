@@ -1,9 +1,9 @@
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import type { JobDetail } from "../answers";
-import { ApiError, json } from "../api";
+import { ApiError, json, type Query } from "../api";
 import { JsonEditor } from "../editor/editor";
 import { fixed } from "../editor/places";
-import { attempt } from "../job/attempt";
+import { attempt, onceKey } from "../job/attempt";
 import { Findings } from "../parts/findings";
 import { Notice, Refusal } from "../parts/parts";
 import { useRights } from "../rights";
@@ -35,6 +35,7 @@ export function NewJob({ route }: { route: Route }) {
   const [isSending, send] = useState(false);
   const members = membersOf(text);
   const hasName = members.has("name");
+  const key = useMemo(onceKey, [text, name]);
   useEffect(() => setExplanation(undefined), [text]);
   const explain = () =>
     attempt(setError, async () => setExplanation(await json<Explanation>("explain", { method: "POST", body: text })));
@@ -42,7 +43,7 @@ export function NewJob({ route }: { route: Route }) {
     attempt(setError, async () => {
       send(true);
       try {
-        location.hash = await submitted(text, members.has("sweep"), hasName ? {} : { name });
+        location.hash = await submitted(text, members.has("sweep"), hasName ? {} : { name }, members.has("idempotencyKey") ? {} : { "idempotency-key": key });
       } finally {
         send(false);
       }
@@ -130,8 +131,8 @@ async function textOf(coming: Folder | string | undefined): Promise<string | und
 }
 
 /** Submits a job, or a sweep of jobs; where the reader follows it. */
-async function submitted(text: string, isSweep: boolean, query: { name?: string }): Promise<string> {
-  const options = { method: "POST", body: text, query } as const;
+async function submitted(text: string, isSweep: boolean, query: Query, headers: Record<string, string>): Promise<string> {
+  const options = { method: "POST", body: text, query, headers } as const;
   if (isSweep) return link(["jobs"], { sweep: (await json<{ sweepId: string }>("sweeps", options)).sweepId });
   return link(["jobs", (await json<JobDetail>("jobs", options)).id]);
 }
