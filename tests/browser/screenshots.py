@@ -41,9 +41,9 @@ async def _metrics(page: Page, job: str) -> None:
     await page.get_by_role("heading", name="Metrics").scroll_into_view_if_needed()
 
 
-async def _overview(page: Page, job: str) -> None:
-    await page.goto(f"#/jobs/{job}")
-    await expect(page.get_by_role("listitem").filter(has_text="accepted")).to_be_visible()
+async def _clusters(page: Page, _: str) -> None:
+    await page.goto("#/clusters")
+    await expect(page.get_by_role("figure").locator("canvas").first).to_be_visible()
 
 
 async def _editor(page: Page, _: str) -> None:
@@ -59,7 +59,7 @@ VIEWS: dict[str, View] = {
     "jobs": _jobs,
     "log": _log,
     "metrics": _metrics,
-    "overview": _overview,
+    "clusters": _clusters,
     "editor": _editor,
 }
 

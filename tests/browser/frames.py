@@ -1,0 +1,102 @@
+"""`python -m tests.browser.frames`: how long frames take while a long list and a long log are scrolled."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import statistics
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from playwright.async_api import Page, async_playwright, expect
+
+from local.stack import Options, stack
+from tests.acceptance.conftest import provisioned
+from tests.browser.reader import answer_jobs, listed
+from tests.browser.test_job import answer_log
+
+COUNTS = {"rows of jobs": 10_000, "lines of a log": 100_000}
+_STEPS, _PAGE, _PATIENCE = 300, 200, 120_000
+#: Scrolls from the top to the end, a step in each frame: milliseconds between frames, and of long tasks.
+_SCROLL = """async ([selector, steps]) => {
+    const box = document.querySelector(selector);
+    const gaps = [], tasks = [];
+    const note = list => tasks.push(...list.getEntries().map(one => one.duration));
+    const observer = new PerformanceObserver(note);
+    observer.observe({entryTypes: ['longtask']});
+    const frame = () => new Promise(requestAnimationFrame);
+    box.scrollTop = 0;
+    for (let warm = 0; warm < 20; warm += 1) await frame();
+    let before = await frame();
+    for (let step = 1; step <= steps; step += 1) {
+        box.scrollTop = (box.scrollHeight - box.clientHeight) * step / steps;
+        const now = await frame();
+        gaps.push(now - before);
+        before = now;
+    }
+    observer.disconnect();
+    return [gaps, tasks];
+}"""
+
+
+async def _rows(page: Page) -> str:
+    count = COUNTS["rows of jobs"]
+
+    def jobs(query: Mapping[str, str]) -> dict[str, Any]:
+        start = int(query.get("after", "0"))
+        stop = min(count, start + _PAGE)
+        after = None if stop == count else str(stop)
+        return {"jobs": [listed(number) for number in range(start, stop)], "next": after}
+
+    await answer_jobs(page, jobs)
+    await page.goto("#/jobs")
+    table = page.get_by_role("table", name="Jobs")
+    await expect(table).to_be_visible()
+    while (known := int(await table.get_attribute("aria-rowcount") or 0)) < count + 1:
+        await page.evaluate("document.querySelector('.rows').scrollTop = 1e9")
+        await expect(table).not_to_have_attribute("aria-rowcount", str(known))
+    return ".rows"
+
+
+async def _lines(page: Page) -> str:
+    count = COUNTS["lines of a log"]
+    await answer_log(page, "".join(f"line {number}: loss 0.{number}\n" for number in range(count)))
+    await page.goto("#/jobs/job-000001/log")
+    await expect(page.get_by_role("log")).to_contain_text(f"line {count - 1}:")
+    await page.get_by_label("Follow").uncheck()
+    return "[role=log]"
+
+
+async def _main() -> None:
+    with tempfile.TemporaryDirectory(prefix="frames-") as home:
+        options = Options(data=Path(home) / "data", in_memory=True)
+        variables: dict[str, Any] = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home}
+        expect.set_options(timeout=_PATIENCE)
+        async with stack(options, provisioned) as running, async_playwright() as playwright:
+            browser = await playwright.chromium.launch(
+                executable_path="/usr/bin/chromium", args=["--no-sandbox"], env=variables
+            )
+            for name, prepare in zip(COUNTS, (_rows, _lines), strict=True):
+                page = await browser.new_page(base_url=f"{running.host_url}/api/ui/")
+                await page.goto("")
+                gaps, tasks = await page.evaluate(_SCROLL, [await prepare(page), _STEPS])
+                sys.stdout.write(f"{_figures(name, gaps, tasks)}\n")
+                await page.close()
+            await browser.close()
+
+
+def _figures(name: str, gaps: list[float], tasks: list[float]) -> str:
+    twentieths = statistics.quantiles(gaps, n=20)
+    longest = f", the longest {max(tasks):.0f} ms" if tasks else ""
+    return (
+        f"{COUNTS[name]:,} {name}, {len(gaps)} frames: median {statistics.median(gaps):.1f} ms, "
+        f"95 % within {twentieths[-1]:.1f} ms, longest {max(gaps):.0f} ms; "
+        f"{len(tasks)} tasks over 50 ms{longest}"
+    )
+
+
+if __name__ == "__main__":
+    asyncio.run(_main())
