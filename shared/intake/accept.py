@@ -224,10 +224,8 @@ def record(
         dependencies=candidate.request.dependencies,
         sweep=candidate.member,
         state=states[-1],
-        reason=None if valid else Reason.INVALID,
         message=_message(draft, waits),
-        problems=_problems_for_record(draft),
-        received=draft.received,
+        **_flaws(draft),
         created=now,
         due=wait.until if wait else now,
         turn=wait.until if wait and wait.rate else None,
@@ -243,6 +241,12 @@ def record(
         return job
     lease = timedelta(seconds=ports.policy.submit_lease)
     return job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
+
+
+def _flaws(draft: Draft) -> dict[str, Any]:
+    """What was found in a document, and the text of one that cannot run."""
+    reason = None if draft.valid else Reason.INVALID
+    return {"reason": reason, "problems": _problems_for_record(draft), "received": draft.received}
 
 
 def _queue_request(draft: Draft) -> dict[str, Any]:

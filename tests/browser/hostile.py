@@ -49,7 +49,7 @@ class Hostile:
     async def _answer(self, route: Route) -> None:
         url, method = urlsplit(route.request.url), route.request.method
         if self.failing and url.path.endswith(self.failing):
-            problem = {**self._made("ProblemDocument", 1), "status": 500}
+            problem = {**self._object("ProblemDocument", 1), "status": 500}
             await route.fulfill(status=500, body=json.dumps(problem), content_type="application/problem+json")
             return
         status, name = self._operation(method, unquote(url.path))
@@ -57,7 +57,7 @@ class Hostile:
             headers = {"Slipway-Next-Offset": "9", "Slipway-More": "false"}
             await route.fulfill(body=f"{SCRIPT}\n", content_type="text/plain", headers=headers)
             return
-        answer = self._made(name, 1)
+        answer = self._object(name, 1)
         state = "running" if "state=active" in url.query else "failed"
         for one in answer.get("jobs", [answer]):
             if "state" in one and "createdAt" in one:
@@ -73,11 +73,11 @@ class Hostile:
                 return int(status), schema.get("$ref", "").rpartition("/")[2] or None
         return 200, None
 
-    def _made(self, name: str, number: int) -> dict[str, Any]:
+    def _object(self, name: str, number: int) -> dict[str, Any]:
         """An object of this schema, with all of its members."""
-        known = _SAME.get(name, name)
+        owner = _SAME.get(name, name)
         members = self._schemas[name].get("properties", {})
-        return {key: self._value(schema, f"{known}.{key}", number) for key, schema in members.items()}
+        return {key: self._value(schema, f"{owner}.{key}", number) for key, schema in members.items()}
 
     def _value(self, schema: dict[str, Any], member: str, number: int) -> Any:
         if member in _FIXED:
@@ -86,7 +86,7 @@ class Hostile:
         if "anyOf" in schema:
             schema = next(one for one in schema["anyOf"] if one.get("type") != "null")
         if "$ref" in schema:
-            return self._made(schema["$ref"].rpartition("/")[2], number)
+            return self._object(schema["$ref"].rpartition("/")[2], number)
         if "enum" in schema or "const" in schema:
             return schema.get("const", schema.get("enum", [None])[0])
         kind = schema.get("type")

@@ -42,29 +42,24 @@ VIEWS = {
     "new": "Explain",
 }
 #: What markup would make; the editor has such images of its own.
-_MADE = "img:not(.cm-widgetBuffer), script:not([src]), iframe, object, embed"
+_MARKUP = "img:not(.cm-widgetBuffer), script:not([src]), iframe, object, embed"
 _TEXTS = """() => [...document.querySelectorAll('*')].flatMap(one => [
     ...[...one.childNodes].filter(node => node.nodeType === Node.TEXT_NODE).map(node => node.data),
     ...[...one.attributes].map(attribute => attribute.value), one.value ?? '',
 ]).join('\\n') + document.body.textContent"""
 
 
-async def seen(page: Page, texts: set[str]) -> set[str]:
+async def shown_texts(page: Page, texts: set[str]) -> set[str]:
     """Those of these texts that stand in the document, which has no element from any of them."""
     await expect(page.get_by_text("Loading")).to_have_count(0)
-    made = "els => els.map(one => one.outerHTML)"
-    assert (
-        await page.locator(
-            "img:not(.cm-widgetBuffer), script:not([src]), iframe, object, embed"
-        ).evaluate_all(made)
-        == []
-    )
+    elements = page.locator(_MARKUP)
+    assert await elements.evaluate_all("all => all.map(one => one.outerHTML)") == []
     shown = await page.evaluate(_TEXTS)
     return {text for text in texts if f"{SCRIPT}{text}" in shown}
 
 
 async def test_no_text_of_any_answer_becomes_markup_and_none_is_left_out(reader: Reader) -> None:
-    page, hostile, found = reader.page, Hostile(), set[str]()
+    page, hostile, visible = reader.page, Hostile(), set[str]()
     await hostile.install(page)
     for view, button in VIEWS.items():
         await reader.open(view)
@@ -74,12 +69,12 @@ async def test_no_text_of_any_answer_becomes_markup_and_none_is_left_out(reader:
         if button:
             await page.get_by_role("button", name=button).click()
             await page.wait_for_load_state("networkidle")
-        found |= await seen(page, hostile.texts)
+        visible |= await shown_texts(page, hostile.texts)
     hostile.failing = "/api/jobs"
     await reader.open("jobs")
     await page.reload()
     await expect(page.get_by_role("alert")).to_contain_text("ProblemDocument.detail")
-    found |= await seen(page, hostile.texts)
+    visible |= await shown_texts(page, hostile.texts)
 
-    assert len(found) > 50
-    assert sorted(hostile.texts - found) == sorted(set[str]().union(*UNSEEN.values()))
+    assert len(visible) > 50
+    assert sorted(hostile.texts - visible) == sorted(set[str]().union(*UNSEEN.values()))
