@@ -71,12 +71,13 @@ class Accepted:
 
 
 @timed("slipway.accept")
-async def accept(ports: Ports, candidate: Candidate) -> Accepted:
+async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None = None) -> Accepted:
     """Record the job, or its rejection, and try one submission within the deadline.
 
-    Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
+    `drafted`: what `draft_of` said of it. Raises Misuse when the key is taken by another payload, Unavailable
+    when storage does not answer.
     """
-    key, draft = draft_of(ports, candidate, await cluster_for(ports, candidate.request))
+    key, draft = drafted or draft_of(ports, candidate, await cluster_for(ports, candidate.request))
     generation = candidate.generation
     answered = candidate.door in _ANSWERED and candidate.member is None
     while True:
@@ -133,6 +134,16 @@ def key_of(scope: str, key: str) -> str:
     return hashlib.sha256(f"{scope}|{key}".encode()).hexdigest()
 
 
+async def holder(ports: Ports, key: str) -> Job | None:
+    """The job that a key belongs to, of those that were not rejected. Costs one point read."""
+    generation = 1
+    while (stored := await ports.ledger.get(job_id(key, generation))) is not None:
+        if stored.job.state is not JobState.REJECTED:
+            return stored.job
+        generation += 1
+    return None
+
+
 class KeyedDraft(NamedTuple):
     """What makes two candidates the same, as records keep it; and the document, ready to record."""
 
@@ -185,8 +196,13 @@ def runs_again(existing: Stored, candidate: Candidate) -> bool:
         return False
     if job.state is JobState.REJECTED:
         return True
-    raise Misuse(
-        f"the idempotency key was used for another payload; it belongs to job {job.id}",
+    raise key_taken(f"job {job.id}")
+
+
+def key_taken(by: str) -> Misuse:
+    """The error of a request whose key belongs to something else."""
+    return Misuse(
+        f"the idempotency key was used for another payload; it belongs to {by}",
         status=422,
         remedy="send the same document again, or choose a new key",
     )

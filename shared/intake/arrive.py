@@ -11,11 +11,12 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import EngineError, Misuse, Unavailable
 from shared.core.identity import blob_name, message_name
 from shared.core.job import Drop
+from shared.core.job_sweeps.record import sweep_id
 from shared.core.ledger.dead import dead_id
 from shared.core.orders import FolderLook, JobsEnded, SweepExpansion, SweepPart
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.accept import Accepted, Candidate, accept
+from shared.intake.accept import Accepted, Candidate, accept, key_of, key_taken
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
 from shared.intake.drop import FolderResult, look_at_folder
 from shared.intake.explain import explain
@@ -36,6 +37,8 @@ log = logging.getLogger(__name__)
 _OUTAGE = (Unavailable, EngineError, TimeoutError)
 #: What `accept` says of a key that another payload has (HTTP 422).
 _KEY_TAKEN = 422
+#: How keys begin that nobody chose, so that nothing else can have them.
+_KEYS_OF_DOORS = ("once:", "message:", "taken:")
 #: For what is never recorded.
 _NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
@@ -149,9 +152,12 @@ async def request_arrived(
     """Accept a request for a job at any door; fetch its document if the request only names it."""
     if request.envelope.sweep is not None:
         raise Misuse("this asks for a sweep of jobs", remedy="send it to POST /api/sweeps, or to the queue")
-    return await accept(
-        ports, await _candidate(ports, request, door=door, scope=scope, key=key, name=name, who=who)
-    )
+    candidate = await _candidate(ports, request, door=door, scope=scope, key=key, name=name, who=who)
+    if not candidate.key.startswith(_KEYS_OF_DOORS):
+        identity = sweep_id(key_of(scope, candidate.key))
+        if await ports.job_sweeps.get(identity) is not None:
+            raise key_taken(f"the sweep {identity}")
+    return await accept(ports, candidate)
 
 
 async def sweep_requested(

@@ -13,6 +13,7 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job
+from shared.core.job_sweeps.record import is_sweep_id
 from shared.core.ledger.listing import Query
 from shared.core.ports import Ports
 from shared.core.refusals import refused
@@ -24,6 +25,8 @@ from shared.lifecycle.lookup import visible
 
 #: Jobs whose names may be the one that a person wanted.
 _NEWEST = 100
+#: What to write in place of a sweep.
+_OF_A_SWEEP = "name jobs of it, or submit the job when io.slipway.sweep.ended.v1 comes"
 
 
 @dataclass(frozen=True)
@@ -99,6 +102,9 @@ async def _find(ports: Ports, reference: _Reference, who: Caller) -> _Result:
         if stored is not None:
             return _Result(stored.job, None)
         return _Result(None, refused("SW112", reference.pointer, f"there is no job {text}"))
+    if is_sweep_id(text):
+        problem = refused("SW112", reference.pointer, f"{text} is a sweep, not a job", _OF_A_SWEEP)
+        return _Result(None, problem)
     page = await ports.ledger.find(Query(name=text, owner=owner), limit=1, after=None)
     if page.jobs:
         return _Result(page.jobs[0], None)

@@ -10,12 +10,12 @@ import asyncio
 import logging
 from dataclasses import dataclass, replace
 
-from shared.core.errors import Misuse, Unavailable
+from shared.core.errors import Unavailable
 from shared.core.job import Budget
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.orders import digest
 from shared.core.ports import Ports
-from shared.intake.accept import Accepted, Candidate, KeyedDraft, accept, draft_of, key_of
+from shared.intake.accept import Accepted, Candidate, KeyedDraft, accept, draft_of, holder, key_of, key_taken
 from shared.intake.facts import cluster_for
 from shared.intake.message import Request
 from shared.intake.prepare import slug
@@ -26,6 +26,7 @@ from shared.jobspec import (
     Value,
     combinations,
     filled,
+    longest,
     open_secrets,
     redact,
 )
@@ -63,15 +64,17 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     existing = await ports.job_sweeps.get(sweep_id(key))
     if existing is not None:
         return await _joined(ports, existing, candidate)
+    if (job := await holder(ports, key)) is not None:
+        raise key_taken(f"job {job.id}")
     cluster = await cluster_for(ports, candidate.request)
     keyed = draft_of(ports, candidate, cluster)
-    every = combinations(parameters)
-    samples = (each for each in (every[0], every[-1])) if keyed.draft.valid else ()
-    for candidate_of_job in (_sample(candidate, values) for values in samples):
-        if not draft_of(ports, candidate_of_job, cluster).draft.valid:
-            return AcceptedSweep(None, await accept(ports, candidate_of_job))
     if not keyed.draft.valid or keyed.draft.document is None:
-        return AcceptedSweep(None, await accept(ports, candidate))
+        return AcceptedSweep(None, await accept(ports, candidate, keyed))
+    every = combinations(parameters)
+    for one in (_sample(candidate, values) for values in (every[0], every[-1], longest(parameters))):
+        sample = draft_of(ports, one, cluster)
+        if not sample.draft.valid:
+            return AcceptedSweep(None, await accept(ports, one, sample))
     sweep = _record(ports, candidate, keyed, len(every))
     stored = await ports.job_sweeps.create(sweep, keyed.draft.document)
     if stored.sweep != sweep:
@@ -84,11 +87,7 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
 async def _joined(ports: Ports, stored: StoredSweep, candidate: Candidate) -> AcceptedSweep:
     """The sweep that has this key already; what is missing of its jobs is recorded."""
     if stored.sweep.payload != candidate.request.payload:
-        raise Misuse(
-            f"the idempotency key was used for another payload; it belongs to the sweep {stored.sweep.id}",
-            status=422,
-            remedy="send the same document again, or choose a new key",
-        )
+        raise key_taken(f"the sweep {stored.sweep.id}")
     ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
     stored = await _expand(ports, stored)
     return AcceptedSweep(stored.sweep, created=False)

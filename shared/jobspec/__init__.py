@@ -24,7 +24,7 @@ from shared.jobspec.format.models import JobProperties, JobSpec
 from shared.jobspec.format.scripts import DROP_MOUNT, script_pattern, scripts_wanted
 from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets, secret_pointers
 from shared.jobspec.hidden.embedded import SEALED
-from shared.jobspec.job_sweep import Value, combinations, filled, text_of
+from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
 from shared.jobspec.problems.codes import CODES, Code, problem
 from shared.jobspec.problems.fix import Edit, Fix, applied
 from shared.jobspec.problems.problem import (
@@ -76,6 +76,7 @@ __all__ = [
     "is_bare_job",
     "iso_duration",
     "lint",
+    "longest",
     "masked",
     "mebibytes",
     "mended",

@@ -14,6 +14,7 @@ from itertools import product
 from math import prod
 from typing import Any, TypeAlias
 
+from shared.jobspec.format.secrets import redact
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.problems.suggest import Suggestions
@@ -88,6 +89,7 @@ def _value_problems(sweep: Node, name: str) -> Iterator[Problem]:
         message = f"{quote(name)} has no list of values"
         yield problem("SW069", node.pointer, message, "write at least one value, in brackets, or a range")
         return
+    yield from _secret_problems(node, name)
     known_texts: set[str] = set()
     for one in node.each():
         if not _is_value(one.value):
@@ -98,6 +100,14 @@ def _value_problems(sweep: Node, name: str) -> Iterator[Problem]:
             yield problem("SW069", one.pointer, f"a value of {quote(name)} is written twice", "remove it")
         else:
             known_texts.add(text_of(one.value))
+
+
+def _secret_problems(node: Node, name: str) -> Iterator[Problem]:
+    """Values are shown with each job."""
+    texts = [one for one in node.value if isinstance(one, str)]
+    if redact(texts) != texts or any(redact({name: text}) != {name: text} for text in texts[:1]):
+        message = f"the values of {quote(name)} look like secrets, and everyone who sees the jobs sees them"
+        yield problem("SW069", node.pointer, message, "put a secret into the secrets of the job")
 
 
 def _is_value(value: Any) -> bool:
@@ -130,6 +140,13 @@ def size(parameters: Parameters) -> int:
 def combinations(parameters: Parameters) -> list[dict[str, Value]]:
     """The values of each job, in order: the last parameter changes fastest."""
     return [dict(zip(parameters, each, strict=True)) for each in product(*map(_values, parameters.values()))]
+
+
+def longest(parameters: Parameters) -> dict[str, Value]:
+    """The values with the longest texts: what is too long for no limit here is too long nowhere."""
+    return {
+        name: max(_values(one), key=lambda value: len(text_of(value))) for name, one in parameters.items()
+    }
 
 
 def text_of(value: Value) -> str:

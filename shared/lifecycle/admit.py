@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from shared.core.backoff import is_due
 from shared.core.engine import Why
-from shared.core.job import JobState, plain
+from shared.core.job import Job, JobState, plain
 from shared.core.ports import Active, Pause, Ports, Standing
 
 log = logging.getLogger(__name__)
@@ -73,6 +73,22 @@ async def admit(
     if wait is None and ports.policy.max_active_jobs:
         ports.memo.add(_AT_WORK, now, job_id, now)
     return wait
+
+
+async def admit_next(ports: Ports, job: Job) -> bool:
+    """Whether a job that was accepted before, and waits for nothing else, may be submitted now.
+
+    If so, its place among those at work is taken. Costs no more than `admit`. Raises Unavailable.
+    """
+    if await paused(ports) is not None:
+        return False
+    await _look_at_work(ports)
+    now = ports.clock()
+    if not is_due(job.due, now, _NO_TURN) or _crowded(ports, job.id) is not None:
+        return False
+    if ports.policy.max_active_jobs:
+        ports.memo.add(_AT_WORK, now, job.id, now)
+    return True
 
 
 async def paused(ports: Ports) -> Pause | None:

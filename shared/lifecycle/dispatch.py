@@ -52,18 +52,20 @@ _SHORTEST_PARKED, _LONGEST_PARKED = 60.0, 600.0
 _ZOMBIE = timedelta(hours=1)
 
 
-async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> None:
+async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored | None:
     """Submit a job that is accepted or submitting, unless it waits for others. Leave anything else alone.
 
-    `seated`: if it belongs to a job sweep, it has a seat there.
+    `seated`: if it belongs to a job sweep, it has a seat there. The record after that; None where another
+    process was quicker, or there is nothing to submit it to.
     """
     stored = await ports.ledger.get(job_id)
     if stored is not None and stored.job.state is JobState.ACCEPTED:
         if stored.job.unmet or (stored.job.needs_seat and not seated):
-            return
+            return stored
         stored = await _start_attempt(ports, stored)
     if stored is not None and stored.job.state is JobState.SUBMITTING:
-        await (look_for(ports, stored) if await paused(ports) else submit(ports, stored))
+        return await (look_for(ports, stored) if await paused(ports) else submit(ports, stored))
+    return stored
 
 
 @timed("slipway.submit")

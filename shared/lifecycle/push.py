@@ -14,13 +14,14 @@ from collections.abc import Sequence
 
 from shared.core.errors import EngineError, Unreadable
 from shared.core.identity import JOB_ID
-from shared.core.job import JobState, Target
+from shared.core.job import Job, JobState, Target
 from shared.core.notify.events import Notice
 from shared.core.orders import ended_message
 from shared.core.ports import Observation, Ports
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_now
 from shared.lifecycle.calling import calling
+from shared.lifecycle.job_sweeps.refill import refill
 from shared.lifecycle.observe import follow
 from shared.lifecycle.transition import apply
 
@@ -54,11 +55,12 @@ async def jobs_ended(ports: Ports, job_ids: Sequence[str]) -> list[str]:
     """Observe these jobs; those that have not ended, as their engines say. Errors are left to the sweep."""
     gate = asyncio.Semaphore(_PARALLEL)
     events: list[Notice] = []
+    ended: list[Job] = []
 
     async def one(job_id: str) -> JobState | None:
         async with gate:
             try:
-                return await _observe(ports, job_id, events)
+                return await _observe(ports, job_id, events, ended)
             except (EngineError, TimeoutError, Unreadable) as error:
                 log.warning("%s is left to the sweep: %r", job_id, error, extra={"job": job_id})
                 return None
@@ -66,10 +68,11 @@ async def jobs_ended(ports: Ports, job_ids: Sequence[str]) -> list[str]:
     named_jobs = list(dict.fromkeys(job_ids))
     states = await asyncio.gather(*map(one, named_jobs))
     await deliver_now(ports, *events)
+    await refill(ports, ended)
     return [job for job, state in zip(named_jobs, states, strict=True) if state and not state.terminal]
 
 
-async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState | None:
+async def _observe(ports: Ports, job_id: str, events: list[Notice], ended: list[Job]) -> JobState | None:
     """Ask for one job, and record its end: on the record as remembered, else, if that was old, as read.
 
     The status from its engine; None if it was not queried.
@@ -91,6 +94,7 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice]) -> JobState 
         if await apply(ports, change) is not None:
             job = change.transition.after
             log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
+            ended.append(job)
             await put_news(ports, job)
             if change.notice is not None:
                 events.append(change.notice)

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from shared.core.backoff import is_due
 from shared.core.errors import EngineError, SlipwayError, Unreadable
-from shared.core.job import JobState, Stored
+from shared.core.job import Job, JobState, Stored
 from shared.core.meter import timed
 from shared.core.policy import Policy
 from shared.core.ports import Active, Change, Observation, Ports, Reported
@@ -27,6 +27,7 @@ from shared.lifecycle.ask import ClusterKey, Observations, ask
 from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.dependents import settle
 from shared.lifecycle.dispatch import dispatch, submit_again
+from shared.lifecycle.job_sweeps.refill import refill
 from shared.lifecycle.job_sweeps.seats import seat
 from shared.lifecycle.observe import decide, starts_later
 from shared.lifecycle.transition import count
@@ -175,7 +176,13 @@ async def _release(
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
     ready = await _submittable(ports, [*others, *released], share)
-    return await _each(ports, ready, lambda row: dispatch(ports, row.job_id, seated=True))
+    jobs: list[Job] = []
+
+    async def submit(row: Active) -> None:
+        stored = await dispatch(ports, row.job_id, seated=True)
+        jobs.extend([stored.job] if stored is not None else [])
+
+    return await _each(ports, ready, submit) + await refill(ports, jobs)
 
 
 def _any_sweep(rows: Iterable[Active], sweeps: list[str]) -> bool:

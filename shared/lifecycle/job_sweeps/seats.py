@@ -49,7 +49,8 @@ async def seat(
     read = await asyncio.gather(*(_read(ports, one) for one in sorted(others)))
     records |= {one.sweep.id: one for one in read if one is not None}
     await _end_cancelled(ports, rows, {name for name, one in records.items() if one.sweep.cancel})
-    with_seat = {one.sweep.job_id(index) for one in records.values() for index in one.sweep.seats}
+    going_on = (one.sweep for one in records.values() if not one.sweep.cancel)
+    with_seat = {sweep.job_id(index) for sweep in going_on for index in sweep.seats}
     seated = (row for row in rows if row.needs_seat and not row.after and row.job_id in with_seat)
     return [row._replace(sweep="") for row in seated]
 
@@ -78,20 +79,21 @@ async def _advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep
     try:
         if stored.sweep.recorded_jobs < stored.sweep.total:
             await ports.queues.send(QUEUE, expand_message(stored.sweep.id))
-        return await _change(ports, stored, ends)
+        return await advance(ports, stored, ends)
     except SlipwayError as error:
         log.warning("the job sweep %s is left to the next pass: %s", stored.sweep.id, error)
         return stored
 
 
-async def _change(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep:
+async def advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep:
+    """The record after these ends, and its own where that was the last. Raises SlipwayError."""
     for _ in range(_TRIES):
         sweep = stored.sweep
         if sweep.ended is not None:
             return stored
         numbers = {sweep.job_id(index): index for index in sweep.open}
         after = sweep.after_ends({numbers[job]: state for job, state in ends.items() if job in numbers})
-        after = after.with_seats(after.open)
+        after = after if after.cancel else after.with_seats(after.open)
         notice: Notice | None = None
         if after.all_ended:
             after = after.model_copy(update={"ended": ports.clock()})

@@ -1,24 +1,17 @@
 """`slipway sweep`: how far the jobs of a sweep are, which of them are the best, and the end of all."""
 
-import asyncio
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from slipway.client.curves import Curves, answers
+from slipway.client.ranking import Ranked, ranking
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
 from slipway.screen import table
 
-#: Jobs of a sweep, at most; how many are shown; how many are asked at once for their metrics.
-_MOST, _SHOWN, _AT_ONCE = 1_000, 10, 8
-
-
-class Ranked(NamedTuple):
-    """A job of a sweep, and the last value of the metric."""
-
-    value: float
-    job: Mapping[str, Any]
+#: How many of its jobs are shown.
+_SHOWN = 10
 
 
 def show_sweep(
@@ -34,11 +27,13 @@ def show_sweep(
             show(answer, lines, as_json=as_json)
             return 0
         ranked = await ranking(api, sweep, best, most=most)
-        if not ranked:
+        for job, reason in sorted(ranked.unread.items()):
+            sys.stderr.write(f"left out: {job}: {reason}\n")
+        if not ranked.jobs:
             raise Failure(f"no job of {sweep} has reported {best!r} so far; see `slipway metrics JOB`")
-        chosen = [{"value": one.value, **one.job} for one in ranked]
+        chosen = [{"value": one.value, **one.job} for one in ranked.jobs]
         whole = {**answer, "best": chosen}
-        show(whole, lambda _: [*lines(answer), "", *_best(ranked[:_SHOWN], best)], as_json=as_json)
+        show(whole, lambda _: [*lines(answer), "", *_best(ranked.jobs[:_SHOWN], best)], as_json=as_json)
         return 0
 
     return asking(ask, url, key)
@@ -64,25 +59,6 @@ def lines(sweep: Mapping[str, Any]) -> list[str]:
         f"  {sweep['waiting']} waiting, {sweep['atWork']} at work",
         *([f"  {ended}"] if ended else []),
     ]
-
-
-async def ranking(api: Service, sweep: str, metric: str, *, most: bool) -> list[Ranked]:
-    """The jobs of a sweep that reported this metric, the best first."""
-    jobs = (await api.jobs({"sweep": sweep}, _MOST)).jobs
-    gate = asyncio.Semaphore(_AT_ONCE)
-
-    async def value(job: Mapping[str, Any]) -> Ranked | None:
-        curves = Curves([metric])
-        async with gate:
-            async for answer in answers(api, job["id"]):
-                curves.add(answer)
-        ends = [curve.points[-1][1] for curve in curves.all() if curve.points]
-        return Ranked(ends[0], job) if ends else None
-
-    began = [job for job in jobs if job.get("startedAt")]
-    results = await asyncio.gather(*map(value, began))
-    ranked = (one for one in results if one is not None)
-    return sorted(ranked, key=lambda one: one.value, reverse=most)
 
 
 def _best(ranked: Sequence[Ranked], metric: str) -> list[str]:

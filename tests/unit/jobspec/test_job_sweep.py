@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.jobspec import Value, combinations, filled
+from shared.jobspec import Problem, Value, combinations, filled, longest, read_envelope
 from shared.jobspec.job_sweep import size
 from tests.unit.jobspec.jobs import job
 
@@ -57,3 +57,36 @@ def test_each_value_is_in_the_environment_after_the_jobs_own_variables() -> None
 @pytest.mark.parametrize("document", [{}, {"properties": None}, {"properties": {"environmentVariables": 1}}])
 def test_a_document_of_another_shape_is_left_to_validation(document: dict[str, Any]) -> None:
     assert filled(document, {"lr": 1}) == document
+
+
+def test_the_longest_combination_has_the_longest_text_of_each_parameter() -> None:
+    parameters = {"a": ["x", "long", "y"], "b": {"range": [9, 12]}, "c": [True, 0.125, 3]}
+
+    assert longest(parameters) == {"a": "long", "b": 10, "c": 0.125}
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("password", ["a"]),
+        ("token", [1, "a"]),
+        ("m", ["a", "ghp_" + "a" * 36]),
+        ("m", ["https://me:pw@host"]),
+    ],
+)
+def test_values_that_look_like_secrets_are_refused_since_everyone_sees_them(
+    name: str, values: list[Any]
+) -> None:
+    (problem,) = [one for one in _problems({name: values}) if one.severity == "error"]
+
+    assert (problem.code, problem.pointer) == ("SW069", f"/sweep/{name}")
+    assert "look like secrets" in problem.message
+
+
+@pytest.mark.parametrize("parameters", [{"tokens": ["a"]}, {"token": [1, 2]}, {"path": ["s3:a/b=c,d"]}])
+def test_other_values_are_not(parameters: dict[str, Any]) -> None:
+    assert [one for one in _problems(parameters) if one.severity == "error"] == []
+
+
+def _problems(parameters: dict[str, Any]) -> tuple[Problem, ...]:
+    return read_envelope({"spec": job(), "sweep": parameters}).problems

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from typing import Any
-
 import pytest
 
 from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.errors import Misuse
-from shared.core.job import Job, JobState
-from shared.core.job_sweeps.record import JobSweep, sweep_id
-from shared.intake.accept import key_of
+from shared.core.job import JobState
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.admit import pause, resume
 from shared.lifecycle.dispatch import dispatch
@@ -20,40 +15,16 @@ from shared.operate.job_sweeps import cancel_sweep, job_sweep
 from tests.crash.chaos import Chaos, Seam
 from tests.crash.swept_jobs import too_many_at_work
 from tests.doubles.memory import MemoryLedger
+from tests.unit.lifecycle.waiting.swept import accepted_sweep, end, reported_ends, sweep_message, swept_jobs
 from tests.unit.world import World, job_json
-
-HOOK = {"url": "https://hooks.example.com/slipway"}
-SWEEP_ENDED = "io.slipway.sweep.ended.v1"
-
-
-def _message(**members: Any) -> dict[str, Any]:
-    spec = job_json(customToolkitSettings={"commandLine": "python train.py --lr {lr} --seed {seed}"})
-    parameters = {"lr": [0.1, 0.01], "seed": {"range": [0, 2]}}
-    return {"spec": spec, "name": "tune", "notify": [HOOK], "sweep": parameters, **members}
-
-
-async def _sweep(world: World, **members: Any) -> JobSweep:
-    await message_arrived(world.ports, json.dumps(_message(**members)).encode(), "m1")
-    stored = await job_sweep(
-        world.ports, sweep_id(key_of("queue", members.get("idempotencyKey", "message:m1")))
-    )
-    return stored.sweep
-
-
-async def _jobs(world: World, sweep: JobSweep) -> list[Job]:
-    return [await world.job(sweep.job_id(index)) for index in range(sweep.total)]
-
-
-def _end(world: World, job: Job, state: JobState = JobState.SUCCEEDED) -> None:
-    world.engine.set_state(job.fixed_target.name, state)
 
 
 async def test_each_combination_is_a_job_with_its_values_in_the_command_and_in_the_environment(
     world: World,
 ) -> None:
-    sweep = await _sweep(world)
+    sweep = await accepted_sweep(world)
 
-    jobs = await _jobs(world, sweep)
+    jobs = await swept_jobs(world, sweep)
     assert [job.name for job in jobs] == ["tune-0", "tune-1", "tune-2", "tune-3"]
     assert {job.experiment for job in jobs} == {"tune"}
     assert [job.sweep.values for job in jobs if job.sweep] == [
@@ -72,10 +43,10 @@ async def test_each_combination_is_a_job_with_its_values_in_the_command_and_in_t
 
 
 async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they_wait(world: World) -> None:
-    sweep = await _sweep(world, parallel=3)
+    sweep = await accepted_sweep(world, parallel=3)
     await world.sweep()
 
-    states = [job.state for job in await _jobs(world, sweep)]
+    states = [job.state for job in await swept_jobs(world, sweep)]
     assert states == [JobState.QUEUED] * 3 + [JobState.ACCEPTED]
     waits = (await world.job(sweep.job_id(3))).waiting
     assert waits is not None
@@ -84,7 +55,7 @@ async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they
     await dispatch(world.ports, sweep.job_id(3))
     assert len(world.engine.started) == 3
 
-    _end(world, await world.job(sweep.job_id(1)))
+    end(world, await world.job(sweep.job_id(1)))
     await world.sweep()
 
     assert (await world.job(sweep.job_id(3))).state is JobState.QUEUED
@@ -95,26 +66,26 @@ async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they
 
 
 async def test_a_job_between_two_attempts_keeps_its_place(world: World) -> None:
-    sweep = await _sweep(world, parallel=1, retry={"user": 1})
+    sweep = await accepted_sweep(world, parallel=1, retry={"user": 1})
     await world.sweep()
-    _end(world, await world.job(sweep.job_id(0)), JobState.FAILED)
+    end(world, await world.job(sweep.job_id(0)), JobState.FAILED)
     await world.sweep()
 
-    states = [job.state for job in await _jobs(world, sweep)]
+    states = [job.state for job in await swept_jobs(world, sweep)]
     assert JobState.ACCEPTED in states
     assert len([state for state in states if state not in (JobState.ACCEPTED, JobState.FAILED)]) <= 1
     assert too_many_at_work(world) == []
 
 
 async def test_the_end_of_all_jobs_is_reported_once_with_their_counts(world: World) -> None:
-    sweep = await _sweep(world, parallel=4)
+    sweep = await accepted_sweep(world, parallel=4)
     await world.sweep()
-    for index, job in enumerate(await _jobs(world, sweep)):
-        _end(world, job, JobState.SUCCEEDED if index else JobState.CANCELLED)
+    for index, job in enumerate(await swept_jobs(world, sweep)):
+        end(world, job, JobState.SUCCEEDED if index else JobState.CANCELLED)
     await world.sweep()
     await world.sweep()
 
-    (event,) = [one for one in world.events() if one["type"] == SWEEP_ENDED]
+    (event,) = reported_ends(world)
     assert event["subject"] == f"sweeps/{sweep.id}"
     assert event["data"]["counts"] == {"cancelled": 1, "succeeded": 3}
     assert event["data"]["total"] == 4
@@ -125,12 +96,12 @@ async def test_the_end_of_all_jobs_is_reported_once_with_their_counts(world: Wor
 
 
 async def test_the_same_message_joins_its_sweep_and_another_with_its_key_is_rejected(world: World) -> None:
-    sweep = await _sweep(world, idempotencyKey="k")
-    again = await _sweep(world, idempotencyKey="k")
+    sweep = await accepted_sweep(world, idempotencyKey="k")
+    again = await accepted_sweep(world, idempotencyKey="k")
     assert again == sweep
     assert len(world.ledger.jobs) == 4
 
-    accepted = await world.message(_message(idempotencyKey="k", name="other"), "m2")
+    accepted = await world.message(sweep_message(idempotencyKey="k", name="other"), "m2")
 
     assert accepted.job.state is JobState.REJECTED
     assert [problem["code"] for problem in accepted.job.problems if problem["severity"] == "error"] == [
@@ -139,7 +110,7 @@ async def test_the_same_message_joins_its_sweep_and_another_with_its_key_is_reje
 
 
 async def test_a_template_with_a_problem_becomes_one_rejected_job(world: World) -> None:
-    document = _message()
+    document = sweep_message()
     document["spec"]["properties"]["nodeCount"] = -1
 
     accepted = await world.message(document)
@@ -150,7 +121,7 @@ async def test_a_template_with_a_problem_becomes_one_rejected_job(world: World) 
 
 
 async def test_jobs_that_were_not_recorded_are_by_the_order_of_the_timer(world: World) -> None:
-    sweep = await _sweep(world)
+    sweep = await accepted_sweep(world)
     stored = await job_sweep(world.ports, sweep.id)
     await world.ports.job_sweeps.change(stored, stored.sweep.model_copy(update={"recorded_jobs": 1}))
     for index in range(1, 4):
@@ -163,16 +134,16 @@ async def test_jobs_that_were_not_recorded_are_by_the_order_of_the_timer(world: 
     await message_arrived(world.ports, order.encode(), "m2")
 
     assert (await job_sweep(world.ports, sweep.id)).sweep.recorded_jobs == 4
-    assert [job.name for job in await _jobs(world, sweep)] == ["tune-0", "tune-1", "tune-2", "tune-3"]
+    assert [job.name for job in await swept_jobs(world, sweep)] == ["tune-0", "tune-1", "tune-2", "tune-3"]
 
 
 async def test_a_cancelled_sweep_ends_all_its_jobs(world: World) -> None:
-    sweep = await _sweep(world, parallel=1)
+    sweep = await accepted_sweep(world, parallel=1)
     await world.sweep()
 
     await cancel_sweep(world.ports, sweep.id)
 
-    states = [job.state for job in await _jobs(world, sweep)]
+    states = [job.state for job in await swept_jobs(world, sweep)]
     assert states[1:] == [JobState.CANCELLED] * 3
     assert (await world.job(sweep.job_id(0))).cancel
     await world.sweep()
@@ -184,7 +155,7 @@ async def test_a_cancelled_sweep_ends_all_its_jobs(world: World) -> None:
 
 async def test_while_submissions_are_paused_no_job_of_a_sweep_is_submitted(world: World) -> None:
     await pause(world.ports, "operator", "test")
-    sweep = await _sweep(world, parallel=2)
+    sweep = await accepted_sweep(world, parallel=2)
     await world.sweep()
     assert world.engine.started == []
 
@@ -197,16 +168,16 @@ async def test_while_submissions_are_paused_no_job_of_a_sweep_is_submitted(world
 
 async def test_a_sweep_waits_for_other_jobs_as_a_job_does(world: World) -> None:
     first = (await world.message({"spec": job_json(), "name": "data"}, "m0")).job
-    sweep = await _sweep(world, after=["data"], parallel=1)
+    sweep = await accepted_sweep(world, after=["data"], parallel=1)
     await world.sweep()
     waits = (await world.job(sweep.job_id(0))).waiting
     assert waits is not None
     assert waits.word == "Dependency"
 
-    _end(world, first)
+    end(world, first)
     await world.sweep()
 
-    states = [job.state for job in await _jobs(world, sweep)]
+    states = [job.state for job in await swept_jobs(world, sweep)]
     assert states == [JobState.QUEUED] + [JobState.ACCEPTED] * 3
     waits = (await world.job(sweep.job_id(1))).waiting
     assert waits is not None
@@ -219,7 +190,7 @@ async def test_an_unknown_sweep_is_a_404(world: World) -> None:
 
 
 async def test_a_pass_costs_one_read_more_for_a_sweep_however_many_jobs_wait(world: World) -> None:
-    sweep = await _sweep(world, sweep={"lr": {"range": [0, 100]}, "seed": [1]}, parallel=2)
+    sweep = await accepted_sweep(world, sweep={"lr": {"range": [0, 100]}, "seed": [1]}, parallel=2)
     await world.sweep()
     chaos = Chaos({})
     ledger = MemoryLedger(world.clock, table=Seam(world.ledger.table, "table", chaos))
@@ -232,7 +203,7 @@ async def test_a_pass_costs_one_read_more_for_a_sweep_however_many_jobs_wait(wor
     assert len([job for job in world.ledger.jobs if job.needs_seat]) == 98
     assert (chaos.calls.count("table.rows"), chaos.calls.count("table.transact")) == (4, 0)
     assert chaos.calls.count("table.get") == 1
-    _end(world, await world.job(sweep.job_id(0)))
+    end(world, await world.job(sweep.job_id(0)))
     chaos.calls.clear()
 
     await world.sweep()

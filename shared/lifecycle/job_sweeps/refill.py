@@ -1,0 +1,81 @@
+"""refill: the seat of a job that ended goes to the next one of its sweep at once, not at the next pass.
+
+It only saves time: what fails here, or is cut off, the timer does from the records.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Iterable
+
+from shared.core.errors import SlipwayError
+from shared.core.job import Job, JobState
+from shared.core.ports import Ports
+from shared.lifecycle.admit import admit_next
+from shared.lifecycle.dispatch import dispatch
+from shared.lifecycle.job_sweeps.seats import advance
+
+log = logging.getLogger(__name__)
+
+#: How many jobs are submitted at once.
+_PARALLEL = 16
+
+
+async def refill(ports: Ports, jobs: Iterable[Job]) -> int:
+    """Note the ends of those of these jobs that ended, and submit the next ones; how many were.
+
+    A job that ends by its submission makes room, too. Costs a read and a write for each sweep, and no errors.
+    """
+    number = 0
+    try:
+        async with asyncio.timeout(ports.policy.sweep_deadline):
+            while ends := _ends(jobs):
+                chosen = await asyncio.gather(*(_next(ports, name, one) for name, one in ends.items()))
+                jobs = await _submit(ports, [job_id for job_ids in chosen for job_id in job_ids])
+                number += len(jobs)
+    except TimeoutError:
+        log.warning("the time for the next jobs of sweeps is over; the rest is left to the timer")
+    return number
+
+
+def _ends(jobs: Iterable[Job]) -> dict[str, dict[str, JobState]]:
+    """How the jobs ended that did, by their sweeps."""
+    ends: dict[str, dict[str, JobState]] = defaultdict(dict)
+    for job in jobs:
+        if job.sweep is not None and job.state.terminal:
+            ends[job.sweep.id][job.id] = job.state
+    return ends
+
+
+async def _next(ports: Ports, sweep_id: str, ends: dict[str, JobState]) -> list[str]:
+    """The jobs that get a seat after these ends."""
+    try:
+        before = await ports.job_sweeps.get(sweep_id)
+        if before is None:
+            return []
+        after = (await advance(ports, before, ends)).sweep
+    except SlipwayError as error:
+        log.warning("the next jobs of the sweep %s are left to the timer: %s", sweep_id, error)
+        return []
+    return [after.job_id(index) for index in after.seats if index not in before.sweep.seats]
+
+
+async def _submit(ports: Ports, job_ids: Iterable[str]) -> list[Job]:
+    """Submit those that may be submitted now; their records after that."""
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def one(job_id: str) -> Job | None:
+        async with gate:
+            try:
+                stored = await ports.ledger.get(job_id)
+                if stored is None or not stored.job.needs_seat or not await admit_next(ports, stored.job):
+                    return None
+                after = await dispatch(ports, job_id, seated=True)
+            except SlipwayError as error:
+                log.warning("%s is left to the timer: %s", job_id, error, extra={"job": job_id})
+                return None
+            return after.job if after is not None else None
+
+    return [job for job in await asyncio.gather(*map(one, job_ids)) if job is not None]
