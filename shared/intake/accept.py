@@ -134,16 +134,6 @@ def key_of(scope: str, key: str) -> str:
     return hashlib.sha256(f"{scope}|{key}".encode()).hexdigest()
 
 
-async def holder(ports: Ports, key: str) -> Job | None:
-    """The job that a key belongs to, of those that were not rejected. Costs one point read."""
-    generation = 1
-    while (stored := await ports.ledger.get(job_id(key, generation))) is not None:
-        if stored.job.state is not JobState.REJECTED:
-            return stored.job
-        generation += 1
-    return None
-
-
 class KeyedDraft(NamedTuple):
     """What makes two candidates the same, as records keep it; and the document, ready to record."""
 

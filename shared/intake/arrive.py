@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 _OUTAGE = (Unavailable, EngineError, TimeoutError)
 #: What `accept` says of a key that another payload has (HTTP 422).
 _KEY_TAKEN = 422
-#: How keys begin that nobody chose, so that nothing else can have them.
+#: How the keys begin that no sender chose: nothing else has them.
 _KEYS_OF_DOORS = ("once:", "message:", "taken:")
 #: For what is never recorded.
 _NO_KEY = hashlib.sha256(b"validate").hexdigest()

@@ -11,11 +11,12 @@ import logging
 from dataclasses import dataclass, replace
 
 from shared.core.errors import Unavailable
-from shared.core.job import Budget
+from shared.core.identity import job_id
+from shared.core.job import Budget, Job, JobState
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.orders import digest
 from shared.core.ports import Ports
-from shared.intake.accept import Accepted, Candidate, KeyedDraft, accept, draft_of, holder, key_of, key_taken
+from shared.intake.accept import Accepted, Candidate, KeyedDraft, accept, draft_of, key_of, key_taken
 from shared.intake.facts import cluster_for
 from shared.intake.message import Request
 from shared.intake.prepare import slug
@@ -64,7 +65,7 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     existing = await ports.job_sweeps.get(sweep_id(key))
     if existing is not None:
         return await _joined(ports, existing, candidate)
-    if (job := await holder(ports, key)) is not None:
+    if (job := await _holder(ports, key)) is not None:
         raise key_taken(f"job {job.id}")
     cluster = await cluster_for(ports, candidate.request)
     keyed = draft_of(ports, candidate, cluster)
@@ -82,6 +83,16 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     log.info("job sweep %s: %d jobs", sweep.id, sweep.total, extra={"sweep": sweep.id})
     stored = await _expand(ports, stored)
     return AcceptedSweep(stored.sweep, None, True, keyed.draft.notes)
+
+
+async def _holder(ports: Ports, key: str) -> Job | None:
+    """The job that a key belongs to, of those that were not rejected. Costs one point read."""
+    generation = 1
+    while (stored := await ports.ledger.get(job_id(key, generation))) is not None:
+        if stored.job.state is not JobState.REJECTED:
+            return stored.job
+        generation += 1
+    return None
 
 
 async def _joined(ports: Ports, stored: StoredSweep, candidate: Candidate) -> AcceptedSweep:

@@ -94,7 +94,7 @@ async def _observe(ports: Ports, job_id: str, events: list[Notice], ended: list[
         if await apply(ports, change) is not None:
             job = change.transition.after
             log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
-            ended.append(job)
+            ended += [job] if job.state.terminal else []
             await put_news(ports, job)
             if change.notice is not None:
                 events.append(change.notice)

@@ -27,7 +27,7 @@ from shared.lifecycle.ask import ClusterKey, Observations, ask
 from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.dependents import settle
 from shared.lifecycle.dispatch import dispatch, submit_again
-from shared.lifecycle.job_sweeps.refill import refill
+from shared.lifecycle.job_sweeps.refill import refill, submit_seated
 from shared.lifecycle.job_sweeps.seats import seat
 from shared.lifecycle.observe import decide, starts_later
 from shared.lifecycle.transition import count
@@ -171,18 +171,12 @@ async def _release(
         latest = {row.job_id: row for row in [*rows, *released]}
         seated = await seat(ports, list(latest.values()), sweeps, moved) if _any_sweep(rows, sweeps) else []
     released = [*(row for row in released if not row.needs_seat), *seated]
-    if not released:
-        return 0
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
-    ready = await _submittable(ports, [*others, *released], share)
-    jobs: list[Job] = []
-
-    async def submit(row: Active) -> None:
-        stored = await dispatch(ports, row.job_id, seated=True)
-        jobs.extend([stored.job] if stored is not None else [])
-
-    return await _each(ports, ready, submit) + await refill(ports, jobs)
+    ready = await _submittable(ports, [*others, *released], share) if released else []
+    ended: list[Job] = []
+    number = await _each(ports, ready, lambda row: submit_seated(ports, row.job_id, ended))
+    return number + await refill(ports, ended)
 
 
 def _any_sweep(rows: Iterable[Active], sweeps: list[str]) -> bool:

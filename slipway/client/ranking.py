@@ -52,10 +52,10 @@ async def ranking(api: Service, sweep: str, metric: str, *, most: bool) -> Ranki
         return Ranked(ends[0], job) if ends else None
 
     began = [job for job in jobs if job.get("startedAt") or job["state"] in ENDED]
-    found = await asyncio.gather(*map(value, sorted(began, key=_number)))
+    values = await asyncio.gather(*map(value, sorted(began, key=_number)))
     if unread and len(unread) == len(began):
         raise Failure(f"no job of {sweep} could be asked: {next(iter(unread.values()))}")
-    ranked = sorted((one for one in found if one is not None), key=lambda one: one.value, reverse=most)
+    ranked = sorted((one for one in values if one is not None), key=lambda one: one.value, reverse=most)
     return Ranking(tuple(ranked), unread)
 
 

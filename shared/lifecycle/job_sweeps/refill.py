@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState
@@ -23,28 +23,29 @@ log = logging.getLogger(__name__)
 _PARALLEL = 16
 
 
-async def refill(ports: Ports, jobs: Iterable[Job]) -> int:
-    """Note the ends of those of these jobs that ended, and submit the next ones; how many were.
+async def refill(ports: Ports, ended: Sequence[Job]) -> int:
+    """Note these ends, and submit the next jobs of their sweeps; how many got a seat.
 
-    A job that ends by its submission makes room, too. Costs a read and a write for each sweep, and no errors.
+    One that ends by its submission makes room, too. Costs a read and a write a sweep. Raises no errors.
     """
     number = 0
     try:
         async with asyncio.timeout(ports.policy.sweep_deadline):
-            while ends := _ends(jobs):
+            while ends := _ends(ended):
                 chosen = await asyncio.gather(*(_next(ports, name, one) for name, one in ends.items()))
-                jobs = await _submit(ports, [job_id for job_ids in chosen for job_id in job_ids])
-                number += len(jobs)
+                job_ids = [job_id for one in chosen for job_id in one]
+                ended = await _submit(ports, job_ids)
+                number += len(job_ids)
     except TimeoutError:
         log.warning("the time for the next jobs of sweeps is over; the rest is left to the timer")
     return number
 
 
-def _ends(jobs: Iterable[Job]) -> dict[str, dict[str, JobState]]:
-    """How the jobs ended that did, by their sweeps."""
+def _ends(ended: Iterable[Job]) -> dict[str, dict[str, JobState]]:
+    """How the jobs ended, by their sweeps."""
     ends: dict[str, dict[str, JobState]] = defaultdict(dict)
-    for job in jobs:
-        if job.sweep is not None and job.state.terminal:
+    for job in ended:
+        if job.sweep is not None:
             ends[job.sweep.id][job.id] = job.state
     return ends
 
@@ -62,20 +63,26 @@ async def _next(ports: Ports, sweep_id: str, ends: dict[str, JobState]) -> list[
     return [after.job_id(index) for index in after.seats if index not in before.sweep.seats]
 
 
+async def submit_seated(ports: Ports, job_id: str, ended: list[Job]) -> None:
+    """Submit a job that waits for no other, and has a seat if it needs one. Its end goes to `ended`."""
+    stored = await dispatch(ports, job_id, seated=True)
+    if stored is not None and stored.job.state.terminal:
+        ended.append(stored.job)
+
+
 async def _submit(ports: Ports, job_ids: Iterable[str]) -> list[Job]:
-    """Submit those that may be submitted now; their records after that."""
+    """Submit those that may be submitted now; the records of those that ended by that."""
+    ended: list[Job] = []
     gate = asyncio.Semaphore(_PARALLEL)
 
-    async def one(job_id: str) -> Job | None:
+    async def one(job_id: str) -> None:
         async with gate:
             try:
                 stored = await ports.ledger.get(job_id)
-                if stored is None or not stored.job.needs_seat or not await admit_next(ports, stored.job):
-                    return None
-                after = await dispatch(ports, job_id, seated=True)
+                if stored is not None and stored.job.needs_seat and await admit_next(ports, stored.job):
+                    await submit_seated(ports, job_id, ended)
             except SlipwayError as error:
                 log.warning("%s is left to the timer: %s", job_id, error, extra={"job": job_id})
-                return None
-            return after.job if after is not None else None
 
-    return [job for job in await asyncio.gather(*map(one, job_ids)) if job is not None]
+    await asyncio.gather(*map(one, job_ids))
+    return ended

@@ -30,7 +30,7 @@ from tests.unit.world import World, job_json
 QUEUED, ACCEPTED, SUCCEEDED = JobState.QUEUED, JobState.ACCEPTED, JobState.SUCCEEDED
 
 
-async def _told(world: World, sweep: JobSweep, *numbers: int) -> None:
+async def _report_ends(world: World, sweep: JobSweep, *numbers: int) -> None:
     for number in numbers:
         end(world, await world.job(sweep.job_id(number)))
     await jobs_ended(world.ports, [sweep.job_id(number) for number in numbers])
@@ -40,7 +40,7 @@ async def test_a_notice_of_an_end_gives_the_seat_to_the_next_job_at_once(world: 
     sweep = await accepted_sweep(world, parallel=1)
     await world.sweep()
 
-    await _told(world, sweep, 0)
+    await _report_ends(world, sweep, 0)
 
     assert await states(world, sweep) == [SUCCEEDED, QUEUED, ACCEPTED, ACCEPTED]
     assert (await read_sweep(world, sweep.id)).seats == (1,)
@@ -50,10 +50,10 @@ async def test_a_notice_of_an_end_gives_the_seat_to_the_next_job_at_once(world: 
 async def test_the_last_two_ends_at_once_are_reported_by_one_event(world: World) -> None:
     sweep = await accepted_sweep(world, parallel=2)
     await world.sweep()
-    await _told(world, sweep, 0, 1)
+    await _report_ends(world, sweep, 0, 1)
 
-    await _told(world, sweep, 2, 3)
-    await _told(world, sweep, 2, 3)
+    await _report_ends(world, sweep, 2, 3)
+    await _report_ends(world, sweep, 2, 3)
     await world.sweep()
 
     assert await states(world, sweep) == [SUCCEEDED] * 4
@@ -65,7 +65,7 @@ async def test_a_sweep_of_one_job_is_reported(world: World) -> None:
     sweep = await accepted_sweep(world, sweep={"lr": [1]})
     await world.sweep()
 
-    await _told(world, sweep, 0)
+    await _report_ends(world, sweep, 0)
 
     assert [event["data"]["total"] for event in reported_ends(world)] == [1]
 
@@ -75,7 +75,7 @@ async def test_while_submissions_are_paused_the_next_job_has_its_seat_and_waits(
     await world.sweep()
     await pause(world.ports, "operator", "test")
 
-    await _told(world, sweep, 0)
+    await _report_ends(world, sweep, 0)
 
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
     assert (await read_sweep(world, sweep.id)).seats == (1,)
@@ -140,7 +140,7 @@ async def test_what_storage_refuses_then_is_left_to_the_timer(
 
     with monkeypatch.context() as patch:
         patch.setattr(type(world.ports.job_sweeps), "get", fail)
-        await _told(world, sweep, 0)
+        await _report_ends(world, sweep, 0)
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
 
     await world.sweep()
@@ -198,7 +198,7 @@ async def test_a_job_whose_turn_comes_later_is_not_submitted_before(world: World
     late = world.now + timedelta(minutes=30)
     assert await apply(world.ports, note(world.ports, stored, due=late, turn=late))
 
-    await _told(world, sweep, 0)
+    await _report_ends(world, sweep, 0)
 
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
     world.policy(max_jobs_per_hour=1_000)
@@ -213,7 +213,7 @@ async def test_a_job_waits_for_one_of_a_sweep_by_its_id_or_name(world: World) ->
     job = (await world.message({"spec": job_json(), "after": [sweep.job_id(0), "tune-3"]}, "m2")).job
     await world.sweep()
 
-    await _told(world, sweep, 0, 3)
+    await _report_ends(world, sweep, 0, 3)
     await world.sweep()
 
     assert (await world.job(job.id)).state is QUEUED
