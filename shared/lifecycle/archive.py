@@ -1,4 +1,4 @@
-"""archive: after the retention, a record goes into the archive and leaves a tombstone in its place.
+"""archive: after the retention, a record goes into the archive, and leaves a tombstone in its place.
 
 First its cluster forgets the job (`forget`); until it has, the record stays where it is.
 The line is written before the record goes, and the record goes in the one transaction that puts the
@@ -17,6 +17,7 @@ from shared.core.errors import Unreadable
 from shared.core.ledger.finished_jobs import FinishedJob, line_locations, line_of, tombstone
 from shared.core.ports import Ports
 from shared.lifecycle.forget import forget
+from shared.lifecycle.job_sweeps.bury import bury_sweeps
 
 log = logging.getLogger(__name__)
 
@@ -46,6 +47,8 @@ async def archive(ports: Ports) -> Archived:
     before = ports.clock() - ports.policy.retention
     shards = range(ports.finished.shards)
     results = await asyncio.gather(*(_shard(ports, shard, before, end) for shard in shards))
+    # Those of job sweeps follow in the same way.
+    await asyncio.gather(*(bury_sweeps(ports, shard, before, end) for shard in shards))
     jobs = sum(one.jobs for one in results)
     if jobs:
         ports.meter.add("slipway.jobs.archived", jobs)

@@ -6,8 +6,10 @@ import asyncio
 import logging
 
 from shared.core.caller import KEY_HOLDER, Caller
-from shared.core.errors import Misuse, SlipwayError, Unavailable
+from shared.core.errors import Misuse, SlipwayError, Unavailable, Unreadable
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, is_sweep_id
+from shared.core.ledger.finished_jobs import location_of
+from shared.core.ledger.job_sweeps import sweep_of_line
 from shared.core.ports import Ports
 from shared.lifecycle.carry_out import request_end
 from shared.lifecycle.legible import legible
@@ -19,13 +21,21 @@ _TRIES, _PARALLEL = 5, 16
 
 
 async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> StoredSweep:
-    """One record. Raises Misuse (404), also where the caller may not see it."""
+    """One record, also an archived one. Raises Misuse (404), also where the caller may not see it."""
     stored = await ports.job_sweeps.get(sweep_id) if is_sweep_id(sweep_id) else None
     if stored is None or not who.sees(stored.sweep):
         raise Misuse(
             f"there is no sweep {sweep_id[:80]}", status=404, remedy="its id is in the answer to its request"
         )
-    return stored
+    if not stored.sweep.archived:
+        return stored
+    line = await ports.archive.read(location_of(stored.sweep))
+    if line is None:
+        return stored  # the archive has been cleared; the tombstone has the counts
+    try:
+        return StoredSweep(sweep_of_line(line), stored.etag)
+    except (ValueError, KeyError, TypeError) as error:
+        raise Unreadable(f"{stored.sweep.archived} of the archive", "the line") from error
 
 
 async def cancel_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> JobSweep:

@@ -258,7 +258,7 @@ class Run:
         await self.chaos.happen_late()
 
     def _quiet(self) -> bool:
-        kinds = ("n|", "o|", "p|", "f|") if self.archives else ("n|", "o|", "p|")
+        kinds = ("n|", "o|", "p|", "f|", "v|") if self.archives else ("n|", "o|", "p|")
         return not any(row.startswith(kinds) for _, row in self.world.ledger.rows)
 
     async def _check_order(self) -> None:

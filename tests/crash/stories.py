@@ -300,6 +300,26 @@ def _swept_away(run: Run) -> None:
     run.messages.append(Message(ask))
 
 
+def _swept_and_told(run: Run) -> None:
+    """The same, one at a time; their ends are told, and often too early."""
+    run.pushes = _notices
+    run.messages += [_sweep(parallel=1), _sweep(parallel=1)]
+
+
+def _swept_and_archived(run: Run) -> None:
+    """A sweep and its jobs are archived, and its message comes again then."""
+    run.archives = True
+    run.messages.append(_sweep())
+    looks = itertools.count()
+
+    async def late(ports: Ports) -> None:
+        if not all(sweep.archived for sweep in sweeps(run.world)) and next(looks) < 40:
+            raise Unavailable("it is not archived yet")  # the message comes again
+        run.messages.append(_sweep())
+
+    run.messages.append(Message(late))
+
+
 SWEPT = Story("jobs of a sweep", _swept, 3, 3)
 SWEPT_IN_PARTS = Story("jobs of a sweep, swept in parts", _swept, 3, 3, parts=2)
 CANCELLED = Story("a cancelled job", _cancelled)
@@ -315,6 +335,8 @@ JOB_SWEEPS = (
     SWEPT_IN_PARTS,
     Story("jobs of a sweep that lose their nodes, and fail", _swept_badly, 3, 6),
     Story("a sweep that is cancelled", _swept_away, 3, None),
+    Story("jobs of a sweep whose ends are told", _swept_and_told, 3, 3),
+    Story("a sweep that is archived", _swept_and_archived, 3, 3),
 )
 STORIES = (
     Story("one message", _one),

@@ -7,6 +7,8 @@ from collections import Counter
 
 from shared.adapters.storage import rows
 from shared.core.job_sweeps.record import JobSweep
+from shared.core.ledger.finished_jobs import location_of
+from shared.core.ledger.job_sweeps import sweep_of_line
 from tests.unit.world import World
 
 _ENDED = "io.slipway.sweep.ended.v1"
@@ -47,7 +49,19 @@ def wrongly_swept(world: World) -> list[str]:
         }
         if len(events) != 1:
             result.append(f"the end of {sweep.id} was reported by {len(events)} events")
+        if sweep.archived:
+            result += _wrongly_archived(world, sweep)
     return result
+
+
+def _wrongly_archived(world: World, sweep: JobSweep) -> list[str]:
+    """What the archive has lost of a sweep, or the table keeps beside its tombstone."""
+    place = location_of(sweep)
+    line = world.archive.blobs.get(place.name, b"")[place.start : place.start + place.length]
+    if not line or sweep_of_line(line).counts != sweep.counts:
+        return [f"the archive does not have {sweep.id}"]
+    remaining = [key for _, key in world.ledger.rows if sweep.id in key and key != f"w|{sweep.id}"]
+    return [f"{sweep.id} is archived, and there is still {key}" for key in remaining]
 
 
 def waits(world: World) -> list[str]:

@@ -1,19 +1,22 @@
 """Job sweeps in the ledger's table.
 
 `w|<id>` the record · `s|<id>` its template, and `p|<id>` the key alone, while it has not ended. `p|` comes
-after `o|`, so the range query of a shard's unfinished work finds it, too.
+after `o|`, so the range query of a shard's unfinished work finds it, too. `v|<time>|<id>` it ended then, and
+is not archived yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.store import Store
-from shared.adapters.storage.table import Operation, Refused
+from shared.adapters.storage.table import Operation, Range, Refused
 from shared.core.errors import Unavailable
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
+from shared.core.ledger.job_sweeps import FinishedSweep
 from shared.core.notify.events import Notice
 from shared.jobspec import JsonObject
 
@@ -57,10 +60,53 @@ class TableJobSweeps:
             Operation("merge", self._record(after), stored.etag),
             Operation("delete", self._open(after)),
             Operation("delete", rows.row_of(after.id, f"s|{after.id}", self._store.shards)),
+            Operation("create", self._ended(after)),
         ]
         if notice is not None:
             operations.append(Operation("create", rows.notice_row(notice, self._store.shards)))
         return await self._write(after, *operations)
+
+    async def due(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
+        """One range query of keys, which begin with the moment of the end."""
+        first, last = f"v|{after}!" if after else "v|", f"v|{rows.sortable(before)}"
+        range_ = Range(rows.partition(shard), first, last, select=("RowKey",), limit=limit)
+        return [str(row["RowKey"])[2:] for row in await self._store.rows(range_)]
+
+    async def gather(self, sweep_id: str) -> FinishedSweep | None:
+        """A point read, and a range for each kind of its events."""
+        stored = await self.get(sweep_id)
+        if stored is None or await self._rows("o", sweep_id):
+            return None
+        if stored.sweep.archived:  # a process that wrote the tombstone died before the rest
+            await self._clear(stored.sweep)
+            return None
+        events = [*await self._rows("e", sweep_id), *await self._rows("x", sweep_id)]
+        keyed = (self._store.read(row, rows.keyed_notice) for row in events)
+        return FinishedSweep(stored, tuple(rows.latest(keyed)))
+
+    async def entomb(self, finished: FinishedSweep, tombstone: JobSweep) -> bool:
+        """A write guarded by the version of the record, then one that removes the rest."""
+        if await self._write(tombstone, Operation("replace", self._record(tombstone), finished.stored.etag)):
+            await self._clear(tombstone)
+            return True
+        standing = await self.get(tombstone.id)
+        # Our own write whose answer was lost, or another process's of the same line, or a change.
+        return standing is not None and standing.sweep.archived == tombstone.archived
+
+    async def _clear(self, sweep: JobSweep) -> None:
+        """Remove what stands beside a tombstone."""
+        events = [*await self._rows("e", sweep.id), *await self._rows("x", sweep.id)]
+        leftovers = [rows.row_of(sweep.id, row["RowKey"], self._store.shards) for row in events]
+        # Refused when another process was quicker: the next run looks again.
+        await self._write(sweep, *(Operation("delete", row) for row in (*leftovers, self._ended(sweep))))
+
+    async def _rows(self, kind: str, sweep_id: str) -> list[rows.Entity]:
+        partition = rows.partition(rows.shard_of(sweep_id, self._store.shards))
+        return await self._store.rows(Range(partition, f"{kind}|{sweep_id}", f"{kind}|{sweep_id}}}"))
+
+    def _ended(self, sweep: JobSweep) -> rows.Entity:
+        ended = sweep.ended or sweep.created
+        return rows.row_of(sweep.id, f"v|{rows.sortable(ended)}|{sweep.id}", self._store.shards)
 
     async def _write(self, after: JobSweep, *operations: Operation) -> StoredSweep | None:
         try:

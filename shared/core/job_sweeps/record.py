@@ -71,6 +71,8 @@ class JobSweep(BaseModel):
     #: one mark for each job: how it ended
     ends: str = ""
     cancel: bool = False
+    #: where the whole record stands, when this one is only a tombstone
+    archived: str = ""
 
     def job_key(self, index: int) -> str:
         """The idempotency key of one of its jobs, with whose source in front."""
@@ -115,6 +117,18 @@ class JobSweep(BaseModel):
             marks[index] = _MARKS[state]
         seats = tuple(index for index in self.seats if marks[index] == _NOT_YET)
         return self.model_copy(update={"ends": "".join(marks), "seats": seats})
+
+    def tombstone(self, archived: str) -> JobSweep:
+        """What stays in its place: enough for a duplicate to join, and to find the rest."""
+        nothing = {
+            "labels": {},
+            "notify": (),
+            "retry": Budget(),
+            "resources": {},
+            "dependencies": (),
+            "parameters": {},
+        }
+        return self.model_copy(update=nothing | {"archived": archived})
 
     def with_seats(self, waiting: Iterable[int]) -> JobSweep:
         """The same with a seat for as many of these jobs as there may be more, in their order."""

@@ -15,6 +15,7 @@ from datetime import datetime
 from typing import Protocol
 
 from shared.core.job import Job, Stored
+from shared.core.job_sweeps.record import JobSweep
 from shared.core.notify.events import Notice
 from shared.jobspec import JsonObject
 
@@ -109,11 +110,11 @@ def line_locations(shard: int, lines: Sequence[bytes], day: datetime) -> list[Li
     return locations
 
 
-def location_of(job: Job) -> LineLocation:
-    """Where an archived job's line stands."""
-    match = _PLACE.fullmatch(job.archived)
+def location_of(record: Job | JobSweep) -> LineLocation:
+    """Where the line of an archived record stands."""
+    match = _PLACE.fullmatch(record.archived)
     if match is None:
-        raise ValueError(f"{job.id} is not archived")
+        raise ValueError(f"{record.id} is not archived")
     return LineLocation(match["name"], int(match["start"]), int(match["length"]))
 
 

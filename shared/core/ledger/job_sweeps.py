@@ -5,11 +5,35 @@ Every verb may be repeated safely.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
 
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.notify.events import Notice
 from shared.jobspec import JsonObject
+
+
+@dataclass(frozen=True)
+class FinishedSweep:
+    """Everything that is recorded of one job sweep that has ended."""
+
+    stored: StoredSweep
+    events: tuple[Notice, ...]
+
+
+def line_of_sweep(finished: FinishedSweep) -> bytes:
+    """One line of JSON for the archive: the record and its events."""
+    record = finished.stored.sweep.model_dump(mode="json", exclude_defaults=True)
+    body = {"sweep": record, "events": [notice.model_dump(mode="json") for notice in finished.events]}
+    return json.dumps(body, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+
+
+def sweep_of_line(line: bytes) -> JobSweep:
+    """The record that `line_of_sweep` wrote as this line."""
+    return JobSweep.model_validate(json.loads(line)["sweep"])
 
 
 class JobSweeps(Protocol):
@@ -29,3 +53,15 @@ class JobSweeps(Protocol):
 
     async def end(self, stored: StoredSweep, after: JobSweep, notice: Notice | None) -> StoredSweep | None:
         """The same with the event that reports the end, in one write. The template goes."""
+
+    async def due(self, shard: int, before: datetime, limit: int, after: str = "") -> Sequence[str]:
+        """Sweeps of the shard that ended before that, the oldest first, each behind its moment and `|`.
+
+        `after` is the last one of an earlier answer. One range query.
+        """
+
+    async def gather(self, sweep_id: str) -> FinishedSweep | None:
+        """All of a sweep; None while its event is on its way, or when it is archived already."""
+
+    async def entomb(self, finished: FinishedSweep, tombstone: JobSweep) -> bool:
+        """Put the tombstone in the record's place and remove the rest; False when something changed."""
