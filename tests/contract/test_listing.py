@@ -18,10 +18,12 @@ from shared.adapters.storage.wire.rest import Answer, Request, Send
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.job import JobState
 from shared.core.ledger.listing import Query
+from shared.core.relations.member import Member
 from tests.contract.test_ledger import NOW, make
 
 #: More than the service has in one answer of one shard.
 SHARDS, JOBS = 2, 2_400
+SWEEP = "s_" + "a" * 24
 #: Of the newest, those with these numbers run.
 RUNNING = range(0, 60, 2)
 
@@ -56,6 +58,7 @@ def table(storage: Azurite) -> str:
             state=_state(n),
             experiment="a/b\\c#d?'ü|" if n % 60 == 3 else "e",
             created=NOW - timedelta(seconds=n),
+            sweep=Member(id=SWEEP, index=n // 60, parallel=2, values={"lr": n}) if n % 60 == 5 else None,
         )
         for n in range(JOBS)
     ]
@@ -100,11 +103,12 @@ async def filled(storage: Azurite, table: str) -> AsyncIterator[tuple[TableLedge
         (Query(states=frozenset({JobState.RUNNING})), RUNNING, SHARDS + 1),
         (Query(since=NOW - timedelta(seconds=9)), range(10), SHARDS + 1),
         (Query(experiment="a/b\\c#d?'ü|"), range(3, JOBS, 60), 2 * SHARDS),
+        (Query(sweep=SWEEP), range(5, JOBS, 60), 2 * SHARDS),
         (Query(cluster="dev"), range(50), 2 * SHARDS),
         # 50, 200, 800 and 1,000 rows a shard, or those that there are.
         (Query(name="n2399"), [2399], 4 * SHARDS),
     ],
-    ids=["all", "state", "active", "since", "experiment", "cluster", "name"],
+    ids=["all", "state", "active", "since", "experiment", "sweep", "cluster", "name"],
 )
 async def test_a_page_has_the_newest_and_costs_no_record(
     filled: tuple[TableLedger, Requests], query: Query, names: range | list[int], bound: int

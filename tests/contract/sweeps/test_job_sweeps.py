@@ -103,3 +103,65 @@ async def test_the_end_is_one_write_with_its_event(store: Store) -> None:
     assert await port.template(sweep.id) is None
     assert await _open(store) == []
     assert await TableOutbox(store).notice(sweep.id, 1) == notice
+
+
+async def _ended(port: TableJobSweeps, *, event: bool = True) -> JobSweep:
+    """A sweep that has ended, of which the event, if it has one, is on its way."""
+    sweep = _sweep()
+    stored = await port.create(sweep, TEMPLATE)
+    after = sweep.after_ends(dict.fromkeys(range(4), JobState.FAILED))
+    after = after.model_copy(update={"recorded_jobs": 4, "ended": NOW})
+    notice = notice_of_end(after, at=NOW, source="urn:slipway", due=NOW, pull=False) if event else None
+    assert await port.end(stored, after, notice)
+    return after
+
+
+async def _due(store: Store, before: datetime) -> list[str]:
+    port = TableJobSweeps(store)
+    return [key.rpartition("|")[2] for n in range(store.shards) for key in await port.due(n, before, 10)]
+
+
+async def test_a_sweep_is_due_for_the_archive_once_it_has_ended_before_that(store: Store) -> None:
+    sweep = await _ended(TableJobSweeps(store))
+
+    assert await _due(store, NOW) == []
+    assert await _due(store, NOW + timedelta(milliseconds=1)) == [sweep.id]
+
+
+async def test_a_sweep_whose_event_is_on_its_way_is_not_archived(store: Store) -> None:
+    port = TableJobSweeps(store)
+    sweep = await _ended(port)
+
+    assert await port.gather(sweep.id) is None
+    assert await port.gather(sweep_id("unknown")) is None
+
+
+async def test_a_tombstone_takes_the_place_of_the_record_and_of_all_its_rows(store: Store) -> None:
+    port = TableJobSweeps(store)
+    sweep = await _ended(port, event=False)
+    finished = await port.gather(sweep.id)
+    assert finished is not None
+    tombstone = sweep.tombstone("x.jsonl#0+1")
+
+    assert await port.entomb(finished, tombstone)
+    assert await port.entomb(finished, tombstone)  # the answer was lost
+    assert not await port.entomb(finished, sweep.tombstone("y.jsonl#0+1"))
+
+    stored = await port.get(sweep.id)
+    assert stored is not None
+    assert stored.sweep == tombstone
+    assert await port.gather(sweep.id) is None
+    assert await _due(store, NOW + timedelta(days=1)) == []
+
+
+async def test_what_a_process_left_beside_a_tombstone_goes_with_the_next_look(store: Store) -> None:
+    port = TableJobSweeps(store)
+    sweep = await _ended(port, event=False)
+    stored = await port.get(sweep.id)
+    assert stored is not None
+    assert await port.change(stored, sweep.tombstone("x.jsonl#0+1"))
+    assert await _due(store, NOW + timedelta(days=1)) == [sweep.id]
+
+    assert await port.gather(sweep.id) is None
+
+    assert await _due(store, NOW + timedelta(days=1)) == []
