@@ -67,10 +67,10 @@ async def test_of_a_cleared_archive_the_counts_stay(world: World) -> None:
     await archive(world.ports)
     world.archive.blobs.clear()
 
-    left = await read_sweep(world, sweep.id)
+    tombstone = await read_sweep(world, sweep.id)
 
-    assert (left.counts, left.name, left.total) == (sweep.counts, "tune", 4)
-    assert left.labels == left.parameters == {}
+    assert (tombstone.counts, tombstone.name, tombstone.total) == (sweep.counts, "tune", 4)
+    assert tombstone.labels == tombstone.parameters == {}
 
 
 async def test_a_damaged_line_is_an_error_with_its_place(world: World) -> None:
