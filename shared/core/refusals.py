@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shared.core.errors import Misuse
 from shared.jobspec import JsonObject, Problem
 
 #: code → (title, remedy when the finder has no better one)
@@ -39,3 +40,12 @@ def gives_none(engine: str, resources: JsonObject) -> tuple[Problem, ...]:
 def refused(code: str, pointer: str, message: str, remedy: str = "") -> Problem:
     """A problem with the code's own remedy where none is given."""
     return Problem(code, pointer, message, remedy or REFUSALS[code][1])
+
+
+def key_taken(by: str) -> Misuse:
+    """The error of a request whose key belongs to something else."""
+    return Misuse(
+        f"the idempotency key was used for another payload; it belongs to {by}",
+        status=422,
+        remedy="send the same document again, or choose a new key",
+    )

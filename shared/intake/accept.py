@@ -18,6 +18,7 @@ from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, 
 from shared.core.meter import timed
 from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Cluster, Ports
+from shared.core.refusals import key_taken
 from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door
 from shared.intake.facts import cluster_for
@@ -187,15 +188,6 @@ def runs_again(existing: Stored, candidate: Candidate) -> bool:
     if job.state is JobState.REJECTED:
         return True
     raise key_taken(f"job {job.id}")
-
-
-def key_taken(by: str) -> Misuse:
-    """The error of a request whose key belongs to something else."""
-    return Misuse(
-        f"the idempotency key was used for another payload; it belongs to {by}",
-        status=422,
-        remedy="send the same document again, or choose a new key",
-    )
 
 
 def record(

@@ -15,8 +15,8 @@ from shared.core.job_sweeps.record import sweep_id
 from shared.core.ledger.dead import dead_id
 from shared.core.orders import FolderLook, JobsEnded, SweepExpansion, SweepPart
 from shared.core.ports import Ports
-from shared.core.refusals import refused
-from shared.intake.accept import Accepted, Candidate, accept, key_of, key_taken
+from shared.core.refusals import key_taken, refused
+from shared.intake.accept import Accepted, Candidate, accept, key_of
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
 from shared.intake.drop import FolderResult, look_at_folder
 from shared.intake.explain import explain

@@ -4,11 +4,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from slipway.client.ranking import Ranked, ranking
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
 from slipway.screen import table
+from slipway.sweeps.ranking import Ranked, ranking
 
 #: How many of its jobs are shown.
 _SHOWN = 10
