@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
+from slipway.client.proxy import LOOPBACK
 from slipway.failure import Failure
 from slipway.settings import SourcedSettings, is_local, load, local_url
 
@@ -16,8 +17,6 @@ from slipway.settings import SourcedSettings, is_local, load, local_url
 PROFILE = "SLIPWAY_PROFILE"
 #: The address of the deployment, before that of a profile.
 _URL = "SLIPWAY_URL"
-#: Hosts that are this machine.
-LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NO_STORAGE = (
     "names no storage account, where files go; name it: --settings FILE, SLIPWAY_STORAGE, or "
     "(after `az login`) SLIPWAY_STORAGE__blobServiceUri, __queueServiceUri and __tableServiceUri"

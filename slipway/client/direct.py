@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Self
 import aiohttp
 
 from slipway.client.answers import AddressPage, Blob, FileChunk, range_of
+from slipway.client.proxy import proxy_for
 from slipway.client.refusal import Changed
 from slipway.client.remote import Remote
 from slipway.client.service import Service
@@ -100,7 +101,7 @@ class Direct:
     async def get(self, url: str, first: int, last: int, tag: str) -> FileChunk:
         """A range of a blob. Raises Changed, _NoAddress."""
         if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=_PATIENCE)
+            self._session = aiohttp.ClientSession(timeout=_PATIENCE, proxy=proxy_for(url))
         headers = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
         headers |= {"If-Match": tag} if tag else {}
         try:

@@ -8,6 +8,7 @@ from typing import Any
 
 import aiohttp
 
+from slipway.client.proxy import proxy_for
 from slipway.client.unreachable import why
 from slipway.failure import Failure
 
@@ -37,7 +38,7 @@ async def health(url: str) -> Health:
     began, start = time.monotonic(), time.time()
     try:
         async with (
-            aiohttp.ClientSession(timeout=_PATIENCE) as session,
+            aiohttp.ClientSession(timeout=_PATIENCE, proxy=proxy_for(url)) as session,
             session.get(f"{url}/api/health", allow_redirects=False) as answer,
         ):
             end, seconds = time.time(), time.monotonic() - began

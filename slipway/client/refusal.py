@@ -66,7 +66,12 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failur
     except (ValueError, KeyError, TypeError):
         if answer.status == 404:
             return Failure(f"{url} is not Slipway's API (404); give --url without /api")
-        return Failure(f"the service answered {answer.status} {answer.reason}")
+        kind = _KINDS.get(answer.status, Failure)
+        if answer.status >= 500:
+            return kind(f"{url} answered {answer.status} {answer.reason}; try again, or ask its operator")
+        return kind(
+            f"{url} answered {answer.status} {answer.reason}, but not as Slipway does; does --url name it?"
+        )
     shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
     kind = _KINDS.get(answer.status, Failure)
     return kind("\n".join(part for part in (text, problems, shown) if part))

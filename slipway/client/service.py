@@ -14,6 +14,7 @@ import aiohttp
 from slipway.client.answers import AddressPage, Body, FileChunk, address_page, following, listed, range_of
 from slipway.client.deployment import find_deployment
 from slipway.client.patience import patiently
+from slipway.client.proxy import proxy_for
 from slipway.client.refusal import Unanswered, refusal
 from slipway.client.unreachable import why
 from slipway.failure import Failure
@@ -243,7 +244,10 @@ class Service:
             address = f"{self._url}/api/{path}"
             async with self._session.request(method, address, allow_redirects=False, **options) as answer:
                 if 300 <= answer.status < 400 and (location := answer.headers.get("Location")):
-                    raise Failure(f"{self._url} redirects to {location[:200]}; give that address with --url")
+                    elsewhere = location.partition("?")[0].removesuffix(f"/api/{path}")[:200]
+                    raise Failure(
+                        f"{self._url} redirects to {elsewhere}; if that is the app, give it with --url"
+                    )
                 if answer.status >= 400:
                     raise await refusal(answer, self._url, file)
                 yield answer
@@ -266,7 +270,8 @@ async def service(url: str, key: str = "") -> AsyncIterator[Service]:
         if not key.isprintable():
             raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
-    async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE) as session:
+    proxy = proxy_for(deployment.url)
+    async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE, proxy=proxy) as session:
         yield Service(session, deployment.url)
 
 

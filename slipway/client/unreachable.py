@@ -4,6 +4,8 @@ import aiohttp
 
 #: The first that fits counts, so what is special stands before what is general.
 _WORDS: tuple[tuple[type[Exception], str], ...] = (
+    (aiohttp.ClientProxyConnectionError, "the proxy that HTTPS_PROXY or HTTP_PROXY names does not answer"),
+    (aiohttp.ClientHttpProxyError, "the proxy that HTTPS_PROXY or HTTP_PROXY names refuses it"),
     (aiohttp.InvalidURL, "it is not an address of the form http://HOST:PORT"),
     (aiohttp.NonHttpUrlClientError, "it is not an address of the form http://HOST:PORT"),
     (aiohttp.ClientResponseError, "something else answers there"),

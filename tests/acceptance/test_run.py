@@ -178,6 +178,19 @@ async def test_a_folder_whose_job_is_active_is_left_alone(door: Door, tmp_path: 
     await door.call("POST", f"jobs/{out.strip()}/cancel")
 
 
+async def test_a_job_whose_files_could_not_be_saved_is_not_uploaded(door: Door, tmp_path: Path) -> None:
+    name = unique("homeless")
+    (tmp_path / f"{name}.py").write_text("print(1)\n")
+    (tmp_path / "file").touch()
+
+    for place in ("file", "file/below"):
+        code, _, err = await slipway(door, tmp_path, "run", "--to", place, f"{name}.py")
+        assert (code, f"{tmp_path / 'file'} is no directory; choose another by --to" in err) == (1, True), err
+
+    names = door.blobs.get_container_client("scripts").list_blob_names(name_starts_with=name)
+    assert [blob async for blob in names] == []
+
+
 async def test_a_script_that_could_not_be_found_is_not_uploaded(door: Door, tmp_path: Path) -> None:
     name = unique("spaced")
     (tmp_path / f"{name} it.py").write_text("print(1)\n")

@@ -9,13 +9,13 @@ from shared import __version__
 from slipway.client.deployment import Deployment, chosen_profile, find_deployment
 from slipway.client.health import Health, health
 from slipway.client.profiles import Profile
+from slipway.client.proxy import LOOPBACK
 from slipway.client.service import service
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
 from slipway.failure import Failure
 from slipway.settings import ADDRESS, UP
 from slipway.times import moment
 
-_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 #: Seconds by which clocks may differ before signatures are refused, and before a warning is shown.
 _REFUSED, _NOTABLE = 300, 30
 _CLOCK = "signatures of webhooks and SAS hold for a time; let both machines keep time by NTP"
@@ -94,7 +94,7 @@ def _address(options: Options, deployment: Deployment, profile: Profile | None) 
         key = "key of the profile" if deployment.key else "no key"
     text = f"{deployment.url} by {source}, {key}"
     address = urlsplit(deployment.url)
-    if address.scheme == "http" and address.hostname not in _LOOPBACK and deployment.key:
+    if address.scheme == "http" and address.hostname not in LOOPBACK and deployment.key:
         return fail("address", text, "plain http shows the key to others on the way; give an https address")
     return ok("address", text)
 

@@ -78,6 +78,16 @@ async def fetch(
     return int(bool(number.failed or tree.unread))
 
 
+def check_directory(to: Path | None) -> None:
+    """Raise Failure where nothing could be saved: before a job runs whose files would go there."""
+    directory = (to or Path()).absolute()
+    existing = next(one for one in (directory, *directory.parents) if one.exists() or one.is_symlink())
+    if not existing.is_dir():
+        raise Failure(f"--to {to}: {existing} is no directory; choose another by --to")
+    if not os.access(existing, os.W_OK | os.X_OK):
+        raise Failure(f"no file can be saved in {existing}; choose another directory by --to")
+
+
 def cat(job: str, name: str, url: str, key: str) -> int:
     """Write a file of a job to standard output, in chunks of bounded size."""
 

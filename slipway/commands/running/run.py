@@ -17,11 +17,12 @@ from slipway.client.watch import ENDED, job_news
 from slipway.commands.drop import check, target_of
 from slipway.commands.jobs import why
 from slipway.commands.output import log
-from slipway.commands.output.download import fetch
+from slipway.commands.output.download import check_directory, fetch
 from slipway.commands.output.tail import last_errors
 from slipway.commands.running.begin import Beginning
 from slipway.commands.running.hints import misplaced
 from slipway.commands.running.stage import Options, staged
+from slipway.failure import Failure
 from slipway.screen import say
 
 #: Seconds between two looks at the job.
@@ -33,6 +34,8 @@ _INTERRUPTED = 130
 def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
     settings = settings_for(url, settings_file)
+    if not options.detach:
+        check_directory(options.to)
     options = asyncio.run(_ordered(options, url, key))
     with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
         check(folder, target_of(folder, options.name))
@@ -47,7 +50,10 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
         if code is not None:
             return code
         outputs = await patiently(lambda: api.outputs(job_id))
-        return await fetch(api, job_id, outputs, (), options.to, say)
+        try:
+            return await fetch(api, job_id, outputs, (), options.to, say)
+        except Failure as failure:
+            raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
 
     return _to_the_end(job_id, finish, url, key)
 

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobServiceClient
 
 
+#: Hosts that are this machine, where the emulator of the storage runs.
+_LOOPBACK = ("localhost", "127.0.0.1", "::1")
 #: All our writes may be repeated: each carries a condition.
 REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
 
@@ -130,6 +132,8 @@ class Account:
         from azure.storage.blob.aio import BlobServiceClient
 
         options = _options(self._backoff)
+        if urlsplit(self._connection.address("blob")).hostname in _LOOPBACK:
+            options["use_env_settings"] = False  # no proxy that the environment names leads to this machine
         if self._transport is not None:
             options["transport"] = self._transport()
         if isinstance(self._signer, Identity):
