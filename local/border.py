@@ -6,7 +6,7 @@ Host, Origin and Sec-Fetch-Site where they come from. `storage.mjs` has the same
 
 import re
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from ipaddress import ip_address
 
@@ -19,6 +19,7 @@ _READ_ONLY = ("GET", "HEAD")
 _AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^][:/@\s]+)(?::[0-9]*)?", re.IGNORECASE)
 _ORIGIN = re.compile(rf"https?://{_AUTHORITY.pattern}", re.IGNORECASE)
 _SHOWN = 100
+_THIS_MACHINE = ("127.0.0.1", "localhost", "::1")
 _REMEDY = "use a loopback address, or allow the name of a forwarded port with --allow-host NAME"
 
 
@@ -99,3 +100,11 @@ def host_name(text: str) -> str:
     if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", text.lower()):
         raise ArgumentTypeError(f"{text!r} is no host name; write it without scheme, port and path")
     return text.lower()
+
+
+def reach_this_machine(environment: MutableMapping[str, str]) -> None:
+    """Let no proxy that an environment names lead here: SDKs in all parts of a stack heed NO_PROXY."""
+    for name in ("NO_PROXY", "no_proxy"):
+        hosts = [host for host in environment.get(name, "").split(",") if host]
+        if "*" not in hosts:
+            environment[name] = ",".join(dict.fromkeys((*hosts, *_THIS_MACHINE)))

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.azurite import Azurite, azurite
+from local.border import reach_this_machine
 from local.clusters.kind import ClusterOptions, Running
 from local.clusters.registry import CLUSTERS, USUAL
 from local.private_folder import private_folder
@@ -92,6 +93,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
 
     Raises StartError, with the remedy, when a process does not start.
     """
+    reach_this_machine(os.environ)
     data = options.data.resolve()
     logs = data / "logs"
     private_folder(data, "secrets.json")

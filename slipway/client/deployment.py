@@ -6,10 +6,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
+from urllib.request import getproxies, proxy_bypass
 
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
-from slipway.client.proxy import LOOPBACK
 from slipway.failure import Failure
 from slipway.settings import SourcedSettings, is_local, load, local_url
 
@@ -17,6 +17,8 @@ from slipway.settings import SourcedSettings, is_local, load, local_url
 PROFILE = "SLIPWAY_PROFILE"
 #: The address of the deployment, before that of a profile.
 _URL = "SLIPWAY_URL"
+#: Hosts that are this machine.
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NO_STORAGE = (
     "names no storage account, where files go; name it: --settings FILE, SLIPWAY_STORAGE, or "
     "(after `az login`) SLIPWAY_STORAGE__blobServiceUri, __queueServiceUri and __tableServiceUri"
@@ -72,6 +74,20 @@ def _elsewhere(url: str) -> str:
             return "" if urlsplit(url).hostname in LOOPBACK else "the address of the app"
     profile = chosen_profile()
     return "the profile" if profile and profile.url != local_url() else ""
+
+
+def proxy_for(url: str) -> str | None:
+    """HTTPS_PROXY or HTTP_PROXY, by the address's scheme; None where it names none, or NO_PROXY the host."""
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+    except ValueError:  # as of a [ without its end
+        return None
+    if not host or host in LOOPBACK or proxy_bypass(host):
+        return None
+    proxies = getproxies()
+    proxy = proxies.get(parts.scheme) or proxies.get("all")
+    return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
 
 
 def refuse_credentials(url: str) -> None:

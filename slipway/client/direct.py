@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 import aiohttp
 
 from slipway.client.answers import AddressPage, Blob, FileChunk, range_of
-from slipway.client.proxy import proxy_for
+from slipway.client.deployment import proxy_for
 from slipway.client.refusal import Changed
 from slipway.client.remote import Remote
 from slipway.client.service import Service

@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 
-from slipway.client.proxy import proxy_for
+from slipway.client.deployment import proxy_for
 from slipway.client.unreachable import why
 from slipway.failure import Failure
 

@@ -12,9 +12,8 @@ from urllib.parse import quote, unquote
 import aiohttp
 
 from slipway.client.answers import AddressPage, Body, FileChunk, address_page, following, listed, range_of
-from slipway.client.deployment import find_deployment
+from slipway.client.deployment import find_deployment, proxy_for
 from slipway.client.patience import patiently
-from slipway.client.proxy import proxy_for
 from slipway.client.refusal import Unanswered, refusal
 from slipway.client.unreachable import why
 from slipway.failure import Failure

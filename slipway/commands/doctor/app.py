@@ -6,10 +6,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from shared import __version__
-from slipway.client.deployment import Deployment, chosen_profile, find_deployment
+from slipway.client.deployment import LOOPBACK, Deployment, chosen_profile, find_deployment
 from slipway.client.health import Health, health
 from slipway.client.profiles import Profile
-from slipway.client.proxy import LOOPBACK
 from slipway.client.service import service
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
 from slipway.failure import Failure

@@ -7,9 +7,8 @@ from getpass import getpass
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-from slipway.client.deployment import PROFILE, refuse_credentials, token
+from slipway.client.deployment import LOOPBACK, PROFILE, refuse_credentials, token
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
-from slipway.client.proxy import LOOPBACK
 from slipway.client.service import Service, service
 from slipway.failure import Failure
 

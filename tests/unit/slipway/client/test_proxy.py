@@ -10,7 +10,7 @@ import pytest_asyncio
 from aiohttp import web
 
 from shared.settings import Settings
-from slipway.client.proxy import proxy_for
+from slipway.client.deployment import proxy_for
 from slipway.client.service import service
 from slipway.commands.drop import has_container
 from slipway.failure import Failure
