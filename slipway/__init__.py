@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from slipway.aio import AsyncClient, AsyncJob, JobFailed
-    from slipway.blocking import Client, Job
+    from slipway.blocking import Client, Job, Sweep
     from slipway.failure import Failure
+    from slipway.sweeps.aio import AsyncSweep
 
-__all__ = ["AsyncClient", "AsyncJob", "Client", "Failure", "Job", "JobFailed"]
+__all__ = ["AsyncClient", "AsyncJob", "AsyncSweep", "Client", "Failure", "Job", "JobFailed", "Sweep"]
 
-_MODULES = {"Client": "blocking", "Job": "blocking", "Failure": "failure"}
+_MODULES = {
+    "AsyncSweep": "sweeps.aio",
+    "Client": "blocking",
+    "Failure": "failure",
+    "Job": "blocking",
+    "Sweep": "blocking",
+}
 
 
 def __getattr__(name: str) -> Any:

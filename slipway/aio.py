@@ -8,7 +8,7 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
 
 from pydantic import ValidationError
 
@@ -29,6 +29,9 @@ from slipway.commands.output.log import Selection, clock_for, compiled, read
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 from slipway.metrics import Metrics
+
+if TYPE_CHECKING:
+    from slipway.sweeps.aio import AsyncSweep
 
 #: Seconds between two looks at a job.
 _EVERY = 1.0
@@ -214,6 +217,20 @@ class AsyncClient:
         async with service(self._url, self._key) as api:
             job = await api.submit(json.dumps(document).encode(), idempotency_key or None)
             return self._job(job["id"])
+
+    async def submit_sweep(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> "AsyncSweep":
+        """Submit a message with a sweep; the sweep that it made or, by the same key, joined."""
+        import json
+
+        async with service(self._url, self._key) as api:
+            body = await api.submit_sweep(json.dumps(document).encode(), idempotency_key or None)
+            return await self.sweep(body["sweepId"])
+
+    async def sweep(self, sweep: str) -> "AsyncSweep":
+        """A sweep by its id. Raises Failure for what can be none; the service is not asked yet."""
+        from slipway.sweeps.aio import AsyncSweep
+
+        return AsyncSweep(sweep, self._url, self._key)
 
     async def job(self, job: str) -> AsyncJob:
         """A job by its id, the beginning of it, its name (then the latest), or `last`."""

@@ -5,11 +5,13 @@ So it works where a loop runs already, as in a notebook.
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import cache, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
+from shared.answers.job_sweep import SweepDetail
 from slipway.aio import AsyncClient, AsyncJob
+from slipway.sweeps.aio import AsyncSweep
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
@@ -71,6 +73,48 @@ class Job:
     cancel = _blocking(AsyncJob.cancel)
 
 
+class RankedJob(NamedTuple):
+    """A job of a sweep, and the last value of a metric."""
+
+    value: float
+    job: Job
+
+
+class Sweep:
+    """A sweep of jobs at a deployment."""
+
+    def __init__(self, sweep: AsyncSweep) -> None:
+        self._sweep = sweep
+        self.id = sweep.id
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.id!r})"
+
+    def details(self) -> SweepDetail:
+        """The sweep as it is now: how many of its jobs wait, work and have ended."""
+        return _wait_for(self._sweep.details())
+
+    def wait(self) -> SweepDetail:
+        """Wait until all its jobs have ended, however they end; the record then."""
+        return _wait_for(self._sweep.wait())
+
+    def jobs(self, **conditions: str) -> list[Job]:
+        """Its jobs, newest first, by the conditions of `GET /api/jobs`: state="failed"."""
+        return [Job(one) for one in _wait_for(self._sweep.jobs(**conditions))]
+
+    def best(self, metric: str, *, most: bool = False) -> list[RankedJob]:
+        """Its jobs by the last value of a metric, the lowest first; the highest first with `most`.
+
+        Jobs that have not reported it, or cannot be asked, are left out.
+        """
+        ranked = _wait_for(self._sweep.best(metric, most=most))
+        return [RankedJob(value, Job(job)) for value, job in ranked]
+
+    def cancel(self) -> SweepDetail:
+        """Ask for the end of every job of it."""
+        return _wait_for(self._sweep.cancel())
+
+
 class Client:
     """A deployment: by address, else by the environment, the profile of `slipway login`, the local stack."""
 
@@ -80,6 +124,14 @@ class Client:
     run = _giving_job(AsyncClient.run)
     submit = _giving_job(AsyncClient.submit)
     job = _giving_job(AsyncClient.job)
+
+    def submit_sweep(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> Sweep:
+        """Submit a message with a sweep; the sweep that it made or, by the same key, joined."""
+        return Sweep(_wait_for(self._client.submit_sweep(document, idempotency_key=idempotency_key)))
+
+    def sweep(self, sweep: str) -> Sweep:
+        """A sweep by its id. Raises Failure for what can be none; the service is not asked yet."""
+        return Sweep(_wait_for(self._client.sweep(sweep)))
 
     def jobs(self, *, limit: int = 50, **conditions: str) -> list[Job]:
         """The newest jobs that fit, by the conditions of `GET /api/jobs`: state="failed", since="2h"."""

@@ -65,10 +65,10 @@ class Service:
         return await self._json("POST", "jobs", file=file, data=document, headers=headers, params=query)
 
     async def submit_sweep(
-        self, document: bytes, file: str = "the document", name: str = ""
+        self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
     ) -> dict[str, Any]:
         """Ask for the jobs of a sweep; the sweep. A refusal names the places in `file`."""
-        headers = {"Content-Type": "application/json"}
+        headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
         query = {"name": name} if name else {}
         return await self._json("POST", "sweeps", file=file, data=document, headers=headers, params=query)
 

@@ -72,6 +72,13 @@ async def test_the_code_of_the_page_runs_two_jobs_at_once(door: Door, tmp_path: 
     assert len(re.findall(r"\S+ succeeded\n", await python(door, tmp_path, CODE[2]))) == 2
 
 
+async def test_the_code_of_the_page_ranks_the_jobs_of_a_sweep(door: Door, tmp_path: Path) -> None:
+    counts, *ranked = (await python(door, tmp_path, CODE[3])).splitlines()
+
+    assert counts == "{'succeeded': 3}"
+    assert [line.split()[1] for line in ranked] == ["0.1", "0.2", "0.3"]
+
+
 async def test_a_failure_has_the_last_lines(door: Door, tmp_path: Path) -> None:
     (tmp_path / "fails.py").write_text("import sys\nsys.exit('no data at all')\n")
 
