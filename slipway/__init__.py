@@ -9,18 +9,21 @@ Comes in: the words of a command, or a call of the client. Goes out: answers for
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from slipway.aio import AsyncClient, AsyncJob, JobFailed
+    from slipway.aio import AsyncClient
     from slipway.blocking import Client, Job, Sweep
     from slipway.failure import Failure
+    from slipway.job import AsyncJob, JobFailed
     from slipway.sweeps.aio import AsyncSweep
 
 __all__ = ["AsyncClient", "AsyncJob", "AsyncSweep", "Client", "Failure", "Job", "JobFailed", "Sweep"]
 
 _MODULES = {
+    "AsyncJob": "job",
     "AsyncSweep": "sweeps.aio",
     "Client": "blocking",
     "Failure": "failure",
     "Job": "blocking",
+    "JobFailed": "job",
     "Sweep": "blocking",
 }
 

@@ -3,54 +3,18 @@
 Every method raises Failure, with the remedy, where the service refuses or does not answer.
 """
 
-import asyncio
 import os
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO, Protocol, cast
+from typing import Any, Protocol
 
-from pydantic import ValidationError
-
-from shared.answers.job import JobDetail
 from shared.core.identity import is_job_id
-from slipway.client.curves import Curves, answers
-from slipway.client.patience import patiently
-from slipway.client.remote import Remote
-from slipway.client.service import Service, service
-from slipway.client.walk import walk
-from slipway.client.watch import ENDED
+from slipway.client.service import service
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.order import Order
 from slipway.commands.jobs import job_id
-from slipway.commands.output.download import save
-from slipway.commands.output.lines import Printer
-from slipway.commands.output.log import Selection, clock_for, compiled, read
-from slipway.commands.output.tail import last_errors
-from slipway.failure import Failure
-from slipway.metrics import Metrics
-
-if TYPE_CHECKING:
-    from slipway.sweeps.aio import AsyncSweep
-
-#: Seconds between two looks at a job.
-_EVERY = 1.0
-
-
-class JobFailed(Failure):
-    """A job that did not succeed. The text ends with the last lines of its errors; `job` is its record."""
-
-    def __init__(self, job: JobDetail, lines: Sequence[str]) -> None:
-        reason = job.message or "no reason is known"
-        super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines]))
-        self.job = job
-
-
-class TextStream(Protocol):
-    """What a log is written to, such as `sys.stdout`."""
-
-    def write(self, text: str, /) -> Any:
-        """Take a piece of text."""
+from slipway.job import AsyncJob
+from slipway.sweeps.aio import AsyncSweep
 
 
 class JobReference(Protocol):
@@ -59,101 +23,6 @@ class JobReference(Protocol):
     @property
     def id(self) -> str:
         """By which the API and every command name the job: j_ and 24 characters."""
-
-
-class AsyncJob:
-    """A job at a deployment."""
-
-    def __init__(self, id: str, url: str, key: str) -> None:  # noqa: A002 - as the API names it
-        self.id = id
-        self._url, self._key = url, key
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.id!r})"
-
-    async def details(self) -> JobDetail:
-        """The job as it is now: its state, its history, its problems."""
-        async with service(self._url, self._key) as api:
-            return _detail(await api.job(self.id))
-
-    async def wait(self) -> JobDetail:
-        """Wait for the end, however the job ends; the record then."""
-        async with service(self._url, self._key) as api:
-            return _detail(await self._end(api))
-
-    async def result(self) -> JobDetail:
-        """Wait for the end; raises JobFailed, with the last lines, unless the job succeeded."""
-        async with service(self._url, self._key) as api:
-            record = await self._end(api)
-            job = _detail(record)
-            if job.state != "succeeded":
-                raise JobFailed(job, await last_errors(api, record))
-            return job
-
-    async def log(
-        self,
-        file: str = "",
-        *,
-        rank: int | str = "",
-        tail: int | None = None,
-        grep: str = "",
-        timestamps: bool = False,
-        follow: bool = False,
-        to: TextStream | None = None,
-    ) -> None:
-        """Write the log to `to`, by default standard output; with `follow` until the job ends.
-
-        `file` is one of `stdouterr`, such as stderr.txt; without it, standard output of every process, or of
-        the one with the rank. `tail` begins with that many last lines of each, `grep` leaves lines that
-        the expression matches, `timestamps` puts the time of arrival in front of those that are followed.
-        """
-        selection = Selection(file, str(rank), tail)
-        stream = cast(BinaryIO, _Text(to or sys.stdout))
-        clock = clock_for(timestamps=timestamps, follow=follow)
-        printer = Printer(stream, grep=compiled(grep), clock=clock)
-        async with service(self._url, self._key) as api:
-            await read(api, self.id, selection, printer, follow=follow)
-
-    async def metrics(self, *names: str) -> Metrics:
-        """The numbers that the job and its nodes have reported so far; by default all of them.
-
-        A name may have `*` and `?`. A curve of more than a few thousand points is thinned out.
-        """
-        curves = Curves(names)
-        async with service(self._url, self._key) as api:
-            async for answer in answers(api, self.id):
-                curves.add(answer)
-        return Metrics(curves.all(), curves.note)
-
-    async def files(self, *patterns: str) -> tuple[Remote, ...]:
-        """The files that the job wrote and that fit one of the patterns; without patterns all of them."""
-        async with service(self._url, self._key) as api:
-            return (await walk(api, self.id, await api.outputs(self.id), patterns)).files
-
-    async def download(self, *patterns: str, to: str | os.PathLike[str] = "") -> Path:
-        """Save these files below a directory, by default one named after the job; the directory.
-
-        What is there already is left alone, as by `slipway download`.
-        """
-        folder = Path(to or self.id)
-        async with service(self._url, self._key) as api:
-            tree = await walk(api, self.id, await api.outputs(self.id), patterns)
-            outcome = await save(api, self.id, tree.files, folder, lambda _: None)
-        if lost := [*tree.unread, *outcome.failed]:
-            raise Failure("; ".join(f"{name}: {reason}" for name, reason in lost))
-        return folder
-
-    async def cancel(self) -> JobDetail:
-        """Ask for the end of the job."""
-        async with service(self._url, self._key) as api:
-            return _detail(await api.cancel(self.id))
-
-    async def _end(self, api: Service) -> dict[str, Any]:
-        record = await api.job(self.id)
-        while record["state"] not in ENDED:
-            await asyncio.sleep(_EVERY)
-            record = await patiently(lambda: api.job(self.id))
-        return record
 
 
 class AsyncClient:
@@ -218,7 +87,7 @@ class AsyncClient:
             job = await api.submit(json.dumps(document).encode(), idempotency_key or None)
             return self._job(job["id"])
 
-    async def submit_sweep(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> "AsyncSweep":
+    async def submit_sweep(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> AsyncSweep:
         """Submit a message with a sweep; the sweep that it made or, by the same key, joined."""
         import json
 
@@ -226,10 +95,8 @@ class AsyncClient:
             body = await api.submit_sweep(json.dumps(document).encode(), idempotency_key or None)
             return await self.sweep(body["sweepId"])
 
-    async def sweep(self, sweep: str) -> "AsyncSweep":
+    async def sweep(self, sweep: str) -> AsyncSweep:
         """A sweep by its id. Raises Failure for what can be none; the service is not asked yet."""
-        from slipway.sweeps.aio import AsyncSweep
-
         return AsyncSweep(sweep, self._url, self._key)
 
     async def job(self, job: str) -> AsyncJob:
@@ -256,28 +123,5 @@ class AsyncClient:
         return AsyncJob(job_id, self._url, self._key)
 
 
-class _Text:
-    """A binary stream over one of texts: the bytes of a job are no text for sure."""
-
-    def __init__(self, stream: TextStream) -> None:
-        import codecs
-
-        self._stream = stream
-        self._decode = codecs.getincrementaldecoder("utf-8")("replace").decode
-
-    def write(self, data: bytes) -> None:
-        self._stream.write(self._decode(data))
-
-    def flush(self) -> None:
-        """Each piece is written at once."""
-
-
 def _references(jobs: Sequence[str | JobReference]) -> list[str]:
     return [job if isinstance(job, str) else job.id for job in jobs]
-
-
-def _detail(record: Mapping[str, Any]) -> JobDetail:
-    try:
-        return JobDetail.model_validate(record)
-    except ValidationError:
-        raise Failure("the service's answer is no job; is it of another version?") from None

@@ -10,7 +10,8 @@ from functools import cache, wraps
 from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from shared.answers.job_sweep import SweepDetail
-from slipway.aio import AsyncClient, AsyncJob
+from slipway.aio import AsyncClient
+from slipway.job import AsyncJob
 from slipway.sweeps.aio import AsyncSweep
 
 _P = ParamSpec("_P")

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from shared.answers.job_sweep import SweepDetail
-from slipway.aio import AsyncJob
 from slipway.client.patience import patiently
 from slipway.client.service import service
 from slipway.failure import Failure
+from slipway.job import AsyncJob
 from slipway.sweeps.ranking import ranking
 
 #: Seconds between two looks at a sweep, and its jobs at most.

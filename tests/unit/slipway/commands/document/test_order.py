@@ -9,11 +9,11 @@ import pytest
 from aiohttp import web
 
 from slipway import AsyncClient
-from slipway.aio import AsyncJob
 from slipway.client.service import service
 from slipway.commands.document.order import Order, in_order, text_in_order
 from slipway.commands.submit import run
 from slipway.failure import Failure
+from slipway.job import AsyncJob
 from tests.unit.slipway.client.test_service import answering
 
 A, B = "j_" + "a" * 24, "j_" + "b" * 24
