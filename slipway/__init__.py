@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from slipway.blocking import Client, Job, Sweep
     from slipway.failure import Failure
     from slipway.job import AsyncJob, JobFailed
-    from slipway.sweeps.aio import AsyncSweep
+    from slipway.sweep import AsyncSweep
 
 __all__ = ["AsyncClient", "AsyncJob", "AsyncSweep", "Client", "Failure", "Job", "JobFailed", "Sweep"]
 
 _MODULES = {
     "AsyncJob": "job",
-    "AsyncSweep": "sweeps.aio",
+    "AsyncSweep": "sweep",
     "Client": "blocking",
     "Failure": "failure",
     "Job": "blocking",

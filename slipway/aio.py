@@ -14,7 +14,7 @@ from slipway.commands.document.compose import Choices
 from slipway.commands.document.order import Order
 from slipway.commands.jobs import job_id
 from slipway.job import AsyncJob
-from slipway.sweeps.aio import AsyncSweep
+from slipway.sweep import AsyncSweep
 
 
 class JobReference(Protocol):

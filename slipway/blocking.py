@@ -12,7 +12,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 from shared.answers.job_sweep import SweepDetail
 from slipway.aio import AsyncClient
 from slipway.job import AsyncJob
-from slipway.sweeps.aio import AsyncSweep
+from slipway.sweep import AsyncSweep
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")

@@ -6,9 +6,9 @@ from typing import Any
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
+from slipway.commands.sweeps.ranking import Ranked, ranking
 from slipway.failure import Failure
 from slipway.screen import table
-from slipway.sweeps.ranking import Ranked, ranking
 
 #: How many of its jobs are shown.
 _SHOWN = 10

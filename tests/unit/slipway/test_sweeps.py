@@ -56,7 +56,7 @@ async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
 
 
 async def test_a_sweep_is_waited_for_until_it_has_ended(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("slipway.sweeps.aio._EVERY", 0.01)
+    monkeypatch.setattr("slipway.sweep._EVERY", 0.01)
     states = ["active", "active", "ended"]
     ended: Handler = best_api([])
 

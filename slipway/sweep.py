@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from shared.answers.job_sweep import SweepDetail
 from slipway.client.patience import patiently
 from slipway.client.service import service
+from slipway.commands.sweeps.ranking import ranking
 from slipway.failure import Failure
 from slipway.job import AsyncJob
-from slipway.sweeps.ranking import ranking
 
 #: Seconds between two looks at a sweep, and its jobs at most.
 _EVERY, _MOST = 2.0, 1_000
