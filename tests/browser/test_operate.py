@@ -61,6 +61,21 @@ async def test_a_dead_message_is_shown_and_driven_again(reader: Reader) -> None:
     assert driven == ["POST"]
 
 
+@pytest.mark.parametrize(("state", "words"), [("open", "until"), ("half-open", "the next event shows")])
+async def test_a_receiver_shows_the_state_of_its_breaker(reader: Reader, state: str, words: str) -> None:
+    times = {"since": "2026-11-20T10:00:00Z", "until": "2026-11-20T10:01:00Z"}
+    counts = {"pending": 3, "dead": 0, "deadEvents": []}
+    one = {"url": "https://hooks.example.com/…", "state": "failing", "last": "503", **counts}
+    one["breaker"] = {"state": state, **times}
+    await reader.page.route("**/api/receivers", lambda route: route.fulfill(json={"receivers": [one]}))
+
+    await reader.open("operate")
+
+    row = reader.page.get_by_role("list", name="Receivers").get_by_role("listitem")
+    await expect(row).to_contain_text(f"breaker {state} since")
+    await expect(row).to_contain_text(words)
+
+
 async def test_the_audit_is_made_when_the_reader_asks(reader: Reader) -> None:
     await reader.open("operate")
     await reader.page.get_by_role("button", name=re.compile("Compare")).click()
