@@ -22,7 +22,9 @@ This page is generated: `python -m slipway.settings_page`.
 
 Every setting is an application setting of the function app, which is an environment variable. A wrong value
 stops the app at its first event, with a message that names the setting; a name that is not a setting is a
-warning in the log. The Functions host also needs `AzureWebJobsStorage`, which may be the same account.
+warning in the log. `slipway up` takes numbers, times and flags of its environment, and says which.
+
+The Functions host also needs `AzureWebJobsStorage`, which may be the same account.
 
 No number is larger than {LARGEST:,.0f}, and no time longer than {LONGEST_DAYS:,} days. Commas
 separate names, ports and durations.

@@ -69,7 +69,7 @@ class Beginning:
             self._uploaded = uploaded
             folder = f"{uploaded.container}/{self._target}/"
             files = f"{uploaded.number} of {len(uploaded.names)} files, the others were there"
-            files = files if uploaded.number < len(uploaded.names) else f"{uploaded.number} files"
+            files = files if uploaded.number < len(uploaded.names) else _counted(uploaded.number)
             say(f"uploaded {files}, to {folder}; the job starts when they have not changed for a moment")
             try:
                 if waits := (await outlook_of(self._settings, uploaded.names)).waits:
@@ -111,6 +111,10 @@ class Beginning:
     async def _ids(self, api: Service, conditions: dict[str, str], limit: int = LISTED) -> set[str]:
         jobs = (await api.jobs({"source": "drop,inventory", **conditions}, limit)).jobs
         return {job["id"] for job in jobs if self._receipt.fullmatch(job["receipt"])}
+
+
+def _counted(files: int) -> str:
+    return f"{files} file{'' if files == 1 else 's'}"
 
 
 async def _patient_job(api: Service, job_id: str) -> dict[str, Any]:
