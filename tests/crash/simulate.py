@@ -1,4 +1,4 @@
-"""Random schedules, each from a seed: a few jobs, duplicates, many faults."""
+"""Random schedules, each from a seed: a few jobs, sweeps of jobs, duplicates, many faults."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from concurrent.futures import ProcessPoolExecutor
 
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.stories import HOOK, message
+from tests.crash.stories import HOOK, message, notices
 from tests.unit.world import job_json
 
 _BLOCK = 100
+#: The jobs of a sweep.
+_SWEPT = 3
 
 
 async def simulate(seed: int) -> list[str]:
@@ -29,8 +31,25 @@ async def simulate(seed: int) -> list[str]:
     run.messages = [
         message({"spec": job_json(), "notify": [HOOK]}, name, twin=dice.random() < 0.5) for name in arrivals
     ]
+    swept = _sweeps(run, dice)
     await run.until_quiet()
-    return run.check(accepted=jobs, started=jobs)
+    return run.check(accepted=jobs + swept, started=jobs + swept)
+
+
+def _sweeps(run: Run, dice: random.Random) -> int:
+    """Add sweeps of jobs to some schedules, whose ends are told, true or not; how many jobs they are."""
+    number = dice.choice((0, 0, 1, 2))
+    if number and dice.random() < 0.5:
+        run.pushes = notices
+    arrivals = [f"w{n}" for n in range(number) for _ in range(dice.randint(1, 2))]
+    dice.shuffle(arrivals)
+    parallel = {name: dice.randint(1, _SWEPT) for name in sorted(arrivals)}
+    spec = job_json(customToolkitSettings={"commandLine": "python train.py --seed {seed}"})
+    template = {"spec": spec, "notify": [HOOK], "sweep": {"seed": {"range": [0, _SWEPT]}}}
+    for name in arrivals:
+        document = {**template, "parallel": parallel[name]}
+        run.messages.append(message(document, name, twin=dice.random() < 0.5))
+    return number * _SWEPT
 
 
 def simulate_block(first: int, count: int) -> dict[int, list[str]]:

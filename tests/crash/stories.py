@@ -159,7 +159,7 @@ def _told_again(run: Run) -> None:
     run.messages.append(Message(again))
 
 
-def _notices(jobs: list[str]) -> list[Message]:
+def notices(jobs: list[str]) -> list[Message]:
     """A message that names them all."""
     event = {"specversion": "1.0", "type": ENDED, "source": "urn:x", "id": "x", "data": {"jobs": jobs}}
     body = json.dumps(event).encode()
@@ -176,7 +176,7 @@ def _records(jobs: list[str]) -> list[Message]:
 
 
 def _pushed(run: Run) -> None:
-    run.pushes = _notices
+    run.pushes = notices
     _one(run)
 
 
@@ -302,7 +302,7 @@ def _swept_away(run: Run) -> None:
 
 def _swept_and_told(run: Run) -> None:
     """The same, one at a time; their ends are told, and often too early."""
-    run.pushes = _notices
+    run.pushes = notices
     run.messages += [_sweep(parallel=1), _sweep(parallel=1)]
 
 

@@ -13,6 +13,7 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.ledger.records import Active
 from shared.core.notify.events import Notice
 from tests.crash.chaos import Fault
+from tests.crash.simulate import simulate
 from tests.crash.stories import SWEPT, SWEPT_IN_PARTS, Story, play
 
 Patch = pytest.MonkeyPatch
@@ -76,3 +77,9 @@ async def _first_violation(story: Story, planned: Iterable[dict[int, Fault]]) ->
         if violations := (await play(story, plan)).violations:
             return violations
     return []
+
+
+async def test_random_schedules_catch_a_seat_too_many(monkeypatch: Patch) -> None:
+    one_seat_too_many(monkeypatch)
+
+    assert any([await simulate(seed) for seed in range(20)])
