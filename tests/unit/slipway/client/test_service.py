@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 import pytest
 from aiohttp import web
 
+from slipway.client.refusal import Unanswered
 from slipway.client.service import service
 from slipway.failure import Failure
 
@@ -241,3 +242,38 @@ async def test_an_answer_that_lacks_what_is_asked_for_is_a_failure() -> None:
         for ask in (api.jobs, api.clusters, api.dead, lambda: api.outputs("j_1"), lambda: api.events("j_1")):
             with pytest.raises(Failure, match="the service's answer has no "):
                 await ask()
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "words"),
+    [
+        (400, Failure, "answered 400 Bad Request, but not as Slipway does; does --url name it?"),
+        (500, Failure, "answered 500 Internal Server Error; try again, or ask its operator"),
+        (502, Unanswered, "answered 502 Bad Gateway; try again, or ask its operator"),
+        (503, Unanswered, "answered 503 Service Unavailable; try again, or ask its operator"),
+    ],
+)
+async def test_a_page_of_what_stands_before_the_app_is_an_answer_to_ask_for_again(
+    status: int, kind: type[Failure], words: str
+) -> None:
+    async def page(_: web.Request) -> web.Response:
+        return web.Response(status=status, text="<html>", content_type="text/html")
+
+    async with answering(page) as url, service(url) as api:
+        with pytest.raises(Failure) as refused:
+            await api.job("j_1")
+
+    assert (type(refused.value), str(refused.value)) == (kind, f"{url} {words}")
+
+
+async def test_a_redirect_is_named_without_its_query_and_as_url_takes_it() -> None:
+    async def elsewhere(request: web.Request) -> web.Response:
+        return web.Response(
+            status=302, headers={"Location": f"https://new.example{request.path}?code=secret"}
+        )
+
+    async with answering(elsewhere) as url, service(url) as api:
+        with pytest.raises(
+            Failure, match=r"redirects to https://new\.example; if that is the app, give it with"
+        ):
+            await api.job("j_1")
