@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import io
 import json
 import os
 import sys
+import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -17,11 +19,19 @@ import pytest_asyncio
 from bench.download import memory
 from tests.acceptance.door import Door, shell
 
+#: In the folder `names`: as long as a name can be, the same word in two ways, and one like an option.
+NAMES = {
+    "x" * 255: "long\n",
+    "😀" * 63 + "abc": "wide\n",
+    "caf\u00e9": "composed",
+    "cafe\u0301": "apart",
+    "-rf": "",
+}
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 #: 20 MB in three answers, many small files, an empty one, names of every kind, links in and out, a circle.
-WRITES = """set -e
+WRITES = r"""set -e
 cd "$AZ_BATCHAI_OUTPUT_MODEL"
 mkdir -p best "deep/a/b" many "ü x"
 seq 1 2700000 > best/weights.bin
@@ -29,6 +39,11 @@ for n in $(seq 1 120); do echo "$n" > "many/$n.txt"; done
 : > empty
 echo ü > "ü x/ä & %41 #1?.txt"
 echo one > Case; echo two > case
+mkdir names
+cd names
+echo long > "$(printf 'x%.0s' $(seq 255))"; echo wide > "$(printf '😀%.0s' $(seq 63))abc"
+printf composed > "$(printf 'caf\303\251')"; printf apart > "$(printf 'cafe\314\201')"; : > ./-rf
+cd ..
 ln -s best/weights.bin inside.bin
 ln -s /etc/passwd outside
 ln -s .. deep/a/b/circle
@@ -78,6 +93,7 @@ async def test_every_file_comes_home_and_the_second_time_none(
     assert (home / "MODEL/empty").read_bytes() == b""
     assert (home / "MODEL/ü x/ä & %41 #1?.txt").read_text() == "ü\n"
     assert (home / "MODEL/Case").read_text() + (home / "MODEL/case").read_text() == "one\ntwo\n"
+    assert {path.name: path.read_text() for path in (home / "MODEL/names").iterdir()} == NAMES
     assert (home / "stdouterr/stdout.txt").read_text() == "printed\n"
     assert not (home / "MODEL/outside").exists()
     assert not [p for p in home.rglob("*") if p.is_symlink() or p.name.startswith(".slipway-part")]
@@ -112,6 +128,22 @@ async def test_a_file_is_printed_and_all_are_listed(door: Door, written: str, tm
     assert code == 0
     assert "MODEL/best/weights.bin" in listed
     assert "stdouterr/stdout.txt" in listed
+
+
+async def test_unusual_names_are_listed_printed_and_zipped(door: Door, written: str, tmp_path: Path) -> None:
+    for name, text in NAMES.items():
+        code, out, output = await slipway(door, "cat", written, f"MODEL/names/{name}", cwd=tmp_path)
+        assert (code, out.decode()) == (0, text), output
+    code, out, _ = await slipway(door, "files", written, "--tree", "--json", cwd=tmp_path)
+    listed = {file["name"].removeprefix("MODEL/names/") for file in json.loads(out)}
+    assert (code, NAMES.keys() - listed) == (0, set())
+
+    async with door.http.get(f"/api/jobs/{written}/zip?directory=MODEL&path=names") as answer:
+        assert answer.status == 200
+        archive = zipfile.ZipFile(io.BytesIO(await answer.read()))
+    assert {
+        name.removeprefix("MODEL/names/"): archive.read(name).decode() for name in archive.namelist()
+    } == NAMES
 
 
 async def test_a_range_over_http(door: Door, written: str) -> None:
