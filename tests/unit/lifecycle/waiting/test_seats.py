@@ -228,3 +228,18 @@ async def test_a_job_that_names_a_whole_sweep_is_rejected_with_a_remedy(world: W
     assert (problem["code"], problem["pointer"]) == ("SW112", "/after/0")
     assert problem["message"] == f"{sweep.id} is a sweep, not a job"
     assert "name jobs of it" in problem["remedy"]
+
+
+@pytest.mark.parametrize(("limit", "state"), [(1, ACCEPTED), (3, QUEUED)])
+async def test_the_next_job_counts_for_the_limit_of_active_jobs(
+    world: World, limit: int, state: JobState
+) -> None:
+    sweep = await accepted_sweep(world, parallel=1)
+    await world.message({"spec": job_json()}, "other")
+    await world.sweep()
+    world.policy(max_active_jobs=limit)
+
+    await _report_ends(world, sweep, 0)
+
+    assert await states(world, sweep) == [SUCCEEDED, state, ACCEPTED, ACCEPTED]
+    assert (await read_sweep(world, sweep.id)).seats == (1,)
