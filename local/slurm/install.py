@@ -2,24 +2,31 @@
 
 import sys
 
-from local.slurm.packages import PACKAGES, install_packages
-from local.slurm.programs import Programs, SlurmError
+from local.setup.debian import install_packages
+from local.setup.interpreter import InstallError
+from local.slurm.packages import PACKAGES
+from local.slurm.programs import Programs
+
+_BY_HAND = (
+    "Slurm is installed from Debian's packages, and there is no apt-get here: on another system "
+    "install munge and Slurm 22.05 or newer, with slurmrestd and its JWT plugin, by hand"
+)
 
 
 def install() -> None:
-    """Install what is missing with apt-get, as root or by sudo. Raises SlurmError."""
+    """Install what is missing with apt-get, as root or by sudo. Raises InstallError."""
     if not Programs().missing_programs():
         return
-    install_packages(PACKAGES)
+    install_packages(PACKAGES, _BY_HAND)
     if lacking := Programs().missing_programs():
-        raise SlurmError(f"the packages are installed, but {', '.join(lacking)} is not there")
+        raise InstallError(f"the packages are installed, but {', '.join(lacking)} is not there")
 
 
 def main() -> int:
     """The exit code; 1 with the reason on standard error."""
     try:
         install()
-    except SlurmError as error:
+    except InstallError as error:
         sys.stderr.write(f"slurm: {error}\n")
         return 1
     return 0

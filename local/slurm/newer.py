@@ -9,7 +9,9 @@ import shutil
 import sys
 from pathlib import Path
 
-from local.slurm.packages import PACKAGES, execute, install_packages
+from local.setup.debian import execute, install_packages
+from local.setup.interpreter import InstallError
+from local.slurm.packages import PACKAGES
 from local.slurm.programs import Programs, SlurmError, version_of
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,14 +23,14 @@ _CLIENTS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 
 
 def unpack(version: str) -> Path:
-    """The directory with that Slurm, filled if it is not yet. Raises SlurmError."""
+    """The directory with that Slurm, filled if it is not yet. Raises SlurmError or InstallError."""
     if version not in SUITES:
         raise SlurmError(f"there is no Slurm {version} to be had; known are {', '.join(SUITES)}")
     folder = ROOT / ".local" / f"slurm-{version}"
     if not (folder / "slurm").is_dir():
         tools = [name for name in ("mmdebstrap", "patchelf") if not shutil.which(name)]
         if tools:
-            install_packages(tools)
+            install_packages(tools, f"{', '.join(tools)} and apt-get are not here: install them by hand")
         fresh = folder.with_name(f"{folder.name}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.parent.mkdir(exist_ok=True)
@@ -75,7 +77,7 @@ def main() -> int:
     """The exit code; the directory on standard output, or the reason on standard error."""
     try:
         sys.stdout.write(f"{unpack(sys.argv[1] if len(sys.argv) > 1 else max(SUITES))}\n")
-    except SlurmError as error:
+    except (SlurmError, InstallError) as error:
         sys.stderr.write(f"slurm: {error}\n")
         return 1
     return 0
