@@ -6,42 +6,26 @@ from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from aiohttp.test_utils import TestServer
 from playwright.async_api import Page, expect
 
-from local.stack import Options, stack
-from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, shell, unique
+from tests.acceptance.guarded import guarded_stack
 from tests.browser.reader import PATIENCE, Reader
-from tests.contract.entra_tenant import AUDIENCE, CLIENT, TENANT, Person, Tenant
+from tests.contract.entra_tenant import AUDIENCE, Person, Tenant, open_tenant
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def tenant() -> AsyncIterator[Tenant]:
-    tenant = Tenant()
-    async with TestServer(tenant.app(), host="127.0.0.1") as server:
-        tenant.authority = str(server.make_url("")).rstrip("/")
+    async with open_tenant() as tenant:
         yield tenant
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def guarded(tenant: Tenant, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
     """The stack, which asks for tokens of the tenant."""
-    options = Options(
-        data=tmp_path_factory.mktemp("guarded"),
-        in_memory=True,
-        overrides={
-            "SLIPWAY_TENANT": TENANT,
-            "SLIPWAY_AUDIENCE": f"{AUDIENCE},{CLIENT}",
-            "SLIPWAY_AUTHORITY": tenant.authority,
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
-            "LOCAL_HOST_MASTER_KEY": "master-key",
-        },
-        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--containers=host"),
-    )
-    async with stack(options, provisioned) as running, Door(running, "none") as opened:
+    async with guarded_stack(tenant, tmp_path_factory.mktemp("guarded")) as opened:
         yield opened
 
 

@@ -7,12 +7,15 @@ import hashlib
 import json
 import secrets
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode
 
 import jwt
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 TENANT = "11111111-2222-3333-4444-555555555555"
@@ -108,3 +111,12 @@ class Tenant:
         access = self.token(aud=CLIENT, oid=self.person.oid, roles=list(self.person.roles))
         body = {"access_token": access, "id_token": self.token(**identity), "token_type": "Bearer"}
         return web.json_response(body, headers=headers)
+
+
+@asynccontextmanager
+async def open_tenant() -> AsyncIterator[Tenant]:
+    """A tenant at an address of this machine."""
+    tenant = Tenant()
+    async with TestServer(tenant.app(), host="127.0.0.1") as server:
+        tenant.authority = str(server.make_url("")).rstrip("/")
+        yield tenant

@@ -10,27 +10,24 @@ from typing import Any
 import jwt
 import pytest
 from aiohttp import web
-from aiohttp.test_utils import TestServer
 from cryptography.hazmat.primitives.asymmetric import rsa
 
 from shared.adapters.entra import EntraTokens
 from shared.core.caller import ADMIN, READ_ALL, SUBMIT
 from shared.core.errors import Misuse, Unavailable
-from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant
+from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant, open_tenant
 
 
 @asynccontextmanager
-async def open_tenant(
+async def tenant_and_tokens(
     clock: Callable[[], float] = time.monotonic,
 ) -> AsyncIterator[tuple[Tenant, EntraTokens]]:
-    tenant = Tenant()
-    async with TestServer(tenant.app(), host="127.0.0.1") as server:
-        tenant.authority = str(server.make_url("")).rstrip("/")
+    async with open_tenant() as tenant:
         yield tenant, EntraTokens(tenant.authority, TENANT, (AUDIENCE,), clock)
 
 
 async def test_a_token_names_its_caller_and_the_roles_that_are_ours() -> None:
-    async with open_tenant() as (tenant, tokens):
+    async with tenant_and_tokens() as (tenant, tokens):
         caller = await tokens.verify(tenant.token(roles=[SUBMIT, "Mail.Read"]))
         again = await tokens.verify(tenant.token(roles=[ADMIN, READ_ALL], oid="bob"))
 
@@ -40,7 +37,7 @@ async def test_a_token_names_its_caller_and_the_roles_that_are_ours() -> None:
 
 
 async def test_a_token_of_version_1_has_another_issuer() -> None:
-    async with open_tenant() as (tenant, tokens):
+    async with tenant_and_tokens() as (tenant, tokens):
         assert await tokens.verify(tenant.token(iss=f"https://sts.windows.net/{TENANT}/"))
 
 
@@ -60,7 +57,7 @@ WRONG: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("what", WRONG)
 async def test_a_token_that_is_not_for_us_is_refused(what: str) -> None:
-    async with open_tenant() as (tenant, tokens):
+    async with tenant_and_tokens() as (tenant, tokens):
         with pytest.raises(Misuse) as refused:
             await tokens.verify(tenant.token(**WRONG[what]))
     assert refused.value.status == 401
@@ -69,7 +66,7 @@ async def test_a_token_that_is_not_for_us_is_refused(what: str) -> None:
 
 @pytest.mark.parametrize("roles", [[], None, "Jobs.Admin", ["jobs.admin"], [["Jobs.Admin"]]])
 async def test_a_token_without_one_of_our_roles_opens_nothing(roles: Any) -> None:
-    async with open_tenant() as (tenant, tokens):
+    async with tenant_and_tokens() as (tenant, tokens):
         with pytest.raises(Misuse) as refused:
             await tokens.verify(tenant.token(roles=roles))
     assert refused.value.status == 403
@@ -77,7 +74,7 @@ async def test_a_token_without_one_of_our_roles_opens_nothing(roles: Any) -> Non
 
 async def test_a_forged_token_is_refused() -> None:
     stranger = rsa.generate_private_key(65537, 2048)
-    async with open_tenant() as (tenant, tokens):
+    async with tenant_and_tokens() as (tenant, tokens):
         good = tenant.token()
         claims = jwt.decode(good, options={"verify_signature": False})
         head, body, signature = good.split(".")
@@ -100,7 +97,7 @@ async def test_a_forged_token_is_refused() -> None:
 
 
 async def test_an_unknown_key_is_looked_for_once_a_minute_and_not_at_every_token() -> None:
-    async with open_tenant() as (tenant, tokens):
+    async with tenant_and_tokens() as (tenant, tokens):
         await tokens.verify(tenant.token())
         for _ in range(5):
             with pytest.raises(Misuse):
@@ -110,7 +107,7 @@ async def test_an_unknown_key_is_looked_for_once_a_minute_and_not_at_every_token
 
 async def test_keys_that_are_known_go_on_while_they_cannot_be_fetched_again() -> None:
     now = 0.0
-    async with open_tenant(lambda: now) as (tenant, tokens):
+    async with tenant_and_tokens(lambda: now) as (tenant, tokens):
         await tokens.verify(tenant.token())
         now += 90_000
         tenant.answer = web.Response(status=500)
@@ -127,7 +124,7 @@ async def test_keys_that_are_known_go_on_while_they_cannot_be_fetched_again() ->
 
 
 async def test_keys_that_cannot_be_fetched_are_no_verdict_on_a_token() -> None:
-    async with open_tenant() as (tenant, tokens):
+    async with tenant_and_tokens() as (tenant, tokens):
         for answer in (web.Response(status=500), web.Response(text="<html>"), web.Response(text="[]")):
             tenant.answer = answer
             with pytest.raises(Unavailable):

@@ -16,8 +16,6 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 
 from local.batchai.https.certificate import certificate, server_context
-from local.stack import Options, stack
-from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, shell
 from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant
 
@@ -50,37 +48,16 @@ class Issuer:
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def issuer(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Issuer]:
-    issuer = Issuer(Tenant())
+async def issuer(tenant: Tenant, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Issuer]:
+    issuer = Issuer(tenant)
     issuer.certificate = certificate(tmp_path_factory.mktemp("certificate"))
     app = web.Application()
     app.router.add_post(f"/{TENANT}/oauth2/v2.0/token", issuer.issue)
-    async with TestServer(issuer.tenant.app(), host="127.0.0.1") as keys:
-        issuer.tenant.authority = str(keys.make_url("")).rstrip("/")
-        secure = TestServer(app, host="127.0.0.1")
-        await secure.start_server(ssl=server_context(issuer.certificate))
-        issuer.url = str(secure.make_url("")).rstrip("/")
-        yield issuer
-        await secure.close()
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def guarded(issuer: Issuer, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
-    options = Options(
-        data=tmp_path_factory.mktemp("guarded"),
-        in_memory=True,
-        overrides={
-            "SLIPWAY_TENANT": TENANT,
-            "SLIPWAY_AUDIENCE": AUDIENCE,
-            "SLIPWAY_AUTHORITY": issuer.tenant.authority,
-            "LOCAL_HOST_FUNCTION_KEY": "function-key",
-            "LOCAL_HOST_MASTER_KEY": "master-key",
-        },
-        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
-        host_arguments=("--enable-auth",),
-    )
-    async with stack(options, provisioned) as running, Door(running, "function-key") as opened:
-        yield opened
+    secure = TestServer(app, host="127.0.0.1")
+    await secure.start_server(ssl=server_context(issuer.certificate))
+    issuer.url = str(secure.make_url("")).rstrip("/")
+    yield issuer
+    await secure.close()
 
 
 @dataclass

@@ -4,51 +4,19 @@ from __future__ import annotations
 
 import re
 import uuid
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-import pytest_asyncio
-from aiohttp.test_utils import TestServer
 
-from local.stack import Options, stack
-from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, shell
-from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant
+from tests.contract.entra_tenant import Tenant
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 As = Callable[..., dict[str, str]]
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def tenant() -> AsyncIterator[Tenant]:
-    tenant = Tenant()
-    async with TestServer(tenant.app(), host="127.0.0.1") as server:
-        tenant.authority = str(server.make_url("")).rstrip("/")
-        yield tenant
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def guarded(tenant: Tenant, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
-    options = Options(
-        data=tmp_path_factory.mktemp("guarded"),
-        in_memory=True,
-        overrides={
-            "SLIPWAY_TENANT": TENANT,
-            "SLIPWAY_AUDIENCE": AUDIENCE,
-            "SLIPWAY_AUTHORITY": tenant.authority,
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
-            "LOCAL_HOST_FUNCTION_KEY": "function-key",
-            "LOCAL_HOST_MASTER_KEY": "master-key",
-        },
-        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0"),
-        host_arguments=("--enable-auth",),
-    )
-    async with stack(options, provisioned) as running, Door(running, "function-key") as opened:
-        yield opened
 
 
 @pytest.fixture
