@@ -22,6 +22,7 @@ from tests.acceptance.door import Door, shell, unique
 ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
+COMMANDS = commands()
 #: Words after each command, in the order in which they run. {job} has ended.
 WORDS = {
     "version": "",
@@ -92,7 +93,7 @@ class Shop:
     settings: str
 
     def argv(self, name: str, words: str, *more: str) -> list[str]:
-        options = {one for item in commands()[name].params for one in item.opts}
+        options = {one for item in COMMANDS[name].params for one in item.opts}
         settings = ["--settings", self.settings] if "--settings" in options and name != "preempt" else []
         return [*name.split(), *settings, *words.format(**self.values).split(), *more]
 
@@ -136,7 +137,7 @@ async def piped(argv: list[str]) -> Result:
 
 async def test_every_command_is_run_here_or_says_what_runs_it() -> None:
     assert not WORDS.keys() & EXEMPT.keys()
-    assert {*WORDS, *EXEMPT} == set(commands())
+    assert {*WORDS, *EXEMPT} == set(COMMANDS)
     for reason in EXEMPT.values():
         place = reason.rpartition(": ")[2]
         assert (ROOT / place).exists(), place
@@ -151,7 +152,7 @@ async def test_what_a_pipe_gets_is_plain(name: str, shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in WORDS if any("--json" in item.opts for item in commands()[name].params)]
+    "name", [name for name in WORDS if any("--json" in item.opts for item in COMMANDS[name].params)]
 )
 async def test_what_a_program_gets_parses(name: str, shop: Shop) -> None:
     result = await piped(shop.argv(name, WORDS[name], "--json"))

@@ -18,6 +18,7 @@ from shared.core.ports import Observation, Order
 from shared.intake.arrive import blob_arrived
 from shared.operate import listing
 from shared.operate.waits import as_they_stand
+from tests.breadth import size
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.lifecycle.test_push import push
@@ -156,7 +157,7 @@ class Counting(MemoryEngine):
 async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
     world: World, table: Counted
 ) -> None:
-    active, changed = 10_000, 200
+    active, changed = size(10_000, 2_500), 200
     targets = await queued(world, active)
     world.engine = engine = Counting()
     engine.jobs = {target.name: Observation(JobState.QUEUED) for target in targets}

@@ -5,6 +5,7 @@ import configparser
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from itertools import chain
 from pathlib import Path
@@ -43,9 +44,26 @@ VIOLATIONS = {
 }
 
 
+@cache
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All that a file consists of."""
+    return tuple(ast.walk(ast.parse(path.read_text())))
+
+
+def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
+    """Those of a file, wherever in it; expressions hold none."""
+    inner: list[ast.AST] = [ast.parse(path.read_text())]
+    while inner:
+        node = inner.pop()
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+        for member in ("body", "orelse", "finalbody", "handlers", "cases"):
+            inner += getattr(node, member, ())
+
+
 def imports(path: Path) -> Iterator[str]:
     """The full names that a file imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -68,7 +86,7 @@ def test_only_the_composition_root_reads_the_environment() -> None:
     readers = {
         path.relative_to(ROOT).as_posix()
         for path in deployed()
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Attribute | ast.alias)
         and (node.attr if isinstance(node, ast.Attribute) else node.name) in {"environ", "getenv", "environb"}
     }
@@ -177,8 +195,7 @@ def test_no_function_is_longer_than_is_read_in_one_go() -> None:
         f"{path.relative_to(ROOT).as_posix()}: {node.name}": (node.end_lineno or 0) - node.lineno + 1
         for top in (*SOURCE, "tests")
         for path in (ROOT / top).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        for node in functions(path)
     }
 
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
@@ -202,8 +219,8 @@ def test_no_use_case_and_no_adapter_keeps_state_in_its_module() -> None:
         path.relative_to(ROOT).as_posix()
         for path in (ROOT / "shared").rglob("*.py")
         if "node" not in path.parts  # a program of its own
-        for tree in [ast.parse(path.read_text())]
-        for node in [*tree.body, *(inner for inner in ast.walk(tree) if isinstance(inner, ast.Global))]
+        for tree, *inner in [nodes(path)]
+        for node in [*getattr(tree, "body", ()), *(one for one in inner if isinstance(one, ast.Global))]
         if isinstance(node, ast.stmt) and changes_later(node)
     }
 
@@ -215,7 +232,7 @@ def test_no_module_takes_the_private_names_of_another() -> None:
         f"{path.relative_to(ROOT).as_posix()}: {alias.name}"
         for top in PACKAGES
         for path in (ROOT / top).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
         if alias.name.startswith("_") and not alias.name.startswith("__")
@@ -252,7 +269,7 @@ def test_every_end_of_a_job_is_made_in_one_module() -> None:
     moves = {
         f"{path.relative_to(ROOT).as_posix()}: {ast.unparse(node.args[2])}"
         for path in (ROOT / "shared").rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.Call) and ast.unparse(node.func) == "move"
     }
     ends = {"JobState.FAILED", "JobState.CANCELLED", "JobState.LOST", "observation.state"}
@@ -302,7 +319,7 @@ def test_the_parts_of_a_result_have_names() -> None:
         f"{path.relative_to(ROOT).as_posix()}: {node.name}"
         for path in [*deployed(), *(ROOT / "slipway").rglob("*.py")]
         if "node" not in path.parts  # a program of its own, for old Pythons
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
         if is_unnamed(node.returns)
     }
@@ -315,7 +332,7 @@ def test_a_result_is_one_type_and_no_text_or_tuple_stands_for_another() -> None:
     told_apart = {
         f"{path.relative_to(ROOT).as_posix()}: {node.name}"
         for path in [*deployed(), *(ROOT / "slipway").rglob("*.py")]
-        for node in ast.walk(ast.parse(path.read_text()))
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None
         for types in alternatives(node.returns)
         if len(types) > 1 and types & {"str", "bytes", "tuple", "Problem"}

@@ -54,39 +54,37 @@ MEMBERS = {
 }
 
 
-def bound_names(tree: ast.AST) -> Iterator[str]:
-    """What a file calls its functions, classes, parameters, variables and members."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            yield node.id
-        elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
-            yield node.attr
-        elif isinstance(node, ast.arg):
-            yield node.arg
-        elif isinstance(node, ast.ExceptHandler | ast.MatchAs) and node.name:
-            yield node.name
-        elif isinstance(node, ast.alias) and node.asname:
-            yield node.asname
+#: The kinds of nodes that bind a name, and the member that holds it.
+_BINDERS: dict[type[ast.AST], str] = {
+    **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler), "name"),
+    **{ast.MatchAs: "name", ast.Name: "id", ast.Attribute: "attr", ast.arg: "arg", ast.alias: "asname"},
+}
+_ACTS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
-def acts_and_constants(tree: ast.AST) -> Iterator[str]:
-    """What a file calls its functions, its classes and its constants."""
+def bindings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
+    """What a file calls its functions, classes, parameters, variables and members, and what binds each."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            yield node.name
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and node.id.isupper():
-            yield node.id
+        member = _BINDERS.get(type(node))
+        name = member and getattr(node, member)
+        if name and isinstance(getattr(node, "ctx", None), ast.Store | None):
+            yield node, name
 
 
 def bare_names(path: str, source: str) -> set[str]:
     """The names of a file that no noun or verb is in. `left` beside `right` is a side."""
     tree = ast.parse(source)
-    names = {*bound_names(tree), Path(path).stem}
+    bound = list(bindings(tree))
+    names = {*(name for _, name in bound), Path(path).stem}
+    # Functions, classes and constants.
+    acts = {
+        name
+        for node, name in bound
+        if isinstance(node, _ACTS) or (isinstance(node, ast.Name) and name.isupper())
+    }
     sides = {"left"} if "right" in names else set()
     bare = {name for name in names if _plain(name) in BARE - sides}
-    bare |= {name for name in acts_and_constants(tree) if _plain(name) in NO_ACTS}
+    bare |= {name for name in acts if _plain(name) in NO_ACTS}
     return {name for name in bare if (path, name) not in MEMBERS and not name.startswith("__")}
 
 
@@ -109,12 +107,14 @@ def bare_names_of_the_page(source: str) -> set[str]:
 
 def vague_words(source: str) -> set[str]:
     """Those in the names, the comments and the docstrings of a file; a value may be one."""
+    if not any(word in source.lower() for word in VAGUE):
+        return set()
     tree = ast.parse(source)
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     comments = (token.string for token in tokens if token.type == tokenize.COMMENT)
     holders = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
     docstrings = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, holders))
-    texts = chain(bound_names(tree), comments, docstrings)
+    texts = chain((name for _, name in bindings(tree)), comments, docstrings)
     return {word for text in texts for word in re.findall(r"[a-z]+", text.lower())} & VAGUE
 
 
