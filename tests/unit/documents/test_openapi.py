@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from functions.openapi.document import PAGE, document, text
+from functions.openapi.document import PAGE, text
 from functions.openapi.operations import OPERATIONS
 from tests.unit.functions.calls import TRIGGER_OF
+from tests.unit.openapi import DOCUMENT
 from tests.unit.routes import ROUTES
 
 _TABLE = "functions/openapi/operations.py"
 _WRITE = "python -m functions.openapi.document"
-DOCUMENT = document()
 
 
 def test_every_route_is_an_operation_of_the_document_and_no_other() -> None:

@@ -7,15 +7,14 @@ from typing import Any
 
 import pytest
 
-from functions.openapi.document import document
 from functions.openapi.operations import OPERATIONS
 from shared.core.job import JobState
 from shared.lifecycle.count_nodes import count_nodes
 from tests.unit.functions.calls import call, function_of, use
+from tests.unit.openapi import DOCUMENT
 from tests.unit.world import World, job_json
 
 _TABLE = "functions/openapi/operations.py"
-DOCUMENT = document()
 
 
 def closed(node: Any) -> Any:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from functions.openapi.document import document
 from shared.operate.series import Series
 from slipway.client.curves import Curve, Curves, curves_as_json
 from slipway.client.remote import Remote
 from slipway.client.service import Service
 from slipway.client.walk import walk
+from tests.unit.openapi import DOCUMENT
 
-SCHEMAS: dict[str, Any] = document()["components"]["schemas"]
+SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]
 
 
 def members(name: str) -> dict[str, Any]:

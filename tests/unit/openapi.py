@@ -1,0 +1,5 @@
+"""The OpenAPI document, made once for the tests that compare with it."""
+
+from functions.openapi.document import document
+
+DOCUMENT = document()
