@@ -34,7 +34,7 @@ async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
     request = read_request(body_of(req), app.policy.limits)
     key = key_of(req, request.key) or f"once:{app.token()}"
     request, name = dataclasses.replace(request, key=None), req.params.get("name", "")
-    return await arrive(app, request, door="http", scope=who.source, key=key, name=name, who=who)
+    return await arrive(app, request, door="http", source=who.source, key=key, name=name, who=who)
 
 
 @blueprint.function_name("post_job")
@@ -218,7 +218,9 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
         )
     key = key_of(req, request.key)
     request = dataclasses.replace(request, key=None)
-    body = await request_explained(app, request, scope=who.source, key=key, drop=drop, script=script, who=who)
+    body = await request_explained(
+        app, request, source=who.source, key=key, drop=drop, script=script, who=who
+    )
     if form == "json":
         return answer(body)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}

@@ -18,7 +18,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
-from shared.core.orders import ended_message
+from shared.core.messages import ended_message
 from shared.core.ports import Observation
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.archive import archive

@@ -11,7 +11,7 @@ from typing import Any
 from shared import __version__
 from shared.core.identity import engine_name
 from shared.core.job import Entry, Job, JobState
-from shared.core.orders import MESSAGE, digest
+from shared.core.messages import MESSAGE, digest
 from shared.core.view import whole
 from shared.jobspec import redact
 from shared.jobspec.report import text

@@ -41,10 +41,10 @@ _ANSWERED = ("http", "rerun")
 
 @dataclass(frozen=True)
 class Candidate:
-    """A request and its door. `scope` is the caller or the door; `key` makes duplicates one."""
+    """A request and its door. `source` is the caller or the door; `key` makes duplicates one."""
 
     door: str
-    scope: str
+    source: str
     key: str
     request: Request
     #: of the job, where its envelope has none
@@ -86,7 +86,7 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
         wait = None
         if draft.valid:
             later = candidate.member is not None or why_after(candidate.request.dependencies) is not None
-            wait = await admit(ports, candidate.scope, possible_id, waits=not answered, later=later)
+            wait = await admit(ports, candidate.source, possible_id, waits=not answered, later=later)
         job = record(ports, candidate, draft, key, generation, wait)
         if wait is not None and wait.rate and answered:
             await _refuse(ports, job, wait)
@@ -130,9 +130,9 @@ async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:
         )
 
 
-def key_of(scope: str, key: str) -> str:
+def key_of(source: str, key: str) -> str:
     """What makes two candidates the same, as records keep it."""
-    return hashlib.sha256(f"{scope}|{key}".encode()).hexdigest()
+    return hashlib.sha256(f"{source}|{key}".encode()).hexdigest()
 
 
 class KeyedDraft(NamedTuple):
@@ -147,7 +147,7 @@ def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None)
 
     `cluster` is what `cluster_for` says of it.
     """
-    key = key_of(candidate.scope, candidate.key)
+    key = key_of(candidate.source, candidate.key)
     folder = candidate.drop.folder if candidate.drop else None
     draft = prepare(
         ports, candidate.request, key=key, script=candidate.script, folder=folder, cluster=cluster
@@ -207,7 +207,7 @@ def record(
         generation=generation,
         payload=candidate.request.payload,
         door=candidate.door,
-        source=candidate.scope,
+        source=candidate.source,
         name=name,
         experiment=experiment,
         labels=redact(dict(envelope.labels)),

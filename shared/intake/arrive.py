@@ -13,7 +13,7 @@ from shared.core.identity import blob_name, message_name
 from shared.core.job import Drop
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.ledger.dead import dead_id
-from shared.core.orders import FolderLook, JobsEnded, SweepExpansion, SweepPart
+from shared.core.messages import FolderLook, JobsEnded, SweepExpansion, SweepPart
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken, refused
 from shared.intake.accept import Accepted, Candidate, accept, key_of
@@ -144,7 +144,7 @@ async def request_arrived(
     request: Request,
     *,
     door: str,
-    scope: str,
+    source: str,
     key: str,
     name: str = "",
     who: Caller = KEY_HOLDER,
@@ -152,9 +152,9 @@ async def request_arrived(
     """Accept a request for a job at any door; fetch its document if the request only names it."""
     if request.envelope.sweep is not None:
         raise Misuse("this asks for a sweep of jobs", remedy="send it to POST /api/sweeps, or to the queue")
-    candidate = await _candidate(ports, request, door=door, scope=scope, key=key, name=name, who=who)
+    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
     if not candidate.key.startswith(_KEYS_OF_DOORS):
-        identity = sweep_id(key_of(scope, candidate.key))
+        identity = sweep_id(key_of(source, candidate.key))
         if await ports.job_sweeps.get(identity) is not None:
             raise key_taken(f"the sweep {identity}")
     return await accept(ports, candidate)
@@ -165,13 +165,13 @@ async def sweep_requested(
     request: Request,
     *,
     door: str,
-    scope: str,
+    source: str,
     key: str,
     name: str = "",
     who: Caller = KEY_HOLDER,
 ) -> AcceptedSweep:
     """Accept a request for a job sweep; one that has problems becomes a rejected job."""
-    candidate = await _candidate(ports, request, door=door, scope=scope, key=key, name=name, who=who)
+    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
     if candidate.request.envelope.sweep is not None:
         return await accept_sweep(ports, candidate)
     if not has_errors(candidate.request.problems):
@@ -180,11 +180,11 @@ async def sweep_requested(
 
 
 async def _candidate(
-    ports: Ports, request: Request, *, door: str, scope: str, key: str, name: str, who: Caller
+    ports: Ports, request: Request, *, door: str, source: str, key: str, name: str, who: Caller
 ) -> Candidate:
     request = await fetched(ports, request, who=who)
     name = name or _blob_name(request)
-    return Candidate(door=door, scope=scope, key=request.key or key, request=request, name=name)
+    return Candidate(door=door, source=source, key=request.key or key, request=request, name=name)
 
 
 async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
@@ -197,7 +197,7 @@ async def request_explained(
     ports: Ports,
     request: Request,
     *,
-    scope: str,
+    source: str,
     key: str | None,
     drop: Drop | None = None,
     script: str = "",
@@ -208,7 +208,7 @@ async def request_explained(
     key = request.key or key
     candidate = Candidate(
         door="drop" if drop else "http",
-        scope="drop" if drop else scope,
+        source="drop" if drop else source,
         key=key or "",
         request=request,
         name=PurePosixPath(script or drop.folder).stem if drop else _blob_name(request),
@@ -235,7 +235,7 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
         await sweep_part(ports, message)
         return []
     if isinstance(message, FolderLook):
-        return list((await look_at_folder(ports, message.folder, ordered_for=message.newest)).accepted)
+        return list((await look_at_folder(ports, message.folder, sent_for=message.newest)).accepted)
     if isinstance(message, SweepExpansion):
         await expand(ports, message.sweep_id)
         return []
@@ -249,12 +249,12 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
     try:
         if request.envelope.sweep is not None:
             sweep = await sweep_requested(
-                ports, request, door="queue", scope="queue", key=f"message:{key}", name=name
+                ports, request, door="queue", source="queue", key=f"message:{key}", name=name
             )
             return [sweep.rejected] if sweep.rejected is not None else []
         return [
             await request_arrived(
-                ports, request, door="queue", scope="queue", key=f"message:{key}", name=name
+                ports, request, door="queue", source="queue", key=f"message:{key}", name=name
             )
         ]
     except Misuse as error:
@@ -264,7 +264,7 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
         envelope = request.envelope.model_copy(update={"sweep": None})
         again = replace(request, key=None, envelope=envelope, problems=(*request.problems, problem))
         other_key = f"taken:{key}:{request.payload}"
-        return [await request_arrived(ports, again, door="queue", scope="queue", key=other_key, name=name)]
+        return [await request_arrived(ports, again, door="queue", source="queue", key=other_key, name=name)]
 
 
 def _blob_name(request: Request) -> str:

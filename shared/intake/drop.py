@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.core.job import JobState
-from shared.core.orders import look_message
+from shared.core.messages import look_message
 from shared.core.ports import DropMemo, Ports
 from shared.intake.accept import Accepted, Candidate, accept
 from shared.intake.dependencies import with_dependencies
@@ -58,11 +58,11 @@ class _Result:
 
 
 async def look_at_folder(
-    ports: Ports, folder: str, *, ordered_for: datetime | None = None, door: str = "drop"
+    ports: Ports, folder: str, *, sent_for: datetime | None = None, door: str = "drop"
 ) -> FolderResult:
     """Accept what is complete in a folder (its name ends with a slash, or is empty at the top).
 
-    A folder that is not quiet orders a delayed look for its youngest file. `ordered_for` is set by such
+    A folder that is not quiet gets a delayed look for its youngest file. `sent_for` is set by such
     a look: when it finds a still younger file, that file's own look will come.
     """
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
@@ -73,7 +73,7 @@ async def look_at_folder(
     # Last-Modified has whole seconds: a file may be up to a second younger than it says.
     wait = (newest + timedelta(seconds=ports.policy.settle + 1) - ports.clock()).total_seconds()
     if wait > 0:
-        if ordered_for is None or newest <= ordered_for:
+        if sent_for is None or newest <= sent_for:
             await ports.queues.send(QUEUE, look_message(folder, newest), delay=min(wait, 3600.0))
         return FolderResult(waits=f"settles for {ports.policy.settle:g} s")
     ended = await asyncio.gather(

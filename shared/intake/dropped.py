@@ -10,7 +10,7 @@ from typing import Any
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.core.ports import Blob, DropMemo, Ports
 from shared.core.refusals import refused
 from shared.intake.accept import Candidate, key_of
@@ -19,7 +19,7 @@ from shared.intake.folder import Plan
 from shared.intake.message import Request
 from shared.jobspec import Problem, Source, read_envelope, read_through, sound_members
 
-_SCOPE = "drop"
+_SOURCE = "drop"
 
 
 async def candidate_of_drop(ports: Ports, plan: Plan, door: str, memo: DropMemo | None) -> Candidate | None:
@@ -77,11 +77,11 @@ def _candidate(
         request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)
     script = PurePosixPath(plan.script.name) if plan.script else None
     # The cache counts generations of a path; they are this key's only if the ids agree.
-    hashed = key_of(_SCOPE, key)
+    hashed = key_of(_SOURCE, key)
     is_repeated = memo is not None and memo.job_id == job_id(hashed, memo.generation)
     return Candidate(
         door=door,
-        scope=_SCOPE,
+        source=_SOURCE,
         key=key,
         request=request,
         generation=memo.generation if memo is not None and is_repeated else 1,

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, SlipwayError
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.intake.dependencies import with_dependencies
@@ -52,7 +52,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
     document, problems = read_through(source, ports.policy.limits)
     # The content belongs to the payload: the same message with another blob behind it is another request.
     payload = digest([request.payload, digest(document)])
-    around = request.source
+    around = request.text
     problems_around = around.locate(request.problems) if around else request.problems
     request = replace(
         request,
@@ -61,7 +61,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
         pointer="",
         problems=(*problems_around, *problems),
         readable=not problems,
-        source=source,
+        text=source,
         around=around,
     )
     return straighten(request)

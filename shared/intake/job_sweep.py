@@ -14,7 +14,7 @@ from shared.core.errors import Unavailable
 from shared.core.identity import job_id
 from shared.core.job import Budget, Job, JobState
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken
 from shared.intake.accept import Accepted, Candidate, KeyedDraft, accept, draft_of, key_of
@@ -62,7 +62,7 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
     """
     parameters = candidate.request.envelope.sweep or {}
-    key = key_of(candidate.scope, candidate.key)
+    key = key_of(candidate.source, candidate.key)
     existing = await ports.job_sweeps.get(sweep_id(key))
     if existing is not None:
         return await _joined(ports, existing, candidate)
@@ -165,7 +165,7 @@ def _record(ports: Ports, candidate: Candidate, keyed: KeyedDraft, total: int) -
         key=keyed.key,
         payload=request.payload,
         door=candidate.door,
-        source=candidate.scope,
+        source=candidate.source,
         name=name,
         experiment=slug(envelope.experiment or name, "default"),
         cluster=draft.cluster.name if draft.cluster else "",
@@ -209,7 +209,7 @@ def _job(
     number = f"{index:0{len(str(sweep.total - 1))}d}"
     return Candidate(
         door=sweep.door,
-        scope=sweep.source,
+        source=sweep.source,
         key=sweep.candidate_key(index),
         request=Request(
             envelope.model_copy(update={"name": f"{sweep.name[: 63 - len(number)]}-{number}"}),

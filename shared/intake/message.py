@@ -16,7 +16,7 @@ from typing import Any
 
 from shared.core.identity import is_job_id
 from shared.core.job_sweeps.record import is_sweep_id
-from shared.core.orders import (
+from shared.core.messages import (
     ENDED,
     EXPAND,
     LOOK_AT_FOLDER,
@@ -85,7 +85,7 @@ class Request:
     #: False for a document that had to be mended to be read: it is good for diagnostics only
     readable: bool = True
     #: the text that the document was read from, and that of its envelope where it is another one
-    source: Source | None = field(default=None, repr=False, compare=False)
+    text: Source | None = field(default=None, repr=False, compare=False)
     around: Source | None = field(default=None, repr=False, compare=False)
     #: scripts in the drop container: those that are not there, and those with Windows line endings
     absent: frozenset[str] = frozenset()
@@ -142,7 +142,7 @@ def _unsound(source: Source, problems: tuple[Problem, ...], message: Message | N
     """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
     payload = hashlib.sha256(source.data).hexdigest()
     if not isinstance(message, Request):
-        return Request(Envelope(), None, payload, problems=problems, source=source, readable=False)
+        return Request(Envelope(), None, payload, problems=problems, text=source, readable=False)
     problems = (*problems, *message.problems)
     return replace(message, payload=payload, key=None, problems=problems, readable=False)
 
@@ -189,7 +189,7 @@ def _submitted(document: dict[str, Any], data: Any, source: Source, limits: Limi
         remedy = 'write the job message as an object into "data", not as a text and not into "data_base64"'
         flaw = problem("SW008", pointer, "the event contains no job message", remedy)
         request = Request(
-            Envelope(), None, digest(document), problems=(flaw,), source=source, envelope_at=pointer
+            Envelope(), None, digest(document), problems=(flaw,), text=source, envelope_at=pointer
         )
     sender, identity = document.get("source"), document.get("id")
     if request.key is None and sender and identity:
@@ -240,7 +240,7 @@ def _request(
 ) -> Request:
     if foreign_document(document) or unwrapped(document) or is_bare_job(document):
         return straighten(
-            Request(Envelope(), document, payload, source=source, pointer=pointer, envelope_at=pointer)
+            Request(Envelope(), document, payload, text=source, pointer=pointer, envelope_at=pointer)
         )
     envelope, envelope_problems = read_envelope(document, limits=limits)
     problems = tuple(one.relocate(pointer) for one in envelope_problems)
@@ -253,7 +253,7 @@ def _request(
         problems=problems,
         pointer=f"{pointer}/spec",
         envelope_at=pointer,
-        source=source,
+        text=source,
     )
     return straighten(request)
 

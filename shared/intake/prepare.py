@@ -141,9 +141,9 @@ def _judged(
     if draft.cluster is not None and (refusals := _not_allotted(ports, request, draft.cluster)):
         refusals = request.around.locate(refusals) if request.around is not None else refusals
         draft = replace(draft, problems=(*draft.problems, *refusals))
-    located = request.source.locate(draft.problems) if request.source else draft.problems
+    located = request.text.locate(draft.problems) if request.text else draft.problems
     draft = replace(draft, problems=with_pages(located, ports.policy.rules_url))
-    return draft if draft.valid else replace(draft, received=_received(request.source, located))
+    return draft if draft.valid else replace(draft, received=_received(request.text, located))
 
 
 def _received(source: Source | None, problems: Sequence[Problem]) -> str:
@@ -251,7 +251,7 @@ def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pr
 
 def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
     """Sealed, a document is larger, many times so if it holds many short secrets; the ledger must take it."""
-    if request.source is not None and len(request.source.data) * _MOST_GROWTH <= _LONGEST:
+    if request.text is not None and len(request.text.data) * _MOST_GROWTH <= _LONGEST:
         return []
     text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
     characters = len(text.encode("utf-16-le", "surrogatepass")) // 2

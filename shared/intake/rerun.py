@@ -10,7 +10,7 @@ from typing import Any
 from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.job import Drop, Job
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, Candidate, accept
 from shared.intake.folder import ENVELOPE_FILE
@@ -48,7 +48,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
     candidate = Candidate(
         door="rerun",
-        scope=who.source,
+        source=who.source,
         key=key,
         request=Request(_envelope(ports, job), document, payload),
         drop=drop,

@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import timedelta
 
 from shared.core.errors import SlipwayError
-from shared.core.orders import QUEUE, SweepPart, sweep_message
+from shared.core.messages import QUEUE, SweepPart, sweep_message
 from shared.core.ports import Ports
 from shared.lifecycle.sweep import Swept, sweep
 
@@ -30,22 +30,22 @@ async def begin(ports: Ports) -> Swept | None:
     return None
 
 
-async def sweep_part(ports: Ports, order: SweepPart) -> Swept | None:
-    """Sweep one part, unless another process does, or did after this order was sent. Raises Unavailable."""
-    if not 0 <= order.part < order.parts <= ports.ledger.shards:
-        log.warning("there is no part %d of %d", order.part, order.parts)
+async def sweep_part(ports: Ports, message: SweepPart) -> Swept | None:
+    """Sweep one part, unless another process does, or did after this message was sent. Raises Unavailable."""
+    if not 0 <= message.part < message.parts <= ports.ledger.shards:
+        log.warning("there is no part %d of %d", message.part, message.parts)
         return None
-    name, now = f"sweep-{order.part}-of-{order.parts}", ports.clock()
+    name, now = f"sweep-{message.part}-of-{message.parts}", ports.clock()
     until = now + timedelta(seconds=ports.policy.sweep_deadline + ports.policy.ask_deadline)
-    token = await ports.leases.take(name, now, until, order.ordered_at)
+    token = await ports.leases.take(name, now, until, message.sent_at)
     if token is None:
         return None
     try:
-        swept = await sweep(ports, range(order.part, ports.ledger.shards, order.parts))
+        swept = await sweep(ports, range(message.part, ports.ledger.shards, message.parts))
     except Exception:
-        # Nothing was swept: the same order comes again, and must find the lease free.
+        # Nothing was swept: the same message comes again, and must find the lease free.
         with suppress(SlipwayError):
-            await ports.leases.release(name, token, order.ordered_at - timedelta(seconds=1))
+            await ports.leases.release(name, token, message.sent_at - timedelta(seconds=1))
         raise
     await ports.leases.release(name, token, now)
     return swept

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from shared.core.errors import EngineError, Unreadable
 from shared.core.identity import JOB_ID
 from shared.core.job import Job, JobState, Target
+from shared.core.messages import ended_message
 from shared.core.notify.events import Notice
-from shared.core.orders import ended_message
 from shared.core.ports import Observation, Ports
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_now

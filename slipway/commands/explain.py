@@ -90,7 +90,7 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
     if folder is None:
         request = read_request(_bytes(file), ports.policy.limits)
         key = request.key
-        candidate = Candidate(door="http", scope="http:", key=key or "", request=replace(request, key=None))
+        candidate = Candidate(door="http", source="http:", key=key or "", request=replace(request, key=None))
         how = explain if request.envelope.sweep is None else explain_sweep
         return [await how(ports, candidate, keyed=key is not None, live=False)]
     bodies: list[dict[str, Any]] = []

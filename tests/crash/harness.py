@@ -26,8 +26,8 @@ from shared.core.breaker import Breaker
 from shared.core.engine import Why
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job, JobState, Reason
+from shared.core.messages import SWEEP
 from shared.core.notify.receivers import Receivers
-from shared.core.orders import SWEEP
 from shared.core.ports import Cluster, Engine, Ports
 from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived

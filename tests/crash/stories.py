@@ -12,7 +12,7 @@ from shared.core.engine import Why
 from shared.core.errors import Unavailable
 from shared.core.identity import job_id
 from shared.core.ledger.dead import dead_id
-from shared.core.orders import ENDED
+from shared.core.messages import ENDED
 from shared.core.ports import Ports, Posted
 from shared.intake.accept import key_of
 from shared.intake.arrive import blob_arrived, message_arrived

@@ -9,7 +9,7 @@ import pytest
 
 import shared
 from shared.core.job import Drop, Job, JobState, Reason, Waiting
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.delivery.receipt import (
     LastLines,
     attempts,

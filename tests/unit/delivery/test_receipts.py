@@ -13,7 +13,7 @@ import pytest
 import shared
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Entry, Job, JobState, Reason
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.core.ports import OutputFile
 from shared.delivery.receipt import attempts
 from shared.intake.arrive import blob_arrived, message_arrived

@@ -32,7 +32,7 @@ def naming(world: World, reference: str) -> Request:
 
 def arrival(world: World, who: Caller) -> Awaitable[Accepted]:
     request = naming(world, "scripts/team-b/job.json")
-    return request_arrived(world.ports, request, door="http", scope=who.source, key="k", who=who)
+    return request_arrived(world.ports, request, door="http", source=who.source, key="k", who=who)
 
 
 async def test_who_sees_only_their_own_jobs_cannot_name_a_drop(world: World) -> None:
@@ -40,7 +40,7 @@ async def test_who_sees_only_their_own_jobs_cannot_name_a_drop(world: World) -> 
     request = naming(world, "scripts/team-b/job.json")
     for asking in (
         arrival(world, ANN),
-        request_explained(world.ports, request, scope=ANN.source, key=None, who=ANN),
+        request_explained(world.ports, request, source=ANN.source, key=None, who=ANN),
         request_validated(world.ports, request, ANN),
     ):
         with pytest.raises(Misuse) as refused:

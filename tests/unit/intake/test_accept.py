@@ -32,7 +32,7 @@ def _drop(**etags: str) -> Drop:
 
 def _arrived(payload: str = "p", **fields: Any) -> Candidate:
     request = Request(Envelope(), job_json(), payload)
-    return Candidate(**{"door": "drop", "scope": "drop", "key": "k", "request": request, **fields})
+    return Candidate(**{"door": "drop", "source": "drop", "key": "k", "request": request, **fields})
 
 
 def _recorded(state: JobState, drop: Drop | None, payload: str = "p") -> Stored:
@@ -101,7 +101,7 @@ async def test_a_record_that_exists_and_cannot_be_read_is_an_outage(world: World
 
 async def by_http(world: World, key: str) -> Any:
     request = read_request(json.dumps(job_json()).encode(), world.ports.policy.limits)
-    return await request_arrived(world.ports, request, door="http", scope="http:ann", key=key)
+    return await request_arrived(world.ports, request, door="http", source="http:ann", key=key)
 
 
 async def test_over_the_rate_a_caller_learns_when_to_come_back_and_what_else_to_do(world: World) -> None:
@@ -139,7 +139,7 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
         world,
         Draft(job_json(), CLUSTER, (), ()),
         request=request,
-        scope="http:ann",
+        source="http:ann",
         name="theirs",
         experiment="other",
         rerun_of="j_0",

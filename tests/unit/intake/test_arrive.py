@@ -11,7 +11,7 @@ from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop, JobState
-from shared.core.orders import sweep_message
+from shared.core.messages import sweep_message
 from shared.intake.accept import Candidate, key_of
 from shared.intake.arrive import (
     blob_arrived,
@@ -166,7 +166,7 @@ async def test_only_who_sees_every_job_may_name_a_drop_as_the_document(world: Wo
 
     with pytest.raises(Misuse, match="names a drop") as error:
         await request_arrived(
-            world.ports, request, door="http", scope=NO_ROLE.source, key="k", name="n", who=NO_ROLE
+            world.ports, request, door="http", source=NO_ROLE.source, key="k", name="n", who=NO_ROLE
         )
     assert (error.value.status, error.value.remedy) == (403, "send the document itself, as `spec`")
     with pytest.raises(Misuse, match="names a drop"):
@@ -175,7 +175,7 @@ async def test_only_who_sees_every_job_may_name_a_drop_as_the_document(world: Wo
 
 async def test_a_request_has_the_name_that_its_door_knows(world: World) -> None:
     request = read_request(BODY, world.ports.policy.limits)
-    accepted = await request_arrived(world.ports, request, door="http", scope="s", key="k", name="mnist")
+    accepted = await request_arrived(world.ports, request, door="http", source="s", key="k", name="mnist")
     assert accepted.job.name == "mnist"
 
 
@@ -195,7 +195,7 @@ async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch:
     records: list[tuple[object, ...]] = []
 
     async def explain(ports: Any, one: Candidate, *, keyed: bool) -> dict[str, Any]:
-        records.append((one.door, one.scope, one.key, one.name, one.experiment, one.script, keyed))
+        records.append((one.door, one.source, one.key, one.name, one.experiment, one.script, keyed))
         return {}
 
     monkeypatch.setattr("shared.intake.arrive.explain", explain)
@@ -204,11 +204,11 @@ async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch:
     keyed = read_request(json.dumps({"spec": job_json(), "idempotencyKey": "own"}).encode(), limits)
     drop = Drop(container="scripts", folder="digits/run", job_file="job.json", files={}, etags={})
 
-    await request_explained(world.ports, plain, scope="http:ann", key="k")
-    await request_explained(world.ports, keyed, scope="http:ann", key="k")
-    await request_explained(world.ports, plain, scope="http:ann", key=None)
-    await request_explained(world.ports, plain, scope="http:ann", key="k", drop=drop, script="train.py")
-    await request_explained(world.ports, plain, scope="http:ann", key=None, drop=drop)
+    await request_explained(world.ports, plain, source="http:ann", key="k")
+    await request_explained(world.ports, keyed, source="http:ann", key="k")
+    await request_explained(world.ports, plain, source="http:ann", key=None)
+    await request_explained(world.ports, plain, source="http:ann", key="k", drop=drop, script="train.py")
+    await request_explained(world.ports, plain, source="http:ann", key=None, drop=drop)
 
     assert records == [
         ("http", "http:ann", "k", "", "", None, True),
@@ -243,7 +243,7 @@ async def test_jobs_of_one_message_and_one_that_no_one_named_have_names_of_their
     events = [{"specversion": "1.0", "type": SUBMIT, "data": {"spec": job_json(nodeCount=n)}} for n in (1, 2)]
     accepted = await message_arrived(world.ports, json.dumps(events).encode(), "0a1b2c3d-4e5f")
     request = read_request(BODY, world.ports.policy.limits)
-    posted = await request_arrived(world.ports, request, door="http", scope="s", key="k")
+    posted = await request_arrived(world.ports, request, door="http", source="s", key="k")
 
     assert [one.job.name for one in accepted] == ["message-0a1b2c3d", "message-0a1b2c3d-1"]
     assert posted.job.name == f"http-{posted.job.id[2:10]}"

@@ -63,7 +63,7 @@ async def test_a_canary_is_in_no_answer(what: str, world: World) -> None:
     prepared = prepare(world.ports, request, key="k")
     reports = [as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)]
     try:
-        reports.append(await request_explained(world.ports, request, scope="http:", key="k"))
+        reports.append(await request_explained(world.ports, request, source="http:", key="k"))
     except SlipwayError as error:
         reports.append({"error": str(error)})
 

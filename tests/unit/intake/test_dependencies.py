@@ -147,7 +147,7 @@ OWNER, OTHER = Caller("ann", frozenset({SUBMIT})), Caller("bob", frozenset({SUBM
 
 async def _by(world: World, who: Caller, key: str, **members: Any) -> Job:
     request = _request(world, **members)
-    accepted = await request_arrived(world.ports, request, door="http", scope=who.source, key=key, who=who)
+    accepted = await request_arrived(world.ports, request, door="http", source=who.source, key=key, who=who)
     return accepted.job
 
 
@@ -260,7 +260,7 @@ async def test_validate_says_what_is_wrong_with_a_name(world: World) -> None:
 
 async def _explained(world: World, **members: Any) -> dict[str, Any]:
     request = _request(world, **members)
-    return await request_explained(world.ports, request, scope="queue", key=None)
+    return await request_explained(world.ports, request, source="queue", key=None)
 
 
 async def test_explain_says_what_a_job_would_wait_for(world: World) -> None:

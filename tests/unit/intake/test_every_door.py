@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.core.job import Drop
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.intake.arrive import message_arrived, request_arrived, request_explained, request_validated
 from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
@@ -38,7 +38,7 @@ async def by_queue(world: World, text: str) -> Problems:
 
 async def by_http(world: World, text: str) -> Problems:
     request = read_request(text.encode(), world.ports.policy.limits)
-    accepted = await request_arrived(world.ports, request, door="http", scope="", key=digest(text))
+    accepted = await request_arrived(world.ports, request, door="http", source="", key=digest(text))
     return list(accepted.job.problems)
 
 
@@ -49,7 +49,7 @@ async def by_validate(world: World, text: str) -> Problems:
 
 async def by_explain(world: World, text: str) -> Problems:
     request = read_request(text.encode(), world.ports.policy.limits)
-    body = await request_explained(world.ports, request, scope="http:", key=None)
+    body = await request_explained(world.ports, request, source="http:", key=None)
     return list(body["problems"])
 
 
@@ -168,7 +168,7 @@ async def test_the_scripts_of_a_folder_that_is_only_explained_need_not_be_there(
     request = read_request(running("digits/run/train.sh").encode(), world.ports.policy.limits)
     drop = Drop(container="scripts", folder="digits/run", job_file="job.json", files={}, etags={})
 
-    body = await request_explained(world.ports, request, scope="", key=None, drop=drop)
+    body = await request_explained(world.ports, request, source="", key=None, drop=drop)
 
     assert body["problems"] == []
 

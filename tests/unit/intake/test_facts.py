@@ -145,9 +145,9 @@ async def test_validate_and_explain_know_what_the_door_knows() -> None:
 
     prepared = await request_validated(world.ports, read_request(data, Limits()))
     short = read_request(json.dumps(job_json()).encode(), Limits())
-    explained = await request_explained(world.ports, short, scope="s", key=None)
+    explained = await request_explained(world.ports, short, source="s", key=None)
     explained_request = await request_explained(
-        world.ports, read_request(data, Limits()), scope="s", key=None
+        world.ports, read_request(data, Limits()), source="s", key=None
     )
 
     assert [one.code for one in prepared.problems] == ["SW074"]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.orders import (
+from shared.core.messages import (
     ENDED,
     LOOK_AT_FOLDER,
     MESSAGE,
@@ -97,8 +97,8 @@ def test_a_request_knows_where_its_document_stands_in_what_was_sent(
         key,
     )
     assert request.readable
-    assert request.source is not None
-    assert (json.loads(request.source.data), request.source.file) == (document, MESSAGE)
+    assert request.text is not None
+    assert (json.loads(request.text.data), request.text.file) == (document, MESSAGE)
 
 
 @pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [one], lambda one: event(data=one)])
@@ -133,7 +133,7 @@ def test_a_text_with_mistakes_asks_for_nothing_and_has_no_key() -> None:
     assert isinstance(only, Request)
     assert (only.key, only.readable, only.payload) == (None, False, hashlib.sha256(body).hexdigest())
     assert only.document == {"properties": {}}
-    assert only.source == Source(body, MESSAGE)
+    assert only.text == Source(body, MESSAGE)
 
 
 @pytest.mark.parametrize("body", [b"{", b"7", b"false"])
@@ -141,7 +141,7 @@ def test_what_is_no_object_is_kept_with_its_text(body: bytes) -> None:
     (only,) = read_message(body, Limits())
 
     assert isinstance(only, Request)
-    assert (only.document, only.source) == (None, Source(body, MESSAGE))
+    assert (only.document, only.text) == (None, Source(body, MESSAGE))
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_an_event_without_a_job_message_says_how_one_is_written(data: Any) -> No
     assert (problem.code, problem.pointer, request.envelope_at) == ("SW008", "/data", "/data")
     assert "write the job message as an object" in problem.remedy
     assert (request.document, request.payload, request.key) == (None, digest(whole), "/ci|7")
-    assert request.source is not None
+    assert request.text is not None
 
 
 @pytest.mark.parametrize("absent", ["source", "id"])
@@ -263,8 +263,8 @@ def test_a_request_is_read_with_the_name_of_its_text() -> None:
     request = read_request(json.dumps(ENVELOPE).encode(), Limits(), "train.json")
 
     assert (request.document, request.key, request.readable) == (BARE, "k", True)
-    assert request.source is not None
-    assert request.source.file == "train.json"
+    assert request.text is not None
+    assert request.text.file == "train.json"
     deep = json.dumps({"properties": {"a": {"b": {"c": {"d": {}}}}}}).encode()
     assert codes(read_request(deep, Limits(max_depth=4))) == ["SW004"]
     assert codes(

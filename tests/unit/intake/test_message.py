@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.orders import FolderLook, look_message
+from shared.core.messages import FolderLook, look_message
 from shared.intake.message import BlobWritten, ForeignEvent, Request, read_message
 from shared.jobspec import Limits
 

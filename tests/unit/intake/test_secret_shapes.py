@@ -84,7 +84,7 @@ async def test_a_secret_in_a_text_is_in_no_answer_and_in_no_line_that_is_shown(
         answer = as_json(prepared.problems, valid=prepared.valid, notes=prepared.notes)
         reports = [json.dumps(answer), report.text(report.problems_as_json(prepared.problems))]
         try:
-            reports.append(json.dumps(await request_explained(world.ports, request, scope="http:", key="k")))
+            reports.append(json.dumps(await request_explained(world.ports, request, source="http:", key="k")))
         except SlipwayError as error:
             reports.append(str(error))
         assert secret not in "".join(reports)

@@ -25,12 +25,12 @@ def _request(world: World, document: dict[str, Any]) -> Request:
 
 async def _post(world: World, key: str = "k", **members: Any) -> AcceptedSweep:
     request = _request(world, sweep_message(**members))
-    return await sweep_requested(world.ports, request, door="http", scope="http:ann", key=key)
+    return await sweep_requested(world.ports, request, door="http", source="http:ann", key=key)
 
 
 async def _post_job(world: World, key: str = "k") -> Accepted:
     request = _request(world, {"spec": job_json()})
-    return await request_arrived(world.ports, request, door="http", scope="http:ann", key=key)
+    return await request_arrived(world.ports, request, door="http", source="http:ann", key=key)
 
 
 async def test_the_same_key_joins_and_another_payload_is_422(world: World) -> None:

@@ -14,7 +14,7 @@ from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Unfinished
 from shared.core.memo import Memo
-from shared.core.orders import SweepPart, sweep_message
+from shared.core.messages import SweepPart, sweep_message
 from shared.core.ports import Active
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.parts import begin, sweep_part
@@ -139,21 +139,21 @@ async def test_each_part_submits_its_share_of_what_may_be_at_work(world: World) 
     assert len(world.engine.started) == 4
 
 
-async def test_an_order_whose_sweep_failed_is_done_when_it_comes_again(world: World) -> None:
+async def test_a_message_whose_sweep_failed_is_done_when_it_comes_again(world: World) -> None:
     await running(world)
-    order, unfinished = SweepPart(0, 2, world.now), world.ledger.unfinished
+    message, unfinished = SweepPart(0, 2, world.now), world.ledger.unfinished
 
     async def silent(shard: int, now: datetime, longest: timedelta) -> Unfinished:
         raise Unavailable("storage does not answer")
 
     world.ledger.unfinished = silent  # type: ignore[method-assign]
     with pytest.raises(Unavailable):
-        await sweep_part(world.ports, order)
+        await sweep_part(world.ports, message)
     world.ledger.unfinished = unfinished  # type: ignore[method-assign]
     world.pass_time(30)
 
-    assert await sweep_part(world.ports, order) is not None
-    assert await sweep_part(world.ports, order) is None
+    assert await sweep_part(world.ports, message) is not None
+    assert await sweep_part(world.ports, message) is None
 
 
 async def test_a_part_that_is_well_does_not_hide_that_another_one_fails(world: World) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
-from shared.core.orders import ENDED
+from shared.core.messages import ENDED
 from shared.intake.arrive import message_arrived
 from shared.intake.message import ForeignEvent, read_message
 from shared.jobspec import Limits

@@ -141,7 +141,7 @@ async def test_a_list_has_only_what_the_caller_may_see_and_a_full_page_of_it(wor
     request = read_request(
         json.dumps({"name": "mine", "spec": job_json()}).encode(), world.ports.policy.limits
     )
-    mine = await request_arrived(world.ports, request, door="http", scope=ANN.source, key="k", who=ANN)
+    mine = await request_arrived(world.ports, request, door="http", source=ANN.source, key="k", who=ANN)
     names[mine.job.id] = "mine"
     world.pass_time(1)
     names[(await world.message({"name": "other", "spec": job_json()}, "m9")).job.id] = "other"

@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse, Unavailable
-from shared.core.orders import digest
+from shared.core.messages import digest
 from shared.core.ports import Content
 from shared.intake.fetch import fetched
 from shared.intake.message import Request, read_request
@@ -66,9 +66,9 @@ async def test_the_document_of_a_blob_takes_its_place_and_counts_for_the_payload
     assert fetched_request.document == job_json()
     assert fetched_request.payload == digest([request.payload, digest(job_json())])
     assert (fetched_request.pointer, fetched_request.readable, fetched_request.problems) == ("", True, ())
-    assert fetched_request.source is not None
-    assert (fetched_request.source.data, fetched_request.source.file) == (text, "scripts/a/job.json")
-    assert fetched_request.around == request.source
+    assert fetched_request.text is not None
+    assert (fetched_request.text.data, fetched_request.text.file) == (text, "scripts/a/job.json")
+    assert fetched_request.around == request.text
     assert fetched_request.envelope == request.envelope
     assert files.reads[0] == ("a/job.json", world.ports.policy.limits.max_bytes)
 

@@ -172,8 +172,8 @@ async def test_the_limit_of_a_document_holds_for_the_job_file(dropped: Dropped) 
 async def test_problems_name_the_job_file(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": json.dumps(job_json(nodeCuont=1)).encode()})
     plan = await dropped.plan("a/")
-    assert plan.job.request.source is not None
-    assert plan.job.request.source.file == "a/job.json"
+    assert plan.job.request.text is not None
+    assert plan.job.request.text.file == "a/job.json"
 
 
 async def test_a_job_file_that_changes_meanwhile_is_left_to_its_next_look(dropped: Dropped) -> None:

@@ -107,7 +107,7 @@ async def test_a_folder_is_quiet_a_second_after_its_time(world: World) -> None:
 async def test_a_look_that_comes_too_early_orders_another_one(world: World) -> None:
     upload(world, job=PLAIN)
 
-    await look_at_folder(world.ports, FOLDER, ordered_for=world.now)
+    await look_at_folder(world.ports, FOLDER, sent_for=world.now)
 
     assert len(world.queues.messages) == 1
 

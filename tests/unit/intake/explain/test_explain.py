@@ -26,7 +26,7 @@ JOB = json.dumps(job_json(customToolkitSettings={"commandLine": f"python {SCRIPT
 
 async def _explain(world: World, document: Any, key: str | None = None, **how: Any) -> dict[str, Any]:
     request = read_request(json.dumps(document).encode(), world.ports.policy.limits)
-    return await request_explained(world.ports, request, scope="http:", key=key, **how)
+    return await request_explained(world.ports, request, source="http:", key=key, **how)
 
 
 async def test_nothing_runs_and_nothing_is_written(world: World) -> None:
@@ -112,12 +112,12 @@ async def test_an_explained_folder_is_left_alone_by_later_inventories(world: Wor
 async def test_a_job_that_would_join_another_says_which(world: World) -> None:
     first = (await world.message({"spec": job_json(), "idempotencyKey": "k"}, "m")).job
     request = read_request(json.dumps({"spec": job_json(), "idempotencyKey": "k"}).encode(), Limits())
-    body = await request_explained(world.ports, request, scope="queue", key="k")
+    body = await request_explained(world.ports, request, source="queue", key="k")
     assert (body["verdict"], body["job"]["existing"]["id"]) == ("duplicate", first.id)
     other = read_request(
         json.dumps({"spec": job_json(nodeCount=2), "idempotencyKey": "k"}).encode(), Limits()
     )
-    body = await request_explained(world.ports, other, scope="queue", key="k")
+    body = await request_explained(world.ports, other, source="queue", key="k")
     assert body["verdict"] == "refused"
     assert "another payload" in body["summary"]
 

@@ -27,7 +27,7 @@ from tests.unit.world import CLUSTER, Engines, World, job_json
 async def explained(world: World, document: Any, key: str | None = None) -> dict[str, Any]:
     body = document if isinstance(document, bytes) else json.dumps(document).encode()
     request = read_request(body, world.ports.policy.limits)
-    return await request_explained(world.ports, request, scope="queue", key=key)
+    return await request_explained(world.ports, request, source="queue", key=key)
 
 
 # The job

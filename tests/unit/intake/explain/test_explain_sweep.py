@@ -19,13 +19,13 @@ SWEEP = {"name": "tune", "sweep": {"lr": [0.1, 0.01], "seed": {"range": [0, 8]}}
 
 async def explained(world: World, document: Any, key: str | None = None) -> dict[str, Any]:
     request = read_request(json.dumps(document).encode(), world.ports.policy.limits)
-    return await request_explained(world.ports, request, scope="http:ann", key=key)
+    return await request_explained(world.ports, request, source="http:ann", key=key)
 
 
 async def submitted(world: World, document: Any, key: str) -> str:
     """The id of the sweep that this request makes."""
     request = read_request(json.dumps(document).encode(), world.ports.policy.limits)
-    result = await sweep_requested(world.ports, request, door="http", scope="http:ann", key=key)
+    result = await sweep_requested(world.ports, request, door="http", source="http:ann", key=key)
     return result.accepted.id
 
 

@@ -56,7 +56,7 @@ def counted(world: World) -> Counting:
 
 async def by_http(world: World, key: str, caller: str = "ann") -> Accepted:
     request = read_request(json.dumps(job_json()).encode(), world.ports.policy.limits)
-    return await request_arrived(world.ports, request, door="http", scope=f"http:{caller}", key=key)
+    return await request_arrived(world.ports, request, door="http", source=f"http:{caller}", key=key)
 
 
 def _errors(job: Job) -> list[dict[str, Any]]:

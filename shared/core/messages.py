@@ -1,4 +1,4 @@
-"""orders: messages with which the dispatcher wakes itself. Pure."""
+"""The messages of the queue `jobs` that bring no job: with most of them the dispatcher wakes itself. Pure."""
 
 from __future__ import annotations
 
@@ -12,24 +12,20 @@ from typing import Any
 #: CloudEvents type of our own delayed look at a folder.
 LOOK_AT_FOLDER = "io.slipway.drop.look.v1"
 
-
 #: CloudEvents type of a notice that jobs have ended, from the system that runs them; `data.jobs` has ids.
 ENDED = "io.slipway.jobs.ended.v1"
 
-
+#: CloudEvents type of the message that has one part swept.
 SWEEP = "io.slipway.sweep.v1"
 
-
-#: CloudEvents type of the order to record the remaining jobs of a job sweep.
+#: CloudEvents type of the message that has a process record the remaining jobs of a job sweep.
 EXPAND = "io.slipway.sweep.expand.v1"
 
 #: The queue of job messages.
 QUEUE = "jobs"
 
-
 #: Jobs that one such notice may name.
 MOST_ENDED = 1000
-
 
 #: What the places of problems call what was sent.
 MESSAGE = "message"
@@ -37,7 +33,7 @@ MESSAGE = "message"
 
 @dataclass(frozen=True)
 class FolderLook:
-    """Look at a folder again; `newest` is its youngest file when the look was ordered."""
+    """Look at a folder again; `newest` is its youngest file when the message was sent."""
 
     folder: str
     newest: datetime
@@ -52,16 +48,16 @@ class JobsEnded:
 
 @dataclass(frozen=True)
 class SweepPart:
-    """The order to sweep one of `parts` parts, as the timer gave it at `ordered_at`."""
+    """Sweep one of `parts` parts; the timer sent the message at `sent_at`."""
 
     part: int
     parts: int
-    ordered_at: datetime
+    sent_at: datetime
 
 
 @dataclass(frozen=True)
 class SweepExpansion:
-    """The order to record the jobs of a job sweep that are not recorded yet."""
+    """Record the jobs of a job sweep that are not recorded yet."""
 
     sweep_id: str
 
@@ -91,18 +87,18 @@ def ended_message(jobs: Sequence[str]) -> str:
     return json.dumps(event | {"data": {"jobs": list(jobs)}})
 
 
-def sweep_message(part: int, parts: int, ordered_at: datetime) -> str:
-    """The order to sweep one part."""
+def sweep_message(part: int, parts: int, sent_at: datetime) -> str:
+    """The message that has one part swept."""
     event = {
         "specversion": "1.0",
         "type": SWEEP,
         "source": "urn:slipway",
-        "id": f"{part}-{ordered_at.isoformat()}",
+        "id": f"{part}-{sent_at.isoformat()}",
     }
-    return json.dumps(event | {"data": {"part": part, "of": parts, "at": ordered_at.isoformat()}})
+    return json.dumps(event | {"data": {"part": part, "of": parts, "at": sent_at.isoformat()}})
 
 
 def expand_message(sweep_id: str) -> str:
-    """The order to record the remaining jobs of a job sweep."""
+    """The message that has the remaining jobs of a job sweep recorded."""
     event = {"specversion": "1.0", "type": EXPAND, "source": "urn:slipway", "id": sweep_id}
     return json.dumps(event | {"data": {"sweep": sweep_id}})
