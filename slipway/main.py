@@ -16,6 +16,7 @@ from slipway.commands.doctor.doctor_command import app as doctor
 from slipway.commands.emulator_commands import app as emulator
 from slipway.commands.events_commands import app as events
 from slipway.commands.job_commands import app as jobs
+from slipway.commands.output.output_commands import app as output
 from slipway.commands.profile.login_commands import app as profiles
 from slipway.commands.running.drop_commands import app as drops
 from slipway.commands.sweeps.sweep_commands import app as sweep
@@ -50,7 +51,7 @@ app = typer.Typer(
 )
 
 
-for group in (jobs, drops, events, dead, sweep, data, profiles, emulator, doctor):
+for group in (jobs, output, drops, events, dead, sweep, data, profiles, emulator, doctor):
     app.add_typer(group)
 
 

@@ -15,8 +15,8 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from functions.openapi.elements import UNLESS_SAME, Body, Content, Parameter, Raw
-from functions.openapi.operations import OPERATIONS, REFUSED, Operation
+from functions.openapi.elements import REFUSED, UNLESS_SAME, Body, Content, Operation, Parameter, Raw
+from functions.openapi.operations import OPERATIONS
 from functions.problem import TITLES
 from shared import __version__
 from shared.answers.base import Answer

@@ -1,4 +1,4 @@
-"""What operations are made of: parameters, bodies, and answers that are no JSON object."""
+"""What the table of operations is made of: operations, parameters, bodies, and answers that are no JSON."""
 
 from __future__ import annotations
 
@@ -38,6 +38,36 @@ class Raw:
 
 #: None: no content.
 Content: TypeAlias = type[Answer] | Raw | None
+
+#: What any call that has a caller may be refused with, and what any call may fail with.
+REFUSED = (400, 401, 403, 500, 502, 503)
+#: What a call with a body may be refused with, beside that.
+UNREADABLE = (415,)
+
+
+@dataclass(frozen=True)
+class Operation:
+    """One call. `route` is as the trigger has it, `answers` by status; refusals are problem documents."""
+
+    method: str
+    route: str
+    summary: str
+    answers: Mapping[int, Content]
+    #: statuses of refusals beside REFUSED
+    refused: tuple[int, ...] = ()
+    query: tuple[Parameter, ...] = ()
+    headers: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    #: whether it needs no caller
+    public: bool = False
+    #: a refusal that has members of its own
+    refusals: Mapping[int, Content] = field(default_factory=dict)
+
+
+def text(name: str, description: str, example: str = "") -> Parameter:
+    """A parameter that is a text."""
+    return Parameter(name, description, {"type": "string", "minLength": 1}, example)
+
 
 _STRING: Mapping[str, Any] = {"type": "string"}
 BYTES = Raw({"application/json": {"type": "object"}})

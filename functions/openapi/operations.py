@@ -6,7 +6,6 @@ Add each new route here, and each new parameter of one; tests compare this table
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 
 from functions.openapi.elements import (
     ATTACHMENT,
@@ -22,61 +21,31 @@ from functions.openapi.elements import (
     RECEIVER,
     REDIRECT,
     UNLESS_SAME,
+    UNREADABLE,
     ZIP,
-    Body,
-    Content,
+    Operation,
     Parameter,
+    text,
 )
 from shared.answers import events, job, job_sweep, operate, output, problem
 
-#: What any call that has a caller may be refused with, and what any call may fail with.
-REFUSED = (400, 401, 403, 500, 502, 503)
-#: What a call with a body may be refused with, beside that.
-UNREADABLE = (415,)
-
-
-@dataclass(frozen=True)
-class Operation:
-    """One call. `route` is as the trigger has it, `answers` by status; refusals are problem documents."""
-
-    method: str
-    route: str
-    summary: str
-    answers: Mapping[int, Content]
-    #: statuses of refusals beside REFUSED
-    refused: tuple[int, ...] = ()
-    query: tuple[Parameter, ...] = ()
-    headers: tuple[Parameter, ...] = ()
-    body: Body | None = None
-    #: whether it needs no caller
-    public: bool = False
-    #: a refusal that has members of its own
-    refusals: Mapping[int, Content] = field(default_factory=dict)
-
-
-def _text(name: str, description: str, example: str = "") -> Parameter:
-    return Parameter(name, description, {"type": "string", "minLength": 1}, example)
-
-
 _JOB_CONDITIONS = (
-    _text(
-        "state", "states separated by commas; `active` stands for every state that is not an end", "failed"
-    ),
-    _text("name", "a name; with `*` at its end, how names begin", "train-*"),
-    _text("experiment", "exactly this experiment"),
-    _text("label", "`NAME`, or `NAME=VALUE`", "team=vision"),
-    _text("cluster", "exactly this cluster"),
-    _text("source", "drop, inventory, http, queue or rerun, separated by commas"),
-    _text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
-    _text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
+    text("state", "states separated by commas; `active` stands for every state that is not an end", "failed"),
+    text("name", "a name; with `*` at its end, how names begin", "train-*"),
+    text("experiment", "exactly this experiment"),
+    text("label", "`NAME`, or `NAME=VALUE`", "team=vision"),
+    text("cluster", "exactly this cluster"),
+    text("source", "drop, inventory, http, queue or rerun, separated by commas"),
+    text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
+    text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
-    _text("after", "the `next` of an earlier answer"),
+    text("after", "the `next` of an earlier answer"),
 )
 _NO_JOB = (404, 410)
 _SWEEP = {202: job_sweep.SweepDetail, 200: job_sweep.SweepDetail}
 _FOLDER = (
-    _text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
-    _text("path", "a folder in it; `.`, the default, is the directory itself", "."),
+    text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
+    text("path", "a folder in it; `.`, the default, is the directory itself", "."),
 )
 
 #: By the name of the function.
@@ -87,7 +56,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "Submit a job",
         {202: job.AcceptedJob, 200: job.AcceptedJob},
         (409, 413, 422, 429, *UNREADABLE),
-        query=(_text("name", "the job's name where the document has none", "digits"),),
+        query=(text("name", "the job's name where the document has none", "digits"),),
         headers=(KEY,),
         body=JOB_DOCUMENT,
     ),
@@ -117,7 +86,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "Submit a sweep: a job of each combination of parameters",
         {202: job_sweep.AcceptedSweep, 200: job_sweep.AcceptedSweep},
         (409, 413, 422, *UNREADABLE),
-        (_text("name", "the sweep's name where the document has none", "tune"),),
+        (text("name", "the sweep's name where the document has none", "tune"),),
         (KEY,),
         JOB_DOCUMENT,
     ),
@@ -130,7 +99,7 @@ OPERATIONS: Mapping[str, Operation] = {
         {200: LOG},
         (*_NO_JOB, 409),
         (
-            _text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
+            text("file", "a file of `stdouterr`; by default the standard output", "stderr.txt"),
             Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
         ),
     ),
@@ -140,7 +109,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "List the files in a folder of an output directory",
         {200: output.OutputEntries},
         (*_NO_JOB, 409),
-        (*_FOLDER, _text("after", "the `next` of an earlier answer")),
+        (*_FOLDER, text("after", "the `next` of an earlier answer")),
     ),
     "get_file": Operation(
         "GET",
@@ -164,7 +133,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "Get addresses by which a finished job's files are read from storage itself",
         {200: output.FileAddresses},
         (*_NO_JOB, 409),
-        (*_FOLDER, _text("after", "the `next` of an earlier answer")),
+        (*_FOLDER, text("after", "the `next` of an earlier answer")),
     ),
     "get_metrics": Operation(
         "GET",
@@ -173,7 +142,7 @@ OPERATIONS: Mapping[str, Operation] = {
         {200: output.Metrics},
         (*_NO_JOB, 409),
         (
-            _text("after", "the `next` of an earlier answer"),
+            text("after", "the `next` of an earlier answer"),
             Parameter(
                 "points", "points of a series at most", {"type": "integer", "minimum": 4, "maximum": 2000}
             ),
@@ -250,8 +219,8 @@ OPERATIONS: Mapping[str, Operation] = {
         {200: EXPLAINED},
         (409, 413, 422, *UNREADABLE),
         (
-            _text("folder", "treat the document as the job file of this folder of the drop container"),
-            _text("script", "the script that a template is for"),
+            text("folder", "treat the document as the job file of this folder of the drop container"),
+            text("script", "the script that a template is for"),
             Parameter("format", "json is the default", {"enum": ["json", "markdown"]}),
         ),
         (KEY,),
@@ -263,7 +232,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "List clusters as they are now",
         {200: operate.ClusterList},
         query=(
-            _text("history", "also their nodes since then: a number with s, m, h, d or w, or a time", "6h"),
+            text("history", "also their nodes since then: a number with s, m, h, d or w, or a time", "6h"),
         ),
     ),
     "pause": Operation(
@@ -272,7 +241,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "Pause submissions",
         {200: operate.Switch},
         UNREADABLE,
-        (_text("reason", "shown with every job that waits"),),
+        (text("reason", "shown with every job that waits"),),
     ),
     "resume": Operation("POST", "resume", "Resume submissions", {200: operate.Switch}, UNREADABLE),
     "audit": Operation(

@@ -27,7 +27,7 @@ async def explain_sweep(
     every = combinations(envelope.sweep or {})
     total, values = len(every), every[0]
     parallel = min(envelope.parallel or total, total)
-    identity = sweep_id(key_of(candidate.scope, candidate.key)) if keyed and live else None
+    identity = sweep_id(key_of(candidate.source, candidate.key)) if keyed and live else None
     existing = await ports.job_sweeps.get(identity) if identity else None
     body = await explain(ports, _first(candidate, values, total), keyed=False, live=live)
     shown = ", ".join(f"{name}={text_of(value)}" for name, value in values.items())

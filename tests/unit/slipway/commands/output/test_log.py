@@ -11,9 +11,9 @@ from typer.testing import CliRunner
 from slipway.client.answers import FileChunk
 from slipway.client.refusal import Absent
 from slipway.client.service import LogChunk, Service
-from slipway.commands.job_commands import app
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
+from slipway.commands.output.output_commands import app
 from slipway.failure import Failure
 
 

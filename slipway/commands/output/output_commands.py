@@ -1,0 +1,133 @@
+"""The commands about what a job wrote: their words; what they do is imported when they are called."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slipway.options import LOCAL, JobId, Json, Key, Url, Utc
+
+app = typer.Typer()
+
+
+@app.command()
+def receipt(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
+    """Print the receipt of a job, for `rerun` and for the record."""
+    raise typer.Exit(_command("show").receipt(job, url, key))
+
+
+@app.command()
+def files(
+    job: JobId,
+    directory: Annotated[str, typer.Option(help="stdouterr, or the id of an output directory")] = "stdouterr",
+    path: Annotated[str, typer.Option(help="a folder in that directory")] = ".",
+    tree: Annotated[
+        bool, typer.Option("--tree", help="all files of all output directories, as `download` names them")
+    ] = False,
+    utc: Utc = False,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """List the files that a job wrote."""
+    if tree:
+        raise typer.Exit(_command("output.files").tree(job, url, key, as_json=as_json))
+    raise typer.Exit(_command("output.files").run(job, directory, path, url, key, utc=utc, as_json=as_json))
+
+
+@app.command(short_help="Download the files that a job wrote.")
+def download(
+    job: JobId,
+    patterns: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[PATTERN…]", help="a file or folder as `files --tree` names it; * and ? match"
+        ),
+    ] = None,
+    to: Annotated[
+        Path | None, typer.Option(help="the directory to save them in  [default: one named after the job]")
+    ] = None,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Download the files that a job wrote, by default all of them.
+
+    Files that are there already, of the same size and time, are left alone; others of the same name are
+    replaced. A download that was interrupted goes on where it stopped. The file .slipway-job in the directory
+    names the job.
+    """
+    raise typer.Exit(_command("output.download").download(job, patterns or (), to, url, key))
+
+
+@app.command(short_help="Print a file that a job wrote.")
+def cat(
+    job: JobId,
+    file: Annotated[str, typer.Argument(help="its name as `files --tree` shows it, e.g. MODEL/weights.bin")],
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Print a file that a job wrote, as it is. A name without its directory is one of stdouterr."""
+    raise typer.Exit(_command("output.download").cat(job, file, url, key))
+
+
+@app.command(short_help="Print the output of a job.")
+def log(
+    job: JobId,
+    file: Annotated[
+        str,
+        typer.Option(help="file to print, such as stderr.txt  [default: standard output of every process]"),
+    ] = "",
+    rank: Annotated[str, typer.Option(help="only the process of this rank, such as 0 or wk-1")] = "",
+    tail: Annotated[
+        int | None, typer.Option(min=0, help="begin with this many of the last lines of each process")
+    ] = None,
+    grep: Annotated[
+        str, typer.Option(metavar="PATTERN", help="only lines in which this regular expression matches")
+    ] = "",
+    timestamps: Annotated[
+        bool,
+        typer.Option(
+            "--timestamps", help="the time in front of each line at which it arrived, with --follow"
+        ),
+    ] = False,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="keep printing until the job has ended")
+    ] = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Print the output of a job.
+
+    Where there are several processes, each line begins with the rank. A terminal gets the colours of the job,
+    and no other control sequence; a file or a pipe gets the bytes as they are.
+    """
+    command = _command("output.log")
+    selection = command.Selection(file, rank, tail)
+    raise typer.Exit(command.run(job, url, key, selection, grep, follow=follow, timestamps=timestamps))
+
+
+@app.command(short_help="Show the numbers that a job reports, as curves.")
+def metrics(
+    job: JobId,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME…]", help="series to show; * and ? match")
+    ] = None,
+    follow: Annotated[
+        bool, typer.Option("--follow", "-f", help="keep showing them until the job has ended")
+    ] = False,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Show the numbers that a job and its nodes report, by default all of them.
+
+    A job prints {"slipway": {"epoch": 3, "loss": 0.1}}, or writes such lines into metrics.jsonl in an output
+    directory. They are drawn on a terminal; elsewhere each point is a line, with tabs between its columns.
+    """
+    show_metrics = _command("output.metrics").run
+    raise typer.Exit(show_metrics(job, names or (), url, key, follow=follow, as_json=as_json))
+
+
+def _command(name: str) -> Any:
+    return import_module(f"slipway.commands.{name}")
