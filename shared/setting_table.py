@@ -18,21 +18,6 @@ Kind = Literal[
     "address", "document", "objects", "table", "container", "containers", "ledger",
 ]  # fmt: skip
 
-#: Headings of the documentation, in its order.
-GROUPS: Mapping[str, str] = MappingProxyType(
-    {
-        "first": "The ones that matter first",
-        "clusters": "Clusters",
-        "access": "Who may call",
-        "webhooks": "Webhooks and receipts",
-        "limits": "Limits",
-        "timing": "Drops, sweeps and retention",
-        "storage": "Names in storage",
-        "telemetry": "Logs, metrics and traces",
-        "earlier": "Read for one more release",
-    }
-)
-
 
 class Bounds(NamedTuple):
     """The smallest and the largest value, in the unit of the kind; of each, where a setting has several."""
@@ -70,6 +55,7 @@ _WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGE
 class Setting:
     """One setting: an application setting, which is an environment variable."""
 
+    #: its heading in the documentation, a name of `slipway.settings_page.GROUPS`
     group: str
     kind: Kind
     default: str

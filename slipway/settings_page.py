@@ -9,12 +9,25 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from shared.setting_table import BOUNDS, GROUPS, LARGEST, LONGEST_DAYS, Kind, Setting
+from shared.setting_table import BOUNDS, LARGEST, LONGEST_DAYS, Kind, Setting
 from shared.settings import TABLE
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "reference" / "settings.md"
 EXAMPLE = ROOT / "local.settings.example.json"
+
+#: Headings of the page, in its order.
+GROUPS: Mapping[str, str] = {
+    "first": "The ones that matter first",
+    "clusters": "Clusters",
+    "access": "Who may call",
+    "webhooks": "Webhooks and receipts",
+    "limits": "Limits",
+    "timing": "Drops, sweeps and retention",
+    "storage": "Names in storage",
+    "telemetry": "Logs, metrics and traces",
+    "earlier": "Read for one more release",
+}
 
 _HEAD = f"""# Settings
 
