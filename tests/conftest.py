@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -64,6 +65,16 @@ def _use_this_python() -> None:
     sys.dont_write_bytecode = False
     # Nothing is dialled that a public authority vouches for; to read them all takes each process its time.
     os.environ["SSL_CERT_FILE"] = os.devnull
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Workers do not start a stack each."""
+    if config.getoption("dist") != "loadscope":
+        return None
+    from tests.schedule import StackScheduling
+
+    return StackScheduling(config, log)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -8,6 +8,7 @@ import json
 import uuid
 from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -18,6 +19,7 @@ from azure.storage.queue.aio import QueueServiceClient
 
 from local.patience import Patience
 from local.stack import Stack
+from tests.acceptance.prepared import Prepared
 
 T = TypeVar("T")
 #: Seconds without any progress.
@@ -41,9 +43,20 @@ class Door:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        if "_prepared" in vars(self):
+            self._prepared.close()
         await self.http.close()
         await self.blobs.close()
         await self.queues.close()
+
+    @cached_property
+    def _prepared(self) -> Prepared:
+        return Prepared()
+
+    @property
+    def slipway(self) -> tuple[str, ...]:
+        """What stands for the command in a command line."""
+        return self._prepared.command
 
     async def call(
         self, method: str, path: str, body: Any = None, **headers: str

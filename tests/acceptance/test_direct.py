@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -83,7 +82,7 @@ async def test_a_download_is_the_same_from_storage_and_through_the_app(
     door: Door, written: str, tmp_path: Path
 ) -> None:
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", "download", written, "MODEL/*"),
+        *(*door.slipway, "download", written, "MODEL/*"),
         *("--url", door.stack.host_url, "--key", door.key),
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT)},

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ async def doctor(door: Door, folder: Path, key: str) -> tuple[int | None, list[d
     settings.chmod(0o600)
     names = {name: text for name, text in os.environ.items() if not name.startswith("SLIPWAY_")}
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", "doctor", "--json", f"--settings={settings}"),
+        *(*door.slipway, "doctor", "--json", f"--settings={settings}"),
         cwd=ROOT,
         env={**names, "XDG_CONFIG_HOME": str(folder), "SLIPWAY_URL": door.stack.host_url, "SLIPWAY_KEY": key},
         stdout=asyncio.subprocess.PIPE,

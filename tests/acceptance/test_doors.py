@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import sys
 import uuid
 from typing import Any
 
@@ -205,7 +204,7 @@ def _with_drops(spec: dict[str, dict[str, object]]) -> dict[str, dict[str, objec
 async def _answer(door: Door, *words: str) -> str:
     """What a command prints on a pipe."""
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", *words, "--url", door.stack.host_url, "--key", door.key),
+        *(*door.slipway, *words, "--url", door.stack.host_url, "--key", door.key),
         stdout=asyncio.subprocess.PIPE,
     )
     out, _ = await command.communicate()

@@ -7,7 +7,6 @@ import hashlib
 import io
 import json
 import os
-import sys
 import zipfile
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -66,7 +65,7 @@ async def written(door: Door) -> AsyncIterator[str]:
 
 async def slipway(door: Door, *words: str, cwd: Path) -> tuple[int | None, bytes, str]:
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", *words, "--url", door.stack.host_url, "--key", door.key),
+        *(*door.slipway, *words, "--url", door.stack.host_url, "--key", door.key),
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=asyncio.subprocess.PIPE,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -85,9 +84,9 @@ async def test_by_command_offline_and_asked_of_the_deployment(door: Door, tmp_pa
     file = tmp_path / "local.settings.json"
     file.write_text(json.dumps({"Values": dict(door.stack.settings)}))
 
-    offline = await _slipway("explain", str(folder), "--json", "--settings", str(file))
+    offline = await _slipway(door, "explain", str(folder), "--json", "--settings", str(file))
     request = await _slipway(
-        "explain", str(folder / "job.json"), "--json", "--url", door.stack.host_url, key=door.key
+        door, "explain", str(folder / "job.json"), "--json", "--url", door.stack.host_url, key=door.key
     )
 
     first, second = json.loads(offline), json.loads(request)
@@ -106,7 +105,7 @@ async def test_every_run_below_a_template_is_asked_of_the_deployment(door: Door,
     (folder / "job.json").write_text(json.dumps(shell("bash <SLIPWAY_SCRIPT:*.sh>")))
 
     bodies = json.loads(
-        await _slipway("explain", str(folder), "--json", "--url", door.stack.host_url, key=door.key)
+        await _slipway(door, "explain", str(folder), "--json", "--url", door.stack.host_url, key=door.key)
     )
 
     assert [body["verdict"] for body in bodies] == ["runs", "runs"]
@@ -138,12 +137,9 @@ async def test_what_lies_in_the_container_is_known_to_validation(door: Door) -> 
     assert {one["code"] for one in answer["problems"]} >= {"SW070", "SW071"}
 
 
-async def _slipway(*arguments: str, key: str = "") -> str:
+async def _slipway(door: Door, *arguments: str, key: str = "") -> str:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "from slipway.main import main; main()",
-        *arguments,
+        *(*door.slipway, *arguments),
         cwd=ROOT,
         env={**os.environ, "SLIPWAY_KEY": key},
         stdout=asyncio.subprocess.PIPE,

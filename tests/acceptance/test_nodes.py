@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from pathlib import Path
 
 import pytest
@@ -40,7 +39,7 @@ async def test_nodes_are_shown_while_a_job_runs_on_one(door: Door) -> None:
 
 async def _nodes(door: Door) -> tuple[int | None, str]:
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", "nodes", "--url", door.stack.host_url, "--key", door.key),
+        *(*door.slipway, "nodes", "--url", door.stack.host_url, "--key", door.key),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

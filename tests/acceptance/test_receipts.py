@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -161,10 +160,7 @@ async def _rerun_of(door: Door, job_id: str) -> dict[str, Any] | None:
 
 async def _rerun(door: Door, receipt: str) -> tuple[int | None, str]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        "-c",
-        "from slipway.main import main; main()",
-        *("rerun", receipt, "--url", door.stack.host_url),
+        *(*door.slipway, "rerun", receipt, "--url", door.stack.host_url),
         cwd=ROOT,
         env={**os.environ, "SLIPWAY_KEY": door.key},
         stdout=asyncio.subprocess.PIPE,

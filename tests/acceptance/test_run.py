@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-import sys
 from pathlib import Path
 
 import pytest
@@ -135,7 +134,7 @@ async def test_a_detached_run_prints_its_id(door: Door, tmp_path: Path) -> None:
 
 async def waited(door: Door, job: str) -> tuple[int | None, str]:
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", "wait", job, "--url", door.stack.host_url, "--key", door.key),
+        *(*door.slipway, "wait", job, "--url", door.stack.host_url, "--key", door.key),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
     )

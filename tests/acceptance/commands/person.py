@@ -6,26 +6,31 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from tests.acceptance.door import Door
 
 ROOT = Path(__file__).resolve().parents[3]
+#: The program itself, for what a signal ends.
+PROGRAM = (sys.executable, "-m", "slipway.main")
 
 
 async def slipway(door: Door, cwd: Path, *words: str) -> tuple[int | None, str, str]:
-    command = await started(door, cwd, *words)
+    command = await started(door, cwd, *words, program=door.slipway)
     out, err = await command.communicate()
     return command.returncode, out.decode(), err.decode()
 
 
-async def started(door: Door, cwd: Path, *words: str) -> asyncio.subprocess.Process:
+async def started(
+    door: Door, cwd: Path, *words: str, program: Sequence[str] = PROGRAM
+) -> asyncio.subprocess.Process:
     settings = cwd / "local.settings.json"
     settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
     output = ("--url", door.stack.host_url, "--key", door.key, "--settings", str(settings))
     return await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", words[0], *output, *words[1:]),
+        *(*program, words[0], *output, *words[1:]),
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdin=asyncio.subprocess.DEVNULL,
@@ -39,7 +44,7 @@ async def json_of(door: Door, cwd: Path, *words: str) -> dict[str, Any]:
     settings = cwd / "settings.json"
     settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
     command = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", *words, "--settings", str(settings)),
+        *(*door.slipway, *words, "--settings", str(settings)),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,

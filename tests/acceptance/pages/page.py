@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shlex
 import textwrap
 from pathlib import Path
 
@@ -25,7 +26,7 @@ async def play(door: Door, folder: Path, commands: str) -> str:
     """What commands print in the folder, all of which succeed; `slipway` is at the stack behind the door."""
     programs = folder / "programs"
     programs.mkdir(parents=True, exist_ok=True)
-    (programs / "slipway").write_text(f'#!/bin/sh\nexec "{ROOT}/.venv/bin/python" -m slipway.main "$@"\n')
+    (programs / "slipway").write_text(f'#!/bin/sh\nexec {shlex.join(door.slipway)} "$@"\n')
     (programs / "slipway").chmod(0o755)
     shell = await asyncio.create_subprocess_exec(
         *("bash", "-euxo", "pipefail", "-c", commands),

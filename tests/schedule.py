@@ -1,0 +1,33 @@
+"""Which tests a worker of pytest-xdist runs one after the other: a module, or all that share a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from xdist.scheduler import LoadScopeScheduling
+
+#: By name, the folders and modules whose tests share a stack, which one worker starts, once.
+STACKS: Mapping[str, tuple[str, ...]] = {
+    # Two of these: their scripts have the same names, and one after the other they would be the longest.
+    "pages": tuple(f"tests/acceptance/{name}/" for name in ("commands", "pages", "templates")),
+    "door": (
+        "tests/acceptance/python/",
+        *(
+            f"tests/acceptance/test_{name}.py"
+            for name in (
+                *("bad_input", "canaries", "dead", "direct", "doctor", "doors", "download", "events"),
+                *("explain", "nodes", "operate", "receipts", "run"),
+            )
+        ),
+    ),
+    "entra": ("tests/acceptance/entra/",),
+    "addresses": ("tests/contract/addresses/",),
+}
+
+
+class StackScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
+    """Hands out modules, and all tests of a shared stack as if they were one."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        stack = next((name for name, places in STACKS.items() if nodeid.startswith(places)), None)
+        return stack or str(super()._split_scope(nodeid))
