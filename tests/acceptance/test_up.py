@@ -8,20 +8,23 @@ import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
 import psutil
+import pytest
 
 from local.patience import Patience
+from tests.acceptance.prepared import Prepared
 
 ROOT = Path(__file__).resolve().parents[2]
 FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--receiver-port=0")
 #: Seconds without any progress.
 PATIENCE = 180.0
+Slipway = Callable[..., Awaitable[str]]
 
 
 @dataclass(frozen=True)
@@ -69,21 +72,28 @@ async def up(data: Path, *options: str) -> AsyncIterator[Up]:
             await process.communicate()
 
 
-async def slipway(*arguments: str) -> str:
+@pytest.fixture(scope="module")
+def slipway() -> Iterator[Slipway]:
     """One command to its end; what it wrote. Has to succeed."""
-    ran = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "slipway.main", *arguments),
-        cwd=ROOT,
-        env={name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_STORAGE")},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    output = (await ran.communicate())[0].decode()
-    assert ran.returncode == 0, output
-    return output
+    prepared = Prepared()
+
+    async def slipway(*arguments: str) -> str:
+        ran = await asyncio.create_subprocess_exec(
+            *(*prepared.command, *arguments),
+            cwd=ROOT,
+            env={name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_STORAGE")},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output = (await ran.communicate())[0].decode()
+        assert ran.returncode == 0, output
+        return output
+
+    yield slipway
+    prepared.close()
 
 
-async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> None:
+async def test_what_it_prints_works_and_a_restart_goes_on(slipway: Slipway, tmp_path: Path) -> None:
     async with up(tmp_path) as running:
         settings, url = f"--settings={running.settings}", f"--url={running.url}"
         assert open_to_others(tmp_path) == []
@@ -120,7 +130,9 @@ async def test_what_it_prints_works_and_a_restart_goes_on(tmp_path: Path) -> Non
     assert table == after
 
 
-async def test_a_first_job_runs_where_there_is_none(tmp_path: Path) -> None:
+async def test_a_first_job_runs_where_there_is_none_and_nothing_outlives_a_stack_that_is_killed(
+    slipway: Slipway, tmp_path: Path
+) -> None:
     async with up(tmp_path, "--example") as running:
         table, patience = "", Patience(PATIENCE)
         while not re.search(r"digits .* succeeded", table):
@@ -132,10 +144,17 @@ async def test_a_first_job_runs_where_there_is_none(tmp_path: Path) -> None:
     async with up(tmp_path, "--example") as again:
         await asyncio.sleep(3)
         assert (await slipway("jobs", f"--url={again.url}")).count("j_") == 1
-        await again.stop(signal.SIGTERM)
+        everybody = psutil.Process(again.process.pid).children(recursive=True)
+        again.process.kill()
+        await again.process.communicate()
+
+        _, remaining = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
+        assert [one for one in remaining if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
-async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_given(tmp_path: Path) -> None:
+async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_given(
+    slipway: Slipway, tmp_path: Path
+) -> None:
     vault, command = "https://our-vault.vault.azure.net/secrets/token", "mount -t nfs server:/data"
     (tmp_path / "in").write_text("from outside\n")
     (tmp_path / "secrets.json").write_text(json.dumps({vault: "of the vault"}))
@@ -162,8 +181,11 @@ async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_given(tmp_path
     assert "from outside\n12\n" in log
 
 
-async def test_ctrl_c_ends_the_processes_of_running_jobs_too(tmp_path: Path) -> None:
+async def test_setup_finds_the_shares_of_azurites_account_and_ctrl_c_ends_the_processes_of_jobs(
+    slipway: Slipway, tmp_path: Path
+) -> None:
     async with up(tmp_path) as running:
+        await assert_setup_finds_the_shares(slipway, tmp_path, running)
         settings, url = f"--settings={running.settings}", f"--url={running.url}"
         long = tmp_path / "long.json"
         long.write_text(
@@ -178,31 +200,20 @@ async def test_ctrl_c_ends_the_processes_of_running_jobs_too(tmp_path: Path) -> 
         assert await running.stop(signal.SIGINT) == 0
 
 
-async def test_setup_finds_the_shares_of_azurites_account_at_the_emulator(tmp_path: Path) -> None:
-    async with up(tmp_path) as running:
-        plain = json.loads(running.settings.read_text())
-        string: str = plain["Values"]["SLIPWAY_STORAGE"]
-        plain["Values"]["SLIPWAY_STORAGE"] = string.partition("FileEndpoint=")[0]
-        file = tmp_path / "plain.json"
-        file.write_text(json.dumps(plain))
+async def assert_setup_finds_the_shares(slipway: Slipway, folder: Path, running: Up) -> None:
+    """At the emulator, also where the connection string does not name it."""
+    plain = json.loads(running.settings.read_text())
+    string: str = plain["Values"]["SLIPWAY_STORAGE"]
+    plain["Values"]["SLIPWAY_STORAGE"] = string.partition("FileEndpoint=")[0]
+    file = folder / "plain.json"
+    file.write_text(json.dumps(plain))
 
-        output = await slipway("setup", f"--settings={file}", "--share=more", "--scripts-dir=mine")
-        await running.stop(signal.SIGTERM)
+    output = await slipway("setup", f"--settings={file}", "--share=more", "--scripts-dir=mine")
 
     assert "FileEndpoint=" in string
     reports = [line.split() for line in output.splitlines()]
     assert ["share", "more", "created"] in reports
     assert ["directory", "more/mine", "created"] in reports
-
-
-async def test_nothing_outlives_a_stack_that_is_killed(tmp_path: Path) -> None:
-    async with up(tmp_path) as running:
-        everybody = psutil.Process(running.process.pid).children(recursive=True)
-        running.process.kill()
-        await running.process.communicate()
-
-        _, remaining = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
-        assert [one for one in remaining if one.status() != psutil.STATUS_ZOMBIE] == []
 
 
 def open_to_others(data: Path) -> list[str]:

@@ -111,9 +111,9 @@ async def test_tensorflow_trains_on_one_node(door: Door, tmp_path: Path) -> None
 @pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun; `.ci/run` installs Open MPI")
 async def test_horovod_starts_by_mpirun_on_two_nodes(door: Door, tmp_path: Path) -> None:
     await run(door, tmp_path / "first", "python")
-    for name, files in (("tensorflow", TENSORFLOW), ("horovod", HOROVOD)):
-        # Into the Python of the nodes: here no container runtime has the image.
-        await pip(door, "install", "--no-index", str(wheel(tmp_path, name, files)))
+    wheels = [wheel(tmp_path, "tensorflow", TENSORFLOW), wheel(tmp_path, "horovod", HOROVOD)]
+    # Into the Python of the nodes: here no container runtime has the image.
+    await pip(door, "install", "--no-index", *map(str, wheels))
     try:
         shown = await run(door, tmp_path, "horovod")
     finally:

@@ -48,7 +48,7 @@ def metrics(folder: Path) -> dict[str, Any]:
     return loaded
 
 
-async def test_one_process_and_two_reach_the_same_model(tmp_path: Path) -> None:
+async def test_one_process_and_two_reach_the_same_model_with_its_metrics(tmp_path: Path) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
 
     said_alone = await train(alone, processes=1)
@@ -61,12 +61,11 @@ async def test_one_process_and_two_reach_the_same_model(tmp_path: Path) -> None:
     assert (metrics(alone)["nodes"], metrics(together)["nodes"]) == (1, 2)
     assert said_alone.splitlines()[0] == "rank 0 of 1: 12942 of 12942 training images"
     assert said_together.splitlines()[0] == "rank 0 of 2: 6471 of 12942 training images"
+    assert_metrics_of_what_was_written(alone, said_alone)
 
 
-async def test_the_metrics_are_those_of_the_model_that_was_written(tmp_path: Path) -> None:
-    output = await train(tmp_path / "run", processes=1)
-
-    answer = metrics(tmp_path / "run")
+def assert_metrics_of_what_was_written(folder: Path, output: str) -> None:
+    answer = metrics(folder)
     assert answer["epochs"] == EPOCHS
     assert answer["processes"] == 1
     assert 0 < answer["seconds"] < 180
