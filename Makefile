@@ -10,8 +10,9 @@ FUZZ_SECONDS ?= 60
 SBOM ?= slipway.cdx.json
 JOBS ?= 2000
 SEEDS ?= 10000
-# Of three workers, one usually waits for another process: two processors are busy.
-PYTEST_FLAGS ?= -n 3 --dist loadscope --no-loadscope-reorder
+# Of four workers, two usually wait for another process: two processors are busy. tests/schedule.py says what
+# one worker runs as a whole; the longest of that comes first, and unit tests fill the end.
+PYTEST_FLAGS ?= -n 4 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm

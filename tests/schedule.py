@@ -22,6 +22,8 @@ STACKS: Mapping[str, tuple[str, ...]] = {
     ),
     "entra": ("tests/acceptance/entra/",),
     "addresses": ("tests/contract/addresses/",),
+    "emulator": ("tests/contract/emulator/",),
+    "host": ("tests/contract/host/",),
 }
 
 
