@@ -19,7 +19,7 @@ from azure.storage.queue.aio import QueueServiceClient
 
 from local.patience import Patience
 from local.stack import Stack
-from tests.acceptance.prepared import Prepared
+from tests.acceptance.prepared.server import Prepared
 
 T = TypeVar("T")
 #: Seconds without any progress.

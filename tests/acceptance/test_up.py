@@ -18,7 +18,7 @@ import psutil
 import pytest
 
 from local.patience import Patience
-from tests.acceptance.prepared import Prepared
+from tests.acceptance.prepared.server import Prepared
 
 ROOT = Path(__file__).resolve().parents[2]
 FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--receiver-port=0")

@@ -9,7 +9,7 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.acceptance.guarded import guarded_stack
+from tests.acceptance.entra.guarded import guarded_stack
 from tests.browser.reader import PATIENCE, Reader
 from tests.contract.entra_tenant import AUDIENCE, Person, Tenant, open_tenant
 

@@ -8,7 +8,7 @@ import pytest
 import pytest_asyncio
 
 from tests.acceptance.door import Door
-from tests.acceptance.guarded import guarded_stack
+from tests.acceptance.entra.guarded import guarded_stack
 from tests.contract.entra_tenant import Tenant, open_tenant
 
 

@@ -2,7 +2,7 @@
 
 A test makes a hundred calls, and to import what one needs takes longer than the rest of it. What is called is
 the same: arguments, environment, folder, standard streams and exit code; `tests/slow/slipway` and some tests
-here start the program itself. `python -m tests.acceptance.prepared SOCKET` serves until its input closes.
+here start the program itself. `python -m tests.acceptance.prepared.server SOCKET` serves until its input closes.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-_CLIENT = Path(__file__).with_name("prepared_client.py")
+ROOT = Path(__file__).resolve().parents[3]
+_CLIENT = Path(__file__).with_name("client.py")
 _SDKS = ("azure.storage.blob.aio", "azure.storage.queue.aio")
 
 

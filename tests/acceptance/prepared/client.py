@@ -1,4 +1,4 @@
-"""Hands arguments, environment, folder and streams to the process of `prepared.py`: a call of `slipway`."""
+"""Hands arguments, environment, folder and streams to the process of `server.py`: a call of `slipway`."""
 
 import json
 import os
