@@ -2,7 +2,7 @@
 
 A test makes a hundred calls, and to import what one needs takes longer than the rest of it. What is called is
 the same: arguments, environment, folder, standard streams and exit code; `tests/slow/slipway` and some tests
-here start the program itself. `python -m tests.acceptance.prepared.server SOCKET` serves until its input ends.
+here start the program itself. It serves at the socket of its argument until its input ends.
 """
 
 from __future__ import annotations
