@@ -14,6 +14,7 @@ _KINDS = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATO
 
 def functions_of(module: Path) -> dict[tuple[str, int], FunctionType]:
     """The living functions of a module by qualified name and first line, decorated or not."""
+    gc.unfreeze()  # `conftest` freezes what the collection of tests made, and frozen objects are not listed
     return {
         (result.__code__.co_qualname, result.__code__.co_firstlineno): result
         for result in gc.get_objects()

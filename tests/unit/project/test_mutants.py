@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import gc
+from pathlib import Path
 
 import pytest
 
+from tests.mutants import operators
 from tests.mutants.__main__ import EQUIVALENT, ROOT, equivalents
+from tests.mutants.code import functions_of
 from tests.mutants.operators import mutants_of
 
 
@@ -71,3 +75,11 @@ def test_a_mutant_without_a_reason_is_refused() -> None:
     }
     with pytest.raises(ValueError, match="m: a => b"):
         equivalents("m: a => b\n")
+
+
+def test_functions_are_found_also_after_the_collection_has_frozen_them() -> None:
+    gc.freeze()
+
+    functions = functions_of(Path(operators.__file__))
+
+    assert mutants_of in functions.values()
