@@ -18,6 +18,7 @@ from shared.intake.accept import key_of
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.job_sweeps.seats import advance, seat
+from shared.lifecycle.legible import legible as read_legible
 from shared.lifecycle.sweep import sweep as sweep_shards
 from shared.operate.job_sweeps import cancel_sweep
 from tests.unit.lifecycle.waiting.swept import (
@@ -101,8 +102,10 @@ async def test_ends_that_cannot_be_read_are_counted_by_the_next_pass(
 
     with monkeypatch.context() as patch:
         patch.setattr(seats, "ends_of", fail)
+        other = await _second(world, parallel=1)
         await world.sweep()
     assert await states(world, sweep) == [SUCCEEDED, ACCEPTED, ACCEPTED, ACCEPTED]
+    assert await states(world, other) == [QUEUED, ACCEPTED, ACCEPTED, ACCEPTED]
 
     await world.sweep()
 
@@ -177,8 +180,26 @@ async def test_a_record_that_changes_all_the_time_is_left_as_it_is(
         return None
 
     monkeypatch.setattr(type(world.ports.job_sweeps), "change", refuse)
-
     assert await advance(world.ports, stored, {}) == stored
+    monkeypatch.setattr(type(world.ports.job_sweeps), "get", refuse)
+    assert await advance(world.ports, stored, {}) == stored
+
+
+async def test_a_job_without_a_sweep_costs_no_read_of_one(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await world.message({"spec": job_json()}, "m0")
+    sweep = await accepted_sweep(world)
+    original, ids = type(world.ports.job_sweeps).get, []
+
+    async def get(port: Any, identity: str) -> StoredSweep | None:
+        ids.append(identity)
+        return await original(port, identity)
+
+    monkeypatch.setattr(type(world.ports.job_sweeps), "get", get)
+    await seat(world.ports, await _rows(world), [], ())
+
+    assert ids == [sweep.id]
 
 
 async def test_an_end_comes_once_and_its_event_is_due_after_a_grace_period(
@@ -193,6 +214,7 @@ async def test_an_end_comes_once_and_its_event_is_due_after_a_grace_period(
     monkeypatch.setattr(seats, "deliver_now", deliver)
     ended = await advance(world.ports, await _stored(world, sweep), ends)
     world.pass_time(5)
+    monkeypatch.setattr(type(world.ports.job_sweeps), "end", None)
     again = await advance(world.ports, ended, ends)
 
     notice = await world.outbox.notice(sweep.id, 1)
@@ -208,11 +230,11 @@ async def test_the_end_of_a_job_is_asked_for_once_and_one_without_a_record_keeps
 ) -> None:
     sweep = await accepted_sweep(world, parallel=2)
     await world.sweep()
-    original, looks = seats.legible, []
+    looks: list[str] = []
 
     async def legible(ports: Any, job_id: str) -> Any:
         looks.append(job_id)
-        return None if job_id == sweep.job_id(3) else await original(ports, job_id)
+        return None if job_id == sweep.job_id(3) else await read_legible(ports, job_id)
 
     async def fail(*_: Any) -> None:
         raise Unavailable("no answer")
@@ -228,3 +250,4 @@ async def test_the_end_of_a_job_is_asked_for_once_and_one_without_a_record_keeps
 
     assert first == sorted(sweep.job_id(index) for index in range(4))
     assert looks == [sweep.job_id(3)]
+    assert await seat(world.ports, await _rows(world), [sweep.id], ()) == []
