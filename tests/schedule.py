@@ -22,6 +22,8 @@ STACKS: Mapping[str, tuple[str, ...]] = {
     ),
     "entra": ("tests/acceptance/entra/",),
     "addresses": ("tests/contract/addresses/",),
+    # Two again: together they take three minutes.
+    "nodes": tuple(f"tests/contract/emulator/{name}/" for name in ("launch", "nodes")),
     "emulator": ("tests/contract/emulator/",),
     "host": ("tests/contract/host/",),
 }
