@@ -8,7 +8,6 @@ param storageName string
 param vaultUri string
 param insightsName string
 param subnetId string
-param engine string
 param audience string
 param alwaysReady int
 
@@ -22,12 +21,11 @@ resource insights 'Microsoft.Insights/components@2020-02-02' existing = {
 
 var endpoints = storage.properties.primaryEndpoints
 
-var ofClusters = engine == 'slurm'
-  ? {
-      SLIPWAY_CLUSTERS: string(loadJsonContent('clusters.json'))
-      SLIPWAY_SLURM_KEYS: '@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/slurm-keys)'
-    }
-  : {}
+// secrets.json says which secret of the vault each setting is.
+var secretSettings = mapValues(
+  loadJsonContent('secrets.json'),
+  secret => '@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/${secret})'
+)
 
 var ofTokens = empty(audience) ? {} : { SLIPWAY_TENANT: tenant().tenantId, SLIPWAY_AUDIENCE: audience }
 
@@ -97,14 +95,13 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
         SLIPWAY_STORAGE__blobServiceUri: endpoints.blob
         SLIPWAY_STORAGE__queueServiceUri: endpoints.queue
         SLIPWAY_STORAGE__tableServiceUri: endpoints.table
-        SLIPWAY_SEAL_KEY: '@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/seal-key)'
-        SLIPWAY_WEBHOOK_SECRETS: '@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/webhook-secrets)'
+        SLIPWAY_CLUSTERS: string(loadJsonContent('clusters.json'))
         SLIPWAY_SOURCE: 'urn:slipway:${token}'
         SLIPWAY_REGION: location
         SLIPWAY_SUBSCRIPTION: subscription().subscriptionId
         SLIPWAY_RESOURCE_GROUP: resourceGroup().name
       },
-      ofClusters,
+      secretSettings,
       ofTokens,
       loadJsonContent('settings.json')
     )

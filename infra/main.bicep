@@ -11,10 +11,6 @@ param environmentName string
 @metadata({ azd: { type: 'location' } })
 param location string
 
-@description('Where jobs run: on the Slurm clusters of clusters.json, or nowhere yet.')
-@allowed(['none', 'slurm'])
-param engine string = 'none'
-
 @description('Put storage and secrets behind private endpoints, and the app into a virtual network.')
 param vnetEnabled bool = false
 
@@ -113,7 +109,6 @@ module dispatcher 'dispatcher.bicep' = {
     vaultUri: vault.outputs.uri
     insightsName: monitor.outputs.insightsName
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
-    engine: engine
     audience: audience
     alwaysReady: alwaysReady
   }

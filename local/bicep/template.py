@@ -80,7 +80,7 @@ class Template:
     parameters: dict[str, bool] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
     outputs: set[str] = field(default_factory=set)
-    #: of every kind, with those of loops
+    #: of every kind, with those of loops and lambdas
     symbols: set[str] = field(default_factory=set)
     uses: list[Use] = field(default_factory=list)
     #: what is no Bicep at all
@@ -117,7 +117,7 @@ def _declare(template: Template, node: Node) -> None:
     symbol = _text(children[0])
     if node.type != "output_declaration":
         template.symbols.add(symbol)
-    template.symbols.update(_loop_variables(node))
+    template.symbols.update(_inner_variables(node))
     if node.type == "parameter_declaration":
         template.parameters[symbol] = len(children) > 2
     elif node.type == "variable_declaration":
@@ -197,11 +197,12 @@ def _uses(node: Node) -> Iterator[Use]:
             yield from _uses(child)
 
 
-def _loop_variables(node: Node) -> Iterator[str]:
+def _inner_variables(node: Node) -> Iterator[str]:
+    """Those of loops and of lambdas: one name, or several in parentheses."""
     for inner in _walk(node):
-        if inner.type == "for_statement":
+        if inner.type in ("for_statement", "lambda_expression"):
             first = inner.named_children[0]
-            names = first.named_children if first.type == "for_loop_parameters" else [first]
+            names = [first] if first.type == "identifier" else first.named_children
             yield from map(_text, names)
 
 

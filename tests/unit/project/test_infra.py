@@ -15,6 +15,7 @@ from local.bicep.template import Value
 from shared.configured import ConfiguredEngines
 from shared.delivery.deliver import QUEUE
 from shared.settings import TABLE, Settings
+from tests.unit.project.test_engine_names import engines_named_in
 
 ROOT = Path(__file__).resolve().parents[3]
 INFRA = ROOT / "infra"
@@ -26,6 +27,7 @@ FILLED = {
     "endpoints.blob": "https://st.blob.core.windows.net/",
     "endpoints.queue": "https://st.queue.core.windows.net/",
     "endpoints.table": "https://st.table.core.windows.net/",
+    "string(loadJsonContent('clusters.json'))": (INFRA / "clusters.json").read_text("utf-8"),
     "subscription().subscriptionId": "00000000-0000-0000-0000-000000000001",
 }
 
@@ -65,8 +67,9 @@ def app_settings() -> dict[str, str]:
     """Every setting that the template gives the app, under whichever condition, as the template writes it."""
     text = code("infra/dispatcher.bicep")
     pairs = re.findall(r"\b([A-Z][A-Za-z_]*_[A-Za-z_]*): ([^,}\n]*(?:\{[^}]*\}[^,}\n]*)*)", text)
+    secrets = dict.fromkeys(json.loads(code("infra/secrets.json")), "'@Microsoft.KeyVault(…)'")
     others: dict[str, str] = json.loads(code("infra/settings.json"))
-    return {name: value.strip() for name, value in pairs} | others
+    return {name: value.strip() for name, value in pairs} | secrets | others
 
 
 SET = app_settings()
@@ -82,7 +85,7 @@ def test_the_app_starts_with_the_settings_of_the_template() -> None:
     values = {}
     for name, value in SET.items():
         text = FILLED.get(value, value.strip("'"))
-        values[name] = "" if text.startswith("@Microsoft.KeyVault(") or name == "SLIPWAY_CLUSTERS" else text
+        values[name] = "" if text.startswith("@Microsoft.KeyVault(") else text
     settings = Settings(values)
 
     settings.check()
@@ -102,12 +105,25 @@ def test_a_setting_that_the_template_leaves_out_has_a_default_for_azure() -> Non
     assert TABLE["SLIPWAY_WEBHOOK_LOOPBACK"].default == "false"
 
 
-def test_the_clusters_of_the_template_are_configured() -> None:
-    clusters = json.loads(code("infra/clusters.json"))
+def test_clusters_as_the_guide_shows_them_are_configured() -> None:
+    (text,) = re.findall(r"^```json\n(.*?)^```$", code("docs/how-to/deploy.md"), re.DOTALL | re.MULTILINE)
 
-    engines = ConfiguredEngines(Settings({"SLIPWAY_CLUSTERS": json.dumps(clusters)}))
+    engines = ConfiguredEngines(Settings({"SLIPWAY_CLUSTERS": text}))
 
-    assert set(engines.clusters) == set(clusters)
+    assert set(engines.clusters) == set(json.loads(text)) != set()
+
+
+def test_the_template_names_no_engine() -> None:
+    files = [*INFRA.glob("*.bicep"), INFRA / "main.parameters.json", INFRA / "hooks" / "secrets.sh"]
+
+    assert {path.name for path in files if engines_named_in(path.read_text("utf-8"))} == set()
+
+
+def test_what_the_hook_puts_into_the_vault_is_a_setting() -> None:
+    names = set(re.findall(r"^make ([\w-]+)", code("infra/hooks/secrets.sh"), re.MULTILINE))
+
+    assert names
+    assert names <= set(json.loads(code("infra/secrets.json")).values())
 
 
 def test_the_parameters_are_those_of_the_template_and_of_the_guide() -> None:

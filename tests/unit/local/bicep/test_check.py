@@ -59,6 +59,7 @@ TYPED = {
 }
 UNTYPED = {
     "a name that no one declares": ("main.bicep", "token: token", "token: tokn", "BCP057"),
+    "a name in a lambda": ("dispatcher.bicep", "${secret})'", "${secrets})'", "BCP057"),
     "a parameter that a module has not": (
         "main.bicep",
         "dailyLogGb: dailyLogGb",
