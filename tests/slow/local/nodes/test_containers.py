@@ -9,7 +9,7 @@ import pytest
 
 from local.nodes.containers import exports
 from local.nodes.docker import ContainerRuntime, answering
-from tests.unit.local.batchai.test_engines import DOCKER
+from tests.unit.local.nodes.test_docker import DOCKER
 
 
 def test_an_environment_of_any_characters_arrives_as_it_is() -> None:
