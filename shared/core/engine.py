@@ -222,8 +222,9 @@ class Engine(Protocol):
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
         """Pure: every one of ABILITIES, for a cluster as it is configured, and as `view` shows it if given.
 
-        `configured` only where neither says whether the cluster is set up for it. Raises Misconfigured for
-        a cluster that is not configured.
+        `configured` only where neither says whether the cluster is set up for it. A cluster that no setting
+        describes may still be one of the engine's service: the answer is then that of all its clusters. An
+        engine that reaches only clusters that are described raises Misconfigured.
         """
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:

@@ -7,6 +7,7 @@ import json
 import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from local.azurite import Azurite
 from local.patience import Patience
 from local.process import child
 from local.slurm import Options, Slurm, missing_programs, slurm
-from shared.core.engine import room
+from shared.core.engine import ABILITIES, room
 from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
@@ -149,6 +150,12 @@ async def test_a_job_runs_and_succeeds(rig: Rig) -> None:
 async def test_a_cluster_says_what_its_jobs_can_count_on_and_how_many_nodes_they_may_have(rig: Rig) -> None:
     assert await rig.engine.facts(CLUSTER, {}) == rig.facts
     assert room(await rig.engine.nodes(CLUSTER)) == rig.facts.max_nodes
+
+
+async def test_every_ability_is_answered_for_a_cluster_and_all_or_none_for_another(rig: Rig) -> None:
+    assert rig.engine.capabilities(CLUSTER).keys() == ABILITIES.keys()
+    with suppress(Misconfigured):  # by an engine that reaches only clusters that settings describe
+        assert rig.engine.capabilities("undescribed").keys() == ABILITIES.keys()
 
 
 async def test_a_job_that_fails_says_why(rig: Rig) -> None:
