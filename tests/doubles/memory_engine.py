@@ -26,7 +26,6 @@ from shared.core.ports import (
 )
 from shared.core.refusals import gives_none, refused
 from shared.jobspec import JobSpec, JsonObject, Problem
-from shared.jobspec.format.toolkits import TOOLKITS
 
 _ALL = dict.fromkeys(ABILITIES, Ability("yes"))
 
@@ -49,7 +48,7 @@ class MemoryEngine:
     #: the cluster does not answer; and how often it was called
     down: bool = False
     calls: int = 0
-    #: toolkit → why this engine cannot run it
+    #: toolkit's block → why this engine cannot run it
     cannot: Mapping[str, str] = field(default_factory=dict)
     #: the resources that jobs may choose
     allow: Sequence[str] = ()
@@ -70,9 +69,9 @@ class MemoryEngine:
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """The toolkits that the test does not want."""
-        why = self.cannot.get(spec.properties.tool_type)
-        block = next(name for name, kind in TOOLKITS.items() if kind == spec.properties.tool_type)
-        return (refused("SW109", f"/properties/{block}", why),) if why else ()
+        properties = spec.document()["properties"]
+        blocks = ((block, why) for block, why in self.cannot.items() if block in properties)
+        return tuple(refused("SW109", f"/properties/{block}", why) for block, why in blocks)
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """As an engine with one call."""

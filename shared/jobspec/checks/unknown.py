@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from shared.jobspec.checks.wrapper import ANSWERS
 from shared.jobspec.format.homes import home_of
 from shared.jobspec.format.secrets import is_secret_name
-from shared.jobspec.format.toolkits import TOOLKIT_MODELS
+from shared.jobspec.format.toolkits import TOOLKITS
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
@@ -89,8 +89,8 @@ def unknown_property(
         fix = _renamed(pointer, name, older.renamed) if older.renamed else None
         fix = Fix("remove", pointer) if older.removed and exact(name) else fix
         return _unknown(pointer, f"unknown property; {older.message}", older.remedy, fix, older.renamed)
-    if holder in TOOLKIT_MODELS:
-        elsewhere = [block for block, model in TOOLKIT_MODELS.items() if name in _names(model)]
+    if holder in TOOLKITS:
+        elsewhere = [block for block, model in TOOLKITS.items() if name in _names(model)]
         if elsewhere:
             return _of_another_toolkit(pointer, name, holder, elsewhere)
     if is_secret_name(name, below=False):
@@ -132,7 +132,7 @@ def _of_no_toolkit(pointer: str, name: str, names: Collection[str], suggestions:
 def _of_another_toolkit(pointer: str, name: str, holder: str, elsewhere: list[str]) -> Problem:
     owners = elsewhere[0] if len(elsewhere) == 1 else f"{elsewhere[0]} and others"
     message = f"unknown property; {name} belongs to {owners}, not to {holder}"
-    mine = _names(TOOLKIT_MODELS[holder])
+    mine = _names(TOOLKITS[holder])
     right = _SAME.get(name, "")
     if right in mine:
         remedy = f'write "{right}"'

@@ -11,7 +11,7 @@ from pydantic import BaseModel
 from shared.jobspec.format.base import models_in
 from shared.jobspec.format.models import JobProperties
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
-from shared.jobspec.format.toolkits import TOOLKIT_MODELS
+from shared.jobspec.format.toolkits import TOOLKITS
 
 _BESIDE_JOB = "beside the job, into the message or into slipway.json"
 _TIME = 'into constraints, as "maxWallClockTime": "PT12H"'
@@ -61,7 +61,7 @@ def home_of(holder: str, name: str, siblings: Any) -> Home | None:
     homes = _homes().get(name, ())
     if not homes or holder in homes:
         return None
-    if set(homes) <= set(TOOLKIT_MODELS):
+    if set(homes) <= set(TOOLKITS):
         return Home(f"into {homes[0]}" if len(homes) == 1 else "into the block of a toolkit")
     return Home(f"into {homes[0]}") if len(homes) == 1 else None
 
@@ -71,7 +71,7 @@ def _certain(holder: str, nest: str, siblings: Any) -> bool:
     outer = nest.partition("/")[0]
     if not isinstance(siblings, dict) or outer in siblings:
         return False
-    if outer in TOOLKIT_MODELS and siblings.keys() & TOOLKIT_MODELS.keys():
+    if outer in TOOLKITS and siblings.keys() & TOOLKITS.keys():
         return False
     same = [name for (at, name), where in _NESTED.items() if at == holder and where.startswith(outer)]
     return len(siblings.keys() & set(same)) == 1

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, NamedTuple, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
 from shared.jobspec.format.base import Count, Items, Model, Text
 from shared.jobspec.format.mounts import KeyVaultSecretReference, MountVolumes, ResourceId
 from shared.jobspec.format.toolkits import (
-    TOOLKITS,
     Caffe2Settings,
     CaffeSettings,
     ChainerSettings,
@@ -19,7 +18,6 @@ from shared.jobspec.format.toolkits import (
     HorovodSettings,
     PyTorchSettings,
     TensorFlowSettings,
-    Toolkit,
 )
 from shared.jobspec.text.tree import JsonObject
 
@@ -112,13 +110,6 @@ class Constraints(Model):
     max_wall_clock_time: Annotated[str, Field(description="ISO 8601 duration; P7D if absent")] | None = None
 
 
-class _Block(NamedTuple):
-    """A toolkit block, and the service's name of it."""
-
-    name: str
-    block: Toolkit
-
-
 class JobProperties(Model):
     """What to run, on how many nodes, with which files."""
 
@@ -143,32 +134,6 @@ class JobProperties(Model):
     environment_variables: _Variables | None = None
     secrets: _Secrets | None = None
     constraints: Constraints | None = None
-
-    @property
-    def tool_type(self) -> str:
-        """The service's name of the toolkit: cntk, pytorch, tensorflow, custom, custommpi, …"""
-        return self._toolkit.name
-
-    @property
-    def toolkit(self) -> Toolkit:
-        """The one toolkit block that a validated job has."""
-        return self._toolkit.block
-
-    @property
-    def _toolkit(self) -> _Block:
-        blocks: tuple[Toolkit | None, ...] = (
-            self.cntk_settings,
-            self.py_torch_settings,
-            self.tensor_flow_settings,
-            self.caffe_settings,
-            self.caffe2_settings,
-            self.chainer_settings,
-            self.custom_toolkit_settings,
-            self.custom_mpi_settings,
-            self.horovod_settings,
-        )
-        named = zip(TOOLKITS.values(), blocks, strict=True)
-        return next(_Block(name, block) for name, block in named if block is not None)
 
 
 #: Every property of a job, by the name that people write.

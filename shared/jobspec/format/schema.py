@@ -1,8 +1,12 @@
-"""The JSON Schema of a job.json as people write it, for editors; generated from the models."""
+"""The JSON Schema of a job.json as people write it, for editors; generated from the models.
+
+`python -m shared.jobspec.format.schema > docs/job.schema.json` writes it; a test compares.
+"""
 
 from __future__ import annotations
 
 import json
+import sys
 from typing import Any
 
 from shared.jobspec.format.models import JobSpec
@@ -62,3 +66,7 @@ def simplified(node: Any, *, names: bool = False) -> Any:
         for key, value in node.items()
         if key != "title" and not (key == "default" and value is None)
     }
+
+
+if __name__ == "__main__":
+    sys.stdout.write(schema_text())

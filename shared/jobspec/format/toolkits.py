@@ -100,33 +100,8 @@ class HorovodSettings(Model):
     process_count: ProcessCount | None = None
 
 
-Toolkit: TypeAlias = (
-    CntkSettings
-    | PyTorchSettings
-    | TensorFlowSettings
-    | CaffeSettings
-    | Caffe2Settings
-    | ChainerSettings
-    | CustomToolkitSettings
-    | CustomMpiSettings
-    | HorovodSettings
-)
-
-#: Wire name of each block → the service's name of the toolkit (`toolType` of a job).
-TOOLKITS: dict[str, str] = {
-    "cntkSettings": "cntk",
-    "pyTorchSettings": "pytorch",
-    "tensorFlowSettings": "tensorflow",
-    "caffeSettings": "caffe",
-    "caffe2Settings": "caffe2",
-    "chainerSettings": "chainer",
-    "customToolkitSettings": "custom",
-    "customMpiSettings": "custommpi",
-    "horovodSettings": "horovod",
-}
-
 #: Wire name of each block → its model.
-TOOLKIT_MODELS: dict[str, type[Model]] = {
+TOOLKITS: dict[str, type[Model]] = {
     "cntkSettings": CntkSettings,
     "pyTorchSettings": PyTorchSettings,
     "tensorFlowSettings": TensorFlowSettings,

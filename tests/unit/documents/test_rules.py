@@ -130,7 +130,7 @@ def _a_blob(world: World) -> None:
 
 
 def _no_mpi(world: World) -> None:
-    world.engine.cannot = {"custommpi": "this engine has no MPI"}
+    world.engine.cannot = {"customMpiSettings": "this engine has no MPI"}
 
 
 class _Defective(MemoryEngine):

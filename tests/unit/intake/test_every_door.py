@@ -93,7 +93,7 @@ async def test_a_document_that_is_too_large_spoils_no_other(world: World) -> Non
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_what_the_engine_cannot_do_is_refused_at_its_place(world: World, door: str) -> None:
-    world.engine.cannot = {"custommpi": "this engine has no MPI"}
+    world.engine.cannot = {"customMpiSettings": "this engine has no MPI"}
 
     problems = await DOORS[door](world, MPI % "")
 
@@ -103,7 +103,7 @@ async def test_what_the_engine_cannot_do_is_refused_at_its_place(world: World, d
 
 @pytest.mark.parametrize("door", DOORS)
 async def test_what_the_engine_cannot_do_is_reported_with_other_errors(world: World, door: str) -> None:
-    world.engine.cannot = {"custommpi": "this engine has no MPI"}
+    world.engine.cannot = {"customMpiSettings": "this engine has no MPI"}
     more = ',\n  "inputDirectories": [{"id": "A", "path": "$AZ_BATCHAI_JOB_MOUNT_ROOT/x"}]'
 
     problems = await DOORS[door](world, MPI % more)

@@ -115,7 +115,7 @@ def test_what_the_cluster_does_not_mount_or_has_not_is_reported(world: World) ->
 
 
 def test_what_its_engine_refuses_is_reported_also_that_it_is_not_configured(world: World) -> None:
-    world.engine.cannot = {"custom": "no such toolkit here"}
+    world.engine.cannot = {"customToolkitSettings": "no such toolkit here"}
     assert [code for code, _ in codes(prepared(world, request()))] == ["SW109"]
 
     class NoEngines(Engines):
@@ -130,7 +130,7 @@ def test_what_its_engine_refuses_is_reported_also_that_it_is_not_configured(worl
 
 def test_what_is_wrong_with_a_document_hides_nothing_of_what_its_cluster_refuses(world: World) -> None:
     world.policy(limits=Limits(max_node_hours=10))
-    world.engine.cannot = {"custom": "no such toolkit here"}
+    world.engine.cannot = {"customToolkitSettings": "no such toolkit here"}
     facts = ClusterFacts(mounts=frozenset({"data"}))
     draft = prepared(world, request(), cluster=replace(CLUSTER, facts=facts))
     assert {code for code, _ in codes(draft)} == {"SW033", "SW109", "SW110"}

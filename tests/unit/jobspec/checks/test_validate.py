@@ -9,6 +9,19 @@ import pytest
 from pydantic import ValidationError
 
 from shared.jobspec import JobSpec, Limits, Problem, validate, wall_clock
+from shared.jobspec.format.base import Model
+from shared.jobspec.format.toolkits import (
+    TOOLKITS,
+    Caffe2Settings,
+    CaffeSettings,
+    ChainerSettings,
+    CntkSettings,
+    CustomMpiSettings,
+    CustomToolkitSettings,
+    HorovodSettings,
+    PyTorchSettings,
+    TensorFlowSettings,
+)
 from shared.jobspec.text.tree import copied
 from tests.unit.jobspec.bad_jobs import BAD_JOBS, Bad
 from tests.unit.jobspec.jobs import (
@@ -128,25 +141,25 @@ def test_a_spec_is_frozen_and_does_not_show_its_secrets() -> None:
 
 
 @pytest.mark.parametrize(
-    ("document", "tool_type"),
+    ("document", "block"),
     [
-        (job(), "custom"),
-        (toolkit("customMpiSettings", commandLine="a"), "custommpi"),
-        (toolkit("caffeSettings", configFilePath="a"), "caffe"),
-        (script_toolkit("cntkSettings"), "cntk"),
-        (script_toolkit("pyTorchSettings"), "pytorch"),
-        (script_toolkit("tensorFlowSettings"), "tensorflow"),
-        (script_toolkit("caffe2Settings"), "caffe2"),
-        (script_toolkit("chainerSettings"), "chainer"),
-        (script_toolkit("horovodSettings"), "horovod"),
+        (job(), CustomToolkitSettings),
+        (toolkit("customMpiSettings", commandLine="a"), CustomMpiSettings),
+        (toolkit("caffeSettings", configFilePath="a"), CaffeSettings),
+        (script_toolkit("cntkSettings"), CntkSettings),
+        (script_toolkit("pyTorchSettings"), PyTorchSettings),
+        (script_toolkit("tensorFlowSettings"), TensorFlowSettings),
+        (script_toolkit("caffe2Settings"), Caffe2Settings),
+        (script_toolkit("chainerSettings"), ChainerSettings),
+        (script_toolkit("horovodSettings"), HorovodSettings),
     ],
 )
-def test_a_spec_names_its_toolkit(document: dict[str, Any], tool_type: str) -> None:
+def test_a_spec_holds_the_block_of_its_toolkit(document: dict[str, Any], block: type[Model]) -> None:
     spec, _ = validate(document)
 
     assert spec is not None
-    assert spec.properties.tool_type == tool_type
-    assert type(spec.properties.toolkit).__name__.lower().removesuffix("settings").startswith(tool_type[:5])
+    blocks = [one for _, one in spec.properties if type(one) in TOOLKITS.values()]
+    assert [type(one) for one in blocks] == [block]
 
 
 def test_the_wall_clock_limit_defaults_to_a_week_or_to_what_the_cluster_allows() -> None:

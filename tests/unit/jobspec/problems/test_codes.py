@@ -63,4 +63,4 @@ def test_every_code_is_documented_with_its_title() -> None:
 def test_the_published_schema_is_the_one_of_the_models() -> None:
     published = (DOCS / "job.schema.json").read_text(encoding="utf-8")
 
-    assert published == schema_text(), "write shared.jobspec.format.schema.schema_text() to it"
+    assert published == schema_text(), "run: python -m shared.jobspec.format.schema > docs/job.schema.json"
