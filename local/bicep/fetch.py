@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NamedTuple
 
 from local.bicep.types import file_name
 from local.setup.node import installed_node, packaged_node
@@ -44,10 +45,16 @@ def fetch(kinds: Iterable[str]) -> None:
         list(pool.map(lambda kind: _keep(program, kind), unknown))
 
 
-def _files(kind: str) -> tuple[Path, Path]:
-    """The types, and the mark that the package has none."""
+class _Files(NamedTuple):
+    """The types of one kind, and the mark that the package has none."""
+
+    types: Path
+    none: Path
+
+
+def _files(kind: str) -> _Files:
     file = TYPES / file_name(kind)
-    return file, file.with_suffix(".none")
+    return _Files(file, file.with_suffix(".none"))
 
 
 def _keep(program: Path, kind: str) -> None:

@@ -5,7 +5,7 @@ import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 from aiohttp import web
@@ -150,11 +150,16 @@ class Admin:
         }
 
 
-def _blob_of(url: str) -> tuple[str, str] | None:
-    """Container and name of a blob's address; the emulator's addresses begin with the account."""
+class _Blob(NamedTuple):
+    container: str
+    name: str
+
+
+def _blob_of(url: str) -> _Blob | None:
+    """The blob of an address; the emulator's addresses begin with the account."""
     parts = urlsplit(url)
     path = parts.path.lstrip("/")
     if not (parts.hostname or "").partition(".")[2].startswith("blob."):
         path = path.partition("/")[2]
     container, _, name = path.partition("/")
-    return (container, unquote(name)) if container and name else None
+    return _Blob(container, unquote(name)) if container and name else None

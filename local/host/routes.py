@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 from urllib.parse import unquote
 from uuid import UUID
 
@@ -31,6 +32,14 @@ class Route:
         return {**dict(self.defaults), **values}
 
 
+class _Segment(NamedTuple):
+    """The pattern of one segment, whether it may be absent, and its part of the rank."""
+
+    pattern: str
+    optional: bool
+    weight: int
+
+
 def parse_route(template: str) -> Route:
     """Compile a template; raises ValueError that shows the part."""
     segments = [s for s in template.strip("/").split("/") if s]
@@ -51,7 +60,7 @@ def parse_route(template: str) -> Route:
 
 def _segment(
     template: str, segment: str, checks: list[tuple[str, str]], defaults: list[tuple[str, str]]
-) -> tuple[str, bool, int]:
+) -> _Segment:
     body = ""
     end = 0
     optional = False
@@ -69,7 +78,7 @@ def _segment(
             defaults.append((name, default))
         optional = bool(stars or question or default is not None)
         weight = max(weight, 3 if stars else 1 if names else 2)
-    return body + _literal(template, segment[end:]), optional, weight
+    return _Segment(body + _literal(template, segment[end:]), optional, weight)
 
 
 def _literal(template: str, text: str) -> str:

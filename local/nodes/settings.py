@@ -4,10 +4,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 from urllib.parse import urlsplit
 
 _SERVICES = ("blob", "queue", "table")
+
+
+class Address(NamedTuple):
+    """Where a service listens."""
+
+    host: str
+    port: int
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,7 +25,7 @@ class Account:
     key: str = field(repr=False)
     blob_endpoint: str
     #: Where its services on this machine listen: blob, queue, table.
-    local: Mapping[str, tuple[str, int]] = field(default_factory=dict)
+    local: Mapping[str, Address] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,12 +75,12 @@ def account(connection_string: str) -> Account:
     return Account(name=name, key=key, blob_endpoint=endpoint.rstrip("/"), local=services)
 
 
-def _loopback(url: str) -> tuple[str, int] | None:
-    """Host and port of plain http on this machine."""
+def _loopback(url: str) -> Address | None:
+    """Of plain http on this machine."""
     address = urlsplit(url)
     if address.scheme != "http" or address.hostname not in ("127.0.0.1", "localhost"):
         return None
-    return address.hostname, address.port or 80
+    return Address(address.hostname, address.port or 80)
 
 
 def table(file: Path) -> dict[str, str]:

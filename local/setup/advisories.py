@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.setup.tools import ROOT, tool
 
@@ -17,8 +17,16 @@ _PATIENCE = 300.0
 _PINNED = "constraints.txt"
 
 
-def verdict(report: Mapping[str, Any]) -> tuple[list[str], list[str], int]:
-    """What pip-audit reports: known vulnerabilities, packages that it could not check, the number of all."""
+class Verdict(NamedTuple):
+    """Known vulnerabilities, packages that could not be checked, and how many packages there are."""
+
+    vulnerable: list[str]
+    unchecked: list[str]
+    total: int
+
+
+def verdict(report: Mapping[str, Any]) -> Verdict:
+    """What pip-audit reports."""
     packages = report["dependencies"]
     vulnerable = [
         f"{package['name']} {package['version']}: {one['id']}, "
@@ -26,7 +34,8 @@ def verdict(report: Mapping[str, Any]) -> tuple[list[str], list[str], int]:
         for package in packages
         for one in package.get("vulns", ())
     ]
-    return vulnerable, [package["name"] for package in packages if "skip_reason" in package], len(packages)
+    unchecked = [package["name"] for package in packages if "skip_reason" in package]
+    return Verdict(vulnerable, unchecked, len(packages))
 
 
 class NotAuditedError(Exception):
@@ -62,15 +71,16 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--strict", action="store_true", help="fail as well when a package was not audited")
     options = parser.parse_args(arguments)
     try:
-        vulnerable, untold, count = verdict(audit())
+        vulnerable, unchecked, total = verdict(audit())
     except NotAuditedError as error:
-        vulnerable, untold, count = [], [str(error)], 0
+        vulnerable, unchecked, total = [], [str(error)], 0
     lines = vulnerable
-    if untold:
-        which = untold[0] if not count else f"{len(untold)} of {count} packages: {', '.join(untold[:3])}, …"
+    if unchecked:
+        some = ", ".join(unchecked[:3])
+        which = f"{len(unchecked)} of {total} packages: {some}, …" if total else unchecked[0]
         lines = [*lines, f"NOT AUDITED: {which}. The Python Package Index did not return their advisories."]
-    sys.stdout.write("\n".join(lines or [f"No known vulnerability in {count} packages."]) + "\n")
-    return 1 if vulnerable or (untold and options.strict) else 0
+    sys.stdout.write("\n".join(lines or [f"No known vulnerability in {total} packages."]) + "\n")
+    return 1 if vulnerable or (unchecked and options.strict) else 0
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, asking_about, show
@@ -77,10 +77,19 @@ def rows(events: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]
     return table([("event", "state", "to", "is", "when", "ms", "said"), *lines])
 
 
-def _tries(delivery: Mapping[str, Any], *, utc: bool) -> list[tuple[str, str, str, str]]:
+class _Try(NamedTuple):
+    """A row of the table, as it is printed; only the last try has the delivery's state."""
+
+    state: str
+    when: str
+    ms: str
+    answer: str
+
+
+def _tries(delivery: Mapping[str, Any], *, utc: bool) -> list[_Try]:
     last = len(delivery["tries"]) - 1
     tried = [
-        (
+        _Try(
             delivery["state"] if number == last else "",
             moment(one["at"], utc=utc),
             str(one["ms"]),
@@ -88,4 +97,4 @@ def _tries(delivery: Mapping[str, Any], *, utc: bool) -> list[tuple[str, str, st
         )
         for number, one in enumerate(delivery["tries"])
     ]
-    return tried or [(delivery["state"], "", "", delivery["last"])]
+    return tried or [_Try(delivery["state"], "", "", delivery["last"])]

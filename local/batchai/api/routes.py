@@ -1,6 +1,7 @@
 """Every operation of the contract by method and path; ids are matched without regard to case."""
 
 import re
+from typing import NamedTuple
 
 from local.batchai.api import catalogue, clusters, groups, jobs, logins, operations, servers, workspaces
 from local.batchai.api.wire import Handler
@@ -91,11 +92,18 @@ def templates() -> list[str]:
     return [*_TABLE, *_NEIGHBOURS]
 
 
-def find(path: str) -> tuple[dict[str, Handler], dict[str, str]] | None:
+class Resource(NamedTuple):
     """The handlers of a path by method, and the names in it."""
+
+    handlers: dict[str, Handler]
+    names: dict[str, str]
+
+
+def find(path: str) -> Resource | None:
+    """What a path addresses; None for nothing."""
     for pattern, handlers in _PATTERNS:
         if match := pattern.fullmatch(path):
-            return handlers, match.groupdict()
+            return Resource(handlers, match.groupdict())
     return None
 
 

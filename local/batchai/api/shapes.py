@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from local.batchai.state.errors import ArmError, invalid
 
@@ -47,32 +47,44 @@ Shape = Text | Whole | Words | Many | Object
 _DURATION = re.compile(r"P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 
 
-def check(value: Any, shape: Shape, pointer: str = "") -> tuple[Any, list[ArmError]]:
-    """The value without nulls and read-only fields, and every problem found in it."""
+class Checked(NamedTuple):
+    """A value without nulls and read-only fields, and every problem found in it."""
+
+    value: Any
+    problems: list[ArmError]
+
+
+def check(value: Any, shape: Shape, pointer: str = "") -> Checked:
+    """A value against its shape."""
     match shape:
         case Object():
             return _check_object(value, shape, pointer)
         case Many(item):
             if not isinstance(value, list):
-                return value, [_wrong(pointer, "an array", value)]
+                return Checked(value, [_wrong(pointer, "an array", value)])
             checked = [check(entry, item, f"{pointer}/{index}") for index, entry in enumerate(value)]
-            return [entry for entry, _ in checked], [problem for _, errors in checked for problem in errors]
+            problems = [problem for one in checked for problem in one.problems]
+            return Checked([one.value for one in checked], problems)
         case Words():
             if not isinstance(value, dict) or not all(isinstance(word, str) for word in value.values()):
-                return value, [_wrong(pointer, "an object of strings", value)]
+                return Checked(value, [_wrong(pointer, "an object of strings", value)])
         case Whole(least):
             if not isinstance(value, int) or isinstance(value, bool):
-                return value, [_wrong(pointer, "an integer", value)]
+                return Checked(value, [_wrong(pointer, "an integer", value)])
             if not least <= value < 2**31:
-                return value, [invalid(f"{value} is too {'small' if value < least else 'large'}.", pointer)]
+                return Checked(
+                    value, [invalid(f"{value} is too {'small' if value < least else 'large'}.", pointer)]
+                )
         case Text(choices):
             if not isinstance(value, str):
-                return value, [_wrong(pointer, "a string", value)]
+                return Checked(value, [_wrong(pointer, "a string", value)])
             if "\0" in value or not _is_unicode(value):
-                return value, [invalid("Must be text without null characters and lone surrogates.", pointer)]
+                return Checked(
+                    value, [invalid("Must be text without null characters and lone surrogates.", pointer)]
+                )
             if choices and value not in choices:
-                return value, [invalid(f"Must be one of: {', '.join(choices)}.", pointer)]
-    return value, []
+                return Checked(value, [invalid(f"Must be one of: {', '.join(choices)}.", pointer)])
+    return Checked(value, [])
 
 
 def seconds(duration: str) -> float | None:
@@ -84,9 +96,9 @@ def seconds(duration: str) -> float | None:
     return sum(float(count) * unit for count, unit in zip(match.groups(default="0"), units, strict=True))
 
 
-def _check_object(value: Any, shape: Object, pointer: str) -> tuple[Any, list[ArmError]]:
+def _check_object(value: Any, shape: Object, pointer: str) -> Checked:
     if not isinstance(value, dict):
-        return value, [_wrong(pointer, "an object", value)]
+        return Checked(value, [_wrong(pointer, "an object", value)])
     clean: dict[str, Any] = {}
     problems = []
     for name, entry in value.items():
@@ -103,7 +115,7 @@ def _check_object(value: Any, shape: Object, pointer: str) -> tuple[Any, list[Ar
         for name in shape.required
         if name not in clean
     ]
-    return clean, problems
+    return Checked(clean, problems)
 
 
 def _is_unicode(text: str) -> bool:

@@ -29,6 +29,13 @@ PREFIX = "/download/"
 _LONGEST_PATH = 2048
 
 
+class Location(NamedTuple):
+    """The root that a path lies below, and its place as addresses have it."""
+
+    root: Path
+    url: str
+
+
 class Downloads:
     """Signs addresses of files below the shares and mirrors, and serves them until they expire."""
 
@@ -65,10 +72,10 @@ class Downloads:
         with file:
             return await answer_file(request, file)
 
-    def locate(self, path: Path) -> tuple[Path, str]:
-        """Of a path that is served: the root it lies below, and its place as addresses have it."""
+    def locate(self, path: Path) -> Location:
+        """Of a path that is served."""
         return next(
-            (root, f"{name}/{path.relative_to(root.resolve()).as_posix()}")
+            Location(root, f"{name}/{path.relative_to(root.resolve()).as_posix()}")
             for name, root in self._roots.items()
             if path.is_relative_to(root.resolve())
         )

@@ -11,6 +11,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from local.batchai.files.signature import matches
 
@@ -50,17 +51,24 @@ class SignedRequest:
     address: str
 
 
-def refusal(request: SignedRequest, account: str, key: str, now: datetime) -> tuple[str, str] | None:
-    """Why the signature in the query does not allow the request, code and message; None if it does."""
+class Refusal(NamedTuple):
+    """Why a signature does not do, as the service says it."""
+
+    code: str
+    message: str
+
+
+def refusal(request: SignedRequest, account: str, key: str, now: datetime) -> Refusal | None:
+    """Why the signature in the query does not allow the request; None if it does."""
     query = request.query
     if query.get("sv", "") < _FIRST_VERSION:
-        return _FAILED, f"A SAS needs sv, {_FIRST_VERSION} or later"
+        return Refusal(_FAILED, f"A SAS needs sv, {_FIRST_VERSION} or later")
     if "si" in query or "skoid" in query:
-        return _FAILED, "This emulator has no stored access policies and no user delegation keys"
+        return Refusal(_FAILED, "This emulator has no stored access policies and no user delegation keys")
     lines = _account_lines(query, account) if "ss" in query else _service_lines(request)
     digest = hmac.new(base64.b64decode(key), "\n".join(lines).encode(), hashlib.sha256).digest()
     if not matches(query.get("sig", ""), base64.b64encode(digest).decode()):
-        return _FAILED, "The signature of the SAS does not fit"
+        return Refusal(_FAILED, "The signature of the SAS does not fit")
     return next(_limits(request, now), None)
 
 
@@ -77,29 +85,37 @@ def _service_lines(request: SignedRequest) -> list[str]:
     return [*head, f"/file{resource}", *(request.query.get(name, "") for name in _SERVICE_FIELDS)]
 
 
-def _limits(request: SignedRequest, now: datetime) -> Iterator[tuple[str, str]]:
+def _limits(request: SignedRequest, now: datetime) -> Iterator[Refusal]:
     query = request.query
     end, start = _time(query.get("se", "")), _time(query.get("st", ""))
     if end is None or end < now:
-        yield _FAILED, "The SAS has expired, or has no end that can be read"
+        yield Refusal(_FAILED, "The SAS has expired, or has no end that can be read")
     if "st" in query and (start is None or start > now):
-        yield _FAILED, "The SAS is not valid yet, or its start cannot be read"
+        yield Refusal(_FAILED, "The SAS is not valid yet, or its start cannot be read")
     if query.get("spr") == "https" and request.scheme != "https":
-        yield "AuthorizationProtocolMismatch", "The SAS is for https only"
+        yield Refusal("AuthorizationProtocolMismatch", "The SAS is for https only")
     if "sip" in query and not _in_range(request.address, query["sip"]):
-        yield "AuthorizationSourceIPMismatch", "The SAS is for other addresses than that of the request"
+        yield Refusal(
+            "AuthorizationSourceIPMismatch", "The SAS is for other addresses than that of the request"
+        )
     kind, permissions = _NEEDS.get(request.operation, ("", ""))
     if "ss" in query:
         if "f" not in query["ss"]:
-            yield "AuthorizationServiceMismatch", "The SAS is not for the File service"
+            yield Refusal("AuthorizationServiceMismatch", "The SAS is not for the File service")
         if kind not in query.get("srt", ""):
-            yield "AuthorizationResourceTypeMismatch", f"The SAS needs {kind} in srt for this operation"
+            yield Refusal(
+                "AuthorizationResourceTypeMismatch", f"The SAS needs {kind} in srt for this operation"
+            )
     elif query.get("sr") not in ("s", "f") or request.operation in _OF_SHARES:
-        yield "AuthorizationResourceTypeMismatch", "The SAS is for files and directories in one share"
+        yield Refusal(
+            "AuthorizationResourceTypeMismatch", "The SAS is for files and directories in one share"
+        )
     elif query["sr"] == "f" and "file" not in request.operation:
-        yield "AuthorizationResourceTypeMismatch", "The SAS is for one file"
+        yield Refusal("AuthorizationResourceTypeMismatch", "The SAS is for one file")
     if not set(permissions) & set(query.get("sp", "")):
-        yield "AuthorizationPermissionMismatch", f"The SAS needs one of the permissions {permissions or '-'}"
+        yield Refusal(
+            "AuthorizationPermissionMismatch", f"The SAS needs one of the permissions {permissions or '-'}"
+        )
 
 
 def _time(text: str) -> datetime | None:

@@ -8,7 +8,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
@@ -31,6 +31,13 @@ _POISON_QUEUE = "webjobs-blobtrigger-poison"
 _LARGEST_BATCH = 32
 
 
+class BlobWork(NamedTuple):
+    """What a host with blob triggers runs."""
+
+    listener: QueueListener
+    scans: list[Scan]
+
+
 class BlobTriggers:
     """All blob triggers of an app: the queue between finding and running, and its listener."""
 
@@ -40,8 +47,8 @@ class BlobTriggers:
         self._environment = environment
         self._queue: QueueClient | None = None
 
-    async def open(self, disabled: frozenset[str]) -> tuple[QueueListener, list[Scan]]:
-        """Create what the triggers keep in storage; the listener and the scans to run."""
+    async def open(self, disabled: frozenset[str]) -> BlobWork:
+        """Create what the triggers keep in storage."""
         environment = self._environment
         where = "blob triggers"
         queues = await environment.accounts.queues("", where)
@@ -66,7 +73,7 @@ class BlobTriggers:
         listener = QueueListener(
             self._queue, poison, deletion, self._options(), self._work, environment.wakeups
         )
-        return listener, scans
+        return BlobWork(listener, scans)
 
     async def announce(self, function: str, container: str, name: str, etag: str) -> None:
         """Put one blob on the queue; for Event Grid's source without version: what is there then runs."""

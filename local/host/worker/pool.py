@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from local.host.worker.contract import Function, Invocation, LoadError, Result, RuntimeName
 from local.host.worker.wire import encode, function_from_json, invocation_to_json, receive, result_from_json
@@ -36,6 +37,13 @@ class WorkerOptions:
     timeout: float | None
     python: str = sys.executable
     load_within: float = 60.0
+
+
+class _Launch(NamedTuple):
+    """Of a new process: what it sends, and the functions of the app that it has loaded."""
+
+    reader: asyncio.StreamReader
+    functions: list[Function]
 
 
 class WorkerPool:
@@ -143,7 +151,7 @@ class _Slot:
                 await asyncio.sleep(delay)
                 stack = AsyncExitStack()
                 try:
-                    reader, _ = await self._spawn(stack)
+                    reader = (await self._spawn(stack)).reader
                     break
                 except LoadError as error:
                     await stack.aclose()
@@ -175,7 +183,7 @@ class _Slot:
                     Result(error=f"the worker process ended (exit code {code}) during the invocation")
                 )
 
-    async def _spawn(self, stack: AsyncExitStack) -> tuple[asyncio.StreamReader, list[Function]]:
+    async def _spawn(self, stack: AsyncExitStack) -> _Launch:
         options = self._options
         ours, theirs = socket.socketpair()
         argv = [
@@ -204,7 +212,7 @@ class _Slot:
         reader, writer = await asyncio.open_unix_connection(sock=ours)
         stack.callback(writer.close)
         self._spawned = _Worker(process, writer)
-        return reader, await self._loaded(reader)
+        return _Launch(reader, await self._loaded(reader))
 
     async def _loaded(self, reader: asyncio.StreamReader) -> list[Function]:
         """The functions of the app, which the new process reports first. Raises LoadError."""

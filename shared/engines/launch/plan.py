@@ -111,5 +111,5 @@ def _programs(site: Site) -> list[str]:
 def _names(site: Site, order: Order, properties: Mapping[str, Any]) -> tuple[str, ...]:
     """Every variable that the processes of the job see, under any launcher."""
     names = [*system(site, properties), *inputs(properties)]
-    names += [name for name, *_ in outputs(site, properties)]
+    names += [output.variable for output in outputs(site, properties)]
     return tuple(dict.fromkeys((*names, *own(properties), *secrets(properties), "SLIPWAY_WORK")))

@@ -7,7 +7,7 @@ $SLIPWAY_HOST_<n>, which the program on the nodes finds out.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.engines.launch.site import Site
 
@@ -41,15 +41,25 @@ def inputs(properties: Mapping[str, Any]) -> dict[str, str]:
     return {f"AZ_BATCHAI_INPUT_{directory['id']}": directory["path"] for directory in directories}
 
 
-def outputs(site: Site, properties: Mapping[str, Any]) -> list[tuple[str, str, str, str]]:
-    """The output directories: variable, id, prefix as written, and what the run puts behind it."""
+class OutputDirectory(NamedTuple):
+    """Its variable, its id, its prefix as the job has it, and what the run puts behind that."""
+
+    variable: str
+    id: str
+    prefix: str
+    rest: str
+
+
+def outputs(site: Site, properties: Mapping[str, Any]) -> list[OutputDirectory]:
+    """The output directories, that of stdout and stderr first."""
     run = f"{site.segment}/$SLIPWAY_RUN"
     prefix = properties["stdOutErrPathPrefix"]
-    directories = [("AZ_BATCHAI_STDOUTERR_DIR", "stdouterr", prefix, f"{run}/stdouterr")]
+    directories = [OutputDirectory("AZ_BATCHAI_STDOUTERR_DIR", "stdouterr", prefix, f"{run}/stdouterr")]
     for directory in properties.get("outputDirectories") or ():
         rest = f"{run}/outputs/{directory.get('pathSuffix') or ''}".rstrip("/")
         name = directory["id"]
-        directories.append((f"AZ_BATCHAI_OUTPUT_{name}", name, directory["pathPrefix"], rest))
+        variable = f"AZ_BATCHAI_OUTPUT_{name}"
+        directories.append(OutputDirectory(variable, name, directory["pathPrefix"], rest))
     return directories
 
 

@@ -317,7 +317,7 @@ def test_a_result_whose_parts_have_no_names_is_found(annotation: str, result: bo
 def test_the_parts_of_a_result_have_names() -> None:
     unnamed = {
         f"{path.relative_to(ROOT).as_posix()}: {node.name}"
-        for path in [*deployed(), *(ROOT / "slipway").rglob("*.py")]
+        for path in [*deployed(), *(ROOT / "slipway").rglob("*.py"), *(ROOT / "local").rglob("*.py")]
         if "node" not in path.parts  # a program of its own, for old Pythons
         for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and node.returns is not None

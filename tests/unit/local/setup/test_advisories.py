@@ -17,10 +17,10 @@ def test_packages_without_a_known_vulnerability_are_only_counted() -> None:
 
 
 def test_a_vulnerability_is_named_with_the_version_that_mends_it() -> None:
-    vulnerable, untold, _ = verdict({"dependencies": [CLEAN, BAD]})
+    vulnerable, unchecked, _ = verdict({"dependencies": [CLEAN, BAD]})
 
     assert vulnerable == ["requests 2.19.0: PYSEC-2018-28, mended in 2.20.0"]
-    assert untold == []
+    assert unchecked == []
 
 
 def test_one_that_nothing_mends_is_named_as_well() -> None:
