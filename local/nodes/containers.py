@@ -171,7 +171,7 @@ async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime
     if not file.exists():
         runtime = None if setting == "host" else await answering()
         if runtime is None and setting == "require":
-            raise ContainerError(Fault(code="ContainerEngineNotFound", message=NO_RUNTIME))
+            raise ContainerError(Fault(code="ContainerRuntimeNotFound", message=NO_RUNTIME))
         file.parent.mkdir(exist_ok=True)
         file.write_text(json.dumps(runtime and asdict(runtime)))
     return _decided(file)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Iterator, Mapping, NamedTuple  # noqa: UP035 - an old Python must be able to read this
 
 OLDEST = (3, 11)
-#: Best first. From 3.13 on Microsoft's production engine of Python function apps can be installed.
+#: Best first. From 3.13 on Microsoft's production runtime of Python function apps can be installed.
 PREFERRED = ((3, 13), (3, 14), (3, 12), (3, 11))
 
 #: The candidate describes itself; the base executable is the one behind a virtual environment.

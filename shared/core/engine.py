@@ -17,7 +17,7 @@ from shared.jobspec import JobSpec, JsonObject, Problem
 
 @dataclass(frozen=True)
 class Cluster:
-    """A configured target on an engine. `id` is the engine's own id."""
+    """A configured cluster of an engine. `id` is the engine's own id."""
 
     name: str
     engine: str
