@@ -1,4 +1,4 @@
-"""This process of the app, and its ports, built at the first event: until then it loads only what it needs.
+"""This process of the app, and its ports, built at the first invocation: it loads no more before that.
 
 For the same reason a trigger imports its use case when it is called: a cold start pays for none.
 """

@@ -1,4 +1,4 @@
-"""Every setting, read once from the environment into a frozen object, before the first event is handled.
+"""Every setting, read once from the environment into a frozen object, before the first invocation.
 
 Beside it only `functions/bindings.py` reads settings: the host asks for those while it indexes the app.
 """

@@ -34,8 +34,8 @@ _HEAD = f"""# Settings
 This page is generated: `python -m slipway.settings_page`.
 
 Every setting is an application setting of the function app, which is an environment variable. A wrong value
-stops the app at its first event, with a message that names the setting; a name that is not a setting is a
-warning in the log. `slipway up` takes numbers, times and flags of its environment, and says which.
+stops the app at its first invocation, with a message that names the setting; a name that is not a setting is
+a warning in the log. `slipway up` takes numbers, times and flags of its environment, and says which.
 
 The Functions host also needs `AzureWebJobsStorage`, which may be the same account.
 
