@@ -1,4 +1,4 @@
-"""Clusters, switches, audit, health, and what would happen to a job."""
+"""Clusters, pauses, audit, health, and what would happen to a job."""
 
 from __future__ import annotations
 

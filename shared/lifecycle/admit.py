@@ -1,4 +1,4 @@
-"""admit: whether a job may be submitted now, or waits in the ledger: for the switch, its source, or its turn.
+"""admit: whether a job may be submitted now, or waits in the ledger: for the end of a pause, or for a slot.
 
 Acceptance never stops. What waits is `accepted`, keeps its due time, and the sweep submits it when it may.
 The counts are a protection, not an account: a process asks for them now and then, and adds what it accepts.
@@ -23,15 +23,15 @@ from shared.core.ports import Active, Pause, Ports, Standing
 log = logging.getLogger(__name__)
 
 _HOUR = timedelta(hours=1)
-#: The longest wait for a turn; what is due further ahead than the second was written by a wrong clock.
-_LONGEST_TURN, _NO_TURN = timedelta(days=30), timedelta(days=31)
-#: Seconds for which an answer of the ledger is good: the switch, and the counts.
-_SWITCH, _COUNTS = 5.0, 15.0
+#: The longest wait for a slot; what is due further ahead than the second was written by a wrong clock.
+_LONGEST_SLOT, _NO_SLOT = timedelta(days=30), timedelta(days=31)
+#: Seconds for which an answer of the ledger is good: the pause, and the counts.
+_PAUSES, _COUNTS = 5.0, 15.0
 #: That many jobs away from a limit, a count is good for longer.
 _FAR, _FAR_COUNTS = 1000, 300.0
 #: A process that accepted less than this part of a limit does not ask whether it is reached.
 _SHARE = 500
-#: The word for jobs that wait for the switch.
+#: The word for jobs that wait for the end of a pause.
 PAUSED = "Paused"
 _PAUSED, _STANDING, _AT_WORK = "paused", "standing", "at work"
 _SETTING = "the setting SLIPWAY_PAUSED"
@@ -51,15 +51,15 @@ async def admit(
 ) -> Wait | None:
     """None when a new job of the source may be submitted at once. Raises Unavailable.
 
-    Its place among the others is taken from now on: a process that fails to record it gives that back when
-    the ledger is asked again. Where nothing `waits` in the ledger for its turn, no place is taken for that.
-    One that is submitted `later`, after other jobs, takes a place in the hour only.
+    Its slot is taken from now on: a process that fails to record the job gives the slot back when the ledger
+    is asked again. Where nothing `waits` in the ledger for a slot, none is taken for a job that would wait.
+    A job that is submitted `later`, after other jobs, takes a slot of the hour only.
     Costs one point read in some seconds; near a limit, also some range queries a shard.
     """
     pause = await paused(ports)
     await _look_at_rate(ports, source)
     await _look_at_work(ports)
-    # From here on nothing is awaited, so of many at once no two take the same place.
+    # From here on nothing is awaited, so of many at once no two take the same slot.
     now, wait = ports.clock(), _too_many(ports, source, job_id)
     if wait is not None and not waits:
         return wait
@@ -78,13 +78,13 @@ async def admit(
 async def admit_next(ports: Ports, job: Job) -> bool:
     """Whether a job that was accepted before, and waits for nothing else, may be submitted now.
 
-    If so, its place among those at work is taken. Costs no more than `admit`. Raises Unavailable.
+    If so, its slot among the jobs at work is taken. Costs no more than `admit`. Raises Unavailable.
     """
     if await paused(ports) is not None:
         return False
     await _look_at_work(ports)
     now = ports.clock()
-    if not is_due(job.due, now, _NO_TURN) or _crowded(ports, job.id) is not None:
+    if not is_due(job.due, now, _NO_SLOT) or _crowded(ports, job.id) is not None:
         return False
     if ports.policy.max_active_jobs:
         ports.memo.add(_AT_WORK, now, job.id, now)
@@ -92,43 +92,43 @@ async def admit_next(ports: Ports, job: Job) -> bool:
 
 
 async def paused(ports: Ports) -> Pause | None:
-    """Who paused submissions, by the setting or by the switch in the ledger; None while they go on."""
+    """Who paused submissions, by the setting or in the ledger; None while they go on."""
     if ports.policy.paused:
         return Pause(ports.clock(), _SETTING)
-    switch = await ports.memo.get(_PAUSED, ports.clock(), _SWITCH, partial(_switch, ports), stands=True)
-    return switch.pause
+    current = await ports.memo.get(_PAUSED, ports.clock(), _PAUSES, partial(_ask, ports), stands=True)
+    return current.pause
 
 
 async def standing(ports: Ports) -> Standing:
     """What holds for many jobs at once, as it was some seconds ago. Raises SlipwayError."""
-    orders = await ports.memo.get(_STANDING, ports.clock(), _SWITCH, ports.ledger.standing, stands=True)
+    orders = await ports.memo.get(_STANDING, ports.clock(), _PAUSES, ports.ledger.standing, stands=True)
     if ports.policy.paused:
         return replace(orders, pause=Pause(ports.clock(), _SETTING))
     return orders
 
 
-class _Switch(NamedTuple):
+class _Paused(NamedTuple):
     """Who paused submissions in the ledger; None while they go on."""
 
     pause: Pause | None
 
 
-async def _switch(ports: Ports) -> _Switch:
-    return _Switch(await ports.ledger.paused())
+async def _ask(ports: Ports) -> _Paused:
+    return _Paused(await ports.ledger.paused())
 
 
 async def pause(ports: Ports, by: str, reason: str) -> Pause:
     """Stop submissions everywhere within seconds; acceptance goes on."""
-    switch = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
-    await ports.ledger.pause(switch)
+    own = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
+    await ports.ledger.pause(own)
     ports.memo.forget(_PAUSED)
     ports.memo.forget(_STANDING)
-    log.warning("submissions are paused by %s: %s", switch.by, switch.reason)
-    return switch
+    log.warning("submissions are paused by %s: %s", own.by, own.reason)
+    return own
 
 
 async def resume(ports: Ports, by: str) -> Pause | None:
-    """Let submissions go on; the setting wins over the switch, so what is still in force is returned."""
+    """Let submissions go on; a pause by the setting stays in force, and is returned."""
     await ports.ledger.pause(None)
     ports.memo.forget(_PAUSED)
     ports.memo.forget(_STANDING)
@@ -177,7 +177,7 @@ async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], shar
     if share >= 1 or room <= 0 or not waiting:
         return waiting[: max(0, room)]
     everywhere = await ports.memo.get(_AT_WORK, ports.clock(), _COUNTS, partial(_at_work, ports))
-    # From here on nothing is awaited, so of parts that are swept at once no two take the same place.
+    # From here on nothing is awaited, so of parts that are swept at once no two take the same slot.
     chosen = waiting[: max(0, min(room, limit - len(at_work | everywhere.keys())))]
     for row in chosen:
         ports.memo.add(_AT_WORK, ports.clock(), row.job_id, ports.clock())
@@ -185,11 +185,11 @@ async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], shar
 
 
 def _is_due(ports: Ports, row: Active) -> bool:
-    """Whether it is time to submit a job; one that waits for its source's turn may wait for days."""
+    """Whether it is time to submit a job; one that waits for a slot of its source may wait for days."""
     if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING) or row.after or row.needs_seat:
         return False
-    for_its_turn = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
-    return is_due(row.due, ports.clock(), _NO_TURN if for_its_turn else ports.policy.longest_wait)
+    for_a_slot = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
+    return is_due(row.due, ports.clock(), _NO_SLOT if for_a_slot else ports.policy.longest_wait)
 
 
 def _age(row: Active) -> str:
@@ -210,15 +210,15 @@ async def _look_at_rate(ports: Ports, source: str) -> None:
 
 
 def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
-    """Whether the job has to wait for its turn: an hour after the start that is a limit's number back."""
+    """The wait for a slot, if any: until one hour after the start of the N-th last job, N being the limit."""
     limit, key, now = ports.policy.max_jobs_per_hour, _recent_key(source), ports.clock()
     if _few(ports, key, limit):
         return None
     starts: Mapping[str, datetime] = ports.memo.latest(key)
     start = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot
     if job_id not in starts and len(starts) >= limit:
-        counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + _NO_TURN)
-        start = min(counted[-limit] + _HOUR, now + _LONGEST_TURN) if len(counted) >= limit else now
+        counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + _NO_SLOT)
+        start = min(counted[-limit] + _HOUR, now + _LONGEST_SLOT) if len(counted) >= limit else now
     if start <= now:
         return None
     return Wait(start, hourly_turn(ports), rate=True)

@@ -53,7 +53,7 @@ async def _probe(ports: Ports) -> Ready:
         _answers(ports, "storage", _storage(ports)),
         *(_answers(ports, f"cluster {one.name}", _engine(ports, one.engine, one.name)) for one in clusters),
     )
-    stopped = storage and await _answers(ports, "the switch", _is_paused(ports))
+    stopped = storage and await _answers(ports, "the pause row", _is_paused(ports))
     wrong = ports.troubles.counts()
     if storage:
         for kind, number in await _reported(ports):

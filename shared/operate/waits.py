@@ -1,6 +1,6 @@
 """waits: what jobs wait for that no record says, because it is one fact for many of them. Writes nothing.
 
-A cluster that does not answer, the switch that stops submissions, a cluster that is not configured any more:
+A cluster that does not answer, a pause of submissions, a cluster that is not configured any more:
 a write for each job would cost a request each, and be old at once.
 """
 

@@ -111,15 +111,15 @@ class TableLedger:
         return await relist_active(self._store, [row for row in jobs if not row.listed_now][:_RELISTED])
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
-        """Two range queries a shard, of keys and sources; the turn of a job counts more than its creation."""
+        """Two range queries a shard, of keys and sources; the slot of a job counts more than its creation."""
         ranges = (
             Range(rows.partition(n), f"{kind}|", f"{kind}|{rows.listed(since)}", select=("RowKey", "Source"))
             for kind in "lt"
             for n in range(self._shards)
         )
         answers = await asyncio.gather(*(self._store.rows(each) for each in ranges))
-        turns = self._store.legible((row for part in answers for row in part), listed.turn_of)
-        return {job_id: moment for who, job_id, moment in turns if who == source}
+        slots = self._store.legible((row for part in answers for row in part), listed.turn_of)
+        return {job_id: moment for who, job_id, moment in slots if who == source}
 
     async def paused(self) -> Pause | None:
         """A point read. A pause that cannot be read counts as a pause: an operator may have set it."""
@@ -147,11 +147,11 @@ class TableLedger:
     async def standing(self) -> Standing:
         """One range query over both."""
         entities = await self._store.rows(other_rows.STANDING)
-        switch = [row for row in entities if row["RowKey"] == other_rows.PAUSE["RowKey"]]
+        pauses = [row for row in entities if row["RowKey"] == other_rows.PAUSE["RowKey"]]
         reports = [row for row in entities if row["RowKey"] >= other_rows.TROUBLES.first]
         return Standing(
             tuple(self._store.legible(reports, other_rows.troubles_of)),
-            self._pause(switch[0]) if switch else None,
+            self._pause(pauses[0]) if pauses else None,
         )
 
     async def drop_memo(self, path: str) -> DropMemo | None:

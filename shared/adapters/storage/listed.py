@@ -1,7 +1,7 @@
 """The rows by which lists show jobs, as pure translations.
 
 `l|<reverse time>|<id>` every job, newest first · `g|<group>|<reverse time>|<id>` jobs that have ended, by
-state, experiment and cluster · `t|<reverse time>|<id>` the turn of a job, if it had to wait for one. `Shown`
+state, experiment and cluster · `t|<reverse time>|<id>` the slot of a job, if it had to wait for one. `Shown`
 has all that a list shows of a job that has ended, and `Current` of one that has not: each transition writes
 it. An older version knows no `Current`: it shows these jobs by their index rows (`n|`), and may move them on.
 """
@@ -18,14 +18,14 @@ from shared.adapters.storage.rows import LISTED_UNTIL, Entity, joined, listed, l
 from shared.core.job import Job
 from shared.core.ledger.listing import brief
 
-#: What comes after its kind, and its group, in the key of a row of a list.
+#: What follows the kind and the group in the key of a row of a list.
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
-#: In front of the rows of all jobs.
+#: The key prefix of the rows of all jobs.
 EVERY = "l|"
 
 
 def listed_rows(job: Job, shards: int) -> list[Entity]:
-    """Every row of lists that the job has as it is, with its turn if it has to wait for that."""
+    """Every row of the job in the lists, and that of its slot if it has to wait for one."""
     entities = shown_rows(job, shards) if job.state.terminal else [current_row(job, shards)]
     if job.turn is not None:
         key = f"t|{listed(job.turn)}|{job.id}"
@@ -53,22 +53,22 @@ def shown_rows(job: Job, shards: int) -> list[Entity]:
 
 
 def by_state(state: str) -> str:
-    """In front of the rows of a state."""
+    """The key prefix of a state's rows."""
     return f"g|s|{state}|"
 
 
 def by_experiment(name: str) -> str:
-    """In front of the rows of an experiment: a digest has nothing that a key may not have."""
+    """The key prefix of an experiment's rows: a digest has no character that a key may not have."""
     return f"g|e|{_digest(name)}|"
 
 
 def by_cluster(name: str) -> str:
-    """In front of the rows of a cluster."""
+    """The key prefix of a cluster's rows."""
     return f"g|c|{_digest(name)}|"
 
 
 def by_sweep(sweep_id: str) -> str:
-    """In front of the rows of a job sweep."""
+    """The key prefix of the rows of a job sweep."""
     return f"g|w|{sweep_id}|"
 
 
@@ -83,15 +83,15 @@ def current_of(entity: Mapping[str, Any]) -> Job | None:
 
 
 def listed_key(entity: Mapping[str, Any]) -> str:
-    """The place of a row in its list, or of a turn. Raises ValueError for anything else."""
+    """The key by which a list sorts a row, or a slot. Raises ValueError for anything else."""
     key = "|".join(str(entity["RowKey"]).rsplit("|", 2)[-2:])
     if not LISTING_KEY.fullmatch(key):
-        raise ValueError("no place in a list")
+        raise ValueError("no key of a list")
     return key
 
 
 class ListEntry(NamedTuple):
-    """A row of the list of all jobs, or of a turn."""
+    """A row of the list of all jobs, or of a slot."""
 
     source: str
     job_id: str
@@ -99,7 +99,7 @@ class ListEntry(NamedTuple):
 
 
 def turn_of(entity: Mapping[str, Any]) -> ListEntry:
-    """Source, job and moment of a row of the list of all jobs, or of a turn."""
+    """Source, job and moment of a row of the list of all jobs, or of a slot."""
     key = listed_key(entity)
     return ListEntry(
         entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)

@@ -28,7 +28,7 @@ _ROWS = 1_000
 #: After every key.
 _END = "~"
 
-#: What stands for a job, by its place: a row of a list, which may show nothing, or its index row.
+#: What stands for a job, by its key: a row of a list, which may show nothing, or its index row.
 Entries = dict[str, Row | Active]
 Record = Callable[[str], Awaitable[Stored | None]]
 
@@ -37,7 +37,7 @@ Record = Callable[[str], Awaitable[Stored | None]]
 class _Stream:
     """The rows of a shard whose keys begin with `prefix` and lie below `last`: they are read up to `at`.
 
-    `reached` is the last of these keys that is the place of a job, so that a page can go on there.
+    `reached` is the last of these keys that belongs to a job, so that a page can go on there.
     """
 
     shard: int

@@ -1,7 +1,7 @@
 """The rows of the ledger table that belong to no job, as pure translations.
 
 Partitions `d<shard>` remember dropped paths, `receivers` those who want no more events, `dead` the messages
-that failed too often; `meta` has the switch that stops submissions, and what troubles the sweeps.
+that failed too often; `meta` has the pause of submissions, and what troubles the sweeps.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from shared.core.ports import Disabled, DropMemo, Pause, Reported, Silent
 RECEIVERS = "receivers"
 #: The partition of messages that no try could process.
 DEAD = "dead"
-#: The key of the switch that stops submissions.
+#: The key of the pause of submissions.
 PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
 
 
@@ -56,14 +56,14 @@ def troubles_of(entity: Mapping[str, Any]) -> Reported:
 
 
 def pause_row(pause: Pause | None) -> Entity:
-    """The switch, on or off."""
+    """The pause, or that there is none."""
     if pause is None:
         return {**PAUSE, "Since": ""}
     return {**PAUSE, "Since": text_of(pause.since), "By": pause.by, "Reason": pause.reason}
 
 
 def pause_of(entity: Mapping[str, Any]) -> Pause | None:
-    """The pause that the row of the switch holds; None while submissions go on."""
+    """The pause that the row holds; None while submissions go on."""
     if not entity["Since"]:
         return None
     return Pause(moment_of(entity["Since"]), entity["By"], entity["Reason"])

@@ -44,7 +44,7 @@ async def relist(store: Store, now: datetime, seconds: float) -> int:
 
 
 async def relist_active(store: Store, jobs: Sequence[Active]) -> int:
-    """List jobs that have not ended as their index rows have them: how many."""
+    """Write the list rows of active jobs anew, by their index rows; returns how many."""
     return sum(await asyncio.gather(*(_moved(store, row) for row in jobs)))
 
 

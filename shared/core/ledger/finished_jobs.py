@@ -56,7 +56,7 @@ class FinishedJobs(Protocol):
         """How many shards there are."""
 
     async def relist(self, now: datetime, seconds: float) -> int:
-        """Put into the lists what an older version ended: how many jobs. The next run does what is left."""
+        """Add list rows for jobs that an older version ended; returns how many. The next run continues."""
 
     async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
         """Jobs of the shard that ended before that, the oldest first, each behind its moment and `|`.

@@ -66,19 +66,19 @@ class Ledger(Protocol):
         """
 
     async def relist(self, jobs: Sequence[Active]) -> int:
-        """List those of `unfinished` as they are that an older version moved on: how many."""
+        """Correct the list rows of active jobs that an older version changed; returns how many."""
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
-        """When each job of a source could start, since then or later: created, or its turn; by id.
+        """When each job of a source could start, since then or later: its creation, or its slot; by id.
 
         Two range queries a shard.
         """
 
     async def paused(self) -> Pause | None:
-        """The switch, in one point read; None while it is off."""
+        """The pause, in one point read; None while submissions go on."""
 
     async def pause(self, pause: Pause | None) -> None:
-        """Turn the switch on or off."""
+        """Write the pause; None ends it."""
 
     async def report(self, sweep: str, reported: Reported) -> None:
         """Say to every process what the sweep of this name found to be wrong, in numbers by kind."""
@@ -87,7 +87,7 @@ class Ledger(Protocol):
         """What each part of the sweeps said last, and when."""
 
     async def standing(self) -> Standing:
-        """Both, the switch and the reports, in one request."""
+        """Both, the pause and the reports, in one request."""
 
     async def drop_memo(self, path: str) -> DropMemo | None:
         """What is remembered of a dropped path."""

@@ -1,4 +1,4 @@
-"""What makes a job wait: the switch, the jobs at work, the rate of its source. Nothing is lost."""
+"""What makes a job wait: a pause, the jobs at work, the rate of its source. Nothing is lost."""
 
 from __future__ import annotations
 
