@@ -53,7 +53,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
     """Everything that the program has to know, as JSON. Secret values stand in it: see `environment`."""
     properties: Mapping[str, Any] = order.document["properties"]
     nodes = int(properties["nodeCount"])
-    steps = Steps(site, nodes, _names(site, order, properties))
+    steps = Steps(site, nodes, _names(site, properties))
     preparation = (properties.get("jobPreparation") or {}).get("commandLine")
     main = main_steps(steps, properties)
     return {
@@ -69,7 +69,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "seconds": seconds(properties, site.longest),
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],
-        "system": _pairs(system(site, properties)),
+        "system": _pairs(system(site)),
         "inputs": _pairs(inputs(properties)),
         "outputs": [list(output) for output in outputs(site, properties)],
         "job": _pairs(own(properties)),
@@ -108,8 +108,8 @@ def _programs(site: Site) -> list[str]:
     return list(dict.fromkeys(words[0] for words in (site.scheduler.ready, site.scheduler.hosts, spread)))
 
 
-def _names(site: Site, order: Order, properties: Mapping[str, Any]) -> tuple[str, ...]:
+def _names(site: Site, properties: Mapping[str, Any]) -> tuple[str, ...]:
     """Every variable that the processes of the job see, under any launcher."""
-    names = [*system(site, properties), *inputs(properties)]
+    names = [*system(site), *inputs(properties)]
     names += [output.variable for output in outputs(site, properties)]
     return tuple(dict.fromkeys((*names, *own(properties), *secrets(properties), "SLIPWAY_WORK")))

@@ -17,7 +17,7 @@ _OPEN_MPI = {
 }
 
 
-def system(site: Site, properties: Mapping[str, Any]) -> dict[str, str]:
+def system(site: Site) -> dict[str, str]:
     """The variables that every job has."""
     temporary, shared = f"{site.temporary}/$SLIPWAY_RUN", f"{site.records}/$SLIPWAY_RUN/shared"
     return {

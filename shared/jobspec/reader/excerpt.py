@@ -21,7 +21,7 @@ class Excerpt(NamedTuple):
     width: int
 
 
-def window(start: int, end: int, line: tuple[int, int]) -> tuple[int, int]:
+def window(start: int, line: tuple[int, int]) -> tuple[int, int]:
     """The part of a line that is worth showing: all of a short one, else what stands around the token."""
     first, last = line
     if last - first <= _LONGEST:
@@ -35,7 +35,7 @@ def excerpt(
 ) -> Excerpt:
     """The window of `line` around `token`, with every range of `masks` replaced by three stars."""
     start, end = token
-    left, right = window(start, end, line)
+    left, right = window(start, line)
     hidden = _merged(text, masks, left, right)
     shown = _CUT if left > line[0] else ""
     caret = width = None

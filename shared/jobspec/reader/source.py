@@ -130,7 +130,7 @@ class Source:
         if problem.code == "SW005" and reading:
             problem = self._with_first(problem, reading)
         bounds = self.lines.bounds(start)
-        hidden = unknown_words(self.text, *window(start, end, bounds)) if masks is None else masks
+        hidden = unknown_words(self.text, *window(start, bounds)) if masks is None else masks
         shown = excerpt(self.text, (start, end), bounds, hidden)
         edits = problem.fix.edits if problem.fix and problem.fix.kind == "text" else ()
         if reading and problem.fix and not edits:

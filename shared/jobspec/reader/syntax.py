@@ -90,7 +90,7 @@ def _diagnosis(text: str, offset: int) -> _Flaw:
         return _Flaw(offset, message, f'write "{CLOSING[text[opened[-1]]]}", or delete it')
     if _complete_before(before):
         if opened:
-            return _unseparated(text, offset, before)
+            return _unseparated(text, offset)
         return _Flaw(offset, _TEXT_AFTER, "delete it")
     if before.endswith(("{", ",")) and opened and text[opened[-1]] == "{":
         return _Flaw(
@@ -101,8 +101,8 @@ def _diagnosis(text: str, offset: int) -> _Flaw:
     )
 
 
-def _unseparated(text: str, offset: int, preceding: str) -> _Flaw:
-    """Something behind a whole value that is no comma and no bracket."""
+def _unseparated(text: str, offset: int) -> _Flaw:
+    """Something other than a comma or a bracket after a whole value."""
     if text[offset] == ";":
         edits = (Edit(offset, offset + 1, ","),) if _MEMBER.match(text, offset + 1) else ()
         return _Flaw(offset, "a semicolon", 'write a comma: ","', 1, edits)
