@@ -32,7 +32,7 @@ var queries = [
   }
   {
     name: 'sweep-silent'
-    about: 'No sweep for ten minutes: nobody watches the jobs.'
+    about: 'No sweep for ten minutes: no process watches the jobs.'
     query: 'requests | where operation_Name == "sweep"'
     operator: 'LessThan'
     threshold: 1
@@ -56,7 +56,7 @@ var queries = [
   }
   {
     name: 'exceptions'
-    about: 'A function failed in a way that nobody expected.'
+    about: 'A function failed with an unexpected error.'
     query: 'exceptions'
     operator: 'GreaterThan'
     threshold: 0
@@ -100,7 +100,7 @@ resource deadLetters 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   location: 'global'
   tags: tags
   properties: {
-    description: 'Event Grid could not deliver an event of a drop: it lies in the container dead-letters.'
+    description: 'Event Grid could not deliver an event of a drop: the container dead-letters has it.'
     severity: 2
     enabled: true
     scopes: [topicId]
@@ -128,7 +128,7 @@ resource throttled 'Microsoft.Insights/metricAlerts@2018-03-01' = {
   location: 'global'
   tags: tags
   properties: {
-    description: 'Storage refuses requests for their number: see docs/explanation/scale.md.'
+    description: 'Storage refuses requests because there are too many: see docs/explanation/scale.md.'
     severity: 3
     enabled: true
     scopes: [storageId]

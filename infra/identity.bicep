@@ -1,4 +1,4 @@
-// The app's identity: whatever the app may do anywhere is granted to it, and there is no key.
+// The app's identity. Every permission of the app is granted to it; there is no key.
 param location string
 param token string
 param tags object

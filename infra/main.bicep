@@ -14,13 +14,13 @@ param location string
 @description('Put storage and secrets behind private endpoints, and the app into a virtual network.')
 param vnetEnabled bool = false
 
-@description('Entra application that the API asks tokens for; empty: function keys.')
+@description('Entra application whose tokens the API requires; empty: function keys.')
 param audience string = ''
 
 @description('Who gets a message of an alert; empty: alerts are only shown in the portal.')
 param alertEmail string = ''
 
-@description('Amount a month, in the currency of the subscription, of which 80 % and 100 % send a message to alertEmail; 0: none.')
+@description('Monthly budget in the currency of the subscription; alertEmail gets a message at 80 % and at 100 % of it. 0: no budget.')
 @minValue(0)
 param monthlyBudget int = 0
 
@@ -30,7 +30,7 @@ param budgetStart string = ''
 @description('Who deploys: may write secrets, drop scripts and read results. The one who runs azd, unless named.')
 param principalId string = deployer().objectId
 
-@description('Gigabytes of logs a day, after which Log Analytics takes no more.')
+@description('Gigabytes of logs a day, after which Log Analytics accepts no more.')
 @minValue(1)
 param dailyLogGb int = 1
 

@@ -1,4 +1,4 @@
-// Loaded into Azurite before it starts (node --import). Its account key is known to everybody, and it looks
+// Loaded into Azurite before it starts (node --import). Its account key is public, and it looks
 // neither at Host nor at Origin: any web page could put a job into a queue. The rules are those of border.py.
 import http from "node:http";
 import { isIPv6 } from "node:net";

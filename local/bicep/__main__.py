@@ -1,6 +1,6 @@
 """`python -m local.bicep`: checks infra/*.bicep; the exit code is 1 where something is wrong.
 
-Where the types cannot be had, syntax and names are checked, and it says what was not.
+Where the types cannot be fetched, it checks syntax and names, and lists what it did not check.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def main() -> int:
     findings = [*report.findings, *weaknesses(files)]
     lines = [str(one) for one in findings]
     if report.untyped:
-        lines.append(f"NOT CHECKED, for want of types{untyped}: {', '.join(sorted(report.untyped))}")
+        lines.append(f"NOT CHECKED (no types available){untyped}: {', '.join(sorted(report.untyped))}")
     resources = sum(len(one.resources) for one in files.values())
     if not findings:
         lines.append(f"No finding in {len(files)} templates with {resources} resources.")

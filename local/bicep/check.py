@@ -30,8 +30,8 @@ def check(templates: Mapping[str, Template], types: Types) -> Report:
         for resource in template.resources:
             report.findings += _Checker(template.file, types, report).resource(resource)
         for module in template.modules:
-            target = templates.get(str(PurePosixPath(name).parent / module.path))
-            report.findings += _module(template.file, module, target)
+            referenced = templates.get(str(PurePosixPath(name).parent / module.path))
+            report.findings += _module(template.file, module, referenced)
         report.findings += _names(template)
     report.findings.sort(key=lambda one: (one.file, one.line, one.column))
     return report
@@ -47,18 +47,18 @@ def _names(template: Template) -> Iterator[Finding]:
         yield Finding(template.file, 1, 1, "no-unused", f'"{name}" is declared and never used.')
 
 
-def _module(file: str, module: Module, target: Template | None) -> Iterator[Finding]:
+def _module(file: str, module: Module, referenced: Template | None) -> Iterator[Finding]:
     line, column = module.body.line, module.body.column
-    if target is None:
+    if referenced is None:
         yield Finding(file, line, column, "BCP091", f"There is no file {module.path}.")
         return
     params = module.body.members.get("params")
     members = params.members if params is not None else {}
     for name, value in members.items():
-        if name not in target.parameters:
+        if name not in referenced.parameters:
             text = f'{module.path} has no parameter "{name}".'
             yield Finding(file, value.line, value.column, "BCP037", text)
-    lacks = [name for name, default in target.parameters.items() if not default and name not in members]
+    lacks = [name for name, default in referenced.parameters.items() if not default and name not in members]
     if lacks:
         yield Finding(file, line, column, "BCP035", f"{module.path} needs {', '.join(lacks)}.")
 

@@ -16,7 +16,7 @@ import "./style.css";
 
 const VIEWS: Record<string, string> = { jobs: "Jobs", clusters: "Clusters", operate: "Operate", new: "New job" };
 /** Until the API has said who calls. */
-const NOBODY = { id: null, roles: [] };
+const UNKNOWN_CALLER = { id: null, roles: [] };
 
 function Page({ failure }: { failure: string }) {
   const route = useRoute();
@@ -31,7 +31,7 @@ function Page({ failure }: { failure: string }) {
     ask();
   };
   return (
-    <CallerContext.Provider value={caller ?? NOBODY}>
+    <CallerContext.Provider value={caller ?? UNKNOWN_CALLER}>
       <header>
         <a class="brand" href={link(["jobs"])}>
           Slipway

@@ -21,11 +21,11 @@ export async function composed({ name, files }: Folder): Promise<string> {
   if (!PLAIN.test(name)) throw new FolderError(`The name ${name} cannot stand in a path: use letters, digits, ".", "_" and "-".`);
   const spec = document(files, "job.json") ?? jobFile(name, files);
   const envelope = document(files, "slipway.json") ?? {};
-  const place = `$AZ_BATCHAI_JOB_TEMP/scripts/${name}`;
-  const moved = JSON.parse(relocated(JSON.stringify(spec), name, place, files)) as Members;
+  const unpacked = `$AZ_BATCHAI_JOB_TEMP/scripts/${name}`;
+  const moved = JSON.parse(relocated(JSON.stringify(spec), name, unpacked, files)) as Members;
   const properties = record(moved["properties"]) ?? {};
   const own = record(properties["jobPreparation"])?.["commandLine"];
-  const line = await unpacking(name, place, files);
+  const line = await unpacking(name, unpacked, files);
   const commandLine = typeof own === "string" ? `${line} && { ${own}\n}` : line;
   if (commandLine.length > MOST) {
     throw new FolderError(
@@ -37,10 +37,10 @@ export async function composed({ name, files }: Folder): Promise<string> {
   return `${JSON.stringify(document_, null, 2)}\n`;
 }
 
-async function unpacking(name: string, place: string, files: readonly FolderFile[]): Promise<string> {
+async function unpacking(name: string, path: string, files: readonly FolderFile[]): Promise<string> {
   const scripts = files.filter(({ path }) => path !== "job.json" && path !== "slipway.json");
   try {
-    return `mkdir -p "${place}" && echo ${await packed(scripts)} | base64 -d | tar -xzf - -C "${place}"`;
+    return `mkdir -p "${path}" && echo ${await packed(scripts)} | base64 -d | tar -xzf - -C "${path}"`;
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     throw new FolderError(`The path ${error.message} is too long to be packed. Send the folder with the command: slipway run ${name}`);
@@ -65,12 +65,12 @@ function record(value: unknown): Members | undefined {
 }
 
 /** Paths in the drop container, as a job file has them, become those of the unpacked folder. */
-function relocated(text: string, name: string, place: string, files: readonly FolderFile[]): string {
+function relocated(text: string, name: string, unpacked: string, files: readonly FolderFile[]): string {
   const scripts = files.map(({ path }) => path).filter((path) => /^[^/]+\.py$/.test(path));
   const [script] = scripts;
   const inside = new RegExp(String.raw`\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{AZ_BATCHAI_JOB_MOUNT_ROOT\})/scripts/${name.replaceAll(".", String.raw`\.`)}(?![\w.-])`, "g");
-  const at = text.replace(inside, () => place).replaceAll("<SLIPWAY_FOLDER>", () => place);
-  return scripts.length === 1 ? at.replaceAll("<SLIPWAY_SCRIPT>", () => `${place}/${script}`) : at;
+  const at = text.replace(inside, () => unpacked).replaceAll("<SLIPWAY_FOLDER>", () => unpacked);
+  return scripts.length === 1 ? at.replaceAll("<SLIPWAY_SCRIPT>", () => `${unpacked}/${script}`) : at;
 }
 
 /** As `slipway run` makes it: a Python script runs once on each node, a shell script on the first; with the packages of a requirements.txt. */
