@@ -1,7 +1,8 @@
 """The local stack: everything that a person needs to run Slipway on one machine. Never deployed.
 
 `host` fires the triggers, `clusters` names what can run jobs, `nodes` runs those of the emulator, `setup`
-installs; `stack` starts all of it. Nothing here imports `shared` or `functions`: it knows the wire only.
+installs, `bicep` checks the templates of `infra/`; `stack` starts all of it. Nothing here imports `shared`
+or `functions`: it knows the wire only.
 
 Comes in: a folder and options. Goes out: running processes, their addresses, and the settings that name them.
 """
