@@ -12,7 +12,7 @@ _CONTAINER = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
 #: Containers of the storage itself.
 _SPECIAL = ("$root", "$web")
 _TABLE = re.compile(r"[A-Za-z][A-Za-z0-9]{2,62}")
-CONTAINER_RULE = "3 to 63 lower-case letters, digits and single dashes"
+CONTAINER_RULE = "3 to 63 lowercase letters, digits and single dashes"
 TABLE_RULE = "3 to 63 letters and digits, the first of them a letter"
 
 

@@ -103,7 +103,7 @@ def _value_problems(sweep: Node, name: str) -> Iterator[Problem]:
 
 
 def _secret_problems(node: Node, name: str) -> Iterator[Problem]:
-    """Values are shown with each job."""
+    """Secrets among the values, which are shown with each job."""
     texts = [one for one in node.value if isinstance(one, str)]
     if redact(texts) != texts or any(redact({name: text}) != {name: text} for text in texts[:1]):
         message = f"the values of {quote(name)} look like secrets, and everyone who sees the jobs sees them"

@@ -113,7 +113,7 @@ class FileService:
             return Item(request, self._root, ".")
         if not _SHARE_NAME.fullmatch(parts[0]):
             raise FileError(
-                400, "InvalidResourceName", "A share name has 3 to 63 lower-case letters, digits and '-'"
+                400, "InvalidResourceName", "A share name has 3 to 63 lowercase letters, digits and '-'"
             )
         share = self._root / parts[0]
         if operation != "PUT share" and not share.is_dir():

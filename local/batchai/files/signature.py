@@ -38,7 +38,7 @@ def matches(signature: str, right: str) -> bool:
 
 
 def signature(key: str, account: str, method: str, target: str, headers: Mapping[str, str]) -> str:
-    """The signature of a request; `headers` by lower-case name."""
+    """The signature of a request; `headers` by lowercase name."""
     lines = [method, *(headers.get(name, "") for name in _HEADERS)]
     if lines[3] == "0":
         lines[3] = ""

@@ -131,7 +131,7 @@ class Job(Resource):
 
     @property
     def priority(self) -> str:
-        """Its place in the queue: low, normal or high."""
+        """Its priority in the queue: low, normal or high."""
         return str(self.document.get("schedulingPriority", "normal"))
 
     @property

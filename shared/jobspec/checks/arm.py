@@ -16,7 +16,7 @@ _LONGEST = 1000
 
 
 def resource_type(document: JsonObject) -> str:
-    """The type of a resource in small letters, microsoft.batchai/workspaces/clusters; "" for others.
+    """The type of a resource in lowercase letters, microsoft.batchai/workspaces/clusters; "" for others.
 
     Its name or its id shows it.
     """

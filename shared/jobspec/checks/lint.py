@@ -34,7 +34,7 @@ _LONGEST_FIXED = 1000
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the place where the job will run. None and nothing: unknown, and unchecked."""
+    """What is known of the deployment and of the cluster for the job. None or empty: unknown, unchecked."""
 
     #: Container that is dropped into.
     drop_container: str | None = None

@@ -23,7 +23,8 @@ from shared.jobspec.text.tree import JsonObject
 
 DirectoryId: TypeAlias = Annotated[Text, Field(description="Suffix of the variable", max_length=64)]
 Priority: TypeAlias = Annotated[
-    Literal["low", "normal", "high"], Field(description="Place in the queue of the cluster; normal if absent")
+    Literal["low", "normal", "high"],
+    Field(description="Priority in the queue of the cluster; normal if absent"),
 ]
 VariableName: TypeAlias = Annotated[
     str, Field(description="Name of the variable", min_length=1, max_length=256)
@@ -97,7 +98,7 @@ _Outputs: TypeAlias = Annotated[
     Field(description="Directories that are made for the job, in $AZ_BATCHAI_OUTPUT_<id>"),
 ]
 _Variables: TypeAlias = Annotated[
-    Items[EnvironmentVariable], Field(description="Variables of the job, for everybody to see")
+    Items[EnvironmentVariable], Field(description="Variables of the job, shown to everyone who sees it")
 ]
 _Secrets: TypeAlias = Annotated[
     Items[SecretVariable], Field(description="Variables whose values are sealed and masked")

@@ -25,7 +25,7 @@ _LONGEST = 1024
 
 
 class ShareHost(NamedTuple):
-    """The host of a share's address, in small letters: its first part, and what follows it."""
+    """The host of a share's address, in lowercase letters: its first part, and what follows it."""
 
     account: str
     rest: str

@@ -43,7 +43,7 @@ _DEFAULTS = Defaults(
 _BEGINNING = 1 << 16
 
 
-#: What is known of clusters, by name and by id in small letters; that of the default one by "".
+#: What is known of clusters, by name and by id in lowercase; that of the default one by "".
 FactsByCluster = Mapping[str, ClusterFacts]
 
 

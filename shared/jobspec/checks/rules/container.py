@@ -11,7 +11,7 @@ from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node
 
-#: The grammar of Docker: a registry, which may be left out, a name in small letters, a tag, a digest.
+#: The grammar of Docker: a registry, which may be left out, a lowercase name, a tag, a digest.
 _PART = r"[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*"
 _IMAGE = re.compile(
     rf"(?=.{{1,512}}\Z)(?:(?:[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9][A-Za-z0-9-]*)*(?::[0-9]{{1,5}})?)/)?"

@@ -27,7 +27,7 @@ _FILES = ("pythonScriptFilePath", "configFilePath", "pythonInterpreterPath")
 
 @dataclass(frozen=True)
 class Context:
-    """The job's properties, as raw JSON, and what is known of the place where it will run."""
+    """The job's properties, as raw JSON, and what is known of the deployment that will run it."""
 
     properties: Node
     limits: Limits

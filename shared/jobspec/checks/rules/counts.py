@@ -18,7 +18,7 @@ _SHORTEST = timedelta(seconds=1)
 
 
 def nodes(context: Context) -> Iterator[Problem]:
-    """The number of nodes against the limit of the place."""
+    """The number of nodes against the limit of the deployment."""
     node = context.properties.member("nodeCount")
     limit = context.limits.max_nodes
     if node.whole is not None and node.whole > limit:
@@ -44,7 +44,7 @@ def processes(context: Context) -> Iterator[Problem]:
 
 
 def wall_clock(context: Context) -> Iterator[Problem]:
-    """The wall-clock limit: an ISO 8601 duration within the limit of the place."""
+    """The wall-clock limit: an ISO 8601 duration within the limit of the deployment."""
     node = context.properties.member("constraints", "maxWallClockTime")
     if node.text is None:
         return
@@ -61,7 +61,7 @@ def wall_clock(context: Context) -> Iterator[Problem]:
 
 
 def _better(text: str) -> str | None:
-    """The duration that a person meant beyond doubt: in another form, in small letters, between blanks."""
+    """The duration that a person meant beyond doubt: in another form, in lowercase, between blanks."""
     plain = text.strip()
     if parse_duration(plain.upper()) is not None:
         return plain.upper()

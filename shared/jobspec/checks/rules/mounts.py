@@ -64,7 +64,7 @@ def file_shares(context: Context) -> Iterator[Problem]:
             if is_bad_share_name(node.text):
                 flaw, remedy = (
                     "names no share",
-                    "its name has 3 to 63 small letters, digits and single dashes",
+                    "its name has 3 to 63 lowercase letters, digits and single dashes",
                 )
             fix = next(
                 (Fix("replace", node.pointer, one) for one in _likely_meanings(node.text) if share_host(one)),
@@ -110,11 +110,11 @@ def storage_names(context: Context) -> Iterator[Problem]:
     for mount in context.mounts(*ACCOUNT_MOUNT_LISTS):
         account = mount.member("accountName")
         if account.text and not _ACCOUNT.fullmatch(account.text):
-            message = "accountName has to be 3 to 24 lower-case letters and digits"
+            message = "accountName has to be 3 to 24 lowercase letters and digits"
             yield problem("SW036", account.pointer, message, fix=_lower(account, _ACCOUNT))
         container = mount.member("containerName")
         if container.text and not (3 <= len(container.text) <= 63 and _CONTAINER.fullmatch(container.text)):
-            message = "containerName has to be 3 to 63 lower-case letters, digits and single dashes"
+            message = "containerName has to be 3 to 63 lowercase letters, digits and single dashes"
             yield problem("SW036", container.pointer, message, fix=_lower(container, _CONTAINER))
 
 

@@ -27,7 +27,7 @@ def test_an_option_is_named(words: list[str], name: str) -> None:
 
     assert isinstance(result.exception, Failure), result.output
     assert str(result.exception).startswith(f"{words[-1]} {name[:80]!r}: the name of a ")
-    assert "3 to 63 lower-case letters, digits and single dashes" in str(result.exception)
+    assert "3 to 63 lowercase letters, digits and single dashes" in str(result.exception)
 
 
 @pytest.mark.parametrize("name", ["SLIPWAY_DROP_CONTAINER", "SLIPWAY_ANSWERS_CONTAINER"])
