@@ -129,7 +129,7 @@ def up(
     emulator_port: Annotated[int, typer.Option(help="port of the cluster's API")] = 7080,
     receiver_port: Annotated[int, typer.Option(help="port of the webhook receiver")] = 7090,
     any_ports: Annotated[
-        bool, typer.Option("--any-ports", help="any free port in the place of each that is in use")
+        bool, typer.Option("--any-ports", help="use a free port instead of one that is taken")
     ] = False,
     max_nodes: Annotated[int, typer.Option(help="most nodes of the cluster, when it is created", min=1)] = 2,
     data: Annotated[

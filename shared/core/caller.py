@@ -32,7 +32,7 @@ class Caller:
 
     @property
     def source(self) -> str:
-        """The owner of what they ask for, in front of whose idempotency keys it stands."""
+        """The caller as a source of jobs; prefixes their idempotency keys."""
         return f"http:{self.id}"
 
     @property

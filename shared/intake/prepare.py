@@ -234,7 +234,7 @@ def _not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Pro
 
 
 def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
-    """The node-hours that a job may use up at most, against the limit of the place."""
+    """The node-hours that a job may use up at most, against the limit of the deployment."""
     constraints = spec.properties.constraints
     written = constraints.max_wall_clock_time if constraints else None
     nodes, length = (
@@ -250,7 +250,7 @@ def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pr
 
 
 def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
-    """Sealed, a document is larger, many times so if it holds many short secrets; the ledger must take it."""
+    """Sealing makes a document larger, many times so with many short secrets; the ledger must take it."""
     if request.text is not None and len(request.text.data) * _MOST_GROWTH <= _LONGEST:
         return []
     text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""rerun: exactly the same again. The document is the ledger's; the scripts have to be those of then."""
+"""rerun: run a job once more. Its document comes from the ledger; its scripts must not have changed since."""
 
 from __future__ import annotations
 

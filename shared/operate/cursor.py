@@ -31,18 +31,18 @@ class Cursor:
     positions: Mapping[str, Position]
 
     def text(self) -> str:
-        """As a text for an address."""
+        """The cursor as URL-safe text."""
         positions = {name: [position.offset, position.line] for name, position in self.positions.items()}
         plain = json.dumps([*self.run, positions], separators=(",", ":"))
         return base64.urlsafe_b64encode(plain.encode()).decode().rstrip("=")
 
 
-#: Before anything was read.
+#: The start of every file.
 START = Cursor((0, 0), {})
 
 
 def cursor_of(text: str) -> Cursor:
-    """The cursor that was written so; START for "". Raises Misuse for anything else."""
+    """The cursor of such a text; START for "". Raises Misuse for anything else."""
     if not text:
         return START
     try:

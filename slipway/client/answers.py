@@ -84,11 +84,11 @@ def listed(files: object, folder: str) -> list[dict[str, Any]]:
 
 
 def following(answer: Mapping[str, Any], after: str) -> str:
-    """Where a list goes on behind an answer, "" at its end. Raises Failure for a list without an end."""
-    place = answer.get("next") or ""
-    if not isinstance(place, str) or (place and place == after):
+    """The cursor of the list's next page, "" after the last one. Raises Failure for a list without an end."""
+    cursor = answer.get("next") or ""
+    if not isinstance(cursor, str) or (cursor and cursor == after):
         raise Failure("the service's list of files has no end")
-    return place
+    return cursor
 
 
 def _is_entry(file: object) -> bool:

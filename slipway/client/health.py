@@ -13,19 +13,19 @@ from slipway.client.unreachable import why
 from slipway.failure import Failure
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)
-#: The header Date has whole seconds: on average it is half of one old.
+#: The header Date has whole seconds: on average it is half a second old.
 _HALF = 0.5
-#: What every answer has, of either status.
+#: The members of every answer, of either status.
 _WORDS = ("storage", "engine", "sweep", "settings", "paused", "unreadable", "parked")
 
 
 @dataclass(frozen=True)
 class Health:
-    """How an app is."""
+    """The health that an app reports."""
 
     #: whether a job could be accepted and submitted
     ready: bool
-    #: on storage, clusters and so on: a word, a number, or whether it is so
+    #: storage, clusters and so on: a word, a number, or a flag for each
     words: Mapping[str, Any]
     #: seconds until it answered
     seconds: float
@@ -34,7 +34,7 @@ class Health:
 
 
 async def health(url: str) -> Health:
-    """Ask a deployment how it is. Raises Failure."""
+    """Ask a deployment for its health. Raises Failure."""
     began, start = time.monotonic(), time.time()
     try:
         async with (

@@ -137,12 +137,12 @@ class Service:
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         """The files of one output directory, or of a folder in it; of a large one page by page, patiently."""
-        place, query = f"jobs/{_id(job_id)}/files", {"directory": directory, "path": path}
-        answer = await self._json("GET", place, params=query)
+        route, query = f"jobs/{_id(job_id)}/files", {"directory": directory, "path": path}
+        answer = await self._json("GET", route, params=query)
         files = listed(answer["files"], f"{directory}/{path}")
         while after := following(answer, query.get("after", "")):
             query["after"] = after
-            answer = await patiently(lambda: self._json("GET", place, params=query))
+            answer = await patiently(lambda: self._json("GET", route, params=query))
             files += listed(answer["files"], f"{directory}/{path}")
         return files
 

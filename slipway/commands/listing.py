@@ -46,7 +46,7 @@ def view(*, utc: bool) -> View:
 
 
 def conditions(options: Mapping[str, str | None], *, failed: bool) -> dict[str, str]:
-    """What to ask the service for. Raises Failure where `--failed` and `--state` say two things."""
+    """What to ask the service for. Raises Failure where both `--failed` and `--state` are given."""
     if failed and options["state"] is not None:
         raise Failure("--failed and --state do not go together; --failed is --state failed,lost")
     named = {name: text for name, text in options.items() if text is not None}
@@ -56,7 +56,7 @@ def conditions(options: Mapping[str, str | None], *, failed: bool) -> dict[str, 
 def jobs(
     url: str, key: str, conditions: Mapping[str, str], limit: int, view: View, *, as_json: bool = False
 ) -> int:
-    """Show the newest jobs that fit the conditions; where more begin is said on standard error."""
+    """Show the newest jobs that fit the conditions; standard error shows how to list more."""
 
     async def ask(api: Service) -> int:
         listing = await api.jobs(conditions, limit)

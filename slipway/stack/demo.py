@@ -147,4 +147,4 @@ def _explain(screen: Screen, failure: Failure, data: Path) -> None:
             screen.write(f"  {text}")
     screen.heading("the demo failed")
     screen.write(f"  {failure}")
-    screen.write(f"  logs: {display_path(data / 'logs')}   (everything that was stored is beside it)")
+    screen.write(f"  logs: {display_path(data / 'logs')}   (the stored data is in the same folder)")

@@ -96,7 +96,7 @@ def decide(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -
     return Decision(tuple(actions), min(wakes, default=None))
 
 
-def target(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -> int:
+def desired_nodes(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -> int:
     """How many nodes the cluster should have now."""
     if cluster.deleting:
         return 0
@@ -155,7 +155,7 @@ def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:
 def _resize(
     cluster: Cluster, jobs: tuple[Job, ...], busy: set[str], now: datetime, pace: Pace, wakes: list[datetime]
 ) -> list[Action]:
-    number = target(cluster, jobs, now, pace)
+    number = desired_nodes(cluster, jobs, now, pace)
     staying = [node for node in cluster.nodes if node.state != "leaving" and not node.preempted]
     surplus = len(staying) - number
     if surplus < 0:

@@ -87,9 +87,9 @@ class BlobAddresses:
 
     def _address(self, folder: BlobFolder, blob: BlobProperties, key: Key, expires: datetime) -> Address:
         base, name = self._connection.address("blob"), blob.name.removeprefix(f"{folder.path}/")
-        place, https = f"{folder.container}/{blob.name}", base.startswith("https:")
-        query = read_blob(self.account, place, key, expires, https=https, file=name)
-        return Address(name, blob.size, blob.last_modified, f"{base}/{quote(place, safe='/~')}?{query}")
+        path, https = f"{folder.container}/{blob.name}", base.startswith("https:")
+        query = read_blob(self.account, path, key, expires, https=https, file=name)
+        return Address(name, blob.size, blob.last_modified, f"{base}/{quote(path, safe='/~')}?{query}")
 
     async def _key(self) -> Key:
         if self._connection.string:

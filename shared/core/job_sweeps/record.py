@@ -1,4 +1,4 @@
-"""A job sweep: one frozen record of the jobs of one template, and of who of them may be at work. Pure.
+"""A job sweep: one frozen record of the jobs of one template, and of which of them may run. Pure.
 
 A job has a *seat* from before its first submission until its end is recorded. There are never more seats
 than `parallel`, and each change of the record is guarded by its version.

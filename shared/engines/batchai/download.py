@@ -15,11 +15,11 @@ _CONTENT_RANGE = re.compile(r"bytes (?:\d+-\d+|\*)/(\d+)")
 
 
 class Refused(NotFound):
-    """The server does not know the file, or not the address any more."""
+    """The server knows no such file, or no longer takes the address."""
 
 
 class Downloads:
-    """The session."""
+    """Reads over one HTTP session, which the first read opens."""
 
     def __init__(self) -> None:
         self._session: ClientSession | None = None
@@ -30,7 +30,7 @@ class Downloads:
 
         if self._session is None:
             self._session = ClientSession(timeout=ClientTimeout(total=30))
-        # The bytes as they lie there: a compressed answer has other offsets.
+        # The bytes as they are stored: a compressed answer has other offsets.
         headers = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
         try:
             async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
@@ -56,7 +56,7 @@ class Downloads:
 
 
 def _size(answer: ClientResponse, size: int) -> int:
-    """Bytes of the whole file; `known` where the server does not say."""
+    """Bytes of the whole file; `size` where the server does not say."""
     match = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     if match:
         return int(match[1])

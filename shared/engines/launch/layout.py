@@ -9,7 +9,7 @@ from shared.core.job import Target
 
 @dataclass(frozen=True)
 class Layout:
-    """The places of one cluster, as paths of its nodes."""
+    """The directories of one cluster, as paths of its nodes."""
 
     engine: str
     cluster: str
