@@ -127,7 +127,7 @@ def _now() -> datetime:
 
 
 def _checked(policy: Policy) -> Policy:
-    """The policy, if every setting in it can be used: a wrong one is reported now, not at a later event."""
+    """The policy. A setting in it that cannot be used is reported now, not at a later invocation."""
     from shared.core.notify.cloudevents import cloud_event
     from shared.jobspec import read_envelope
 
@@ -176,7 +176,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
 
 
 def _completion(settings: Settings, clusters: Mapping[str, Cluster]) -> Defaults:
-    """What a document gets where it says nothing."""
+    """The defaults for what a document leaves out."""
     account, _ = settings.account()
     return Defaults(
         cluster_id=next(iter(clusters.values())).id,
@@ -208,7 +208,7 @@ def _prices(settings: Settings) -> tuple[Price, ...]:
 
 
 def meter_of(settings: Settings) -> Meter:
-    """The listener to what is counted and timed; an exporter starts threads and reads the environment."""
+    """The listener for counts and times; an exporter starts threads and reads the environment."""
     from shared.adapters.telemetry import PHONES_HOME, to_application_insights, to_collector
 
     if url := settings.text("SLIPWAY_OTLP_URL"):

@@ -17,7 +17,7 @@ _SECONDS = re.compile(r"[0-9]{1,18}", re.ASCII)
 
 
 def is_due(due: datetime, now: datetime, longest: timedelta) -> bool:
-    """Whether a time has come. One further ahead than any wait was written by a clock that was wrong."""
+    """Whether a time has come. A time further ahead than any wait was written by a wrong clock."""
     return due <= now or due - now > longest
 
 

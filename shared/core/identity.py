@@ -23,7 +23,7 @@ def job_id(key: str, generation: int) -> str:
 
 
 def is_job_id(text: str) -> bool:
-    """Whether a text has the form of a job's id."""
+    """Whether a text has the form of a job id."""
     return _JOB_ID.fullmatch(text) is not None
 
 

@@ -229,7 +229,7 @@ class Job(_FrozenModel):
         return self._next(state, now, token, changes)
 
     def note(self, *, now: datetime, token: str, **changes: Any) -> Transition:
-        """A change that is no transition of state (cancel flag, misses, due, what it waits for).
+        """A change that leaves the state as it is (cancel flag, misses, due, what it waits for).
 
         Not for terminal records.
         """

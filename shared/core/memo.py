@@ -1,4 +1,4 @@
-"""memo: what this process asked lately, so that it need not ask again for each job. Pure."""
+"""memo: recent answers in this process, so that it does not ask again for each job. Pure."""
 
 from __future__ import annotations
 

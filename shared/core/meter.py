@@ -51,7 +51,7 @@ class Metered(Protocol):
 
     @property
     def meter(self) -> Meter:
-        """What its calls are measured with."""
+        """The meter for its calls."""
 
 
 def timed(name: str) -> Callable[[Act], Act]:

@@ -66,7 +66,7 @@ class Policy:
 
     @property
     def longest_wait(self) -> timedelta:
-        """Longer than any wait of a job: what is due further ahead was written by a clock that was wrong."""
+        """Longer than any wait of a job: what is due further ahead was written by a wrong clock."""
         return max(LONGEST_JOB_WAIT, timedelta(seconds=max(self.lost_after, self.submit_lease)))
 
     @property

@@ -68,7 +68,7 @@ def whole(job: Job) -> dict[str, Any]:
 
 
 def _engine(job: Job) -> dict[str, Any] | None:
-    """By what we, and the cluster itself, call the attempt."""
+    """The names of the attempt: ours, and the cluster's."""
     if job.target is None:
         return None
     return job.target.model_dump(include=_SHOWN) | ({"id": job.handle} if job.handle else {})

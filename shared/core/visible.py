@@ -1,4 +1,4 @@
-"""Which names of files can be shown, typed and asked for."""
+"""Which file names can be shown, typed and requested."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class TableFinishedJobs:
                 return  # our own deletion whose answer was lost, or another process's: the next run checks
 
     async def _keys(self, kind: str, job_id: str) -> list[Row]:
-        """The rows of a kind of a job, by their keys."""
+        """The rows of one kind of a job, by their keys."""
         range_ = self._range(kind, job_id, ("RowKey",))
         return [rows.row_of(job_id, row["RowKey"], self._shards) for row in await self._store.rows(range_)]
 

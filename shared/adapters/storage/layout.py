@@ -30,9 +30,9 @@ def listed_until(moment: str) -> Row:
 
 
 async def claim(table: Table, shards: int, owner: str) -> Row:
-    """See that the table is there, made for this number of shards, and this owner's; "" looks at no owner.
+    """Make sure that the table exists, for this number of shards and this owner; "" skips the owner.
 
-    Answers the row `layout`. Raises Misconfigured, and Unavailable.
+    Returns the row `layout`. Raises Misconfigured, and Unavailable.
     """
     mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT, **listed_until(_ALWAYS)}]
     mine += [{"PartitionKey": "meta", "RowKey": "owner", "Name": owner}] if owner else []

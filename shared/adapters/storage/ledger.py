@@ -107,7 +107,7 @@ class TableLedger:
         return await self._listing.find(query, limit, after)
 
     async def relist(self, jobs: Sequence[Active]) -> int:
-        """A share of a transaction for each job whose row of the list an older version left as it was."""
+        """A share of a transaction for each job whose list row an older version did not update."""
         return await relist_active(self._store, [row for row in jobs if not row.listed_now][:_RELISTED])
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:

@@ -1,4 +1,4 @@
-"""Lists of jobs over the ledger's table: the ranges that have what is asked for, read in order and merged.
+"""Lists of jobs over the ledger's table: the ranges that hold the jobs, read in order and merged.
 
 Rows show their jobs, so a page costs a range query a shard; by experiment or cluster another one, for those
 that have not ended. What no range has by itself is looked for in the narrowest one that contains it, within
@@ -64,7 +64,7 @@ class _Stream:
 
 
 class _Ranges(NamedTuple):
-    """How the keys of the rows begin, and whether index rows are asked for, too."""
+    """The key prefixes of the rows, and whether index rows are read, too."""
 
     prefixes: list[str]
     active: bool
@@ -100,7 +100,7 @@ class Listing:
         return await self._merge(limit, streams, entries, shown)
 
     async def _ranges(self, query: Query) -> _Ranges:
-        """How the keys of the rows begin that have what is asked for, and whether index rows have some of it.
+        """The key prefixes of the rows that match, and whether index rows may match, too.
 
         Until the table has every job in its groups, the rows of all jobs do.
         """

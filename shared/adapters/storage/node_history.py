@@ -24,7 +24,7 @@ class TableNodeHistories:
         self._histories: dict[str, NodeHistory] = {}
 
     async def get(self, cluster: str) -> NodeHistory:
-        """A point read, once a process. A row that cannot be read counts as empty, and is written anew."""
+        """A point read, once a process. A row that cannot be read counts as empty, and is replaced."""
         if cluster in self._histories:
             return self._histories[cluster]
         row = await self._store.get(_PARTITION, _key(cluster))

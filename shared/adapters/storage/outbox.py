@@ -37,7 +37,7 @@ class TableOutbox:
         return self._store.perhaps(row.row, rows.notice_of_row) if row is not None else None
 
     async def settle(self, notice: Notice) -> None:
-        """While pending: replaced where it stands. Settled: moved to the archive in one transaction."""
+        """A pending event is replaced in its row; a settled one moves to the archive in one transaction."""
         outbox = rows.notice_row(notice, self._shards)
         operations = [Operation("delete" if notice.settled else "merge", outbox)]
         if notice.settled:

@@ -35,5 +35,5 @@ class StorageQueues:
         raise Unavailable(f"queue {queue} cannot be created: it is being deleted")
 
     async def make(self, queue: str) -> bool:
-        """Create a queue; whether it was not there."""
+        """Create a queue. Returns whether it is new."""
         return (await self._rest.call("PUT", f"/{queue}", expected=(409,))).status == 201

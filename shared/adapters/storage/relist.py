@@ -1,4 +1,4 @@
-"""Jobs that an older version changed are put into the lists as they are.
+"""Brings the list rows of jobs that an older version changed up to date.
 
 One that it ended has no rows of groups, and no `Shown`: it is found by its row `f|`, which does not say
 `Listed`. One that it moved on is listed as it was before: it is found by its index row, whose `Current` is
@@ -70,7 +70,7 @@ class _Listed(NamedTuple):
 
 
 async def _active(store: Store, shard: int, end: float) -> _Listed:
-    """How many active jobs of a shard were listed as they are, and whether those were all."""
+    """How many active jobs of a shard were corrected, and whether those were all."""
     entities = await store.rows(replace(rows.range_of(shard, "n"), etags=True))
     old = [row for row in store.legible(entities, rows.active_of) if not row.listed_now]
     number = 0

@@ -249,9 +249,9 @@ def moment_of(text: str) -> datetime:
 
 
 def split(name: str, text: str) -> dict[str, str]:
-    """A long text as columns, each as short as the service wants them.
+    """A long text as columns, each within the service's limit.
 
-    An empty one is the last: of a longer text that stood there, a merge leaves the columns behind it.
+    An empty one is the last: a merge leaves later columns of a longer text that was there before.
     """
     chunks = [text[at : at + _CHUNK] for at in range(0, max(1, len(text)), _CHUNK)]
     return {f"{name}{n}": chunk for n, chunk in enumerate([*chunks, ""])}

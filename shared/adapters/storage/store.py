@@ -85,7 +85,7 @@ class Store:
         return Unreadable(f"row {name} of the ledger", column)
 
     async def write(self, job_id: str, *operations: Operation) -> list[str]:
-        """Change rows of one job, all or none: the ETags. Raises Refused."""
+        """Change rows of one job, all or none; returns the ETags. Raises Refused."""
         await self.open()
         return await self._group.write(Write(job_id, operations))
 
@@ -95,7 +95,7 @@ class Store:
         await self._table.transact([Operation("upsert", row)])
 
     async def write_other(self, operation: Operation) -> str:
-        """Change a row that belongs to no job: its ETag. Raises Refused."""
+        """Change a row that belongs to no job; returns its ETag. Raises Refused."""
         await self.open()
         return (await self._table.transact([operation]))[0]
 
@@ -109,7 +109,7 @@ class Store:
                 raise
 
     async def open(self) -> None:
-        """See that the table is there, and made for this app and its number of shards. Raises Misconfigured.
+        """Make sure that the table exists, for this app and its number of shards. Raises Misconfigured.
 
         Every verb does it first; it costs one request a process.
         """

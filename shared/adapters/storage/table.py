@@ -77,7 +77,7 @@ class Table(Protocol):
     """A table of the service. Every verb raises Unavailable when the outcome is unknown."""
 
     async def make(self) -> bool:
-        """Create it; whether it was not there."""
+        """Create it. Returns whether it is new."""
 
     async def get(self, partition: str, row: str) -> VersionedRow | None:
         """One row; None when it, or the table, is missing."""
@@ -86,4 +86,4 @@ class Table(Protocol):
         """The rows of a range, in order."""
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
-        """All or nothing, in one partition: the ETags. Raises Refused, and Misuse for too large a row."""
+        """All or nothing, in one partition; returns the ETags. Raises Refused; Misuse for too large a row."""

@@ -75,11 +75,11 @@ class JobSweep(BaseModel):
     archived: str = ""
 
     def job_key(self, index: int) -> str:
-        """The idempotency key of one of its jobs, with whose source in front."""
+        """The idempotency key of one of its jobs, prefixed with the source."""
         return sha256(f"{self.source}|{self.candidate_key(index)}".encode()).hexdigest()
 
     def candidate_key(self, index: int) -> str:
-        """The same before the source is put in front."""
+        """The same without the source."""
         return f"{self.id}|{index}"
 
     def job_id(self, index: int) -> str:
@@ -92,7 +92,7 @@ class JobSweep(BaseModel):
 
     @property
     def marks(self) -> str:
-        """One mark for each job, also for those of which none is written yet."""
+        """One mark for each job, also for those whose mark is not written yet."""
         return self.ends.ljust(self.total, _NOT_YET)
 
     @property
@@ -119,7 +119,7 @@ class JobSweep(BaseModel):
         return self.model_copy(update={"ends": "".join(marks), "seats": seats})
 
     def tombstone(self, archived: str) -> JobSweep:
-        """What stays in its place: enough for a duplicate to join, and to find the rest."""
+        """The tombstone: enough for a duplicate to join, and to find the rest."""
         nothing = {
             "labels": {},
             "notify": (),
@@ -131,7 +131,7 @@ class JobSweep(BaseModel):
         return self.model_copy(update=nothing | {"archived": archived})
 
     def with_seats(self, waiting: Iterable[int]) -> JobSweep:
-        """The same with a seat for as many of these jobs as there may be more, in their order."""
+        """The same with a seat for as many of these jobs as `parallel` allows, in their order."""
         room = max(0, self.parallel - len(self.seats))
         new = [index for index in sorted(waiting) if index not in self.seats][:room]
         return self.model_copy(update={"seats": (*self.seats, *new)}) if new else self

@@ -59,7 +59,7 @@ class FinishedJobs(Protocol):
         """Add list rows for jobs that an older version ended; returns how many. The next run continues."""
 
     async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
-        """Jobs of the shard that ended before that, the oldest first, each behind its moment and `|`.
+        """Jobs of the shard that ended before that, oldest first, each prefixed with its moment and `|`.
 
         `after` is the last one of an earlier answer. One range query.
         """
@@ -119,7 +119,7 @@ def location_of(record: Job | JobSweep) -> LineLocation:
 
 
 def tombstone(job: Job, location: LineLocation) -> Job:
-    """What stays: enough to answer a duplicate as the record would, and to find the rest."""
+    """The tombstone: enough to answer a duplicate as the record would, and to find the rest."""
     drop = job.drop.model_copy(update={"files": {}}) if job.drop is not None else None
     nothing = {
         "key": "",

@@ -55,7 +55,7 @@ class JobSweeps(Protocol):
         """The same with the event that reports the end, in one write. The template goes."""
 
     async def due(self, shard: int, before: datetime, limit: int, after: str = "") -> Sequence[str]:
-        """Sweeps of the shard that ended before that, the oldest first, each behind its moment and `|`.
+        """Sweeps of the shard that ended before that, oldest first, each prefixed with its moment and `|`.
 
         `after` is the last one of an earlier answer. One range query.
         """

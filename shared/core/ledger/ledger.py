@@ -61,8 +61,8 @@ class Ledger(Protocol):
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
         """Jobs as lists show them, newest first, at most `limit`; `after` is an earlier page's `next`.
 
-        By nothing, by one state or by a moment it costs a range query a shard, by experiment or cluster two.
-        Any other condition is looked for within bounds: then a page may be `cut`.
+        Without a condition, by one state or by time it costs one range query a shard; by experiment or
+        cluster, two. Any other condition is looked for within bounds: then a page may be `cut`.
         """
 
     async def relist(self, jobs: Sequence[Active]) -> int:
@@ -81,10 +81,10 @@ class Ledger(Protocol):
         """Write the pause; None ends it."""
 
     async def report(self, sweep: str, reported: Reported) -> None:
-        """Say to every process what the sweep of this name found to be wrong, in numbers by kind."""
+        """Report to every process how many faults of each kind the sweep of this name found."""
 
     async def reported(self) -> list[Reported]:
-        """What each part of the sweeps said last, and when."""
+        """The last report of each part of the sweeps, with its time."""
 
     async def standing(self) -> Standing:
         """Both, the pause and the reports, in one request."""

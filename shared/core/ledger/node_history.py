@@ -39,12 +39,12 @@ class NodeHistory:
         return bool(self.points) and _minute(self.points[-1].at) == _minute(now)
 
     def since(self, moment: datetime) -> NodeHistory:
-        """From that moment on: with the point before it, which held then."""
+        """The points from that moment on, and the one before it, which held then."""
         older = [point for point in self.points if point.at < moment]
         return replace(self, points=(*older[-1:], *self.points[len(older) :]))
 
     def extended(self, point: Point) -> NodeHistory:
-        """With a point more, the oldest beyond the bound left out; the same where it says nothing new."""
+        """With one more point, without the oldest beyond the bound; the same if the point is nothing new."""
         last = self.points[-1] if self.points else None
         if last and last.nodes == point.nodes and timedelta() <= point.at - last.at < LONGEST:
             return self
@@ -64,10 +64,10 @@ class NodeHistories(Protocol):
     """The histories of all clusters: one row each."""
 
     async def get(self, cluster: str) -> NodeHistory:
-        """That of one cluster, as this process saw it last; without points where there is none."""
+        """The history of one cluster, as this process last read it; without points if there is none."""
 
     async def put(self, history: NodeHistory) -> NodeHistory | None:
-        """Write it if its row is still at that version: as it stands then; None where another was quicker."""
+        """Write it if its row still has that version. Returns it as stored; None for another version."""
 
     async def all(self) -> dict[str, NodeHistory]:
-        """Those of every cluster, by name, in one range query."""
+        """The histories of all clusters, by name, in one range query."""

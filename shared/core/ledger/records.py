@@ -38,7 +38,7 @@ class Active(NamedTuple):
     target: Target | None
     cancel: bool = False
     misses: int = 0
-    #: its place in the listing
+    #: its key in the list of all jobs
     listed: str = ""
     #: what it waits for, in a sentence; "" for nothing that is known
     waits: str = ""
@@ -49,7 +49,7 @@ class Active(NamedTuple):
     #: the whole record, packed, and its version: a change to it needs no other read
     packed: str = ""
     etag: str = ""
-    #: whether its place in the listing shows this record, and not an earlier one
+    #: whether its row in the list of all jobs shows this record, and not an earlier one
     listed_now: bool = True
     #: the jobs that it waits for, by id
     after: tuple[str, ...] = ()
@@ -58,12 +58,12 @@ class Active(NamedTuple):
 
     @property
     def needs_seat(self) -> bool:
-        """As of the record (`Job.needs_seat`)."""
+        """The same as `Job.needs_seat` of the record."""
         return bool(self.sweep) and self.state is JobState.ACCEPTED and self.target is None
 
     @property
     def fixed_target(self) -> Target:
-        """As of the record (`Job.fixed_target`)."""
+        """The same as `Job.fixed_target` of the record."""
         if self.target is None:
             raise NoTarget(self.job_id)
         return self.target
@@ -88,7 +88,7 @@ class Unfinished:
 
 
 def packed(job: Job) -> str:
-    """A record as its index row holds it: a sweep reads thousands, and looks into the few that change."""
+    """A record as its index row holds it: a sweep reads thousands and unpacks the few that change."""
     shrink = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
     text = job.model_dump_json(exclude_defaults=True).encode()
     return b64encode(shrink.compress(text) + shrink.flush()).decode()

@@ -41,13 +41,13 @@ class Outbox(Protocol):
         """One event by its id. Reads through the archive: a person may wait for it, a job may not."""
 
     async def revive(self, notice: Notice) -> None:
-        """Put an event back among the undelivered as it is given; it is no dead letter any more."""
+        """Put an event back among the undelivered, as given; it is then no longer a dead letter."""
 
     async def disable(self, receiver: Disabled) -> None:
         """Remember a receiver that wants no more events."""
 
     async def enable(self, receiver_id: str) -> None:
-        """Forget that. One that is not disabled is success."""
+        """Enable a receiver again. One that is not disabled is success."""
 
     async def disabled(self) -> list[Disabled]:
         """Every receiver that wants no more events, in one range query."""

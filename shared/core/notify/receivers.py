@@ -50,7 +50,7 @@ class Receivers:
 
     @property
     def any_disabled(self) -> bool:
-        """Whether there is something that may have changed."""
+        """Whether any receiver is known to be disabled, which may have changed."""
         return bool(self._disabled)
 
     def stale(self, now: datetime) -> bool:
@@ -61,14 +61,14 @@ class Receivers:
         return True
 
     def learn(self, disabled: Iterable[Disabled]) -> None:
-        """What the ledger says, all of it."""
+        """Take over what the ledger says, all of it."""
         self._disabled = {one.id: one for one in disabled}
 
     def disable(self, one: Disabled) -> None:
-        """What the receiver has just said."""
+        """Note that a receiver just asked for no more events."""
         self._disabled[one.id] = one
 
     def enable(self, url: str) -> None:
-        """It wants events again, and answers."""
+        """Note that it answers, and wants events again."""
         self._disabled.pop(receiver_id(url), None)
         self.breaker.succeeded(url)

@@ -38,7 +38,7 @@ class RestTable:
         self._rest = account.tables
 
     async def make(self) -> bool:
-        """Create it; whether it was not there."""
+        """Create it. Returns whether it is new."""
         body = json.dumps({"TableName": self.name}).encode()
         headers = {"Content-Type": "application/json", "Accept": _JSON, "Prefer": "return-no-content"}
         answer = await self._rest.call("POST", "/Tables", headers=headers, body=body, expected=(409,))

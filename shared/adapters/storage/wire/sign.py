@@ -31,7 +31,7 @@ class Signer(Protocol):
     async def authorization(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], *, table: bool
     ) -> str:
-        """Its value. `path` as it stands in the address, encoded; `query` decoded."""
+        """The header's value. `path` is encoded as in the address; `query` is decoded."""
 
     async def close(self) -> None:
         """Close the connections that tokens come through."""
