@@ -21,7 +21,7 @@ _ports: Ports | None = None
 
 
 def ports() -> Ports:
-    """The ports of this process. Raises Misconfigured, at each event until the settings are right."""
+    """The ports of this process. Raises Misconfigured at each invocation until the settings are right."""
     global _ports  # noqa: PLW0603 - one client per process: connections are kept alive between events
     if _ports is None:
         from shared.settings import Settings
@@ -45,7 +45,7 @@ def _prepare_logs(settings: Settings) -> None:
 
 
 def _spare_the_collector() -> None:
-    """Most of what an event makes dies with its last reference; looking for cycles cost a twelfth."""
+    """Most of what an invocation makes dies with its last reference; looking for cycles cost a twelfth."""
     import gc
 
     gc.freeze()

@@ -100,7 +100,7 @@ async def put_status(ports: Ports, job: Job, *, fresh: bool = False) -> None:
 
 
 async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
-    """A line that a process failed to write. Costs nothing for lines that this process knows."""
+    """Write lines that a process failed to write. Lines that this process knows cost nothing."""
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(row: Active, shown: StatusLine) -> None:

@@ -38,7 +38,7 @@ class _Progress:
 
 
 async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
-    """Deliver what is due of one event; None when nothing is left of it, or when it goes on without us."""
+    """Deliver what is due of one event; None when it is settled, or when it continues in the background."""
     if ports.receivers.any_disabled:
         await _learn(ports)
     notice = await ports.outbox.notice(job_id, sequence)
@@ -72,7 +72,7 @@ async def deliver_due(ports: Ports, events: Iterable[Notice], **part: str) -> in
 
 
 async def finish(ports: Ports) -> None:
-    """Wait for what goes on without its function."""
+    """Wait for deliveries that continue in the background."""
     while tasks := ports.receivers.tasks:
         await asyncio.gather(*tasks, return_exceptions=True)
 
@@ -132,7 +132,7 @@ async def _one(ports: Ports, notice: Notice) -> None:
 
 
 async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
-    """The result of some work, or None when it goes on without us."""
+    """The result of some work, or None when it continues in the background."""
     task = asyncio.create_task(work)
     finished, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
     if finished:

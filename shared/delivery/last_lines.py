@@ -23,7 +23,7 @@ _LONGEST = 1 << 16
 _ONE = 300
 #: What colours a terminal, or moves its cursor (ECMA-48).
 _CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
-#: As Python ends a traceback, also behind the rank that a launcher puts in front of it.
+#: As Python ends a traceback, also after a prefix with the rank, which launchers write.
 _NAMED = re.compile(r"(?:^|[\s>\]:])[A-Za-z_][\w.]*(?:Error|Exception): \S", re.ASCII)
 
 

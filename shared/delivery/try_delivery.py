@@ -21,7 +21,7 @@ _BUSY, _PARKED = 5.0, 300.0
 
 
 async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
-    """The delivery after what could be done for it now. Errors of storage and of the network are outcomes."""
+    """The delivery after a try, or after a reason against one. Errors of storage and network are outcomes."""
     longest = ports.policy.longest_delivery_wait
     if delivery.state != "pending" or (delivery.attempts and not is_due(delivery.due, now, longest)):
         return delivery
@@ -108,7 +108,7 @@ def _retry(
 
 
 def _parked(ports: Ports, notice: Notice, delivery: Delivery, now: datetime, why: str) -> Delivery:
-    """Our own settings do not fit, which is no try of this address: it is looked at until they are mended."""
+    """Our own settings are wrong, so this counts as no try; it is repeated until they are repaired."""
     if ports.troubles.report("settings", "deliveries", why):
         log.error("event %s %s: %s", notice.event_id, OPERATOR_NEEDED, why, extra={"job": notice.job_id})
     return _postpone(ports, notice, delivery, now, _PARKED, f"{OPERATOR_NEEDED}: {why}")

@@ -9,7 +9,7 @@ from shared.core.errors import Misconfigured
 
 
 def each_cluster(document: Any, setting: str) -> Iterator[tuple[str, Any, str]]:
-    """Name, options and place of each cluster of a JSON object. Raises Misconfigured."""
+    """Name, options and path of each cluster of a JSON object. Raises Misconfigured."""
     if not isinstance(document, dict):
         raise Misconfigured(f"{setting} must be an object: name of a cluster → its options")
     for name, options in document.items():

@@ -188,7 +188,7 @@ async def _candidate(
 
 
 async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
-    """What is wrong with a request, and nothing else happens."""
+    """The problems of a request. Does nothing else."""
     request = await fetched(ports, request, who=who)
     return prepare(ports, request, key=_NO_KEY, cluster=await cluster_for(ports, request))
 

@@ -20,10 +20,10 @@ _LONGEST = 1 << 20
 
 
 async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Caller = KEY_HOLDER) -> Request:
-    """The request with its document, with what lies behind the paths in it, and with the jobs that it names.
+    """The request with its document, what is known of the paths in it, and the jobs that it names.
 
-    `folder` is one that is about to be dropped: what is to lie in it need not be there yet.
-    Raises Unavailable, and Misuse (403) where the document is the drop of others than who asks.
+    `folder` is about to be dropped: its files need not be there yet.
+    Raises Unavailable, and Misuse (403) where the document is in the drop of another caller.
     """
     request = await _with_scripts(ports, await with_document(ports, request, who), folder)
     return await with_dependencies(ports, request, who)

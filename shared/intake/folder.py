@@ -72,7 +72,7 @@ class Plan:
 
     @property
     def path(self) -> str:
-        """What the ledger's cache knows it by."""
+        """Its key in the ledger's cache."""
         return f"{self.folder}|{self.script.name if self.script else ''}"
 
 
@@ -115,7 +115,7 @@ def content_of(blobs: Sequence[Blob]) -> str:
 
 
 def waiting_path(folder: str) -> str:
-    """What the ledger's cache knows an incomplete folder by."""
+    """The key of an incomplete folder in the ledger's cache."""
     return f"{folder}|waiting"
 
 

@@ -1,6 +1,6 @@
 """What can be said before a job runs: limits, nodes to add, how long it waits, what it may cost. Pure.
 
-Every number has its reason beside it, and what is not known is said to be unknown.
+Every number has its reason beside it, and what is not known is marked as unknown.
 """
 
 from __future__ import annotations

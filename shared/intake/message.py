@@ -117,7 +117,7 @@ def meaning(body: bytes, limits: Limits) -> tuple[Message, ...]:
 def read_request(body: bytes, limits: Limits, name: str = MESSAGE) -> Request:
     """A request for one job from any door: a bare job.json, an envelope, or an event with one.
 
-    Never raises. `name` is what places call the text.
+    Never raises. `name` is what problems call the text.
     """
     source = Source(body, name)
     document, problems = read_through(source, limits)

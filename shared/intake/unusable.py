@@ -25,7 +25,7 @@ _REMEDY = "upload it again under a plain name, with / between folders, and delet
 
 
 def path_of(name: str) -> str:
-    """What the ledger's cache knows such a file by: its name may not fit into a row."""
+    """The key of such a file in the ledger's cache: its name may not fit into a row."""
     return f"unusable|{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()}"
 
 

@@ -22,7 +22,7 @@ from shared.jobspec.text.tree import JsonObject, Node, quote, step
 
 #: Jobs of one sweep, and parameters.
 MAX_JOBS, MAX_PARAMETERS = 1_000, 8
-#: In front of the names of the variables.
+#: The prefix of the variables' names.
 VARIABLE = "SLIPWAY_SWEEP_"
 
 Value: TypeAlias = bool | int | float | str

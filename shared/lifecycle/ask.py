@@ -1,4 +1,4 @@
-"""ask: what a cluster says of all its active jobs, in one question; its silence is noted."""
+"""ask: query a cluster for all its active jobs at once, and note when it is silent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations
 
 
 def _silent(ports: Ports, cluster_path: str, error: EngineError | TimeoutError) -> None:
-    """Note since when it does not answer, and what it last said: that it is left alone is no word of it."""
+    """Note since when a cluster is silent, and its last error; an open breaker is no error of the cluster."""
     text = sentence(Why("", str(error) or "no answer in time"))
     if isinstance(error, LeftAlone):
         text = ports.troubles.reasons("cluster").get(cluster_path, text)

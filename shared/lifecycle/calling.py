@@ -44,5 +44,5 @@ def left_alone(ports: Ports, engine: str, cluster: str) -> bool:
 
 
 def cluster_path(engine: str, cluster: str) -> str:
-    """What has a breaker of its own."""
+    """The name of a cluster's breaker."""
     return f"{engine}/{cluster}"

@@ -1,4 +1,4 @@
-"""dependents: jobs that wait for the end of others are released, or end because that can no longer come.
+"""dependents: release jobs that wait for the end of others, or end those whose condition can no longer hold.
 
 The record of a job that waits has the ids of the others. A sweep has the rows of all active jobs at hand, so
 it reads only those that have ended: each once, since an end never changes and the record that waits notes it.

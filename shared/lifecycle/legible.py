@@ -1,4 +1,4 @@
-"""legible: what the ledger still says of its records. One that cannot be read is noted where it is read."""
+"""legible: records of the ledger, as far as they can be read. The ledger notes those that cannot."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
 
 
 async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
-    """The record; None when the caller may see none. What cannot be the id of a job is not asked for."""
+    """The record; None when the caller may see none. A text that cannot be a job's id costs no request."""
     stored = await ports.ledger.get(job_id) if is_job_id(job_id) else None
     return stored if stored is not None and who.sees(stored.job) else None
 

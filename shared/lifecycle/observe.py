@@ -1,4 +1,4 @@
-"""observe: what an engine's word, or its silence, means for one record."""
+"""observe: what an engine's report, or its silence, means for one record."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _unchanged(ports: Ports, stored: Stored, observation: Observation) -> Change
 
 
 async def follow(ports: Ports, stored: Stored, observation: Observation) -> Change:
-    """The record goes where the engine says that its attempt is; after an end perhaps to another attempt."""
+    """Move the record to the state that the engine reports; after an end, perhaps to another attempt."""
     job = stored.job
     spent = spent_on_another(job, observation)
     if spent is not None:

@@ -51,5 +51,5 @@ def earlier(job: Job) -> tuple[Earlier, ...]:
 
 
 def wait(attempt: int, jitter: float) -> float:
-    """Seconds before an attempt, growing with its number."""
+    """Seconds before an attempt; they grow with its number."""
     return max(1.0, full_jitter(attempt, _BASE, _CAP, jitter))

@@ -1,4 +1,4 @@
-"""sweep: compare every active job with what its engine says, commit the differences, carry on what stalled.
+"""sweep: compare every active job with its engine's report, commit the differences, resume what stalled.
 
 One range query a shard, one bulk question a cluster. The range holds the records, so a change needs no other
 read.
@@ -207,7 +207,7 @@ def _with_engine(row: Active) -> bool:
 
 
 def _news(row: Active, observations: Observations, policy: Policy, now: datetime) -> bool:
-    """Whether the record may change: the engine says something else than the index row."""
+    """Whether the record may change: the engine reports something other than the index row."""
     if row.job_id not in observations:
         return False
     observation = observations[row.job_id]

@@ -18,7 +18,7 @@ def move(ports: Ports, stored: Stored, state: JobState, **changes: Any) -> Chang
 
 
 def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
-    """A change that is no transition of state."""
+    """A change that leaves the state as it is."""
     return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **_redacted(changes)))
 
 

@@ -1,4 +1,4 @@
-"""waiting: what a record says of why its job waits; written only when that is something else than before."""
+"""waiting: why a job waits, as its record has it; written only when the reason changes."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def at_first(observation: Observation, *, cancel: bool) -> Why | None:
 
 
 def waits_anew(row: Active, observation: Observation, now: datetime) -> bool:
-    """Whether it waits for something else than recorded; what passes has to last to be worth a write."""
+    """Whether it waits for something other than recorded; a passing reason must last to be worth a write."""
     why = why_queued(observation, cancel=row.cancel)
     if sentence(why) == row.waits:
         return False

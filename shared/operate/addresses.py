@@ -1,4 +1,4 @@
-"""addresses: those by which a caller reads a job's files from storage itself. Never changes anything.
+"""addresses: signed addresses by which a caller reads a job's files from storage. Never changes anything.
 
 Only after the end: before it, a blob may lag behind the file that the job writes.
 """
@@ -30,7 +30,7 @@ async def addresses(
 async def address_of_large(
     ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
 ) -> str:
-    """The address of a file that no answer can hold; "" where it has none, or is smaller.
+    """The address of a file that is too large for an answer; "" where it has none, or is smaller.
 
     Raises Misuse: 400, 404, 409.
     """

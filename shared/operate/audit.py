@@ -1,4 +1,4 @@
-"""audit: do drops, ledger, clusters and deliveries say the same? Reads everything, changes nothing.
+"""audit: do drops, ledger, clusters and deliveries agree? Reads everything, changes nothing.
 
 What is younger than the grace may still be under way, and is no difference.
 """
@@ -37,7 +37,7 @@ _AT_WORK = (JobState.QUEUED, JobState.RUNNING)
 
 @dataclass(frozen=True)
 class Difference:
-    """Two sources say something else of one thing, or one cannot say anything.
+    """Two sources disagree about one thing, or one of them cannot be read.
 
     `kind`: row, drop, record, submission, settings, cluster, delivery, message.
     """

@@ -1,4 +1,4 @@
-"""metrics: what a job and its nodes say in numbers, from the files where they do. Never changes anything.
+"""metrics: the numbers that a job and its nodes report, from their files. Never changes anything.
 
 An answer reads a bounded part of the files, and its cursor says where the next one goes on. So a job that has
 written nothing since costs the list of one directory, and a byte of a file in each other one.
@@ -194,7 +194,7 @@ async def _sources(engine: Engine, target: Target, directories: list[str]) -> As
 
 
 def _in_order(name: str) -> list[tuple[int, str]]:
-    """Names with numbers in them by their numbers."""
+    """Sorts names by the numbers in them."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d{1,9})", name)]
 
 

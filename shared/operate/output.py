@@ -1,4 +1,4 @@
-"""output: what people ask of the files that a job wrote. Never changes anything."""
+"""output: reads the files that a job wrote. Never changes anything."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ async def content(
 
 
 def check_after(after: str) -> None:
-    """Raise Misuse (400) for what is no place in a list."""
+    """Raise Misuse (400) for what is no `next` of a list."""
     if len(after) > _LONGEST_AFTER or not after.isprintable():
         raise Misuse("after is not the `next` of an earlier answer", remedy="begin without it")
 
@@ -115,7 +115,7 @@ async def stored_of(ports: Ports, job_id: str, directory: str, path: str, who: C
 
 
 async def refusal(ports: Ports, stored: Stored, directory: str, reason: str) -> Misuse:
-    """Why there is no such file, with the directories that there are. "Yet" only while the job may write."""
+    """Why there is no such file, with the directories that exist. "Yet" only while the job may write."""
     if stored.job.archived:
         return forgotten(stored.job)
     document = await ports.ledger.spec(stored.job.id)

@@ -1,4 +1,4 @@
-"""read: what people ask of clusters. Never changes anything."""
+"""read: reads clusters and the history of their nodes. Never changes anything."""
 
 from __future__ import annotations
 

@@ -147,7 +147,7 @@ def _counts(text: str, word: str, match: re.Match[str]) -> bool:
 
 
 def _is_argument(before: str) -> bool:
-    """Whether a name with a value behind a blank is an option, or is set to it."""
+    """Whether a name with a value after a blank is an option, or the argument of a command that sets it."""
     begins = max(before.rfind(mark) for mark in " \t\n\"'=") + 1
     words = before[:begins].split()
     return before[begins:].startswith("-") or words[-1:] in _SETTERS or words[-2:-1] == _NETRC

@@ -21,7 +21,7 @@ class Place:
     line: int
     column: int
     end_line: int
-    #: Of the first character behind the token.
+    #: Of the first character after the token.
     end_column: int
     #: The line, or a window of a long one, without secrets and without unprintable characters.
     source: str

@@ -1,4 +1,4 @@
-"""All mistakes of a text that is not JSON: each that is certainly mended is, to see what comes behind it."""
+"""All mistakes of a text that is not JSON: each with a certain fix is fixed, to find those after it."""
 
 from __future__ import annotations
 

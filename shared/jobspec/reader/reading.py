@@ -47,7 +47,7 @@ def read(data: bytes, limits: Limits | None = None) -> ReadDocument:
 
 
 def read_through(source: Source, limits: Limits | None = None) -> ReadDocument:
-    """The document as far as it can be made out behind the mistakes of its text, and all of them.
+    """The document as far as it can be read despite the mistakes of its text, and all of them.
 
     With problems it is only good for saying what else is wrong: what could not be read has been guessed.
     """

@@ -91,7 +91,7 @@ def _part(text: str) -> str:
 
 
 def exact(key: str) -> bool:
-    """Whether `step` keeps the key as it is, so that the pointer can be used outside of messages."""
+    """Whether `step` leaves the key as it is, so that the pointer can be used outside of messages."""
     return step("", key) == "/" + key.replace("~", "~0").replace("/", "~1")
 
 
@@ -129,7 +129,7 @@ def walk(document: Any) -> Iterator[Node]:
 
 
 class Words(NamedTuple):
-    """All that a document says, in no order: what is in none of it need not be looked for place by place."""
+    """All texts of a document, in no order: what none of them has need not be searched for in each."""
 
     #: names of properties, each once
     names: set[str]

@@ -98,7 +98,7 @@ class Context:
 
     @cached_property
     def text(self) -> str:
-        """Every text of the job, one a line: what no line has need not be looked for place by place."""
+        """Every text of the job, one a line: what no line has need not be searched for in each."""
         return "\n".join(words(self.properties.value).texts)
 
     @cached_property

@@ -36,7 +36,7 @@ _MOST_IN_ONE_TEXT = 20
 
 
 def plain_paths(context: Context) -> Iterator[Problem]:
-    """No backslashes and line breaks anywhere; no way out of the place that a path is relative to."""
+    """No backslashes and line breaks anywhere; no way out of the directory that a path is relative to."""
     for node in context.files:
         yield from _plain(node, may_climb=True)
     for node in (*context.inputs, *context.prefixes):

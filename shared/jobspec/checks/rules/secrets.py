@@ -1,4 +1,4 @@
-"""Secrets inside commands and variables: they are sealed, and belong into `secrets` all the same."""
+"""Secrets inside commands and variables: they are sealed, but belong in `secrets`."""
 
 from __future__ import annotations
 

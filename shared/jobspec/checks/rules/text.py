@@ -28,7 +28,7 @@ def texts(document: Any, limits: Limits) -> Iterable[Problem]:
 
 
 def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
-    """The same, place by place."""
+    """The same, one text after the other."""
     for node in walk(document):
         if isinstance(node.value, str):
             match = _FORBIDDEN.search(node.value)
