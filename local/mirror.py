@@ -97,7 +97,7 @@ class Mirror:
                     self._make(blob.name)
             else:
                 files[blob.name] = blob
-        # A name that is also the folder of another has no place in a directory.
+        # A name that is also the folder of another cannot be in a directory.
         folders = {str(parent) for name in files for parent in PurePosixPath(name).parents}
         return {name: blob for name, blob in files.items() if name not in folders}
 

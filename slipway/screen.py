@@ -106,7 +106,7 @@ def padded(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """The text, or as much of it as fits into `width` columns with an ellipsis behind it."""
+    """The text, or as much of it as fits into `width` columns, with an ellipsis after it."""
     if cells(text) <= width:
         return text
     from rich.cells import set_cell_size

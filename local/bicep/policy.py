@@ -64,7 +64,7 @@ RULES = (
 
 
 def weaknesses(templates: Mapping[str, Template]) -> list[Finding]:
-    """What is weak in the templates, each at its place."""
+    """The weaknesses of the templates, each with file and line."""
     return [weakness for one in templates.values() for weakness in _weaknesses(one)]
 
 

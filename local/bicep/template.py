@@ -13,7 +13,7 @@ from tree_sitter import Language, Node, Parser
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong at a place of a file, as the compiler prints it."""
+    """What is wrong in a file, with line and column, as the compiler prints it."""
 
     file: str
     line: int

@@ -41,7 +41,7 @@ class Command:
 
 
 class Site(Protocol):
-    """A place for processes, on the nodes of a job by their index."""
+    """Where processes run, on the nodes of a job by their index."""
 
     def command(self, node: int, argv: tuple[str, ...], env: Mapping[str, str]) -> Command:
         """How to start a process there."""

@@ -151,7 +151,7 @@ class Mounter:
 
 
 def link(root: Path, volume: Volume, directory: Path) -> None:
-    """Let the volume appear below a mount root, which a job of before may have left in disorder."""
+    """Let the volume appear below a mount root, which an earlier job may have left in disorder."""
     with Fence.real(root) as mounts, mounts.make_directory(str(volume.at.parent)) as parent:
         with suppress(FileNotFoundError):
             if stat.S_ISLNK(os.stat(volume.at.name, dir_fd=parent.fd, follow_symlinks=False).st_mode):

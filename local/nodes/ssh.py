@@ -30,7 +30,7 @@ for _word do
           esac
           _word=${_word#?}
         done ;;
-      # Options may stand behind the host, too.
+      # Options may follow the host, too.
       *) if [ "$_host" ]; then _command=$_word _rest=1; else _host=${_word##*@} _plain=; fi ;;
     esac
   fi

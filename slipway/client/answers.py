@@ -1,4 +1,4 @@
-"""What the API answers about files, taken for what it says only if it can be."""
+"""What the API answers about files, checked before it is used."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -77,7 +77,7 @@ def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
 
 
 def listed(files: object, folder: str) -> list[dict[str, Any]]:
-    """The entries of a folder. Raises Failure for what is no list of them."""
+    """The entries of a folder. Raises Failure for anything else."""
     if not isinstance(files, list) or not all(map(_is_entry, files)):
         raise Failure(f"the service's answer is not a list of {folder}; is it of another version?")
     return files

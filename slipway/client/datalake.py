@@ -33,7 +33,7 @@ class DataFile(Remote):
 
     @property
     def name(self) -> str:
-        """Its name in the container, by which it comes to lie below a destination."""
+        """Its name in the container, and its path below a destination."""
         return self.path
 
 

@@ -187,7 +187,7 @@ class _Folder:
         self._pages.append(page)
 
     def close(self) -> None:
-        """Ask for no more."""
+        """Stop fetching pages."""
         if self._ahead is not None:
             self._ahead.add_done_callback(lambda task: task.cancelled() or task.exception())
             self._ahead.cancel()

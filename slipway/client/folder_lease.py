@@ -1,4 +1,4 @@
-"""A folder of the drop container is one upload's at a time: a lease on a hidden blob in it says whose."""
+"""A folder of the drop container belongs to one upload at a time: it leases a hidden blob in the folder."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -31,7 +31,7 @@ class FolderLease:
 
 @asynccontextmanager
 async def folder_lease(settings: Settings, folder: str) -> AsyncIterator[FolderLease]:
-    """Have a folder of the drop container alone. Raises Failure while another upload has it."""
+    """Hold a folder of the drop container. Raises Failure while another upload holds it."""
     container = settings.text("SLIPWAY_DROP_CONTAINER")
     async with storage_account(settings) as account:
         blob = account.blobs.get_blob_client(container, f"{folder}/{_NAME}")

@@ -1,4 +1,4 @@
-"""What a deployment says of itself to anyone, and what its clock says: no key is sent."""
+"""The health of a deployment and the time of its clock, which it gives without a key."""
 
 import time
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""A read that is asked for again while the service does not answer. It changes nothing, so it may be."""
+"""A read that is repeated while the service does not answer; it changes nothing, so that is safe."""
 
 import asyncio
 import time
@@ -13,7 +13,7 @@ _PATIENCE, _LONGEST_WAIT = 60.0, 8.0
 
 
 async def patiently(ask: Callable[[], Awaitable[Answer]]) -> Answer:
-    """The answer, asked for again while the service does not answer, for a minute. Raises Failure."""
+    """The answer; asks again for a minute while the service does not answer. Raises Failure."""
     began, wait = time.monotonic(), 0.5
     while True:
         try:

@@ -11,7 +11,7 @@ from slipway.client.refusal import Absent
 from slipway.client.service import Service
 from slipway.failure import Failure
 
-#: stdout.txt, stdout-3.txt, stdout-wk-0.txt: behind the first dash stands the rank.
+#: stdout.txt, stdout-3.txt, stdout-wk-0.txt: the rank follows the first dash.
 _NAME = re.compile(r"stdout(?:-(?P<rank>.+))?\.txt", re.DOTALL)
 #: Bytes in which the end of a file is looked through for its last lines.
 _BLOCK = 1 << 16

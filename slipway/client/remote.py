@@ -16,7 +16,7 @@ class Remote:
 
     @property
     def name(self) -> str:
-        """How people name it, and where it comes to lie below the destination."""
+        """Its name for people, and its path below the destination."""
         return f"{self.directory}/{self.path}"
 
     def fits(self, patterns: Sequence[str]) -> bool:

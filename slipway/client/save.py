@@ -199,7 +199,7 @@ async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) 
 
 
 def _write_all(fd: int, parts: Sequence[bytes]) -> None:
-    """Write the parts one behind the other, many by one call. Raises OSError."""
+    """Write the parts one after the other, many by one call. Raises OSError."""
     ahead = deque(memoryview(part) for part in parts if part)
     while ahead:
         written = os.writev(fd, [*islice(ahead, _AT_ONCE)])

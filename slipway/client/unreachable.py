@@ -19,5 +19,5 @@ _WORDS: tuple[tuple[type[Exception], str], ...] = (
 
 
 def why(error: Exception) -> str:
-    """What a person can make of an error of the HTTP client; something else answers, if it is none of its."""
+    """An error of the HTTP client in words for a person; other errors mean that another program answers."""
     return next((words for kind, words in _WORDS if isinstance(error, kind)), "something else answers there")

@@ -36,7 +36,7 @@ _SHOWN_LINES = 15
 
 
 def run(cluster: str = USUAL) -> int:
-    """0 when everything was as it should be; 1 when not, with the reason and the place of the logs."""
+    """0 when everything was as expected; else 1, with the reason and the path of the logs."""
     (ROOT / ".local").mkdir(exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
     out = screen(time.monotonic)

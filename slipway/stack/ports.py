@@ -30,12 +30,12 @@ def check_ports(ports: Ports) -> None:
 
 
 def busy_ports(ports: Ports) -> list[int]:
-    """Those of them that cannot be used."""
+    """The ports that cannot be used."""
     return [port for port in (*(ports.azurite or ()), *_single(ports)) if _obstacle(port)]
 
 
 def usable_ports(ports: Ports) -> Ports:
-    """The same, but any free port where one cannot be used; of storage all three."""
+    """The same with a free port instead of one that is taken; for storage, all three."""
     busy = busy_ports(ports)
     host, emulator, receiver = (0 if port in busy else port for port in _single(ports))
     taken_storage = not set(busy).isdisjoint(ports.azurite or ())

@@ -85,7 +85,7 @@ class Call:
         return web.json_response(body)
 
     def list_page(self, entries: Sequence[dict[str, Any]]) -> web.Response:
-        """A page of a list that is no list of resources, with the link to the next."""
+        """A page of a list of other things than resources, with the link to the next."""
         start, most = self.number("$skiptoken", 0, 0, 2**31), self.page_size()
         body: dict[str, Any] = {"value": list(entries[start : start + most])}
         if len(entries) > start + most:
@@ -97,7 +97,7 @@ class Call:
         return self.number("maxresults", 1000, 1, 1000)
 
     def next_link(self, token: int | str) -> str:
-        """This request's own address, from a later place on."""
+        """The address of this request for a later page."""
         query = {name: value for name, value in self.request.query.items() if name != "$skiptoken"}
         return self.base + str(self.request.rel_url.with_query({**query, "$skiptoken": str(token)}))
 

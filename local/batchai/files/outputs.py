@@ -50,7 +50,7 @@ class Downloads:
         self.names = Names()
 
     def url(self, base: str, path: str, expires: datetime) -> str:
-        """The address of a file by its place, valid until then. It reads like a SAS: se, sp, sr, sig."""
+        """The address of a file by its path, valid until then. It reads like a SAS: se, sp, sr, sig."""
         end = f"{expires:%Y-%m-%dT%H:%M:%SZ}"
         signature = quote(self._sign(path, end), safe="")
         return f"{base}{PREFIX}{quote(path)}?sr=f&sp=r&se={quote(end)}&sig={signature}"
@@ -73,7 +73,7 @@ class Downloads:
             return await answer_file(request, file)
 
     def locate(self, path: Path) -> Location:
-        """Of a path that is served."""
+        """The root of a path that is served, and the path below it as addresses have it."""
         return next(
             Location(root, f"{name}/{path.relative_to(root.resolve()).as_posix()}")
             for name, root in self._roots.items()

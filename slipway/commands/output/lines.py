@@ -22,7 +22,7 @@ class Printer:
     colour: bool = False
     #: only lines that it finds something in
     grep: re.Pattern[str] | None = None
-    #: gives the time in front of each line
+    #: formats the time before each line
     clock: Callable[[], str] | None = None
     #: by file, what it has after its last line, and its rank
     _rests: dict[str, tuple[str, bytes]] = field(default_factory=dict)

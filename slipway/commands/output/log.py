@@ -69,7 +69,7 @@ def compiled(pattern: str) -> re.Pattern[str] | None:
 
 
 def clock_for(*, timestamps: bool, follow: bool) -> Callable[[], str] | None:
-    """What gives the time in front of each line; None without timestamps. Raises Failure."""
+    """Formats the time before each line; None without timestamps. Raises Failure."""
     if timestamps and not follow:
         raise Failure("timestamps need --follow: a log has no times, only lines that arrive now have one")
     return _now if timestamps else None

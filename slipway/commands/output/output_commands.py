@@ -88,7 +88,7 @@ def log(
     timestamps: Annotated[
         bool,
         typer.Option(
-            "--timestamps", help="the time in front of each line at which it arrived, with --follow"
+            "--timestamps", help="with --follow, begin each line with the time at which it arrived"
         ),
     ] = False,
     follow: Annotated[

@@ -133,7 +133,7 @@ async def _follow(api: Service, job_id: str, uploaded: Sequence[str]) -> int | N
 async def _report(api: Service, job_id: str) -> None:
     """What happens to the job and what it waits for, on standard error, until it ends.
 
-    A bad end is not shown: its reason comes behind the last lines of the job.
+    A bad end is not shown: its reason follows the last lines of the job.
     """
     last: dict[str, Any] | None = None
     waits = ""
