@@ -87,9 +87,7 @@ def log(
     ] = "",
     timestamps: Annotated[
         bool,
-        typer.Option(
-            "--timestamps", help="with --follow, begin each line with the time at which it arrived"
-        ),
+        typer.Option("--timestamps", help="with --follow, begin each line with the time at which it arrived"),
     ] = False,
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="keep printing until the job has ended")
