@@ -8,7 +8,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from shared.jobspec.format.secrets import is_secret_item, is_secret_name, is_value, names_secret_variable
-from shared.jobspec.hidden.embedded import embedded_secrets
+from shared.jobspec.hidden.embedded import embedded_secrets, sealed_texts
 from shared.jobspec.text.position import Entry, Positions
 
 #: Where addresses stand of which even the path may be a password.
@@ -64,7 +64,7 @@ def _alone(text: str, start: int, end: int) -> bool:
 
 
 def _in_name(text: str, key: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    for start, end in embedded_secrets(text[key[0] + 1 : key[1] - 1]):
+    for start, end in _hidden_parts(text[key[0] + 1 : key[1] - 1]):
         yield key[0] + 1 + start, key[0] + 1 + end
 
 
@@ -81,11 +81,17 @@ def _in_value(positions: Positions, entry: Entry, *, secret: bool, hidden: bool)
         yield inner
         return
     raw = positions.text[inner[0] : inner[1]]
-    if "\\" in raw and any(embedded_secrets(positions.decoded(entry) or "")):
+    if "\\" in raw and any(_hidden_parts(positions.decoded(entry) or "")):
         yield inner
         return
-    for start, end in embedded_secrets(raw):
+    for start, end in _hidden_parts(raw):
         yield inner[0] + start, inner[0] + end
+
+
+def _hidden_parts(text: str) -> Iterator[tuple[int, int]]:
+    """Secrets inside a text, and what looks like a sealed one: a person may have copied it from another job."""
+    yield from embedded_secrets(text)
+    yield from (sealed.span() for sealed in sealed_texts(text))
 
 
 def _secret_variables(positions: Positions) -> set[int]:

@@ -11,7 +11,7 @@ from slipway.options import LOCAL, Json, Key, SettingsFile, Url
 app = typer.Typer()
 
 
-@app.command()
+@app.command(short_help="Upload a folder to the drop container.")
 def drop(
     folder: Annotated[Path, typer.Argument(help="folder with a script and a job.json")],
     to: Annotated[str, typer.Option(help="folder in the drop container  [default: the same name]")] = "",

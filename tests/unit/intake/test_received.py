@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from shared.core.job import JobState
 from shared.core.ledger.listing import brief
 from shared.core.view import line, whole
@@ -34,6 +36,21 @@ async def test_secrets_and_values_of_unknown_members_are_not(world: World) -> No
     assert job.received.count('"***"') == 2
     assert "hunter" not in job.received
     assert len(job.received.splitlines()) == len(text.splitlines())
+
+
+@pytest.mark.parametrize(
+    "text", ["sealed:v1:abcdef0123", "run --with sealed:v1:abcdef0123 now", "a\\u0041sealed:v1:abcdef0123"]
+)
+async def test_what_looks_like_a_sealed_value_is_not(world: World, text: str) -> None:
+    wrong = WRONG.replace('"nodeCount"', f'"stdOutErrPathPrefix": "{text}", "nodeCount"').replace(
+        '"stdOutErrPathPrefix": "$AZ', '"other": "$AZ'
+    )
+
+    job = (await world.message(wrong.encode())).job
+
+    assert job.state is JobState.REJECTED
+    assert "stdOutErrPathPrefix" in job.received
+    assert "abcdef0123" not in job.received
 
 
 async def test_what_is_no_json_keeps_its_shape_without_its_words(world: World) -> None:
