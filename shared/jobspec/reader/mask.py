@@ -89,7 +89,7 @@ def _in_value(positions: Positions, entry: Entry, *, secret: bool, hidden: bool)
 
 
 def _hidden_parts(text: str) -> Iterator[tuple[int, int]]:
-    """Secrets inside a text, and what looks like a sealed one: a person may have copied it from another job."""
+    """Secrets inside a text, and what looks like a sealed one, which may be a copy from another job."""
     yield from embedded_secrets(text)
     yield from (sealed.span() for sealed in sealed_texts(text))
 
