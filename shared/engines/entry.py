@@ -44,7 +44,7 @@ class Entry:
         return read(options, settings)
 
     def abilities(self) -> Mapping[str, Ability]:
-        """What it declares that it can do; nothing of a cluster is asked."""
+        """The abilities that it declares; no cluster is queried."""
         abilities: Mapping[str, Ability] = import_module(f"{self.package}.abilities").ABILITIES
         return abilities
 

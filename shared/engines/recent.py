@@ -41,11 +41,11 @@ class Lately(Generic[Subject]):
         self._looks: dict[Subject, _Snapshot] = {}
 
     def last_view(self, subject: Subject) -> ClusterView | None:
-        """The last view, without a look; None while there never was an answer."""
+        """The last view, without a query; None before the first answer."""
         return self._looks[subject].view if subject in self._looks else None
 
     async def view(self, subject: Subject) -> ClusterView | None:
-        """The view, from at most one look at a time; None while there never was an answer."""
+        """The view, from at most one query at a time; None before the first answer."""
         return (await self._look_at(subject, self._good)).view
 
     async def now(self, subject: Subject, since: float) -> ClusterView | None:

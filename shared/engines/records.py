@@ -69,7 +69,7 @@ class Records:
         return await self._of_records.run(self._sees)
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target] | None:
-        """Those of which the records are still there; None where that cannot be seen from here."""
+        """The targets whose records still exist; None where this app does not see them."""
         return await self._of_records.run(self._remaining, targets)
 
     def segment(self, target: Target, record: Record) -> str:
@@ -205,14 +205,14 @@ class Records:
 
 
 class _Run(NamedTuple):
-    """Attempt and run whose output it is."""
+    """The attempt and the run that wrote an output."""
 
     target: Target
     name: str
 
 
 def _written_by(target: Target, record: Record) -> _Run:
-    """Attempt and run whose output it is: an earlier attempt of the job may have answered for this one."""
+    """The attempt and the run that wrote the output: an earlier attempt may answer for this one."""
     answers = record.get("answers")
     name, run = (answers.get("name"), answers.get("run")) if isinstance(answers, dict) else (None, None)
     if not isinstance(name, str) or not isinstance(run, str) or not _is_folder(run):
@@ -228,7 +228,7 @@ def _is_folder(name: object) -> bool:
 
 
 class _Unseen(Exception):
-    """A path of the nodes of which this app sees nothing."""
+    """A path of the nodes that this app does not see."""
 
 
 def _file(entry: Entry) -> OutputFile:

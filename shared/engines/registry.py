@@ -1,4 +1,4 @@
-"""The engines that there are. To add one, write its folder and an entry here: nothing else names it."""
+"""All engines. To add one, write its folder and an entry here: nothing else names it."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ ABILITIES: Mapping[str, Ability] = {
 
 
 def abilities_of(view: ClusterView | None) -> Mapping[str, Ability]:
-    """Those of one cluster, as its resource describes it."""
+    """The abilities of one cluster, by its resource."""
     if view is None:
         return ABILITIES
     elastic, preemptible = view.minimum == 0, view.priority == "lowpriority"

@@ -212,12 +212,12 @@ class BatchAIEngine:
         return view_of(cluster, resource["properties"])
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """Of its resource, as it was some seconds ago."""
+        """The facts in its resource, some seconds old at most."""
         view = await self._lately.view(cluster)
         return view.facts if view else NO_FACTS
 
     async def _explained(self, cluster: str, jobs: Collection[ObservedJob]) -> list[Observation]:
-        """With what the queued ones wait for, by their cluster after the last of them came into its queue."""
+        """The observations; queued jobs with reasons, by a view of the cluster after the last was queued."""
         age = youngest(jobs, datetime.now(UTC))
         return explained(jobs, None if age is None else await self._lately.now(cluster, age))
 

@@ -18,9 +18,9 @@ ObservedJob = tuple[JsonObject, Observation]
 
 
 def youngest(jobs: Iterable[ObservedJob], now: datetime) -> float | None:
-    """For how many seconds all the queued ones are in their queue; None where no job is queued.
+    """Seconds since the last queued job came into its queue; None where no job is queued.
 
-    What the cluster was like before says nothing of them: the nodes of one that was put back were its own.
+    An older view says nothing of them: the nodes of a job that was put back were still its own.
     """
     # Jobs that came into their queue together have the same text.
     texts = {_entered(job) for job, observation in jobs if observation.state is JobState.QUEUED}
@@ -58,7 +58,7 @@ def _properties(job: JsonObject) -> JsonObject:
 
 
 def why(nodes: Any, view: ClusterView | None) -> Why | None:
-    """For a queued job of that many nodes; None where nothing is known of its cluster."""
+    """Why a queued job with that many nodes waits; None while nothing is known of its cluster."""
     if view is None or not isinstance(nodes, int):
         return None
     if never := too_large(nodes, view):
@@ -72,7 +72,7 @@ def why(nodes: Any, view: ClusterView | None) -> Why | None:
 
 
 def _comes(nodes: int, view: ClusterView) -> Why:
-    """Its nodes are missing or in use, and nothing says that this will stay so."""
+    """Why a job waits whose nodes are missing or in use, but may come."""
     counts = view.counts
     if view.state == "resizing":
         return Why("Resizing", f"the cluster {view.name} is changing the number of its nodes", passes=True)

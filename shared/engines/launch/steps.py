@@ -47,7 +47,7 @@ class Steps:
         return self._step(start, command, (_JOURNAL, _JOURNAL))
 
     def usage(self) -> Step:
-        """What says how busy every node is, beside the container. Its errors are for no one."""
+        """The step that samples how busy every node is, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
         if self.nodes > 1:
             start = (*self._spread(Spread(self.nodes, self.nodes), host=True), *start)

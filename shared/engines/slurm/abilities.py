@@ -33,7 +33,7 @@ ABILITIES: Mapping[str, Ability] = {
 
 
 def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str, Ability]:
-    """Those of one cluster, as it is configured; its own nodes say whether they come and go."""
+    """The abilities of one cluster, by its configuration; its nodes show whether they come and go."""
     servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
     low = "low" in cluster.priorities
     abilities = {

@@ -13,7 +13,7 @@ from shared.engines.slurm.wire.key import Key, key_from
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-    """Those of SLIPWAY_CLUSTERS, and of SLIPWAY_SLURM, in which earlier versions had them."""
+    """The clusters of SLIPWAY_CLUSTERS, and of SLIPWAY_SLURM, which earlier versions used."""
     clusters = clusters_from(settings.document("SLIPWAY_SLURM"), "SLIPWAY_SLURM")
     clusters |= clusters_from(options, "SLIPWAY_CLUSTERS")
     keys = _keys(settings)

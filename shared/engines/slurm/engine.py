@@ -150,12 +150,12 @@ class SlurmEngine:
         await self._attempts_on(target.cluster).cancel(target)
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """By a small job on one node, since only nodes may write to the directory that they share."""
+        """Remove them by a small job on one node: only nodes may write to their shared directory."""
         self._attempts_on(cluster)
         return await self._leftovers[self._cluster(cluster).name].remove(targets)
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """From the file system that the nodes share, where it is seen from here."""
+        """The files, from the nodes' shared file system where this app sees it."""
         return await first_files(self, target, directory, path)
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
@@ -164,17 +164,17 @@ class SlurmEngine:
         return await self._records[target.cluster].page(target, directory, path, after)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        """From the same file system: at most `limit` bytes of a file from `offset` on."""
+        """At most `limit` bytes of a file from `offset` on, from the same file system."""
         self._cluster(target.cluster)
         return await self._records[target.cluster].chunk(target, directory, path, offset, limit)
 
     async def nodes(self, cluster: str) -> ClusterView:
-        """The nodes of the cluster's partition; it grows and shrinks by Slurm's own doing."""
+        """The nodes of the cluster's partition, which Slurm itself grows and shrinks."""
         own = self._cluster(cluster)
         return await self._fetch_view((own.name, own.partition))
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """Of the partition and the nodes in it, from two lists in some minutes."""
+        """The facts of the partition and its nodes, from two lists that are some minutes old at most."""
         view = await self._lately.view(_view_key(self._cluster(cluster), resources))
         return view.facts if view else NO_FACTS
 

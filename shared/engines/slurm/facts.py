@@ -35,7 +35,7 @@ def facts_of(
 
 
 def _partition_of(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The one it names; else the default one, which only v0.0.38 marks, or the only one."""
+    """The partition that it names; else the default one, which only v0.0.38 marks, or the only one."""
     named = [one for one in partitions if one.get("name") == cluster.partition]
     if cluster.partition:
         return next(iter(named), {})
@@ -44,14 +44,14 @@ def _partition_of(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) ->
 
 
 class _Limits(NamedTuple):
-    """Of a job; None for none."""
+    """The limits of one job; None for no limit."""
 
     nodes: int | None
     minutes: int | None
 
 
 def _limits(partition: Mapping[str, Any]) -> _Limits:
-    """Nodes and minutes; v0.0.38 has both at the top, the others below `maximums`."""
+    """The limits of a partition; v0.0.38 has them at the top, the others below `maximums`."""
     most = partition.get("maximums")
     if isinstance(most, Mapping):
         return _Limits(_count(most.get("nodes")), _count(most.get("time")))

@@ -88,7 +88,7 @@ class SlurmJobs:
             await self.cancel(number)
 
     async def cancel(self, number: int) -> None:
-        """Ask for its end; one that ended or is unknown is fine."""
+        """Ask for its end; one that ended or is unknown is success."""
         answer = await self._client.call("DELETE", f"/job/{number}")
         failure = answer.failure()
         if failure is not None and not any(code in _NOTHING_TO_DO for code, _ in answer.errors):
@@ -124,7 +124,7 @@ class SlurmJobs:
         return copies
 
     def _warn_of(self, foreign: Sequence[Copy]) -> None:
-        """Once of each: another user imitates our jobs, or the user is configured under another name."""
+        """Log each once: another user imitates our jobs, or the user is configured under another name."""
         for copy in foreign:
             if copy.id not in self._foreign:
                 log.warning(

@@ -77,7 +77,7 @@ class Answer:
         return value if isinstance(value, int) and value > 0 else None
 
     def full(self) -> Saturated | None:
-        """Of a submission: that slurmctld takes no more jobs now, or None."""
+        """The error of a submission to a slurmctld that takes no more jobs now; None for any other answer."""
         for code, text in self.errors:
             if code in _FULL:
                 return Saturated(f"slurmctld takes no more jobs now (MaxJobCount): {text} ({code})")
@@ -109,7 +109,7 @@ class SlurmClient:
 
     @property
     def dialect(self) -> Dialect | None:
-        """The one that was agreed on; None before the first call."""
+        """The agreed dialect; None before the first call."""
         return self._dialect
 
     async def agree(self) -> Dialect:
