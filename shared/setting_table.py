@@ -69,7 +69,7 @@ class Setting:
 
     @property
     def limits(self) -> Bounds:
-        """Between which values it is. Raises KeyError for a kind that is not counted."""
+        """Its bounds. Raises KeyError for a kind that is not counted."""
         return self.bounds or BOUNDS[self.kind]
 
 

@@ -18,7 +18,7 @@ class FolderDrops:
         self._blobs = [Blob(name, name, now, len(body)) for name, body in sorted(files.items())]
 
     async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """By prefix, in order of names."""
+        """The blobs with that prefix, in order of names."""
         blobs = (blob for blob in self._blobs if blob.name.startswith(prefix))
         return [blob for blob in blobs if deep or "/" not in blob.name.removeprefix(prefix)]
 
@@ -30,7 +30,7 @@ class FolderDrops:
         return None if body is None else Content(body, name)
 
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
-        """Only what would be uploaded can be read here."""
+        """A file of the folder: only what would be uploaded can be read here."""
         container, _, name = reference.partition("/")
         if container != self._container:
             raise Misuse(f"container {container!r} may not be read")

@@ -132,7 +132,7 @@ def _reference(name: str) -> dict[str, Any]:
 
 
 def _schemas() -> dict[str, Any]:
-    """Those of the answers, the message and the job file; no two have one name."""
+    """The schemas of the answers, the message and the job file; each has a name of its own."""
     _, definitions = models_json_schema(
         [(model, "validation") for model in _models()], ref_template=_SCHEMAS + "{model}"
     )

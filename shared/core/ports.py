@@ -173,7 +173,7 @@ class Seal(Protocol):
 
 
 class Tokens(Protocol):
-    """Who is behind an access token."""
+    """The check of access tokens."""
 
     @property
     def sign_in(self) -> SignIn | None:

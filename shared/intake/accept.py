@@ -254,7 +254,7 @@ def _queue_request(draft: Draft) -> dict[str, Any]:
 
 
 def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:
-    """What a job waits for that cannot be submitted at once: other jobs, before its own turn."""
+    """What a job waits for that cannot be submitted at once: other jobs first, then its own slot or seat."""
     why = why_after(candidate.request.dependencies) or (wait.why if wait else why_member(candidate.member))
     return Waiting(word=why.word, text=why.text, since=now) if why else None
 

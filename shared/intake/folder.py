@@ -57,7 +57,7 @@ class Plan:
 
     @property
     def own_files(self) -> tuple[Blob, ...]:
-        """Those whose change asks for another run: no envelope, and no template, which many folders have."""
+        """The files whose change asks for another run: no envelope, and no template, which folders share."""
         return self.scripts if self.script else (self.job.blob, *self.scripts)
 
     @property

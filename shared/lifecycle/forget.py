@@ -27,7 +27,7 @@ _PATIENCE = timedelta(days=7)
 
 
 async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[FinishedJob]:
-    """Those that may go: no cluster keeps anything of them, or they have waited for it long enough."""
+    """The jobs that may be archived: their cluster keeps nothing of them, or they waited long enough."""
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for one in finished_jobs:
         if one.job.target is not None:

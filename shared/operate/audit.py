@@ -223,12 +223,12 @@ async def _strangers(ports: Ports, active: Iterable[Active], report: Audit) -> N
 
 
 async def _note_other_rows(ports: Ports) -> None:
-    """Rows that nothing else looks at here: one that cannot be read is noted."""
+    """Read the rows that no other comparison reads, so that unreadable ones are noted."""
     await asyncio.gather(ports.outbox.disabled(), ports.ledger.paused(), ports.ledger.reported())
 
 
 class _Observed(NamedTuple):
-    """The clusters that answered, and what they said, by engine-side name."""
+    """The clusters that answered, and their observations by engine-side name."""
 
     reached: set[str]
     observations: dict[str, Observation]

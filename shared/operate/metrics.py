@@ -211,7 +211,7 @@ def _check(position: Position, size: int | None) -> None:
 def _concealed(
     ports: Ports, job: Job, document: Mapping[str, Any], series: Mapping[Series, Points]
 ) -> dict[Series, Points]:
-    """With names in which no secret of the job stands."""
+    """The series with every secret of the job masked in their names."""
     names = list({one.name for one in series})
     shown = dict(zip(names, all_without_secrets(ports, job, document, names), strict=True))
     return {replace(one, name=shown[one.name]): points for one, points in series.items()}

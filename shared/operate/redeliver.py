@@ -78,7 +78,7 @@ def _is_redelivered(delivery: Delivery) -> bool:
 
 
 async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
-    """Those with a receiver that is not disabled. Raises Misuse (409) when there is none."""
+    """The events with a receiver that is not disabled. Raises Misuse (409) when there is none."""
     disabled = {one.url for one in await ports.outbox.disabled()}
     notices_left = [
         notice

@@ -84,7 +84,7 @@ class DataLake:
         return await self._container.exists()
 
     async def files(self, prefix: str = "") -> list[DataFile]:
-        """Those whose names begin so; no folders, which some accounts list as well."""
+        """The files whose names begin with the prefix; no folders, which some accounts list as well."""
         return [
             DataFile("", one.name, one.size, one.last_modified.timestamp(), _md5_of(one))
             async for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"])

@@ -49,12 +49,12 @@ async def find_deployment(url: str, key: str) -> Deployment:
 
 
 def settings_for(url: str, file: Path | None) -> Settings:
-    """Those that say where the storage is. Raises Failure where they would be of another deployment."""
+    """The settings that name the storage. Raises Failure where they belong to another deployment."""
     return sourced_settings(url, file).settings
 
 
 def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
-    """The same, with where they are from. Raises Failure where they would be of another deployment."""
+    """The same with their source. Raises Failure where they belong to another deployment."""
     elsewhere = "" if file else _elsewhere(url or os.environ.get(_URL, ""))
     try:
         result = load(file, os.environ)

@@ -35,24 +35,24 @@ class Profiles:
         return self.by_name.get(name or self.current)
 
     def with_profile(self, name: str, profile: Profile) -> "Profiles":
-        """With another one, which is now the current one."""
+        """The profiles with one more, which is now the current one."""
         return Profiles({**self.by_name, name: profile}, name)
 
     def without_profile(self, name: str) -> "Profiles":
-        """Without that one; what is left has no current one, if it was that."""
+        """The profiles without that one; if it was the current one, there is none now."""
         others = {key: one for key, one in self.by_name.items() if key != name}
         return replace(self, by_name=others, current="" if self.current == name else self.current)
 
 
 def file_of(environment: Mapping[str, str]) -> Path:
-    """Where they are kept, as the XDG base directories say."""
+    """The file of the profiles, by the XDG base directories."""
     base = environment.get("XDG_CONFIG_HOME", "")
     folder = Path(base) if base.startswith("/") else Path.home() / ".config"
     return folder / "slipway" / "profiles.json"
 
 
 def read_profiles(file: Path) -> Profiles:
-    """Those of the file; none where there is no file. Raises Failure for a file that others may read."""
+    """The profiles of the file; none without a file. Raises Failure for a file that others may read."""
     try:
         with file.open("rb") as stream:
             if os.fstat(stream.fileno()).st_mode & 0o077:

@@ -59,7 +59,7 @@ class Uploaded:
 
     @property
     def names(self) -> list[str]:
-        """Of the blobs, with their container's."""
+        """The names of the blobs, each after its container."""
         return [f"{self.container}/{name}" for name in self.digests]
 
 

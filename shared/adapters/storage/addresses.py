@@ -38,7 +38,7 @@ class BlobAddresses:
 
     @property
     def account(self) -> str:
-        """By the connection string, or the address of the blob service; "" where neither says it."""
+        """The account that the connection string or the address of the blob service names; "" for none."""
         return self._connection.account()
 
     async def page(self, folder: BlobFolder, after: str) -> AddressPage:

@@ -38,7 +38,7 @@ class TableLeases:
 
 
 def _interval(row: Row) -> tuple[datetime, datetime]:
-    """Since when, and until when."""
+    """The start and the end of a lease."""
     return moment_of(row["Taken"]), moment_of(row["Until"])
 
 

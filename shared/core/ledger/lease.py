@@ -7,7 +7,7 @@ from typing import Protocol
 
 
 class Leases(Protocol):
-    """Who does a piece of work now, and when it was begun last."""
+    """Which process does a piece of work now, and when it last began."""
 
     async def take(self, name: str, now: datetime, until: datetime, since: datetime) -> str | None:
         """A token if the lease is free and was not taken since then; else None.

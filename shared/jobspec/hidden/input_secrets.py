@@ -60,7 +60,7 @@ def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 
 def _here_strings(text: str, begins: int, position: int) -> Iterator[tuple[int, int]]:
-    """Of the command that begins there, and is around a position."""
+    """The values of here-strings in the command that begins there and contains `position`."""
     ends = [end for mark in _ENDS if (end := text.find(mark, position, position + _FAR)) >= 0]
     for match in _HERE_STRING.finditer(text, begins, min(ends, default=position + _FAR)):
         if value := value_at(text, match.end()):

@@ -209,7 +209,7 @@ def _token(positions: Positions, pointer: str, problem: Problem) -> tuple[int, i
 
 
 def _without_echoes(problems: tuple[Problem, ...]) -> tuple[Problem, ...]:
-    """Without what rules say of a value that cannot be read."""
+    """The problems without those of rules about values that cannot be read."""
     unread = {one.pointer for one in problems if one.code in _UNREAD and not one.of_name}
     return tuple(one for one in problems if one.code in _BESIDE_UNREAD or one.pointer not in unread)
 

@@ -165,7 +165,7 @@ class Lines:
         return line, offset - self._starts[line - 1] + 1
 
     def bounds(self, offset: int) -> tuple[int, int]:
-        """From and to of the line of a character, without its end."""
+        """Start and end of the line of a character, without its line break."""
         line = bisect_right(self._starts, offset)
         start = self._starts[line - 1]
         end = self._starts[line] if line < len(self._starts) else len(self.text)

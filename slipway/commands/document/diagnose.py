@@ -70,7 +70,7 @@ def _of_envelope(source: Source) -> tuple[Problem, ...]:
 
 
 def _of_message(source: Source, path: Path, clusters: FactsByCluster) -> list[Problem]:
-    """Of a job.json, of a message, of an event with one."""
+    """The problems of a job.json, of a message, or of an event with one."""
     request = read_request(source.data, Limits())
     all_problems = list(request.problems)
     if request.document is not None:

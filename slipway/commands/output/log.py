@@ -90,7 +90,7 @@ def wait(job: str, url: str, key: str, *, as_json: bool = False) -> int:
 
 
 def exit_code(job: Mapping[str, Any]) -> int:
-    """Of a command that stands for a job which has ended."""
+    """The exit code of a command that stands for an ended job."""
     return 0 if job["state"] == "succeeded" else min(int(job.get("exitCode") or 1), 255)
 
 

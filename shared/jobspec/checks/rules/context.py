@@ -111,7 +111,7 @@ Rule: TypeAlias = Callable[[Context], Iterable[Problem]]
 
 
 def only_if(may_apply: Callable[[Context], object]) -> Callable[[Rule], Rule]:
-    """Skip a rule that certainly finds nothing: one look at all texts costs less than a look at each place.
+    """Skip a rule that certainly finds nothing: one look at all texts costs less than a look at each.
 
     `may_apply` may be wrong in one direction only. The rule itself stays reachable as `__wrapped__`.
     """
