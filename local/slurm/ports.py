@@ -7,7 +7,7 @@ _RANGE = range(12_000, 32_768)
 
 
 def free_ports(count: int) -> list[int]:
-    """That many ports of the loopback interface without a listener now."""
+    """That many ports of the loopback interface that have no listener now."""
     ports: list[int] = []
     for port in random.sample(_RANGE, len(_RANGE)):
         if len(ports) == count:

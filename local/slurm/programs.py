@@ -66,7 +66,7 @@ class Programs:
 
 
 def find_programs() -> Programs:
-    """Those of the directory in SLURM_ROOT; without it, this system's."""
+    """The programs of the directory in SLURM_ROOT; without it, those of this system."""
     root = os.environ.get("SLURM_ROOT")
     return Programs(Path(root).resolve() if root else None)
 

@@ -25,7 +25,7 @@ _LOST = Fault(code="NodeFailed", message="The processes of the job were lost on 
 
 
 def provisioned(cluster: Cluster, numbers: Iterable[int], now: datetime) -> Cluster:
-    """With new nodes, which have these numbers."""
+    """The cluster with new nodes, which have these numbers."""
     pool = int.from_bytes(hashlib.sha256(cluster.id.lower().encode()).digest()[:4]) % 10**9
     kind = "p" if cluster.document.get("vmPriority") == "lowpriority" else "d"
     new = [
@@ -43,7 +43,7 @@ def provisioned(cluster: Cluster, numbers: Iterable[int], now: datetime) -> Clus
 def move_nodes(
     cluster: Cluster, nodes: Iterable[str], state: NodeState, now: datetime, job: str | None = None
 ) -> Cluster:
-    """With these nodes in that state, working for that job."""
+    """The cluster with these nodes in that state, at work for that job."""
     chosen = set(nodes)
     return cluster.evolve(
         nodes=tuple(
@@ -54,20 +54,20 @@ def move_nodes(
 
 
 def finish_preparation(cluster: Cluster, node_id: str, fault: Fault | None, now: datetime) -> Cluster:
-    """With that node ready for jobs, or unusable for a reason that the cluster's errors give."""
+    """The cluster with that node idle, or unusable for a reason among its errors."""
     cluster = move_nodes(cluster, [node_id], "unusable" if fault else "idle", now)
     return cluster.evolve(errors=(*cluster.errors, fault)) if fault else cluster
 
 
 def preempted(cluster: Cluster, node_id: str) -> Cluster:
-    """With that node taken back."""
+    """The cluster with that node preempted."""
     return cluster.evolve(
         nodes=tuple(node.evolve(preempted=True) if node.id == node_id else node for node in cluster.nodes)
     )
 
 
 def removed(cluster: Cluster, nodes: Iterable[str]) -> Cluster:
-    """Without these nodes, and without the errors that they had."""
+    """The cluster without these nodes and their errors."""
     node_set = set(nodes)
     return cluster.evolve(
         nodes=tuple(node for node in cluster.nodes if node.id not in node_set),
@@ -76,7 +76,7 @@ def removed(cluster: Cluster, nodes: Iterable[str]) -> Cluster:
 
 
 def settled(cluster: Cluster, now: datetime) -> Cluster:
-    """With the allocation state that its nodes show: it resizes until it has as many as it may have."""
+    """The cluster with the allocation state that its nodes show: resizing until their number is in bounds."""
     least, most = cluster.bounds
     moving = any(node.state in ("allocating", "leaving") for node in cluster.nodes)
     allocation = "resizing" if moving or not least <= len(cluster.nodes) <= most else "steady"
