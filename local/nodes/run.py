@@ -55,7 +55,8 @@ class Run:
         self._journals = [Journal(f"execution{suffix}.log", clock) for suffix in self._suffixes]
         self._tasks = settings.data / "tasks" / self._mark
         begun = (self._config / self._mark).exists()
-        self._runtimes, self._name = settings.data / "runtimes", f"slipway-{self._mark}"
+        # The name of the folder is that of earlier versions, which may have begun jobs in it.
+        self._runtimes, self._name = settings.data / "engines", f"slipway-{self._mark}"
         self._site = left_over_site(self._runtimes, self._name, self._node_directories) if begun else Host()
         self._stop = asyncio.Event()
         self._why = ""

@@ -148,7 +148,7 @@ def _last_turn(attempt: Path) -> Tuple[int, Dict[str, Any]]:
         if not last:
             raise OSError(f"turn {number} of {attempt} cannot be read")  # it may be an end
         return number, last
-    # An earlier version of the program wrote no turns.
+    # The program of before wrote no turns.
     claim = read(attempt / "claim.json")
     record = read(attempt / str(claim.get("run")) / "result.json")
     return 0, dict(claim, ended=record) if record.get("final") else claim
