@@ -13,7 +13,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Texts of answers that no view shows, by what becomes of them.
 UNSEEN = {
     "parts of an address that the page opens or calls": {
-        *("DeadOne.job", "Metrics.next", "ReceiverState.deadEvents", "Sweep.sweepId"),
+        *("DeadOne.job", "Metrics.next", "OutputEntries.next", "ReceiverState.deadEvents", "Sweep.sweepId"),
         *(f"SignInWay.{name}" for name in ("authorize", "client", "issuer", "scope", "token")),
     },
     "compared, and not shown": {"Identity.id", "Sweep.state"},
