@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
 import secrets
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from pathlib import Path
 
 import pytest
 import pytest_asyncio
@@ -13,8 +16,11 @@ from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
 from tests.acceptance.az.az import Az, prepared
 from tests.acceptance.door import Door
+from tests.acceptance.prepared.server import Prepared
 
+ROOT = Path(__file__).resolve().parents[2]
 KEY = secrets.token_urlsafe(24)
+Slipway = Callable[..., Awaitable[str]]
 
 
 async def provisioned(settings: Mapping[str, str]) -> None:
@@ -55,3 +61,24 @@ async def az(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Az]:
         (programs / name).chmod(0o755)
     async with prepared(data, folder, programs) as person:
         yield person
+
+
+@pytest.fixture(scope="module")
+def slipway() -> Iterator[Slipway]:
+    """One command to its end; what it wrote. Has to succeed."""
+    prepared = Prepared()
+
+    async def slipway(*arguments: str) -> str:
+        ran = await asyncio.create_subprocess_exec(
+            *(*prepared.command, *arguments),
+            cwd=ROOT,
+            env={name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_STORAGE")},
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        output = (await ran.communicate())[0].decode()
+        assert ran.returncode == 0, output
+        return output
+
+    yield slipway
+    prepared.close()

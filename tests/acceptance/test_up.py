@@ -4,27 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import re
 import signal
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import aiohttp
 import psutil
-import pytest
 
 from local.patience import Patience
-from tests.acceptance.prepared.server import Prepared
+from tests.acceptance.conftest import Slipway
 
 ROOT = Path(__file__).resolve().parents[2]
 FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--receiver-port=0")
 #: Seconds without any progress.
 PATIENCE = 180.0
-Slipway = Callable[..., Awaitable[str]]
 
 
 @dataclass(frozen=True)
@@ -70,27 +67,6 @@ async def up(data: Path, *options: str) -> AsyncIterator[Up]:
         if process.returncode is None:
             process.kill()
             await process.communicate()
-
-
-@pytest.fixture(scope="module")
-def slipway() -> Iterator[Slipway]:
-    """One command to its end; what it wrote. Has to succeed."""
-    prepared = Prepared()
-
-    async def slipway(*arguments: str) -> str:
-        ran = await asyncio.create_subprocess_exec(
-            *(*prepared.command, *arguments),
-            cwd=ROOT,
-            env={name: value for name, value in os.environ.items() if not name.startswith("SLIPWAY_STORAGE")},
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.STDOUT,
-        )
-        output = (await ran.communicate())[0].decode()
-        assert ran.returncode == 0, output
-        return output
-
-    yield slipway
-    prepared.close()
 
 
 async def test_what_it_prints_works_and_a_restart_goes_on(slipway: Slipway, tmp_path: Path) -> None:

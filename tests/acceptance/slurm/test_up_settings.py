@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from local.slurm import Options, Partition, missing_programs, slurm
-from tests.acceptance.test_up import PATIENCE, slipway, up
+from tests.acceptance.conftest import Slipway
+from tests.acceptance.test_up import PATIENCE, up
 
 
-async def test_a_slurm_of_ones_own_runs_jobs_by_its_token(tmp_path: Path) -> None:
+async def test_a_slurm_of_ones_own_runs_jobs_by_its_token(slipway: Slipway, tmp_path: Path) -> None:
     if lacking := missing_programs():
         pytest.skip(f"Slurm is not installed ({', '.join(lacking)} not found): run `make install-slurm`")
     node = Partition(name="warm", nodes=1, elastic=False)
