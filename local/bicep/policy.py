@@ -73,19 +73,21 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
         return Finding(template.file, value.line, value.column, "POLICY", text)
 
     for resource in template.resources:
-        if not resource.is_existing:
-            yield from _by_rules(resource, finding)
-            yield from _of_secrets(resource, finding)
-        for name, value in _values(resource.body, resource.symbol):
+        if resource.is_existing:
+            continue
+        yield from _by_rules(resource, finding)
+        if resource.type.partition("@")[0] == f"{_VAULT}/secrets":
+            text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
+            yield finding(resource.body, text)
+    bodies = [(resource.symbol, resource.body) for resource in template.resources]
+    for symbol, body in (*bodies, *template.variables.items()):
+        for name, value in _values(body, symbol):
             if match := _FORBIDDEN.search(value.text):
                 yield finding(value, f"{name} calls {match[1]}: keys, or another value in each deployment")
             if _KEY.search(value.text):
                 yield finding(value, f"{name} holds a key")
-    for symbol, value in template.variables.items():
-        for name, inner in _values(value, symbol):
-            for role in _ROLE.findall(inner.text):
-                if role not in ROLES:
-                    yield finding(inner, f"{name}: {role} is no role that a template may grant")
+            for role in set(_ROLE.findall(value.text)) - set(ROLES):
+                yield finding(value, f"{name}: {role} is no role that a template may grant")
 
 
 def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
@@ -99,18 +101,6 @@ def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> I
         if value is None or value.text not in rule.allowed:
             allowed = " or ".join(rule.allowed)
             yield finding(value or resource.body, f"{resource.symbol}: {rule.path} is {allowed} ({rule.why})")
-
-
-def _of_secrets(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
-    kind = resource.type.partition("@")[0]
-    if kind == f"{_VAULT}/secrets":
-        yield finding(
-            resource.body, f"{resource.symbol}: a template would overwrite the secret in each deployment"
-        )
-    if kind == "Microsoft.Authorization/roleAssignments":
-        for name, value in _values(resource.body, resource.symbol):
-            if (role := _ROLE.search(value.text)) and role[0] not in ROLES:
-                yield finding(value, f"{name}: {role[0]} is no role that a template may grant")
 
 
 def _values(value: Value, name: str) -> Iterator[tuple[str, Value]]:

@@ -148,10 +148,8 @@ async def test_what_storage_refuses_then_is_left_to_the_timer(
     assert await states(world, sweep) == [SUCCEEDED, QUEUED, ACCEPTED, ACCEPTED]
 
 
-async def test_no_job_of_a_cancelled_sweep_is_submitted_though_its_own_end_could_not_be_asked_for(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sweep = await accepted_sweep(world, parallel=2)
+async def _cancel_without_ends(world: World, monkeypatch: pytest.MonkeyPatch, sweep: JobSweep) -> None:
+    """Cancel a sweep while the end of no job can be asked for, and look at it once."""
 
     def fail(*_: Any) -> Awaitable[None]:
         raise Unavailable("no answer")
@@ -161,6 +159,14 @@ async def test_no_job_of_a_cancelled_sweep_is_submitted_though_its_own_end_could
         patch.setattr("shared.operate.job_sweeps.request_end", fail)
         await cancel_sweep(world.ports, sweep.id)
         await world.sweep()
+
+
+async def test_no_job_of_a_cancelled_sweep_is_submitted_though_its_own_end_could_not_be_asked_for(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sweep = await accepted_sweep(world, parallel=2)
+
+    await _cancel_without_ends(world, monkeypatch, sweep)
 
     assert world.engine.started == []
     assert (await read_sweep(world, sweep.id)).seats == ()
@@ -178,14 +184,7 @@ async def test_a_seat_that_a_cancelled_sweep_gave_before_is_not_used(
     world.ports.memo.forget("paused")
     await world.ledger.pause(None)
 
-    def fail(*_: Any) -> Awaitable[None]:
-        raise Unavailable("no answer")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(seats, "request_end", fail)
-        patch.setattr("shared.operate.job_sweeps.request_end", fail)
-        await cancel_sweep(world.ports, sweep.id)
-        await world.sweep()
+    await _cancel_without_ends(world, monkeypatch, sweep)
 
     assert world.engine.started == []
 
