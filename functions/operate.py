@@ -13,7 +13,7 @@ from functions.process import ports
 from shared.core.caller import ADMIN
 
 if TYPE_CHECKING:
-    from shared.core.ports import Pause
+    from shared.core.ledger.records import Pause
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 

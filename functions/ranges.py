@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import azure.functions as func
 
 if TYPE_CHECKING:
-    from shared.core.ports import FileChunk
+    from shared.core.engine import FileChunk
     from shared.operate.output import Span
 
 #: No file has more bytes than have this many digits.

@@ -18,7 +18,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
     """Compare every active job with what its engine says, or have it done in parts; count the nodes."""
-    from shared.lifecycle.count_nodes import count_nodes
+    from shared.lifecycle.clusters.count_nodes import count_nodes
     from shared.lifecycle.parts import begin
 
     swept, _ = await asyncio.gather(begin(ports()), count_nodes(ports()))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from shared.core.engine import Cluster, Engine
 from shared.core.errors import Misconfigured
-from shared.core.ports import Cluster, Engine
 from shared.engines.entry import Configured, Entry
 from shared.engines.provisioning import Provision
 from shared.engines.registry import ENGINES, UNNAMED

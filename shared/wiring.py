@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from shared.adapters.logs import write_json_lines
 from shared.configured import ConfiguredEngines
 from shared.core.cost.prices import Price, prices_from
+from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.policy import Policy
-from shared.core.ports import Addresses, Cluster, Engines, Ports, Tokens
+from shared.core.ports import Addresses, Engines, Ports, Tokens
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
 from shared.settings import Settings

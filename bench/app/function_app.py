@@ -21,9 +21,10 @@ from functions.accept import blueprint as accept
 from functions.deliver import blueprint as deliver
 from functions.sweep import blueprint as sweep
 from shared import wiring
+from shared.core.engine import Cluster, Engine, Observation, Order
 from shared.core.job import JobState, Target
 from shared.core.meter import Meter
-from shared.core.ports import Cluster, Engine, Observation, Order, Ports
+from shared.core.ports import Ports
 from shared.settings import Settings
 from tests.doubles.memory_engine import MemoryEngine
 

@@ -16,10 +16,10 @@ from bench.job import SPEC
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
+from shared.core.engine import Observation
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.core.messages import ended_message
-from shared.core.ports import Observation
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.archive import archive
 from tests.doubles.memory import MemoryLedger, MemoryTable

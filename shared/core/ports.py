@@ -14,94 +14,19 @@ from typing import Literal, NamedTuple, Protocol
 
 from shared.core.breaker import Breaker
 from shared.core.caller import Caller, SignIn
-from shared.core.engine import (
-    Ability,
-    Cluster,
-    ClusterView,
-    Engine,
-    FileChunk,
-    FilePage,
-    NodeView,
-    Observation,
-    Order,
-    OutputFile,
-    Submission,
-    Variable,
-)
-from shared.core.facts import ClusterFacts
+from shared.core.engine import Cluster, Engine
 from shared.core.ledger.dead import DeadMessages
 from shared.core.ledger.finished_jobs import Archive, FinishedJobs
 from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.ledger.lease import Leases
 from shared.core.ledger.ledger import Ledger
-from shared.core.ledger.listing import Page, Query
 from shared.core.ledger.node_history import NodeHistories
-from shared.core.ledger.records import (
-    Active,
-    Change,
-    DropMemo,
-    Pause,
-    Reported,
-    Silent,
-    Standing,
-    StatusLine,
-    Unfinished,
-)
 from shared.core.memo import Memo
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.outbox import Outbox
-from shared.core.notify.receivers import Disabled, Receivers
+from shared.core.notify.receivers import Receivers
 from shared.core.policy import Policy
 from shared.core.trouble import Troubles
-
-__all__ = [
-    "Ability",
-    "Active",
-    "Address",
-    "AddressPage",
-    "Addresses",
-    "Archive",
-    "Blob",
-    "BlobFolder",
-    "Change",
-    "Cluster",
-    "ClusterFacts",
-    "ClusterView",
-    "DeadMessages",
-    "Disabled",
-    "DropMemo",
-    "Drops",
-    "Engine",
-    "Engines",
-    "FileChunk",
-    "FilePage",
-    "FinishedJobs",
-    "JobSweeps",
-    "Leases",
-    "Ledger",
-    "NodeView",
-    "Observation",
-    "Order",
-    "Outbox",
-    "Outcome",
-    "OutputFile",
-    "Page",
-    "Pause",
-    "Ports",
-    "Posted",
-    "Query",
-    "Queues",
-    "Reported",
-    "Seal",
-    "Silent",
-    "Standing",
-    "StatusLine",
-    "Submission",
-    "Tokens",
-    "Unfinished",
-    "Variable",
-    "Webhooks",
-]
 
 
 @dataclass(frozen=True)

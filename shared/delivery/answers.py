@@ -16,7 +16,8 @@ from typing import Any
 
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Target
-from shared.core.ports import Active, Ports, StatusLine
+from shared.core.ledger.records import Active, StatusLine
+from shared.core.ports import Ports
 from shared.delivery.last_lines import read_end_soon
 from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, receipt, status, status_line
 

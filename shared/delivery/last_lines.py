@@ -9,9 +9,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from shared.core.conceal import without_secrets
+from shared.core.engine import OutputFile
 from shared.core.errors import Busy, SlipwayError, Transient
 from shared.core.job import Job, Reason, Target, plain
-from shared.core.ports import OutputFile, Ports
+from shared.core.ports import Ports
 from shared.delivery.receipt import LastLines
 
 log = logging.getLogger(__name__)

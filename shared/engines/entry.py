@@ -12,9 +12,8 @@ from shared.setting_table import Setting
 
 if TYPE_CHECKING:
     from shared.core.account import MountAccount, StorageAddresses
-    from shared.core.engine import Ability
+    from shared.core.engine import Ability, Engine
     from shared.core.facts import ClusterFacts
-    from shared.core.ports import Engine
     from shared.engines.provisioning import Provision
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from shared.core.engine import FilePage, OutputFile
 from shared.core.job import Target
-from shared.core.ports import FilePage, OutputFile
 
 #: Files after which no further page is asked for: some 10 MB.
 _MOST = 50_000

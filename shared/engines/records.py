@@ -13,9 +13,9 @@ from urllib.parse import quote, unquote_to_bytes
 
 from fence import Entry, Fence
 from fence.names import Names, rest
+from shared.core.engine import FileChunk, FilePage, OutputFile
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
-from shared.core.ports import FileChunk, FilePage, OutputFile
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 from shared.engines.launch.layout import Layout

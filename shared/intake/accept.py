@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from shared.core.engine import Cluster
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.identity import intent, job_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Stored, Waiting
 from shared.core.meter import timed
 from shared.core.notify.events import Notice, notice_of
-from shared.core.ports import Cluster, Ports
+from shared.core.ports import Ports
 from shared.core.refusals import key_taken
 from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door

@@ -14,8 +14,9 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from shared.core.job import JobState
+from shared.core.ledger.records import DropMemo
 from shared.core.messages import look_message
-from shared.core.ports import DropMemo, Ports
+from shared.core.ports import Ports
 from shared.intake.accept import Accepted, Candidate, accept
 from shared.intake.dependencies import with_dependencies
 from shared.intake.dropped import candidate_of_drop

@@ -10,8 +10,9 @@ from typing import Any
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop
+from shared.core.ledger.records import DropMemo
 from shared.core.messages import digest
-from shared.core.ports import Blob, DropMemo, Ports
+from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
 from shared.intake.accept import Candidate, key_of
 from shared.intake.fetch import with_document

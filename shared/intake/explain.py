@@ -13,11 +13,11 @@ from datetime import timedelta
 from typing import Any, NamedTuple
 
 from shared.core.cost.prices import matching
-from shared.core.engine import room
+from shared.core.engine import Cluster, ClusterView, Order, Submission, room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import together
 from shared.core.job import Job, JobState, Stored
-from shared.core.ports import Cluster, ClusterView, Order, Ports, Submission
+from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
 from shared.intake.accept import Candidate, draft_of, record, runs_again

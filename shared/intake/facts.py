@@ -8,13 +8,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.facts import together
-from shared.core.ports import Cluster, Ports
+from shared.core.ports import Ports
 from shared.intake.message import Request
 from shared.jobspec import complete
 from shared.jobspec.text.tree import Node
-from shared.lifecycle.calling import left_alone
+from shared.lifecycle.clusters.calling import left_alone
 
 
 async def cluster_for(ports: Ports, request: Request) -> Cluster | None:

@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from shared.core.errors import SlipwayError, Unreadable
-from shared.core.ports import Blob, DropMemo, Ports
+from shared.core.ledger.records import DropMemo
+from shared.core.ports import Blob, Ports
 from shared.intake.drop import look_at_folder
 from shared.intake.folder import answer_path, content_of, ignored, parent, unusable, waiting_path
 from shared.intake.unusable import path_of, say_unusable

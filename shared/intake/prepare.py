@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import NamedTuple
 
+from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Receiver
-from shared.core.ports import Cluster, Ports
+from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.intake.facts import cluster_of
 from shared.intake.message import Request

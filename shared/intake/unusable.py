@@ -10,7 +10,8 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 
-from shared.core.ports import Blob, DropMemo, Ports
+from shared.core.ledger.records import DropMemo
+from shared.core.ports import Blob, Ports
 from shared.intake.folder import answer_path
 
 log = logging.getLogger(__name__)

@@ -18,7 +18,8 @@ from typing import NamedTuple
 from shared.core.backoff import is_due
 from shared.core.engine import Why
 from shared.core.job import Job, JobState, plain
-from shared.core.ports import Active, Pause, Ports, Standing
+from shared.core.ledger.records import Active, Pause, Standing
+from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)
 

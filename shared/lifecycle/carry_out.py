@@ -8,7 +8,7 @@ from shared.core.errors import EngineError
 from shared.core.job import JobState, Stored
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver_at_door
-from shared.lifecycle.calling import calling
+from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_unsubmitted
 from shared.lifecycle.transition import apply, note
 from shared.lifecycle.waiting import cancelling

@@ -13,7 +13,8 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError
 from shared.core.job import JobState, Member, Stored
-from shared.core.ports import Active, Change, Ports
+from shared.core.ledger.records import Active, Change
+from shared.core.ports import Ports
 from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
 from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
 from shared.delivery.answers import put_news

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from shared.core.backoff import full_jitter
 from shared.core.conceal import without_secrets
-from shared.core.engine import Why
+from shared.core.engine import Observation, Order, Why
 from shared.core.errors import (
     Busy,
     Conflict,
@@ -29,15 +29,16 @@ from shared.core.errors import (
 )
 from shared.core.identity import intent
 from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.records import Change
 from shared.core.meter import timed
-from shared.core.ports import Change, Observation, Order, Ports
+from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
 from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.admit import paused
-from shared.lifecycle.calling import calling
 from shared.lifecycle.carry_out import carry_out
+from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow
 from shared.lifecycle.retry import earlier

@@ -9,9 +9,11 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import datetime
 
+from shared.core.engine import Observation
 from shared.core.errors import Conflict, EngineError, Misconfigured, Rejected, Saturated
 from shared.core.job import Job, JobState, Reason, Stored
-from shared.core.ports import Change, Observation, Ports
+from shared.core.ledger.records import Change
+from shared.core.ports import Ports
 from shared.lifecycle.last_error import last_error
 from shared.lifecycle.transition import move
 

@@ -18,7 +18,7 @@ from shared.core.identity import target
 from shared.core.job import Job, Target
 from shared.core.ledger.finished_jobs import FinishedJob
 from shared.core.ports import Ports
-from shared.lifecycle.calling import left_alone
+from shared.lifecycle.clusters.calling import left_alone
 
 log = logging.getLogger(__name__)
 

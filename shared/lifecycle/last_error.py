@@ -6,9 +6,10 @@ three calls to the engine, for each job that failed by its own fault and gets no
 
 from __future__ import annotations
 
+from shared.core.engine import Observation
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, Reason
-from shared.core.ports import Observation, Ports
+from shared.core.ports import Ports
 from shared.delivery.last_lines import error_line, read_end_soon
 
 #: Seconds. After some failures in a row no job of the cluster waits for its line any more, for a while.

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from shared.core.errors import Unreadable
 from shared.core.job import Job, Stored
-from shared.core.ports import Active, Ports
+from shared.core.ledger.records import Active
+from shared.core.ports import Ports
 
 
 async def legible(ports: Ports, job_id: str) -> Stored | None:

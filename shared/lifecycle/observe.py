@@ -7,11 +7,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from shared.core.engine import Why
+from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, NotFound
 from shared.core.job import Budget, Job, JobState, Stored
-from shared.core.ports import Active, Change, Observation, Ports
-from shared.lifecycle.calling import calling
+from shared.core.ledger.records import Active, Change
+from shared.core.ports import Ports
+from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
 from shared.lifecycle.retry import spent_on_another, wait
 from shared.lifecycle.transition import move, note

@@ -12,15 +12,16 @@ import logging
 import re
 from collections.abc import Sequence
 
+from shared.core.engine import Observation
 from shared.core.errors import EngineError, Unreadable
 from shared.core.identity import JOB_ID
 from shared.core.job import Job, JobState, Target
 from shared.core.messages import ended_message
 from shared.core.notify.events import Notice
-from shared.core.ports import Observation, Ports
+from shared.core.ports import Ports
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_now
-from shared.lifecycle.calling import calling
+from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.job_sweeps.refill import refill
 from shared.lifecycle.observe import follow
 from shared.lifecycle.transition import apply

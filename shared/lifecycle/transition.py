@@ -6,8 +6,9 @@ from datetime import timedelta
 from typing import Any
 
 from shared.core.job import JobState, Stored, Transition
+from shared.core.ledger.records import Change
 from shared.core.notify.events import Notice, notice_of
-from shared.core.ports import Change, Ports
+from shared.core.ports import Ports
 from shared.jobspec import redact
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
-from shared.core.engine import NEVER, Why
+from shared.core.engine import NEVER, Observation, Why
 from shared.core.job import Job, JobState, Waiting, plain
-from shared.core.ports import Active, Observation, Ports
+from shared.core.ledger.records import Active
+from shared.core.ports import Ports
 from shared.jobspec import redact
 
 #: Words for jobs whose submission was tried: the deployment has to be mended, or the engine did not answer.

@@ -7,66 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
-from datetime import datetime, timedelta
-from typing import NamedTuple
+from collections.abc import Iterable
+from datetime import timedelta
 
-from shared.core.errors import EngineError, Unavailable, Unreadable
-from shared.core.job import Job, JobState, Stored, Target
-from shared.core.ports import Active, Observation, Ports, Query
+from shared.core.errors import Unavailable, Unreadable
+from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.listing import Query
+from shared.core.ledger.records import Active
+from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.folder import plans
 from shared.intake.inventory import unseen
 from shared.lifecycle.admit import paused
-from shared.lifecycle.calling import calling
 from shared.lifecycle.legible import is_known, legible, records
+from shared.operate.audit_clusters import AT_WORK, compare_clusters, compare_strangers
+from shared.operate.audit_report import GRACE, Audit, age
 
 log = logging.getLogger(__name__)
-
-#: Seconds after which a difference is one.
-_GRACE = 300.0
 #: Seconds after which a submission or a delivery is late: their tries are that far apart.
 _LATE = 3600.0
 #: How many of the jobs that ended last are compared, and how many records are read at once.
 _ENDED, _PARALLEL = 200, 16
 _ENDS = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.LOST})
-_AT_WORK = (JobState.QUEUED, JobState.RUNNING)
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two sources disagree about one thing, or one of them cannot be read.
-
-    `kind`: row, drop, record, submission, settings, cluster, delivery, message.
-    """
-
-    kind: str
-    what: str
-    message: str
-
-
-@dataclass
-class Audit:
-    """What was compared, in numbers; what differs; and what could not be queried."""
-
-    counted: dict[str, int] = field(default_factory=dict)
-    differences: list[Difference] = field(default_factory=list)
-    unknown: list[str] = field(default_factory=list)
-
-    def differs(self, kind: str, what: str, message: str) -> None:
-        """Add a difference of a kind to the report."""
-        self.differences.append(Difference(kind, what, message))
-
-    def cannot_ask(self, cluster: str) -> None:
-        """Note that nothing is known of what runs there."""
-        self.not_known(f"cluster {cluster} cannot be queried")
-
-    def not_known(self, text: str) -> None:
-        """Note that something could not be compared."""
-        if text not in self.unknown:
-            self.unknown.append(text)
 
 
 async def audit(ports: Ports) -> Audit:
@@ -85,8 +47,8 @@ async def audit(ports: Ports) -> Audit:
         ("drops", _drops(ports, report)),
         ("submissions", _submissions(ports, active, report)),
         ("settings", _settings(ports, stored, report)),
-        ("clusters", _clusters(ports, active, ended, report)),
-        ("strangers on the clusters", _strangers(ports, active, report)),
+        ("clusters", compare_clusters(ports, active, ended, report)),
+        ("strangers on the clusters", compare_strangers(ports, active, report)),
         ("events of ends", _check_end_events(ports, ended, report)),
         ("deliveries", _deliveries(ports, report)),
         ("archive", _overdue(ports, report)),
@@ -151,7 +113,7 @@ async def _drops(ports: Ports, report: Audit) -> None:
             "drop", ascii(blob.name), "a file whose name storage clients cannot request; upload it again"
         )
     for folder, blobs in inventory.folders.items():
-        if _age(ports, max(blob.modified for blob in blobs)) < _GRACE:
+        if age(ports, max(blob.modified for blob in blobs)) < GRACE:
             continue
         if (await plans(ports, folder, blobs)).runs:
             report.differs("drop", folder, "a complete folder without a job")
@@ -172,87 +134,15 @@ async def _submissions(ports: Ports, active: Iterable[Active], report: Audit) ->
     if await paused(ports) is not None:
         return
     for row in active:
-        if row.state not in _AT_WORK and _age(ports, row.due) > _LATE:
+        if row.state not in AT_WORK and age(ports, row.due) > _LATE:
             report.differs(
                 "submission", row.job_id, f"{row.state.value}, and due since {row.due.isoformat()}"
             )
 
 
-async def _clusters(ports: Ports, active: Sequence[Active], ended: Sequence[Job], report: Audit) -> None:
-    """What runs in the ledger runs on its cluster, and what ended in the ledger runs nowhere."""
-    at_work = {row.target: row for row in active if row.target and row.state in _AT_WORK}
-    over = {job.target: job for job in ended if job.target and _age(ports, job.ended or job.due) > _GRACE}
-    reached, observations = await _observations(ports, (*at_work, *over), report)
-    for target, row in at_work.items():
-        observation = observations.get(target.name)
-        if target.cluster not in reached:
-            continue
-        if observation is None:
-            text = f"{row.state.value}; {target.cluster} does not know {target.name}"
-            report.differs("cluster", row.job_id, text)
-        elif observation.state.terminal and observation.ended and _age(ports, observation.ended) > _GRACE:
-            report.differs(
-                "cluster", row.job_id, f"{row.state.value}; {observation.state.value} on {target.cluster}"
-            )
-    for target, job in over.items():
-        observation = observations.get(target.name)
-        if observation is not None and not observation.state.terminal:
-            text = f"{job.state.value}; still {observation.state.value} on {target.cluster} as {target.name}"
-            report.differs("cluster", job.id, text)
-
-
-async def _strangers(ports: Ports, active: Iterable[Active], report: Audit) -> None:
-    """Every attempt on a cluster with our token has a record."""
-    ours = {row.target.name for row in active if row.target}
-    for cluster in ports.engines.clusters.values():
-        try:
-            async with calling(ports, cluster.engine, cluster.name, ports.policy.ask_deadline) as asks:
-                at_work = await asks.at_work(cluster.name)
-        except (EngineError, TimeoutError):
-            report.cannot_ask(cluster.name)
-            continue
-        except Exception:  # a defect of one adapter hides no other cluster
-            log.exception("audit: cluster %s", cluster.name)
-            report.cannot_ask(cluster.name)
-            continue
-        for name, token in at_work.items():
-            job_id = token.rpartition(".")[0]
-            if name not in ours and not await is_known(ports, job_id):
-                text = f"at work on {cluster.name} for {job_id}, which has no record here"
-                report.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
-
-
 async def _note_other_rows(ports: Ports) -> None:
     """Read the rows that no other comparison reads, so that unreadable ones are noted."""
     await asyncio.gather(ports.outbox.disabled(), ports.ledger.paused(), ports.ledger.reported())
-
-
-class _Observed(NamedTuple):
-    """The clusters that answered, and their observations by engine-side name."""
-
-    reached: set[str]
-    observations: dict[str, Observation]
-
-
-async def _observations(ports: Ports, targets: Iterable[Target], report: Audit) -> _Observed:
-    """What each cluster says of these attempts; one that does not answer is noted in the report."""
-    groups: dict[tuple[str, str], list[Target]] = defaultdict(list)
-    for target in targets:
-        groups[target.engine, target.cluster].append(target)
-    reached: set[str] = set()
-    observations: dict[str, Observation] = {}
-    for (engine, cluster), group in groups.items():
-        try:
-            async with calling(ports, engine, cluster, ports.policy.ask_deadline) as asks:
-                observations |= await asks.status(cluster, group)
-        except (EngineError, TimeoutError):
-            report.cannot_ask(cluster)
-        except Exception:
-            log.exception("audit: cluster %s", cluster)
-            report.cannot_ask(cluster)
-        else:
-            reached.add(cluster)
-    return _Observed(reached, observations)
 
 
 async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:
@@ -277,7 +167,7 @@ async def _deliveries(ports: Ports, report: Audit) -> None:
     # None is due further ahead than `longest`, so these are all that wait.
     shards = await asyncio.gather(*(ports.outbox.undelivered(n, now + longest, longest) for n in every))
     for notice in (notice for shard in shards for notice in shard):
-        if _age(ports, notice.due) > _LATE:
+        if age(ports, notice.due) > _LATE:
             text = f"due since {notice.due.isoformat()} ({notice.job_id})"
             report.differs("delivery", notice.event_id, text)
         for delivery in notice.deliveries:
@@ -292,7 +182,3 @@ async def _deliveries(ports: Ports, report: Audit) -> None:
         report.differs("message", message.id, f"given up on the queue {message.queue}: {message.reason}")
     counts = {"undelivered": sum(len(shard) for shard in shards), "dead": len(dead) + len(messages)}
     report.counted |= counts
-
-
-def _age(ports: Ports, moment: datetime) -> float:
-    return (ports.clock() - moment) / timedelta(seconds=1)

@@ -14,9 +14,10 @@ from typing import Any
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.conceal import all_without_secrets
+from shared.core.engine import Engine
 from shared.core.errors import Misuse, NotFound
 from shared.core.job import Job, JobState, Target
-from shared.core.ports import Engine, Ports
+from shared.core.ports import Ports
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
 from shared.operate.cursor import START, Cursor, Position, cursor_of

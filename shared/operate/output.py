@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.engine import FileChunk, FilePage, OutputFile
 from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Job, JobState, Stored, Target
-from shared.core.ports import FileChunk, FilePage, OutputFile, Ports
+from shared.core.ports import Ports
 from shared.core.visible import is_askable
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job

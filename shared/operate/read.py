@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from shared.core.engine import ClusterView
 from shared.core.errors import EngineError
 from shared.core.facts import together
 from shared.core.ledger.node_history import NodeHistory
-from shared.core.ports import ClusterView, Ports
-from shared.lifecycle.calling import cluster_path
+from shared.core.ports import Ports
+from shared.lifecycle.clusters.calling import cluster_path
 from shared.operate.waits import silent_clusters
 
 logger = logging.getLogger(__name__)

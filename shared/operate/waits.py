@@ -11,10 +11,11 @@ from collections.abc import Mapping, Sequence
 
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
-from shared.core.ports import Pause, Ports, Reported, Silent, Standing
+from shared.core.ledger.records import Pause, Reported, Silent, Standing
+from shared.core.ports import Ports
 from shared.core.trouble import lately
 from shared.lifecycle.admit import PAUSED, describe_pause, standing
-from shared.lifecycle.calling import cluster_path
+from shared.lifecycle.clusters.calling import cluster_path
 from shared.lifecycle.waiting import NO_ANSWER, PARKED, never_starts
 
 log = logging.getLogger(__name__)

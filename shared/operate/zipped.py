@@ -14,9 +14,10 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.engine import Engine
 from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Target
-from shared.core.ports import Engine, Ports
+from shared.core.ports import Ports
 from shared.core.visible import is_askable
 from shared.operate.output import refusal, stored_of, target_of
 

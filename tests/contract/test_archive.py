@@ -28,7 +28,8 @@ from shared.core.ledger.finished_jobs import (
     line_of,
     tombstone,
 )
-from shared.core.ports import Ledger, Query
+from shared.core.ledger.ledger import Ledger
+from shared.core.ledger.listing import Query
 from tests.contract.test_ledger import ANY, make, moved
 from tests.doubles.memory import MemoryArchive, MemoryLedger
 

@@ -18,11 +18,10 @@ from local.azurite import Azurite
 from local.patience import Patience
 from local.process import child
 from local.slurm import Options, Slurm, missing_programs, slurm
-from shared.core.engine import ABILITIES, room
+from shared.core.engine import ABILITIES, Engine, Observation, Order, room
 from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
-from shared.core.ports import Engine, Observation, Order
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings

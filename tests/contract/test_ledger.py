@@ -22,10 +22,13 @@ from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.errors import Exists, Misconfigured, Misuse
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Receiver, Target, Waiting
-from shared.core.ledger.dead import DeadMessage
-from shared.core.ledger.listing import brief
+from shared.core.ledger.dead import DeadMessage, DeadMessages
+from shared.core.ledger.ledger import Ledger
+from shared.core.ledger.listing import Query, brief
+from shared.core.ledger.records import Active, Change, DropMemo, Pause
 from shared.core.notify.events import Delivery, Notice, notice_of
-from shared.core.ports import Active, Change, DeadMessages, Disabled, DropMemo, Ledger, Outbox, Pause, Query
+from shared.core.notify.outbox import Outbox
+from shared.core.notify.receivers import Disabled
 from tests.doubles.memory import MemoryLedger
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)

@@ -15,6 +15,7 @@ import shared.delivery.try_delivery
 import shared.intake.accept
 import shared.lifecycle.archive
 import shared.lifecycle.carry_out
+import shared.lifecycle.cluster_sweep
 import shared.lifecycle.dependents
 import shared.lifecycle.dispatch
 import shared.lifecycle.forget
@@ -25,11 +26,12 @@ from shared.adapters.storage import rows
 from shared.adapters.storage.group import GroupCommit
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Refused
-from shared.core.engine import Why
+from shared.core.engine import Order, Why
 from shared.core.errors import Conflict
 from shared.core.job import Job, JobState, Reason, Stored, Transition, Waiting
+from shared.core.ledger.records import Change
 from shared.core.notify.events import RECEIPT, Notice
-from shared.core.ports import Change, Order, Ports
+from shared.core.ports import Ports
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.stories import (
@@ -127,7 +129,7 @@ def stalled_submissions_are_left_alone(patch: Patch) -> None:
     async def mutant(ports: Ports, job_id: str) -> None:
         return None
 
-    patch.setattr(shared.lifecycle.sweep, "dispatch", mutant)
+    patch.setattr(shared.lifecycle.cluster_sweep, "dispatch", mutant)
 
 
 def no_safety_net_of_delivery(patch: Patch) -> None:
@@ -244,7 +246,7 @@ def a_wait_is_written_by_every_sweep(patch: Patch) -> None:
         return Waiting(word=why.word, text=why.text, since=ports.clock()) if why else None
 
     patch.setattr(shared.lifecycle.observe, "waiting", mutant)
-    patch.setattr(shared.lifecycle.sweep, "waits_anew", lambda *args: True)
+    patch.setattr(shared.lifecycle.cluster_sweep, "waits_anew", lambda *args: True)
 
 
 def a_wait_that_a_crash_left_unsaid_is_not_looked_for(patch: Patch) -> None:

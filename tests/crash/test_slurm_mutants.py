@@ -11,9 +11,9 @@ import pytest
 import shared.engines.slurm.attempts
 import shared.engines.slurm.job.request
 import shared.engines.slurm.jobs
+import shared.lifecycle.cluster_sweep
 import shared.lifecycle.dispatch
-import shared.lifecycle.sweep
-from shared.core.ports import Submission
+from shared.core.engine import Submission
 from shared.engines.slurm.copies import Verdict, judge
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.wire.dialect import Copy, copy_of
@@ -62,7 +62,7 @@ def forgotten_for_good(patch: Patch) -> None:
     async def mutant(*args: Any) -> None:
         return None
 
-    patch.setattr(shared.lifecycle.sweep, "submit_again", mutant)
+    patch.setattr(shared.lifecycle.cluster_sweep, "submit_again", mutant)
 
 
 def another_user_believed(patch: Patch) -> None:

@@ -8,13 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from shared.core.engine import ABILITIES
-from shared.core.errors import Conflict, EngineError, NotFound, Transient
-from shared.core.facts import NO_FACTS
-from shared.core.job import JobState, Reason, Target
-from shared.core.ports import (
+from shared.core.engine import (
+    ABILITIES,
     Ability,
-    ClusterFacts,
     ClusterView,
     FileChunk,
     FilePage,
@@ -24,6 +20,9 @@ from shared.core.ports import (
     Submission,
     Variable,
 )
+from shared.core.errors import Conflict, EngineError, NotFound, Transient
+from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.job import JobState, Reason, Target
 from shared.core.refusals import gives_none, refused
 from shared.jobspec import JobSpec, JsonObject, Problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from shared.core.ports import ClusterView
+from shared.core.engine import ClusterView
 
 ROW = {
     "region": "eastus",

@@ -17,9 +17,10 @@ from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
+from shared.core.engine import Cluster, Engine
 from shared.core.job import Job
 from shared.core.policy import Policy
-from shared.core.ports import Cluster, Engine, Ports
+from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.accept import Accepted
 from shared.intake.arrive import message_arrived

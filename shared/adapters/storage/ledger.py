@@ -19,8 +19,8 @@ from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.errors import Exists, Unreadable
 from shared.core.job import Job, Stored
 from shared.core.ledger.listing import Page, Query
+from shared.core.ledger.records import Active, Change, DropMemo, Pause, Reported, Standing, Unfinished
 from shared.core.notify.events import Notice
-from shared.core.ports import Active, Change, DropMemo, Pause, Reported, Standing, Unfinished
 from shared.jobspec import JsonObject
 
 #: How often a record is looked for that moves from row to row meanwhile.

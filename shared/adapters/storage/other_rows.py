@@ -14,7 +14,8 @@ from typing import Any
 from shared.adapters.storage.rows import Entity, joined, moment_of, split, text_of
 from shared.adapters.storage.table import Range
 from shared.core.ledger.dead import DeadMessage
-from shared.core.ports import Disabled, DropMemo, Pause, Reported, Silent
+from shared.core.ledger.records import DropMemo, Pause, Reported, Silent
+from shared.core.notify.receivers import Disabled
 
 #: The partition of receivers that want no more events.
 RECEIVERS = "receivers"

@@ -10,7 +10,7 @@ from shared.adapters.storage import other_rows, rows
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.notify.events import Notice
-from shared.core.ports import Disabled
+from shared.core.notify.receivers import Disabled
 
 
 class TableOutbox:

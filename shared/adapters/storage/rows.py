@@ -19,9 +19,8 @@ from pydantic_core import to_json
 
 from shared.adapters.storage.table import ETAG, Range
 from shared.core.job import Job, JobState, Target
-from shared.core.ledger.records import checksum, packed, unpacked
+from shared.core.ledger.records import Active, StatusLine, checksum, packed, unpacked
 from shared.core.notify.events import Notice
-from shared.core.ports import Active, StatusLine
 
 Entity = dict[str, Any]
 

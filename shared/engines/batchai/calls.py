@@ -11,8 +11,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
+from shared.core.engine import Order
 from shared.core.job import Target
-from shared.core.ports import Order
 from shared.engines.batchai.client import Workspace, connect
 from shared.engines.batchai.errors import names_ours, raise_for
 from shared.engines.batchai.request import API, submission

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from shared.core.engine import Engine
 from shared.core.facts import ClusterFacts
-from shared.core.ports import Engine
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.facts import configured
 from shared.engines.entry import Configured, Values

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from shared.core.engine import FileChunk
 from shared.core.errors import NotFound, Transient
-from shared.core.ports import FileChunk
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, StreamReader

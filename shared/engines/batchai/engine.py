@@ -13,12 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from shared.core.errors import Busy, Conflict, Misconfigured, Transient
-from shared.core.facts import NO_FACTS
-from shared.core.job import JobState, Target
-from shared.core.ports import (
+from shared.core.engine import (
     Ability,
-    ClusterFacts,
     ClusterView,
     FileChunk,
     FilePage,
@@ -28,6 +24,9 @@ from shared.core.ports import (
     Submission,
     Variable,
 )
+from shared.core.errors import Busy, Conflict, Misconfigured, Transient
+from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.job import JobState, Target
 from shared.core.refusals import gives_none
 from shared.engines.batchai.abilities import abilities_of
 from shared.engines.batchai.addresses import Addresses, Listed

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shared.core.engine import Observation, OutputFile
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
-from shared.core.ports import Observation, OutputFile
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 

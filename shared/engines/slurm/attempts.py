@@ -15,10 +15,9 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from shared.core.engine import Order
+from shared.core.engine import Observation, Order
 from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.job import JobState, Target
-from shared.core.ports import Observation
 from shared.engines.bulk import alone, each
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Verdict, judge

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from shared.core.engine import Engine
 from shared.core.errors import Misconfigured
-from shared.core.ports import Engine
 from shared.engines.entry import Configured, Values
 from shared.engines.slurm.cluster import clusters_from
 from shared.engines.slurm.wire.key import Key, key_from

@@ -11,11 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from shared.core.engine import Ability
-from shared.core.errors import Misconfigured
-from shared.core.facts import NO_FACTS, ClusterFacts, together
-from shared.core.job import Target
-from shared.core.ports import (
+from shared.core.engine import (
+    Ability,
     ClusterView,
     FileChunk,
     FilePage,
@@ -25,6 +22,9 @@ from shared.core.ports import (
     Submission,
     Variable,
 )
+from shared.core.errors import Misconfigured
+from shared.core.facts import NO_FACTS, ClusterFacts, together
+from shared.core.job import Target
 from shared.engines.first_files import first_files
 from shared.engines.launch.shown import variables
 from shared.engines.recent import Lately

@@ -7,9 +7,9 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
-from shared.core.ports import Observation
 from shared.engines import untrusted
 from shared.engines.slurm.waits import waits_for
 from shared.engines.slurm.wire.dialect import Copy

@@ -5,10 +5,9 @@ from collections.abc import AsyncIterator
 import pytest
 import pytest_asyncio
 
-from shared.core.engine import Why
+from shared.core.engine import Observation, Why
 from shared.core.errors import Misconfigured
 from shared.core.job import JobState, Target
-from shared.core.ports import Observation
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from tests.contract.emulator.conftest import CLUSTER, EXPERIMENT, GROUP, Lab, autoscale, custom, until

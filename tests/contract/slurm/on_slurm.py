@@ -10,9 +10,8 @@ from typing import Any
 
 from local.patience import Patience
 from local.slurm import Slurm
-from shared.core.engine import Earlier, Order
+from shared.core.engine import Earlier, Observation, Order
 from shared.core.job import Target
-from shared.core.ports import Observation
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect

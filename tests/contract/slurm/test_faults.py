@@ -16,10 +16,9 @@ import pytest_asyncio
 
 from local.patience import Patience
 from local.slurm import Options, Partition, Slurm, slurm
-from shared.core.engine import Earlier
+from shared.core.engine import Cluster, Earlier, Engine
 from shared.core.errors import NotFound
 from shared.core.job import JobState, Reason
-from shared.core.ports import Cluster, Engine
 from shared.engines.slurm.engine import SlurmEngine
 from shared.lifecycle.sweep import sweep
 from tests.contract.slurm.on_slurm import NAME, PATIENCE, ended, engine, order, submitted, text

@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 
 from local.slurm import Options, Partition, Slurm, slurm
+from shared.core.engine import Observation
 from shared.core.errors import Misconfigured, Rejected, Transient
 from shared.core.job import JobState, Reason
-from shared.core.ports import Observation
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.client import SlurmClient

@@ -10,8 +10,8 @@ import pytest
 import pytest_asyncio
 
 from local.slurm import Options, Partition, Slurm, slurm
+from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
-from shared.core.ports import Observation
 from shared.engines.slurm import attempts
 from tests.contract.slurm.on_slurm import PATIENCE, ended, engine, order, submitted, until
 

@@ -9,7 +9,8 @@ from datetime import timedelta
 
 from shared.core.errors import Unavailable
 from shared.core.notify.events import Delivery, Notice
-from shared.core.ports import Disabled, Posted
+from shared.core.notify.receivers import Disabled
+from shared.core.ports import Posted
 from tests.unit.delivery.test_deliver import OK
 from tests.unit.world import World
 

@@ -10,8 +10,7 @@ import pytest
 
 from shared.core.errors import Misconfigured
 from shared.core.job import Job, JobState
-from shared.core.ledger.records import packed
-from shared.core.ports import Active, StatusLine
+from shared.core.ledger.records import Active, StatusLine, packed
 from shared.delivery.answers import put_accepted, put_final, put_news, put_status, put_statuses
 from shared.delivery.receipt import diagnostics, diagnostics_json, receipt, status
 from tests.doubles.memory_engine import MemoryEngine

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import FileChunk, OutputFile
 from shared.core.job import JobState, Reason, Target
-from shared.core.ports import FileChunk, OutputFile
 from shared.delivery import answers
 from shared.delivery.answers import put_final
 from shared.delivery.last_lines import error_line

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 import shared
+from shared.core.engine import OutputFile
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Entry, Job, JobState, Reason
 from shared.core.messages import digest
-from shared.core.ports import OutputFile
 from shared.delivery.receipt import attempts
 from shared.intake.arrive import blob_arrived, message_arrived
 from tests.doubles.memory_engine import MemoryEngine

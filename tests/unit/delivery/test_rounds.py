@@ -6,8 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 from shared.core.notify.events import Delivery
-from shared.core.notify.receivers import receiver_id
-from shared.core.ports import Disabled
+from shared.core.notify.receivers import Disabled, receiver_id
 from shared.delivery.deliver import deliver, deliver_due, finish
 from tests.unit.delivery.deliveries import HANGS, A, B, Hooks, Outbox, notice, woken
 from tests.unit.delivery.test_deliver import RECEIVER_DOWN

@@ -13,8 +13,8 @@ import pytest
 from shared.core.errors import Misconfigured, Unavailable
 from shared.core.job import JobState
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
-from shared.core.notify.receivers import receiver_id
-from shared.core.ports import Disabled, Posted
+from shared.core.notify.receivers import Disabled, receiver_id
+from shared.core.ports import Posted
 from shared.delivery.try_delivery import try_delivery
 from tests.unit.lifecycle.test_meter import Counting
 from tests.unit.recorded import RUN, Recorded, Written, job_of

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from shared.adapters.sealing import AesSeal
+from shared.core.engine import Cluster, Engine
 from shared.core.errors import Misconfigured
-from shared.core.ports import Cluster, Engine
 from shared.intake.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
 from shared.jobspec.format.schema import job_schema

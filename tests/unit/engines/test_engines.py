@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shared.core.engine import ABILITIES
+from shared.core.engine import ABILITIES, ClusterView, Engine
 from shared.core.errors import Misconfigured
-from shared.core.ports import ClusterView, Engine
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.engines.slurm.cluster import clusters_from

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import OutputFile
 from shared.core.job import JobState
-from shared.core.ports import OutputFile
 from shared.operate.output import MOST_BYTES
 from tests.doubles.memory_addresses import WRITTEN, MemoryAddresses
 from tests.unit.functions.calls import call, use

@@ -9,7 +9,7 @@ import pytest
 
 from functions.openapi.operations import OPERATIONS
 from shared.core.job import JobState
-from shared.lifecycle.count_nodes import count_nodes
+from shared.lifecycle.clusters.count_nodes import count_nodes
 from tests.unit.functions.calls import call, function_of, use
 from tests.unit.openapi import DOCUMENT
 from tests.unit.world import World, job_json

@@ -13,8 +13,8 @@ import azure.functions as func
 import pytest
 
 from functions import caller, output
+from shared.core.engine import OutputFile
 from shared.core.job import JobState
-from shared.core.ports import OutputFile
 from tests.unit.functions.calls import call, use
 from tests.unit.world import World, job_json
 

@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from shared.core.breaker import Breaker
-from shared.core.engine import Why
+from shared.core.engine import Observation, Why
 from shared.core.errors import Busy, EngineError, Rejected, Transient, Unreadable
 from shared.core.job import JobState, Waiting
-from shared.core.ports import Observation
-from shared.lifecycle.calling import calling, left_alone
 from shared.lifecycle.carry_out import carry_out
+from shared.lifecycle.clusters.calling import calling, left_alone
 from shared.lifecycle.legible import is_known
 from shared.lifecycle.waiting import at_first, cancelling, waiting, waits_anew, why_queued
 from tests.unit.world import World, job_json

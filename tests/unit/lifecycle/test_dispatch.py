@@ -8,12 +8,12 @@ from datetime import timedelta
 import pytest
 
 from shared.core.breaker import Breaker
+from shared.core.engine import Observation, Order
 from shared.core.errors import Busy, Conflict, EngineError, Misconfigured, Rejected, Saturated, Transient
 from shared.core.identity import target
 from shared.core.job import Job, JobState, Reason
-from shared.core.ports import Observation, Order
 from shared.core.trouble import OPERATOR_NEEDED
-from shared.lifecycle.calling import cluster_path
+from shared.lifecycle.clusters.calling import cluster_path
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.operate.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine

@@ -10,7 +10,7 @@ import pytest
 from shared.core.errors import Misconfigured, Transient
 from shared.core.job import Budget, Job, JobState, Reason, Target
 from shared.lifecycle.archive import archive
-from shared.lifecycle.calling import cluster_path
+from shared.lifecycle.clusters.calling import cluster_path
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, Engines, World, job_json
 

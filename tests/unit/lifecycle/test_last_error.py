@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import FileChunk, OutputFile
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Job, JobState, Reason
-from shared.core.ports import FileChunk, OutputFile, Query
+from shared.core.ledger.listing import Query
 from shared.core.view import line
 from shared.lifecycle import last_error
 from tests.doubles.memory_engine import MemoryEngine

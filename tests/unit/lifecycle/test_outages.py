@@ -11,9 +11,9 @@ from itertools import pairwise
 
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
+from shared.core.engine import Cluster, Engine, Observation
 from shared.core.errors import Transient, Unavailable
 from shared.core.job import JobState, Target
-from shared.core.ports import Cluster, Engine, Observation
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, World, job_json

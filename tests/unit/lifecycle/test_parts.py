@@ -12,10 +12,9 @@ from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.rows import shard_of
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
-from shared.core.ledger.records import Unfinished
+from shared.core.ledger.records import Active, Unfinished
 from shared.core.memo import Memo
 from shared.core.messages import SweepPart, sweep_message
-from shared.core.ports import Active
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.parts import begin, sweep_part
 from shared.lifecycle.sweep import sweep

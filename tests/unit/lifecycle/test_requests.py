@@ -12,9 +12,9 @@ import pytest
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.rows import shard_of
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
+from shared.core.engine import Observation, Order
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
-from shared.core.ports import Observation, Order
 from shared.intake.arrive import blob_arrived
 from shared.operate import listing
 from shared.operate.waits import as_they_stand

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import Observation
 from shared.core.job import Budget, Entry, Job, JobState, Reason, Target
-from shared.core.ports import Observation
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.environment import environment
+from shared.lifecycle.cluster_sweep import commit
 from shared.lifecycle.retry import earlier, spent_on_another, wait
-from shared.lifecycle.sweep import _commit
 from shared.operate.cancel import cancel
 from tests.unit.world import World, job_json
 
@@ -168,7 +168,7 @@ async def test_a_late_word_about_the_first_attempt_says_nothing_about_the_second
     (stale,) = [row for n in range(4) for row in await world.ledger.active(n)]
     await _fail(world, Reason.PREEMPTED)
 
-    changed = await _commit(world.ports, [stale], {stale.job_id: world.engine.jobs[world.engine.started[0]]})
+    changed = await commit(world.ports, [stale], {stale.job_id: world.engine.jobs[world.engine.started[0]]})
 
     assert changed == 0
     assert (await world.job(accepted.job.id)).attempt == 2

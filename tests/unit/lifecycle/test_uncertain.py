@@ -7,9 +7,9 @@ from datetime import timedelta
 
 import pytest
 
+from shared.core.engine import Observation, Order
 from shared.core.errors import EngineError, Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState
-from shared.core.ports import Observation, Order
 from shared.lifecycle.admit import pause, resume
 from shared.operate.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine

@@ -16,13 +16,13 @@ import pytest
 
 from functions.problem import public_route
 from shared.adapters.storage import rows
+from shared.core.engine import Observation
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
 from shared.core.ledger.lease import Leases
-from shared.core.ledger.records import packed, unpacked
+from shared.core.ledger.records import Reported, packed, unpacked
 from shared.core.messages import SweepPart
 from shared.core.notify.events import Notice
-from shared.core.ports import Observation, Reported
 from shared.core.trouble import Troubles
 from shared.intake.dead_letter import bury_poison
 from shared.intake.inventory import inventory

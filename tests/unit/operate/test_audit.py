@@ -7,13 +7,15 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState
-from shared.core.ports import Observation, Posted
+from shared.core.ports import Posted
 from shared.intake.arrive import blob_arrived
 from shared.intake.dead_letter import bury
 from shared.lifecycle.admit import pause
-from shared.operate.audit import Audit, audit
+from shared.operate.audit import audit
+from shared.operate.audit_report import Audit
 from slipway.commands.audit import lines
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json

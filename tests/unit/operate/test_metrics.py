@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import FileChunk, OutputFile
 from shared.core.errors import Misuse, NotFound
 from shared.core.job import Job, JobState, Target
-from shared.core.ports import FileChunk, OutputFile
 from shared.lifecycle.archive import archive
 from shared.operate import metrics as use_case
 from shared.operate.cursor import START, Cursor, Position, cursor_of

@@ -7,9 +7,9 @@ import zipfile
 
 import pytest
 
+from shared.core.engine import OutputFile
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.core.ports import OutputFile
 from shared.operate import zipped as module
 from shared.operate.zipped import Zipped, zipped
 from tests.unit.world import World, job_json

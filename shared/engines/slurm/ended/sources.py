@@ -10,9 +10,9 @@ from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
+from shared.core.engine import Observation
 from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason, Target
-from shared.core.ports import Observation
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions

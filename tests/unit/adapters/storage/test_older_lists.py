@@ -13,7 +13,7 @@ from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation
 from shared.core.job import Job, JobState
 from shared.core.ledger.listing import Query, brief
-from shared.core.ports import Active
+from shared.core.ledger.records import Active
 from shared.lifecycle.archive import archive
 from tests.doubles.memory import MemoryLedger
 from tests.unit.operate.test_listing import aged

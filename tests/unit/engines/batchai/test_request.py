@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from shared.core.engine import Order
 from shared.core.job import Target
-from shared.core.ports import Order
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 

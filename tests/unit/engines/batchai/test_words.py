@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from azure.core.exceptions import HttpResponseError
 
+from shared.core.engine import OutputFile
 from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason
-from shared.core.ports import OutputFile
 from shared.engines.batchai.errors import api_errors
 from shared.engines.batchai.page import page_of
 from shared.engines.batchai.words import observation, output_file, token_of

@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason, Target
-from shared.core.ports import Observation
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions

@@ -10,7 +10,8 @@ import pytest
 
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.core.ports import Content, DropMemo
+from shared.core.ledger.records import DropMemo
+from shared.core.ports import Content
 from shared.intake.drop import Explanations, FolderResult, explain_folder, look_at_folder
 from shared.intake.inventory import inventory, unseen
 from tests.doubles.memory import MemoryDrops, MemoryLedger

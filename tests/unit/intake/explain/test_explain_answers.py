@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 
 from shared.core.cost.prices import prices_from
+from shared.core.engine import ClusterView, Order, Submission, Variable
 from shared.core.facts import ClusterFacts
 from shared.core.job import JobState, Stored
-from shared.core.ports import ClusterView, Order, Submission, Variable
 from shared.intake import explain as explaining
 from shared.intake.arrive import message_arrived, request_explained
 from shared.intake.explain_text import markdown

@@ -10,10 +10,9 @@ import pytest
 
 from shared.configured import ConfiguredEngines
 from shared.core.cost.prices import matching, prices_from, shipped
-from shared.core.engine import too_large
+from shared.core.engine import ClusterView, too_large
 from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts
-from shared.core.ports import ClusterView
 from shared.intake.forecast import Ahead, cost, limits, wait
 from shared.jobspec import Limits
 from shared.settings import Settings

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.table import Operation
+from shared.core.engine import ClusterView
 from shared.core.errors import Unavailable
 from shared.core.ledger.node_history import MOST_POINTS, NodeHistory, Point
-from shared.core.ports import ClusterView
-from shared.lifecycle.count_nodes import count_nodes
+from shared.lifecycle.clusters.count_nodes import count_nodes
 from shared.operate.read import node_histories
 from tests.unit.world import World
 

@@ -14,7 +14,8 @@ import pytest
 from shared.core.engine import ClusterView
 from shared.core.errors import Misuse, Transient, Unavailable
 from shared.core.job import Job, JobState
-from shared.core.ports import Active, Pause, Ports, Standing
+from shared.core.ledger.records import Active, Pause, Standing
+from shared.core.ports import Ports
 from shared.intake.accept import Accepted
 from shared.intake.arrive import request_arrived
 from shared.intake.message import read_request

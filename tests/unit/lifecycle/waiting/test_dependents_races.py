@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.core.job import Job, JobState, Reason
-from shared.core.ports import Active
+from shared.core.ledger.records import Active
 from shared.lifecycle.admit import pause
 from shared.lifecycle.dependents import settle
 from shared.operate.cancel import cancel

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from shared.core.engine import Observation, Order
 from shared.core.errors import Rejected, Unavailable
 from shared.core.job import JobState
 from shared.core.job_sweeps.record import JobSweep
-from shared.core.ports import Observation, Order
 from shared.lifecycle.admit import pause
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.push import jobs_ended

@@ -13,7 +13,7 @@ import pytest
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
-from shared.core.ports import Active
+from shared.core.ledger.records import Active
 from shared.intake.accept import key_of
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.job_sweeps import seats

@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
-from shared.core.ports import Active
+from shared.core.ledger.records import Active
 from shared.lifecycle.admit import _good_for, admit, describe_pause, pause, paused, resume, submittable
 from tests.doubles.memory import MemoryLedger
 from tests.unit.lifecycle.waiting.test_admit import Counting, counted

@@ -10,8 +10,7 @@ import pytest
 from shared.core.engine import NEVER, Why
 from shared.core.errors import EngineError, Misconfigured, Transient
 from shared.core.job import Job, JobState, Reason, Waiting
-from shared.core.ledger.records import packed, unpacked
-from shared.core.ports import Change
+from shared.core.ledger.records import Change, packed, unpacked
 from shared.core.view import summary, whole
 from shared.intake.accept import Accepted
 from shared.lifecycle.admit import pause

@@ -5,10 +5,11 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
-from shared.core.engine import Why
+from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, LeftAlone
-from shared.core.ports import Active, Observation, Ports
-from shared.lifecycle.calling import calling, cluster_path
+from shared.core.ledger.records import Active
+from shared.core.ports import Ports
+from shared.lifecycle.clusters.calling import calling, cluster_path
 from shared.lifecycle.waiting import sentence
 
 log = logging.getLogger(__name__)

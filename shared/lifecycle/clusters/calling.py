@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from shared.core.engine import Engine
 from shared.core.errors import Busy, EngineError, LeftAlone, Transient
-from shared.core.ports import Engine, Ports
+from shared.core.ports import Ports
 
 
 @asynccontextmanager

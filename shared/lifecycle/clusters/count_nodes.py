@@ -8,7 +8,7 @@ import logging
 from shared.core.errors import EngineError, SlipwayError
 from shared.core.ledger.node_history import Point, counted
 from shared.core.ports import Ports
-from shared.lifecycle.calling import left_alone
+from shared.lifecycle.clusters.calling import left_alone
 
 log = logging.getLogger(__name__)
 

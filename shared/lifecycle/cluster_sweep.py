@@ -1,0 +1,131 @@
+"""cluster_sweep: compare the jobs of one cluster with its report, commit what differs, submit and cancel."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from dataclasses import dataclass
+from datetime import datetime
+
+from shared.core.backoff import is_due
+from shared.core.engine import Observation
+from shared.core.errors import Unreadable
+from shared.core.job import JobState, Stored
+from shared.core.ledger.records import Active, Change
+from shared.core.policy import Policy
+from shared.core.ports import Ports
+from shared.delivery.answers import put_news
+from shared.delivery.deliver import deliver_now
+from shared.lifecycle.clusters.ask import ClusterKey, Observations, ask
+from shared.lifecycle.clusters.calling import calling, left_alone
+from shared.lifecycle.dispatch import dispatch, submit_again
+from shared.lifecycle.observe import decide, starts_later
+from shared.lifecycle.steps import for_each, step
+from shared.lifecycle.transition import count
+from shared.lifecycle.waiting import waits_anew
+
+log = logging.getLogger(__name__)
+#: How many records change at once: their writes share transactions, so more of them cost fewer requests.
+_BULK = 256
+
+
+@dataclass(frozen=True)
+class ClusterSweep:
+    """What one sweep did with the jobs of one cluster; `moved` were looked into because of what it said."""
+
+    cluster: str
+    reached: bool
+    moved: tuple[str, ...]
+    changed: int
+    dispatched: int
+    cancelled: int
+
+
+async def sweep_cluster(
+    ports: Ports, key: ClusterKey, rows: list[Active], overdue: list[Active]
+) -> ClusterSweep:
+    """Everything about the jobs of one cluster: another one that hangs delays nothing here."""
+    with_engine = [row for row in rows if _with_engine(row)]
+    answer = await ask(ports, key, with_engine) if with_engine else {}
+    # What was asked first is the probe: while the cluster does not answer, no record is even read.
+    reachable = not left_alone(ports, *key)
+    observations = answer or {}
+    news = [row for row in with_engine if _news(row, observations, ports.policy, ports.clock())]
+    changed, dispatched, cancelled = await asyncio.gather(
+        step("changes", commit(ports, news, observations)),
+        for_each(ports, overdue if reachable else [], lambda row: dispatch(ports, row.job_id)),
+        for_each(ports, [r for r in with_engine if r.cancel and reachable], lambda row: _cancel(ports, row)),
+    )
+    moved = tuple(row.job_id for row in news)
+    return ClusterSweep(key[1], answer is not None, moved, changed, dispatched, cancelled)
+
+
+def _with_engine(row: Active) -> bool:
+    return row.state in (JobState.QUEUED, JobState.RUNNING)
+
+
+def _news(row: Active, observations: Observations, policy: Policy, now: datetime) -> bool:
+    """Whether the record may change: the engine reports something other than the index row."""
+    if row.job_id not in observations:
+        return False
+    observation = observations[row.job_id]
+    if observation is None:
+        # Spaced evidence: the next miss counts only after a part of the whole period.
+        return row.misses == 0 or is_due(row.due, now, policy.longest_wait)
+    if observation.state is not row.state or row.misses > 0:
+        return True
+    return starts_later(row, observation) or waits_anew(row, observation, now)
+
+
+async def commit(ports: Ports, rows: list[Active], observations: Observations) -> int:
+    """Decide and commit what changes, and report at once what can be reported."""
+    applied: list[Change] = []
+
+    async def one(row: Active) -> None:
+        await _change(ports, row, observations[row.job_id], applied)
+
+    await for_each(ports, (row for row in rows if observations[row.job_id] is not None), one, at_once=_BULK)
+    await for_each(
+        ports, (row for row in rows if observations[row.job_id] is None), one
+    )  # each asks the engine
+    for change in applied:
+        count(ports, change)
+        job = change.transition.after
+        log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
+    news = [c.transition.after for c in applied if c.transition.after.line != c.transition.before.line]
+    await for_each(ports, news, lambda job: put_news(ports, job))
+    notices = [change.notice for change in applied if change.notice is not None]
+    await deliver_now(ports, *notices)
+    return len(applied)
+
+
+async def _change(ports: Ports, row: Active, word: Observation | None, applied: list[Change]) -> None:
+    """Change one record: as its row holds it, or, when that is too old by now, as it is read."""
+    for again in (False, True):
+        stored = await ports.ledger.get(row.job_id) if again else _record_of(row)
+        # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.
+        if stored is None or stored.job.target != row.target or stored.job.state is not row.state:
+            continue
+        change = await decide(ports, stored, word)
+        if change is None:
+            return
+        (result,) = await ports.ledger.commit([change])
+        if result is not None:
+            applied.append(change)
+            if result.job.misses:
+                await submit_again(ports, result.job)
+            return
+
+
+def _record_of(row: Active) -> Stored | None:
+    """The record in an index row; None where it cannot be read, which the ledger notes when it is asked."""
+    try:
+        return row.stored
+    except Unreadable:
+        return None
+
+
+async def _cancel(ports: Ports, row: Active) -> None:
+    target = row.fixed_target
+    async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
+        await engine.cancel(target)

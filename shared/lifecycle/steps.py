@@ -1,0 +1,55 @@
+"""steps: acts of one sweep that do not need each other. One that fails is left to the next sweep."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TypeVar
+
+from shared.core.errors import EngineError, Unreadable
+from shared.core.ports import Ports
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+#: How many records are read, submitted or cancelled at once.
+_PARALLEL = 16
+
+
+async def step(name: str, act: Awaitable[int]) -> int:
+    """The number that an act returns; 0 where it fails, which the log says."""
+    try:
+        return await act
+    except Exception:
+        # The steps do not need each other; what failed here is tried again by the next sweep.
+        log.exception("sweep: %s are left to the next one", name)
+        return 0
+
+
+async def for_each(
+    ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]], at_once: int = _PARALLEL
+) -> int:
+    """Act on all items, some at once, within the sweep's time; one that fails never stops the others."""
+    gate = asyncio.Semaphore(at_once)
+    number = 0
+
+    async def one(item: T) -> None:
+        nonlocal number
+        async with gate:
+            try:
+                await act(item)
+                number += 1
+            except (EngineError, TimeoutError) as error:
+                log.warning("left to the next sweep: %r", error)
+            except Unreadable:
+                pass  # noted where it was read; it stays as it is
+            except Exception:
+                log.exception("left to the next sweep")
+
+    try:
+        async with asyncio.timeout(ports.policy.sweep_deadline):
+            await asyncio.gather(*(one(item) for item in items))
+    except TimeoutError:
+        log.warning("the sweep's time is over; the rest is left to the next one")
+    return number
