@@ -23,7 +23,6 @@ from slipway.stack.provision import Plan
 _SETTLE = 5.0
 _MINUTES_OF_A_MONTH = 30 * 24 * 60
 _DEPLOYED = {
-    "LOCAL_HOST_BLOB_SCAN_SECONDS": "86400",
     **{name: SETTINGS[name].default for name in ("SLIPWAY_SWEEP_SCHEDULE", "SLIPWAY_INVENTORY_SCHEDULE")},
 }
 

@@ -44,7 +44,6 @@ _SUBMITTED = "submitted"
 QUIET = {
     "SLIPWAY_SWEEP_SCHEDULE": "0 * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
-    "LOCAL_HOST_BLOB_SCAN_SECONDS": "3600",
     "SLIPWAY_DEFAULT_NOTIFY": "[]",
     "SLIPWAY_RECEIPTS": "drops",
 }

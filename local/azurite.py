@@ -21,6 +21,7 @@ _MINIMUM_NODE = (18, 18)
 _SERVICES = ("Blob", "Queue", "Table")
 #: Refuses foreign pages, and ends Azurite when its parent has died without stopping it.
 _GUARD = Path(__file__).with_name("storage.mjs")
+_WRITES = Path(__file__).with_name("event_grid") / "writes.mjs"
 
 
 class AzuriteError(StartError):
@@ -52,6 +53,7 @@ async def azurite(
     *,
     ports: tuple[int, int, int] | None = None,
     on_request: Callable[[str], None] | None = None,
+    on_write: Callable[[str], None] | None = None,
     allowed_hosts: Sequence[str] = (),
     preload: Sequence[Path] = (),
     certificate: Path | None = None,
@@ -59,24 +61,31 @@ async def azurite(
     """Run Azurite for the length of the block, on disk at `location`, else in memory.
 
     `ports` are those of blob, queue and table; free ones by default. `on_request` gets each line of the
-    access log. `allowed_hosts` are names of this machine beside the loopback ones. `preload` are modules
-    that node loads first. With a `certificate`, whose key lies beside it, it is asked by https, and takes
-    tokens of identities as well. Stopped by SIGTERM and, as Azurite hangs while a request is half open, by
-    SIGKILL after 2 s. Raises AzuriteError with the remedy.
+    access log; `on_write` makes it report each write of a blob (event_grid/writes.mjs), and gets each line.
+    `allowed_hosts` are names of this machine beside the loopback ones. `preload` are modules that node loads
+    first. With a `certificate`, whose key lies beside it, it is asked by https, and takes tokens of
+    identities as well. Stopped by SIGTERM and, as Azurite hangs while a request is half open, by SIGKILL
+    after 2 s. Raises AzuriteError with the remedy.
     """
     script = find_script()
+    modules = [*preload, *([_WRITES] if on_write else [])]
+    takers = [taker for taker in (on_request, on_write) if taker]
+
+    def take(line: str) -> None:
+        for taker in takers:
+            taker(line)
+
     argv: list[str | Path] = [
         await find_node(),
         "--import",
         f"{_GUARD.as_uri()}?{urlencode([('name', name) for name in allowed_hosts])}",
-        *(argument for module in preload for argument in ("--import", module.as_uri())),
+        *(argument for module in modules for argument in ("--import", module.as_uri())),
         script,
         *_options(location, ports or (0, 0, 0)),
         *(_https(certificate) if certificate else []),
         *(["--silent"] if on_request is None else []),
     ]
-    heard = on_request or (lambda _: None)
-    async with child(argv, name="Azurite", on_line=heard, grace=2.0) as process:
+    async with child(argv, name="Azurite", on_line=take, grace=2.0) as process:
         blob, queue, table = await _addresses(process)
         yield Azurite(pid=process.pid, blob_url=blob, queue_url=queue, table_url=table, process=process)
 

@@ -12,8 +12,9 @@ from pathlib import Path
 
 from local.azurite import Azurite, azurite
 from local.border import reach_this_machine
-from local.clusters.kind import ClusterOptions, Running
+from local.clusters.kind import SCRIPTS, ClusterOptions, Running
 from local.clusters.registry import CLUSTERS, USUAL
+from local.event_grid.topic import Delivery, Topic
 from local.private_folder import private_folder
 from local.process import Child, child
 
@@ -60,7 +61,9 @@ class Options:
     app: Path = ROOT
     #: Gets each line of the storage's access log.
     on_request: Callable[[str], None] | None = None
-    #: Run this storage, and not one in `data` or in memory.
+    #: How events of dropped blobs arrive.
+    delivery: Delivery = field(default_factory=Delivery)
+    #: Run this storage, and not one in `data` or in memory. It raises no events: let the host scan.
     storage: AbstractAsyncContextManager[Azurite] | None = None
 
 
@@ -99,6 +102,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     private_folder(data, "secrets.json")
     logs.mkdir(mode=0o700, exist_ok=True)
     keys = _kept_secrets(data / "secrets.json")
+    topic = Topic(options.delivery)
     async with AsyncExitStack() as running:
         storage = await running.enter_async_context(
             options.storage
@@ -106,6 +110,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
                 None if options.in_memory else data / "azurite",
                 ports=options.ports.azurite,
                 on_request=options.on_request,
+                on_write=topic.take,
                 allowed_hosts=options.allowed_hosts,
             )
         )
@@ -120,6 +125,8 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
         await provision(settings)
         if cluster:
             await running.enter_async_context(cluster.serving())
+        container = settings.get("SLIPWAY_DROP_CONTAINER", SCRIPTS)
+        await running.enter_async_context(topic.delivering(storage.connection_string, container))
         host_url = await _host(options, data, settings, starter)
         yield Stack(
             storage=storage,
@@ -187,8 +194,6 @@ def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> di
     notify = [{"url": f"{receiver_url}/hooks/default", "secret": "default"}]
     return {
         "FUNCTIONS_WORKER_RUNTIME": "python",
-        "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",
-        "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
         "SLIPWAY_SWEEP_SCHEDULE": "*/2 * * * * *",
         "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
         "SLIPWAY_SETTLE_SECONDS": "1",

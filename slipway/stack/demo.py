@@ -24,9 +24,9 @@ from slipway.stack.setup import by_kind
 
 EXAMPLES = ROOT / "examples"
 PLAN = Plan(maximum=2)
-#: Nodes come and go in seconds here, and the sweep and the blob trigger look every second.
+#: Nodes come and go in seconds here, and the sweep looks every second.
 _QUICK = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
-_SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "LOCAL_HOST_BLOB_SCAN_SECONDS": "1"}
+_SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
 #: Seconds without any progress.

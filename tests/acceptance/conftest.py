@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 
+from local.event_grid.topic import Delivery
 from local.stack import Options, stack
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
@@ -34,9 +35,10 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
     options = Options(
         data=tmp_path_factory.mktemp("stack"),
         in_memory=True,
+        # Every drop of these tests is reported twice, in any order.
+        delivery=Delivery(copies=2, delay=0.5),
         overrides={
             "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
-            "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
             "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # fired by hand, where a test wants it
             "SLIPWAY_ADDRESS_MINUTES": "5",
             "LOCAL_HOST_FUNCTION_KEY": KEY,

@@ -30,7 +30,6 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         overrides={
             "SLIPWAY_SWEEP_SCHEDULE": NEVER,
             "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
-            "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
         },
         cluster_arguments=("--notice-queue=", "--provisioning-seconds=0", "--containers=host"),
     )

@@ -48,6 +48,8 @@ _SETTINGS = {
     "SLIPWAY_INVENTORY_SCHEDULE": "*/20 * * * * *",
     "SLIPWAY_DELIVER_GRACE_SECONDS": "5",
     "SLIPWAY_SUBMIT_LEASE_SECONDS": "10",
+    # Its storage is killed, and raises no events.
+    "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
     "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",
     # Messages whose receiving was answered into the void come back in a sweep's time, not in ten minutes.
     "LOCAL_HOST_HIDDEN_SECONDS": "10",

@@ -60,7 +60,7 @@ class BlobTriggers:
             await hosts.create_container()
         scans = []
         for name, function in self._functions.items():
-            if name in disabled:
+            if name in disabled or is_event_grid(function):
                 continue
             service = await environment.accounts.blobs(
                 function.trigger.get("connection", ""), f"function {name}"

@@ -1,4 +1,4 @@
-"""Finds new versions of blobs by listing a container repeatedly, because Azurite sends no events."""
+"""Finds new versions of blobs by listing a container repeatedly, where the trigger's source is a scan."""
 
 import asyncio
 import logging

@@ -21,7 +21,6 @@ async def test_the_programs_own_record_ends_a_job_of_slurm(tmp_path: Path) -> No
     overrides = {
         "SLIPWAY_SWEEP_SCHEDULE": NEVER,
         "SLIPWAY_INVENTORY_SCHEDULE": NEVER,
-        "LOCAL_HOST_BLOB_SCAN_SECONDS": "1",
     }
     options = Options(data=tmp_path / "stack", in_memory=True, overrides=overrides, cluster="slurm", nodes=1)
     async with stack(options, provisioned) as running, Door(running, "") as door:
