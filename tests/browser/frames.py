@@ -15,8 +15,8 @@ from playwright.async_api import Page, async_playwright, expect
 
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
+from tests.browser.logs import answer_log
 from tests.browser.reader import answer_jobs, listed
-from tests.browser.test_job import answer_log
 
 COUNTS = {"rows of jobs": 10_000, "lines of a log": 100_000}
 _STEPS, _PAGE, _PATIENCE = 300, 200, 120_000

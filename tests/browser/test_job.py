@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.browser.reader import PATIENCE, Reader, listed
+from tests.browser.logs import answer_log
+from tests.browser.reader import PATIENCE, Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SCRIPT = "<img src=x onerror=alert(1)>"
@@ -152,22 +153,3 @@ async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader
     await page.get_by_label("Lines with").fill("")
     await log.evaluate("box => { box.scrollTop = 0; }")
     await expect(log.locator("pre").first).to_be_in_viewport()
-
-
-async def answer_log(page: Page, text: str) -> None:
-    """A job at the wire that has written this text."""
-    data, size = text.encode(), 1 << 18
-
-    async def job(route: Route) -> None:
-        await route.fulfill(json={**listed(1), "history": []})
-
-    async def log(route: Route) -> None:
-        offset = int(route.request.url.partition("offset=")[2].partition("&")[0])
-        end = min(len(data), offset + size)
-        more = str(end < len(data)).lower()
-        headers = {"Slipway-Next-Offset": str(end), "Slipway-More": more}
-        await route.fulfill(body=data[offset:end], content_type="text/plain", headers=headers)
-
-    await page.route("**/api/jobs/job-000001", job)
-    await page.route("**/api/jobs/job-000001/log?*", log)
-    await page.route("**/api/jobs/job-000001/files*", lambda route: route.fulfill(json={"files": []}))

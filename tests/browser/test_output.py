@@ -10,8 +10,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from tests.browser.logs import answer_log
 from tests.browser.reader import PATIENCE, Reader, listed
-from tests.browser.test_job import answer_log
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -41,7 +41,8 @@ async def test_a_long_log_draws_few_lines_and_stays_where_the_reader_scrolled(re
     _, elements = frames
     assert elements < 2_000
     await log.evaluate("box => { box.scrollTop = 5000; }")
-    await page.wait_for_timeout(100)
+    await page.get_by_label("Lines with").fill("line")  # every line has it: all is drawn again
+    await expect(page.get_by_text(f"{count:,} lines of the log")).to_be_visible()
     assert await log.evaluate("box => box.scrollTop") == 5000
 
 

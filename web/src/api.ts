@@ -36,7 +36,11 @@ interface Options {
   body?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
+  /** Milliseconds until no answer counts as none. */
+  patience?: number;
 }
+
+const PATIENCE = 60_000;
 
 export function address(path: string, query: Query = {}): URL {
   const url = new URL(path, API);
@@ -46,21 +50,13 @@ export function address(path: string, query: Query = {}): URL {
   return url;
 }
 
-/** The answer of one call. Throws ApiError for any refusal, and where nothing answers. */
+/** The whole answer of one call. Throws ApiError for any refusal, and where nothing, or only a part, comes back. */
 export async function call(path: string, options: Options = {}): Promise<Response> {
-  const { method = "GET", query, body, headers, signal } = options;
-  const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+  const { signal, patience = PATIENCE } = options;
+  const late = AbortSignal.timeout(patience);
   let answer: Response;
   try {
-    answer = await fetch(address(path, query), {
-      method,
-      headers: { ...callerHeaders(), ...type, ...headers },
-      cache: "no-store",
-      credentials: "omit",
-      redirect: "error",
-      ...(body === undefined ? {} : { body }),
-      ...(signal === undefined ? {} : { signal }),
-    });
+    answer = await complete(await sent(path, options, signal === undefined ? late : AbortSignal.any([signal, late])));
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "The deployment does not answer", "The page tries again by itself.", false);
@@ -68,6 +64,26 @@ export async function call(path: string, options: Options = {}): Promise<Respons
   if (answer.status === 401) window.dispatchEvent(new Event(UNKNOWN_CALLER));
   if (!answer.ok && answer.status !== 304) throw await refusal(answer);
   return answer;
+}
+
+function sent(path: string, { method = "GET", query, body, headers }: Options, signal: AbortSignal): Promise<Response> {
+  const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
+  return fetch(address(path, query), {
+    method,
+    headers: { ...callerHeaders(), ...type, ...headers },
+    cache: "no-store",
+    credentials: "omit",
+    redirect: "error",
+    signal,
+    ...(body === undefined ? {} : { body }),
+  });
+}
+
+/** The same answer when all of it has come: the connection may break in its middle. */
+async function complete(answer: Response): Promise<Response> {
+  const { status, headers } = answer;
+  const body = await answer.blob();
+  return new Response([204, 304].includes(status) ? null : body, { status, headers });
 }
 
 async function refusal(answer: Response): Promise<ApiError> {
@@ -84,7 +100,16 @@ async function refusal(answer: Response): Promise<ApiError> {
 
 /** The JSON answer of one call. */
 export async function json<T>(path: string, options: Options = {}): Promise<T> {
-  return (await call(path, options)).json();
+  return parsed(await call(path, options));
+}
+
+/** A proxy may answer in the API's place, with a page of its own. */
+async function parsed<T>(answer: Response): Promise<T> {
+  try {
+    return await answer.json();
+  } catch {
+    throw new ApiError(answer.status, "The answer is no JSON", "Something between the browser and the deployment answers in its place.", false);
+  }
 }
 
 /** Reads one address again and again: the same object as long as the answer is the same. */
@@ -101,7 +126,7 @@ export class Feed<T> {
     const headers: Record<string, string> = this.last === undefined ? {} : { "if-none-match": this.tag };
     const answer = await call(this.path, { query: this.query, headers, signal });
     if (answer.status === 304 && this.last !== undefined) return this.last;
-    const value: T = await answer.json();
+    const value = await parsed<T>(answer);
     this.tag = answer.headers.get("etag") ?? "";
     this.last = value;
     return value;

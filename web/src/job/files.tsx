@@ -3,8 +3,8 @@ import { ApiError, json } from "../api";
 import { size } from "../format";
 import { Refusal, Time } from "../parts/parts";
 import { link } from "../route";
+import { Download } from "./download";
 import { Preview } from "./preview";
-import { saveFile } from "./save";
 
 interface Entry {
   name: string;
@@ -60,9 +60,7 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
                   {file.name}
                 </button>
                 <span class="quiet">{size(file.bytes)}</span>
-                <button type="button" onClick={() => void saveFile(id, directory, pathOf(file.name))}>
-                  Download<span class="hidden"> {file.name}</span>
-                </button>
+                <Download id={id} directory={directory} path={pathOf(file.name)} name={file.name} />
               </>
             )}
             {file.modified && (

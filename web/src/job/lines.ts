@@ -1,68 +1,155 @@
-/** The lines of a log in blocks, so that a new line draws one block again and not all. */
+/** A part of a log as lines in blocks: a new line draws one block again and not all, and each block knows its bytes. */
 
 export interface Block {
   id: number;
+  /** Its bytes in the file, the last not included. */
+  start: number;
+  end: number;
   lines: string[];
 }
 
 const BLOCK = 500;
-/** Older lines are given up. */
+/** Lines of the part; what is beyond is given up at its other end. */
 export const MOST_LINES = 100_000;
 /** Characters of one line; a longer one is shown in pieces, so that a file without line ends can be drawn, too. */
 const LONGEST = 10_000;
-/** Characters of all lines. */
-const MOST_CHARACTERS = 64 << 20;
+/** Bytes of the part. */
+const MOST_BYTES = 64 << 20;
+/** Bytes at the beginning within which a line has to end, or it is shown without its beginning. */
+const LONGEST_HEAD = 64 << 10;
+const [LINE_END, BACK] = [10, 13];
+const DECODER = new TextDecoder("utf-8", { ignoreBOM: true });
 
 export class Lines {
   readonly blocks: Block[] = [];
-  /** How many lines were given up. */
-  dropped = 0;
-  private rest = "";
+  /** Whether lines at the end were given up for earlier ones. */
+  isCut = false;
+  /** The beginning of the line that has not ended. */
+  private rest = new Uint8Array();
+  /** The end of the line before the first that is shown: its beginning was not read. */
+  private head = new Uint8Array();
   private made = 0;
-  private characters = 0;
 
-  /** Add what was read next; it may end within a line. */
-  append(text: string): void {
-    const lines = (this.rest + text).split("\n");
-    this.rest = lines.pop() ?? "";
-    for (const line of lines) this.add(line);
-    if (this.rest.length > LONGEST) this.rest = overwritten(this.rest) + (this.rest.endsWith("\r") ? "\r" : "");
-    while (this.rest.length > LONGEST) {
-      this.add(this.rest.slice(0, LONGEST));
-      this.rest = this.rest.slice(LONGEST);
-    }
-    while (this.count > MOST_LINES || this.characters > MOST_CHARACTERS) this.drop();
+  /** Of a part that begins at this byte. */
+  constructor(private first: number) {}
+
+  /** Where the lines begin. */
+  get start(): number {
+    return this.first;
   }
 
-  /** What was read of the line that has not ended. */
-  get last(): string {
-    return overwritten(this.rest);
+  /** Where they end, with the line that has not ended. */
+  get end(): number {
+    return (this.blocks.at(-1)?.end ?? this.first + this.head.length) + this.rest.length;
   }
 
   get count(): number {
     return this.blocks.reduce((sum, block) => sum + block.lines.length, 0);
   }
 
-  private drop(): void {
-    const lines = this.blocks.shift()?.lines ?? [];
-    this.dropped += lines.length;
-    for (const line of lines) this.characters -= line.length;
+  /** What was read of the line that has not ended. */
+  get last(): string {
+    return overwritten(DECODER.decode(this.rest));
   }
 
-  private add(line: string): void {
-    const shown = overwritten(line);
-    for (let start = 0; start === 0 || start < shown.length; start += LONGEST) this.put(shown.slice(start, start + LONGEST));
-  }
-
-  private put(line: string): void {
-    let block = this.blocks.at(-1);
-    if (block === undefined || block.lines.length >= BLOCK) {
-      block = { id: (this.made += 1), lines: [] };
-      this.blocks.push(block);
+  /** Add what follows. */
+  append(data: Uint8Array): void {
+    let bytes = joined(this.rest, data);
+    if (this.blocks.length === 0 && this.head.length === 0 && this.first > 0) {
+      this.head = headOf(bytes);
+      bytes = bytes.subarray(this.head.length);
     }
-    block.lines.push(line);
-    this.characters += line.length;
+    const whole = bytes.lastIndexOf(LINE_END) + 1;
+    this.add(bytes.subarray(0, whole));
+    this.rest = this.shortened(bytes.slice(whole));
+    while (this.count > MOST_LINES || this.held > MOST_BYTES) {
+      this.first = this.blocks.shift()?.end ?? this.first;
+      this.head = new Uint8Array();
+    }
   }
+
+  /** Add what is before the first byte. */
+  prepend(data: Uint8Array): void {
+    const start = this.first - data.length;
+    const bytes = joined(data, this.head);
+    this.head = start === 0 ? new Uint8Array() : headOf(bytes);
+    this.first = start;
+    this.blocks.unshift(...this.blocksOf(bytes.subarray(this.head.length), start + this.head.length));
+    while (this.count > MOST_LINES || this.held > MOST_BYTES) {
+      this.blocks.pop();
+      this.rest = new Uint8Array();
+      this.isCut = true;
+    }
+  }
+
+  private get held(): number {
+    return this.end - this.first;
+  }
+
+  private add(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    const block = this.blocks.at(-1);
+    const start = block?.end ?? this.first + this.head.length;
+    const [next, ...others] = this.blocksOf(bytes, start, BLOCK - (block?.lines.length ?? 0));
+    if (block && next && block.lines.length + next.lines.length <= BLOCK) {
+      block.lines.push(...next.lines);
+      block.end = next.end;
+    } else if (next) others.unshift(next);
+    this.blocks.push(...others);
+  }
+
+  /** Blocks of whole lines; the first has at most as many lines as asked for. */
+  private blocksOf(bytes: Uint8Array, at: number, most = BLOCK): Block[] {
+    const blocks: Block[] = [];
+    for (let start = 0; start < bytes.length; ) {
+      const room = blocks.length === 0 && most > 0 ? most : BLOCK;
+      let end = start;
+      for (let line = 0; line < room && end < bytes.length; line += 1) end = bytes.indexOf(LINE_END, end) + 1 || bytes.length;
+      const text = DECODER.decode(bytes.subarray(start, end));
+      const lines = (text.endsWith("\n") ? text.slice(0, -1) : text).split("\n").flatMap(pieces);
+      blocks.push({ id: (this.made += 1), start: at + start, end: at + end, lines });
+      start = end;
+    }
+    return blocks;
+  }
+
+  /** Of a long line what a terminal shows; what has its final form becomes lines. */
+  private shortened(rest: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    if (rest.length <= LONGEST) return rest;
+    const back = rest.lastIndexOf(BACK, rest.length - 2);
+    let cut = back >= 0 ? back + 1 : rest.length - (rest.length % LONGEST);
+    while (back < 0 && cut > 0 && ((rest[cut] ?? 0) & 0xc0) === 0x80) cut -= 1; // within a character
+    if (back < 0) this.add(rest.subarray(0, cut));
+    else this.skip(cut);
+    return rest.slice(cut);
+  }
+
+  /** Count bytes that nothing shows as the last block's. */
+  private skip(bytes: number): void {
+    const start = this.first + this.head.length;
+    if (this.blocks.length === 0) this.blocks.push({ id: (this.made += 1), start, end: start, lines: [] });
+    const block = this.blocks.at(-1);
+    if (block) block.end += bytes;
+  }
+}
+
+/** What ends the line that began before. */
+function headOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const end = bytes.indexOf(LINE_END) + 1;
+  return bytes.slice(0, end <= LONGEST_HEAD ? end : 0);
+}
+
+function joined(one: Uint8Array, other: Uint8Array): Uint8Array<ArrayBuffer> {
+  const both = new Uint8Array(one.length + other.length);
+  both.set(one);
+  both.set(other, one.length);
+  return both;
+}
+
+function pieces(line: string): string[] {
+  const shown = overwritten(line);
+  if (shown.length <= LONGEST) return [shown];
+  return Array.from({ length: Math.ceil(shown.length / LONGEST) }, (_, index) => shown.slice(index * LONGEST, (index + 1) * LONGEST));
 }
 
 /** A line as a terminal shows it in the end: a progress bar writes over itself. */

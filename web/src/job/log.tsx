@@ -1,16 +1,21 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ENDS, type JobDetail } from "../answers";
-import { call, json } from "../api";
-import { Notice, Refusal } from "../parts/parts";
+import { type ApiError, json } from "../api";
+import { Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
 import { plain, runs } from "./ansi";
-import { saveFile } from "./save";
-import { type Block, Lines } from "./lines";
+import { attempt } from "./attempt";
+import { Download } from "./download";
+import type { Block } from "./lines";
+import { Part, useMatches } from "./matches";
+import { Tail } from "./tail";
 
 /** With the poll of the job beside it, four requests a minute. */
 const LATEST = 30_000;
 /** Pixels of a line, for the blocks that are not in view. */
 const LINE = 19;
+/** Pixels from the end within which a reader is at the end. */
+const NEAR = 40;
 
 /** The log of one process of a job, followed while it runs. */
 export function Log({ job }: { job: JobDetail }) {
@@ -19,12 +24,24 @@ export function Log({ job }: { job: JobDetail }) {
   const [isFollowed, follow] = useState(true);
   const [isWrapped, wrap] = useState(true);
   const [search, find] = useState("");
+  const [error, setError] = useState<ApiError>();
   const name = names.includes(chosen) ? chosen : (names[0] ?? "stdout.txt");
-  const { lines, polled } = useLog(job, name);
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    if (isFollowed && box.current) box.current.scrollTop = box.current.scrollHeight;
-  });
+  const { tail, polled } = useTail(job, name);
+  const { lines } = tail;
+  const matches = useMatches(lines, search);
+  const { box, hold, scrolled } = usePlace(isFollowed && !lines.isCut, () => follow(false));
+  const earlier = () => {
+    follow(false);
+    return attempt(setError, async () => {
+      await tail.earlier();
+      hold();
+    });
+  };
+  const latest = () => {
+    tail.restart();
+    follow(true);
+    polled.again();
+  };
   return (
     <section aria-labelledby="log">
       <h2 id="log">Log</h2>
@@ -43,18 +60,16 @@ export function Log({ job }: { job: JobDetail }) {
         </label>
         <Check label="Follow" value={isFollowed} onChange={follow} />
         <Check label="Wrap" value={isWrapped} onChange={wrap} />
-        <button type="button" onClick={() => void saveFile(job.id, "stdouterr", name)}>
-          Download
-        </button>
+        <Download id={job.id} directory="stdouterr" path={name} grows={!ENDS.has(job.state)} />
       </form>
-      <Refusal error={polled.error} readAt={polled.readAt} />
-      {lines.dropped > 0 && <Notice kind="info">{lines.dropped} older lines are not shown; download the file to get them.</Notice>}
-      <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={name} aria-live="off" tabIndex={0}>
+      <Refusal error={error ?? polled.error} readAt={polled.readAt} />
+      <Part tail={tail} found={search === "" ? undefined : matches.found} onEarlier={() => void earlier()} onLatest={latest} />
+      <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={name} aria-live="off" tabIndex={0} onScroll={scrolled}>
         {lines.blocks.map((block) => (
-          <BlockText key={block.id} block={block} count={block.lines.length} search={search} />
+          <BlockText key={block.id} block={block} shown={matches.of(block)} />
         ))}
-        {lines.last && <pre>{plain(lines.last)}</pre>}
-        {lines.count === 0 && !lines.last && polled.value !== undefined && <p class="quiet">Nothing was written yet.</p>}
+        {lines.last && matches.has(lines.last) && <pre>{plain(lines.last)}</pre>}
+        {lines.end === 0 && polled.value !== undefined && <p class="quiet">Nothing was written yet.</p>}
       </div>
     </section>
   );
@@ -68,18 +83,42 @@ function Check({ label, value, onChange }: { label: string; value: boolean; onCh
   );
 }
 
-function BlockText({ block, count, search }: { block: Block; count: number; search: string }) {
+function BlockText({ block, shown }: { block: Block; shown: readonly string[] }) {
   return useMemo(() => {
-    const shown = search === "" ? block.lines : block.lines.filter((line) => plain(line).includes(search));
     if (shown.length === 0) return <></>;
     const coloured = shown.some((line) => line.includes("\x1b["));
     const text = coloured ? shown.map((line) => [...runs(line).map(ink), "\n"]) : `${shown.map(plain).join("\n")}\n`;
     return <pre style={{ containIntrinsicHeight: `auto ${shown.length * LINE}px` }}>{text}</pre>;
-  }, [block, count, search]);
+  }, [block, shown, shown.length]);
 }
 
 function ink({ text, style }: { text: string; style: string }) {
   return style === "" ? text : <span class={style}>{text}</span>;
+}
+
+/** Where the reader is in the box: at its end, or where they scrolled, whatever comes before or after. */
+function usePlace(isFollowed: boolean, onLeave: () => void) {
+  const box = useRef<HTMLDivElement>(null);
+  const top = useRef(0);
+  const [held, holdAt] = useState<{ first: HTMLElement | null; offset: number }>();
+  useEffect(() => {
+    if (isFollowed && box.current) box.current.scrollTop = box.current.scrollHeight;
+  });
+  useLayoutEffect(() => {
+    if (held?.first && box.current) box.current.scrollTop += held.first.offsetTop - held.offset;
+  }, [held]);
+  /** Call it when lines were put before the first: the reader goes on seeing the same ones. */
+  const hold = () => {
+    const first = box.current?.querySelector("pre") ?? null;
+    holdAt({ first, offset: first?.offsetTop ?? 0 });
+  };
+  const scrolled = () => {
+    if (box.current === null) return;
+    const { scrollTop, scrollHeight, clientHeight } = box.current;
+    if (isFollowed && scrollTop < top.current && scrollHeight - scrollTop - clientHeight > NEAR) onLeave();
+    top.current = scrollTop;
+  };
+  return { box, hold, scrolled };
 }
 
 /** What each process of the job wrote to: standard output by rank, then standard error, then the rest. */
@@ -96,26 +135,13 @@ function useLogNames(job: JobDetail): string[] {
   return names;
 }
 
-function useLog(job: JobDetail, name: string) {
+function useTail(job: JobDetail, name: string) {
   const run = job.history?.findLast((entry) => entry.state === "queued")?.sequence ?? 0;
   const key = [job.id, name, job.attempt, run].join("\n"); // an offset belongs to one run
-  const state = useMemo(() => ({ lines: new Lines(), offset: "0", decoder: new TextDecoder(), more: true }), [key]);
+  const tail = useMemo(() => new Tail(job.id, name), [key]);
   const ended = ENDS.has(job.state);
-  const read = async (signal: AbortSignal) => {
-    let hasMore = true;
-    while (hasMore) {
-      const answer = await call(`jobs/${encodeURIComponent(job.id)}/log`, { query: { file: name, offset: state.offset }, signal });
-      const data = new Uint8Array(await answer.arrayBuffer());
-      if (signal.aborted) break;
-      state.offset = answer.headers.get("slipway-next-offset") ?? state.offset;
-      state.more = answer.headers.get("slipway-more") === "true";
-      state.lines.append(state.decoder.decode(data, { stream: true }));
-      hasMore = data.length > 0 && state.more;
-    }
-    return state.offset;
-  };
-  const polled = usePoll(`${key}\n${ended}`, read, { latest: LATEST, isFinal: () => ended || !state.more });
-  return { lines: state.lines, polled };
+  const polled = usePoll(`${key}\n${ended}`, (signal) => tail.read(signal), { latest: LATEST, isFinal: () => ended || !tail.more });
+  return { tail, polled };
 }
 
 /** Beginnings of names, in their order; every name has the last one. */

@@ -1,7 +1,17 @@
 /** Files that a job wrote, read in parts, as the API gives them. */
-import { call } from "../api";
+import { ApiError, call } from "../api";
 
 const CHUNK = 8 << 20;
+/** Milliseconds for one part over a slow line. */
+const PATIENCE = 600_000;
+
+export interface Part {
+  data: Uint8Array<ArrayBuffer>;
+  /** Where it begins in the file. */
+  start: number;
+  /** Bytes of the whole file. */
+  size: number;
+}
 
 function place(id: string, directory: string, path: string): string {
   return ["jobs", id, "files", directory, ...path.split("/")].map(encodeURIComponent).join("/");
@@ -9,28 +19,66 @@ function place(id: string, directory: string, path: string): string {
 
 /** At most the first bytes of a file. */
 export async function readStart(id: string, directory: string, path: string, bytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  const answer = await call(place(id, directory, path), { headers: { range: `bytes=0-${bytes - 1}` } });
-  return new Uint8Array(await answer.arrayBuffer());
+  return (await readPart(id, directory, path, 0, bytes - 1)).data;
+}
+
+/** The bytes from one to another, both included. */
+export async function readPart(id: string, directory: string, path: string, first: number, last: number): Promise<Part> {
+  return partOf(await call(place(id, directory, path), { headers: { range: `bytes=${first}-${last}` } }));
+}
+
+/** At most the last bytes of a file. */
+export async function readLast(id: string, directory: string, path: string, bytes: number, signal: AbortSignal): Promise<Part> {
+  return partOf(await call(place(id, directory, path), { headers: { range: `bytes=-${bytes}` }, signal }));
+}
+
+async function partOf(answer: Response): Promise<Part> {
+  const data = new Uint8Array(await answer.arrayBuffer());
+  const { start, size } = span(answer, data.length);
+  return { data, start, size };
+}
+
+/** Which bytes an answer has, and how many there are. */
+function span(answer: Response, bytes: number): { start: number; size: number } {
+  const [, start, size] = /^bytes (\d+)-\d+\/(\d+)$/.exec(answer.headers.get("content-range") ?? "") ?? [];
+  return { start: Number(start ?? 0), size: Number(size ?? bytes) };
+}
+
+interface Saving {
+  /** Whether more may be written at its end meanwhile: then as much is saved as there was at first. */
+  grows: boolean;
+  /** Called with the bytes that are read and those of the file. */
+  onPart: (read: number, size: number) => void;
 }
 
 /** Save a file on the reader's disk. The browser shows nothing of it, so nothing in it runs. */
-export async function saveFile(id: string, directory: string, path: string): Promise<void> {
-  const parts: ArrayBuffer[] = [];
+export async function saveFile(id: string, directory: string, path: string, { grows, onPart }: Saving): Promise<void> {
+  const parts: Blob[] = []; // which the browser may keep on the disk
   let tag = "";
-  for (let start = 0, size = 1; start < size; ) {
-    const condition: Record<string, string> = tag ? { "if-match": tag } : {};
-    const range = `bytes=${start}-${start + CHUNK - 1}`;
-    const answer = await call(place(id, directory, path), { headers: { range, ...condition } });
-    const part = await answer.arrayBuffer();
+  let size: number | undefined;
+  for (let start = 0; start < (size ?? 1); ) {
+    const condition: Record<string, string> = tag && !grows ? { "if-match": tag } : {};
+    const range = `bytes=${start}-${Math.min(start + CHUNK, size ?? Infinity) - 1}`;
+    const answer = await call(place(id, directory, path), { headers: { range, ...condition }, patience: PATIENCE }).catch(emptied(start));
+    if (answer === undefined) break;
+    const part = await answer.blob();
     tag = answer.headers.get("etag") ?? "";
-    size = Number(answer.headers.get("content-range")?.split("/")[1] ?? part.byteLength);
+    size ??= span(answer, part.size).size;
     parts.push(part);
-    start += part.byteLength;
-    if (part.byteLength === 0) break;
+    start += part.size;
+    onPart(start, size);
+    if (part.size === 0) break;
   }
   const link = document.createElement("a");
   link.href = URL.createObjectURL(new Blob(parts, { type: "application/octet-stream" }));
   link.download = path.split("/").at(-1) ?? "file";
   link.click();
   window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+}
+
+/** An empty file has no byte that can be asked for. */
+function emptied(start: number) {
+  return (error: unknown): undefined => {
+    if (start > 0 || !(error instanceof ApiError) || error.status !== 416) throw error;
+  };
 }

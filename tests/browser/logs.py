@@ -1,0 +1,66 @@
+"""A log at the wire, read in parts and from its end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from playwright.async_api import Page, Route
+
+from tests.browser.reader import listed
+
+#: Bytes of one answer of the log.
+CHUNK = 1 << 18
+#: What a file of this many bytes has at these places.
+Read = Callable[[int, int], bytes]
+
+
+class Written:
+    """A job at the wire, and the one file that it writes; `asked` are the bytes that were answered of it."""
+
+    def __init__(self, read: Read, size: int, **members: Any) -> None:
+        self.read, self.size = read, size
+        self.job = {**listed(1), "history": [], **members}
+        self.asked: list[tuple[int, int]] = []
+
+    async def install(self, page: Page) -> None:
+        await page.route("**/api/jobs/job-000001", self._job)
+        await page.route("**/api/jobs/job-000001/log?*", self._log)
+        await page.route("**/api/jobs/job-000001/files*", lambda route: route.fulfill(json={"files": []}))
+        await page.route("**/api/jobs/job-000001/files/stdouterr/stdout.txt", self._part)
+
+    async def _job(self, route: Route) -> None:
+        job = {name: value for name, value in self.job.items() if value is not None}
+        await route.fulfill(json=job)
+
+    async def _log(self, route: Route) -> None:
+        offset = int(route.request.url.partition("offset=")[2].partition("&")[0])
+        end = min(self.size, offset + CHUNK)
+        more = end > offset or self.job["state"] == "running"
+        headers = {"Slipway-Next-Offset": str(end), "Slipway-More": str(more).lower()}
+        body = self._bytes(offset, end)
+        await route.fulfill(body=body, content_type="text/plain", headers=headers)
+
+    async def _part(self, route: Route) -> None:
+        first, last = re.fullmatch(r"bytes=(\d*)-(\d*)", route.request.headers["range"]).groups()  # type: ignore[union-attr]
+        start = int(first) if first else max(0, self.size - int(last))
+        end = min(self.size, int(last) + 1) if first else self.size
+        headers = {"Content-Range": f"bytes {start}-{end - 1}/{self.size}", "ETag": f'"{self.size}"'}
+        if route.request.headers.get("if-match", headers["ETag"]) != headers["ETag"]:
+            await route.fulfill(
+                status=412, json={"detail": "the file has changed", "remedy": "read it again"}
+            )
+            return
+        body = self._bytes(start, end)
+        await route.fulfill(status=206, body=body, content_type="text/plain", headers=headers)
+
+    def _bytes(self, start: int, end: int) -> bytes:
+        self.asked.append((start, end))
+        return self.read(start, end)
+
+
+async def answer_log(page: Page, text: str) -> None:
+    """A job at the wire that has written this text."""
+    data = text.encode()
+    await Written(lambda start, end: data[start:end], len(data)).install(page)

@@ -1,0 +1,179 @@
+"""A log that is too large to be read whole: its end first, what is before on demand, and all of it on the disk."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.browser.logs import Written
+from tests.browser.reader import PATIENCE, Reader
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+MIB = 1 << 20
+#: Every line has as many bytes, the last of them a line end; ü has two of them.
+LINE = 32
+
+
+def lines(start: int, end: int) -> bytes:
+    """The bytes of a file of numbered lines from one to another, whatever its size."""
+    numbers = range(start // LINE, -(-end // LINE))
+    text = "".join(f"line {number:021} ü #\n"[: LINE - 1] for number in numbers).encode()
+    assert len(text) == LINE * len(numbers)
+    return text[start % LINE :][: end - start]
+
+
+def line_text(number: int) -> str:
+    return lines(number * LINE, (number + 1) * LINE).decode().strip()
+
+
+async def open_log(reader: Reader, written: Written) -> None:
+    await written.install(reader.page)
+    await reader.open("jobs/job-000001/log")
+    await expect_last(reader.page, written)
+
+
+async def expect_last(page: Page, written: Written) -> None:
+    """The last line of the file is in the document. Only its block is compared: all of them take long."""
+    block = page.get_by_role("log").locator("pre").last
+    await expect(block).to_contain_text(line_text(written.size // LINE - 1), timeout=PATIENCE)
+
+
+async def first_lines(page: Page) -> list[str]:
+    """Those of the first block, whether they are in view or not."""
+    text = await page.get_by_role("log").locator("pre").first.text_content()
+    return (text or "").split("\n")
+
+
+async def top_of(page: Page, text: str) -> float:
+    """How far below the upper edge of the log these words begin."""
+    top = """text => {
+        const walker = document.createTreeWalker(document.querySelector('[role=log]'), NodeFilter.SHOW_TEXT);
+        for (let node; (node = walker.nextNode()); ) {
+            const at = node.data.indexOf(text);
+            if (at < 0) continue;
+            const range = document.createRange();
+            range.setStart(node, at);
+            range.setEnd(node, at + 1);
+            return range.getBoundingClientRect().top - document.querySelector('[role=log]').getBoundingClientRect().top;
+        }
+        return NaN;
+    }"""
+    return float(await page.evaluate(top, text))
+
+
+async def test_of_a_gigabyte_its_end_is_read_and_what_is_before_on_demand(reader: Reader) -> None:
+    page, written = reader.page, Written(lines, 1 << 30)
+    await open_log(reader, written)
+
+    assert sum(end - start for start, end in written.asked) < 3 * MIB
+    await expect(page.get_by_text("Here is the last 2.0 MiB of 1.0 GiB.")).to_be_visible()
+    first = (written.size - 2 * MIB) // LINE + 1
+    assert (await first_lines(page))[0] == line_text(first)
+    assert await reader.violations() == []
+
+    await page.get_by_role("log").evaluate("box => { box.scrollTop = 0; }")
+    await page.get_by_role("button", name="Earlier lines").click()
+
+    await expect(page.get_by_text("Here is 3.0 MiB before its end of 1.0 GiB.")).to_be_visible()
+    assert (await first_lines(page))[0] == line_text(first - 2 * MIB // LINE)
+    assert abs(await top_of(page, line_text(first))) < 40  # nothing moves under the eyes of the reader
+    assert not await page.get_by_label("Follow").is_checked()
+
+    await page.get_by_role("button", name="Last lines").click()
+    await expect_last(page, written)
+    await expect(page.get_by_text("Here is the last 2.0 MiB of 1.0 GiB.")).to_be_visible()
+
+
+async def test_lines_are_whole_wherever_the_parts_of_the_file_begin_and_end(reader: Reader) -> None:
+    page, size = reader.page, 3 * MIB + 28  # both parts begin, and the file ends, within a character
+    await Written(lines, size).install(page)
+    await reader.open("jobs/job-000001/log")
+    log = page.get_by_role("log")
+    await expect(log.locator("pre").last).to_contain_text(f"line {size // LINE:021}", timeout=PATIENCE)
+
+    await page.get_by_role("button", name="Earlier lines").click()
+
+    await expect(page.get_by_role("button", name="Earlier lines")).to_have_count(0)
+    text = await log.evaluate("box => box.textContent")
+    assert text == lines(0, size).decode(errors="replace")
+
+
+async def test_a_search_says_which_part_it_is_of(reader: Reader) -> None:
+    page = reader.page
+    await open_log(reader, Written(lines, 1 << 30))
+    status = page.locator(".part").get_by_role("status")
+
+    await page.get_by_label("Lines with").fill(f"LINE {(1 << 30) // LINE - 3:021}")
+    await expect(status).to_have_text("1 line of the last 2.0 MiB of 1.0 GiB")
+    await expect(page.get_by_role("log")).to_have_text(line_text((1 << 30) // LINE - 3))
+    await page.get_by_label("Lines with").fill("no such words")
+    await expect(status).to_have_text("0 lines of the last 2.0 MiB of 1.0 GiB")
+    await page.get_by_role("button", name="Earlier lines").click()
+    await expect(status).to_have_text("0 lines of 3.0 MiB before its end of 1.0 GiB")
+
+
+async def test_a_reader_who_scrolls_up_is_left_there_while_more_is_written(reader: Reader) -> None:
+    page, written = reader.page, Written(lines, 3000 * LINE, state="running", endedAt=None)
+    await page.clock.install()
+    await open_log(reader, written)
+    log = page.get_by_role("log")
+
+    await log.hover()
+    await page.mouse.wheel(0, -2000)
+    await expect(page.get_by_label("Follow")).not_to_be_checked()
+    before = await log.evaluate("box => box.scrollTop")
+    written.size += 50 * LINE
+    await page.clock.run_for(4000)
+    await expect_last(page, written)
+    assert await log.evaluate("box => box.scrollTop") == before
+
+    await page.get_by_label("Follow").check()
+    await expect(log.locator("pre").last).to_be_in_viewport()
+
+
+async def test_what_is_written_faster_than_it_is_read_is_left_out(reader: Reader) -> None:
+    page, written = reader.page, Written(lines, 10 * LINE, state="running", endedAt=None)
+    await page.clock.install()
+    await open_log(reader, written)
+    written.size = 1 << 30
+    written.asked.clear()
+
+    await page.clock.run_for(4000)
+
+    await expect_last(page, written)
+    assert sum(end - start for start, end in written.asked) < 5 * MIB
+    await expect(page.get_by_text("Here is the last 2.0 MiB of 1.0 GiB.")).to_be_visible()
+
+
+async def test_a_log_is_saved_whole_while_it_grows_and_a_failure_is_said(
+    reader: Reader, tmp_path: Path
+) -> None:
+    page, size = reader.page, 20 * MIB
+    written = Written(lines, size, state="running", endedAt=None)
+
+    def read(start: int, end: int) -> bytes:
+        written.size += LINE
+        return lines(start, end)
+
+    written.read = read
+    await written.install(page)
+    await reader.open("jobs/job-000001/log")
+    await expect(page.get_by_text("Here is the last")).to_be_visible()
+
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download").click()
+    await (await download.value).save_as(tmp_path / "stdout.txt")
+
+    saved = (tmp_path / "stdout.txt").read_bytes()
+    assert len(saved) >= size
+    assert saved == lines(0, len(saved))
+
+    async def fail(route: Route) -> None:
+        await route.fulfill(status=503, json={"detail": "the cluster does not answer", "remedy": "wait"})
+
+    await page.route("**/files/stdouterr/stdout.txt", fail)
+    await page.get_by_role("button", name="Download").click()
+    await expect(page.get_by_role("alert")).to_contain_text("the cluster does not answer wait")
+    await expect(page.get_by_role("button", name="Download")).to_be_enabled()
