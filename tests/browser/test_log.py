@@ -1,4 +1,4 @@
-"""A log that is too large to be read whole: its end first, what is before on demand, and all of it on the disk."""
+"""A log that is too large to be read whole: its end first, what is before on demand, all of it on the disk."""
 
 from __future__ import annotations
 
@@ -49,14 +49,15 @@ async def first_lines(page: Page) -> list[str]:
 async def top_of(page: Page, text: str) -> float:
     """How far below the upper edge of the log these words begin."""
     top = """text => {
-        const walker = document.createTreeWalker(document.querySelector('[role=log]'), NodeFilter.SHOW_TEXT);
+        const box = document.querySelector('[role=log]');
+        const walker = document.createTreeWalker(box, NodeFilter.SHOW_TEXT);
         for (let node; (node = walker.nextNode()); ) {
             const at = node.data.indexOf(text);
             if (at < 0) continue;
             const range = document.createRange();
             range.setStart(node, at);
             range.setEnd(node, at + 1);
-            return range.getBoundingClientRect().top - document.querySelector('[role=log]').getBoundingClientRect().top;
+            return range.getBoundingClientRect().top - box.getBoundingClientRect().top;
         }
         return NaN;
     }"""
