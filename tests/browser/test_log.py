@@ -1,4 +1,4 @@
-"""A log that is too large to be read whole: its end first, what is before on demand, all of it on the disk."""
+"""A log that is too large to be read whole: its end first, earlier lines on demand, all of it on the disk."""
 
 from __future__ import annotations
 
