@@ -78,6 +78,40 @@ def test_a_message_is_explained_as_a_request(tmp_path: Path, capsys: pytest.Capt
     assert (code, body["job"]["name"], body["job"]["door"]) == (0, "mine", "http")
 
 
+def _sweep(tmp_path: Path, command: str, **members: Any) -> Path:
+    file = tmp_path / "tune.json"
+    spec = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": command}}}
+    document = {"name": "tune", "sweep": {"lr": [0.1, 0.01], "seed": {"range": [0, 8]}}, "spec": spec}
+    file.write_text(json.dumps(document | members), encoding="utf-8")
+    return file
+
+
+def test_a_sweep_is_explained_without_a_deployment(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = _sweep(tmp_path, "python train.py --lr {lr} --seed {seed}", parallel=4)
+
+    code, body = _answer(file, capsys)
+
+    assert (code, body["verdict"], body["job"]["door"]) == (0, "runs", "http")
+    assert body["sweep"] == {"jobs": 16, "parallel": 4, "values": {"lr": 0.1, "seed": 0}, "existing": None}
+    command = body["document"]["properties"]["customToolkitSettings"]["commandLine"]
+    assert command == "python train.py --lr 0.1 --seed 0"
+    assert explain.run(file, "", "", None, as_json=False) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("# tune/tune-00: runs\n")
+    assert "A sweep of 16 jobs, at most 4 at once" in page
+
+
+def test_a_sweep_that_would_be_rejected_is_exit_code_1(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, body = _answer(_sweep(tmp_path, "true", sweep={"lr": []}), capsys)
+
+    assert (code, body["verdict"]) == (1, "rejected")
+    assert any(problem["pointer"].startswith("/sweep") for problem in body["problems"])
+
+
 def test_a_job_that_would_be_rejected_is_exit_code_1(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
