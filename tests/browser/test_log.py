@@ -17,7 +17,7 @@ LINE = 32
 
 
 def lines(start: int, end: int) -> bytes:
-    """The bytes of a file of numbered lines from one to another, whatever its size."""
+    """The bytes of a file of numbered lines from one to another: a file of any size."""
     numbers = range(start // LINE, -(-end // LINE))
     text = "".join(f"line {number:021} ü #\n"[: LINE - 1] for number in numbers).encode()
     assert len(text) == LINE * len(numbers)
