@@ -15,7 +15,7 @@ from playwright.async_api import Page, async_playwright, expect
 
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
-from tests.browser.logs import answer_log
+from tests.browser.output.log_file import answer_log
 from tests.browser.reader import answer_jobs, listed
 
 COUNTS = {"rows of jobs": 10_000, "lines of a log": 100_000}

@@ -10,7 +10,7 @@ import pytest
 from playwright.async_api import expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.browser.logs import answer_log
+from tests.browser.output.log_file import answer_log
 from tests.browser.reader import PATIENCE, Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

@@ -56,7 +56,7 @@ export async function call(path: string, options: Options = {}): Promise<Respons
   const late = AbortSignal.timeout(patience);
   let answer: Response;
   try {
-    answer = await complete(await sent(path, options, signal === undefined ? late : AbortSignal.any([signal, late])));
+    answer = await complete(await send(path, options, signal === undefined ? late : AbortSignal.any([signal, late])));
   } catch (error) {
     if (signal?.aborted) throw error;
     throw new ApiError(0, "The deployment does not answer", "The page tries again by itself.", false);
@@ -66,7 +66,7 @@ export async function call(path: string, options: Options = {}): Promise<Respons
   return answer;
 }
 
-function sent(path: string, { method = "GET", query, body, headers }: Options, signal: AbortSignal): Promise<Response> {
+function send(path: string, { method = "GET", query, body, headers }: Options, signal: AbortSignal): Promise<Response> {
   const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
   return fetch(address(path, query), {
     method,

@@ -63,10 +63,10 @@ export function Log({ job }: { job: JobDetail }) {
         <Download id={job.id} directory="stdouterr" path={name} grows={!ENDS.has(job.state)} />
       </form>
       <Refusal error={error ?? polled.error} readAt={polled.readAt} />
-      <Part tail={tail} found={search === "" ? undefined : matches.found} onEarlier={() => void earlier()} onLatest={latest} />
+      <Part tail={tail} count={search === "" ? undefined : matches.count} onEarlier={() => void earlier()} onLatest={latest} />
       <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={name} aria-live="off" tabIndex={0} onScroll={scrolled}>
         {lines.blocks.map((block) => (
-          <BlockText key={block.id} block={block} shown={matches.of(block)} />
+          <BlockText key={block.id} block={block} shown={matches.linesOf(block)} />
         ))}
         {lines.last && matches.has(lines.last) && <pre>{plain(lines.last)}</pre>}
         {lines.end === 0 && polled.value !== undefined && <p class="quiet">Nothing was written yet.</p>}

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.logs import Written
+from tests.browser.output.log_file import LogFile
 from tests.browser.reader import PATIENCE, Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -28,13 +28,13 @@ def line_text(number: int) -> str:
     return lines(number * LINE, (number + 1) * LINE).decode().strip()
 
 
-async def open_log(reader: Reader, written: Written) -> None:
+async def open_log(reader: Reader, written: LogFile) -> None:
     await written.install(reader.page)
     await reader.open("jobs/job-000001/log")
     await expect_last(reader.page, written)
 
 
-async def expect_last(page: Page, written: Written) -> None:
+async def expect_last(page: Page, written: LogFile) -> None:
     """The last line of the file is in the document. Only its block is compared: all of them take long."""
     block = page.get_by_role("log").locator("pre").last
     await expect(block).to_contain_text(line_text(written.size // LINE - 1), timeout=PATIENCE)
@@ -65,10 +65,10 @@ async def top_of(page: Page, text: str) -> float:
 
 
 async def test_of_a_gigabyte_its_end_is_read_and_what_is_before_on_demand(reader: Reader) -> None:
-    page, written = reader.page, Written(lines, 1 << 30)
+    page, written = reader.page, LogFile(lines, 1 << 30)
     await open_log(reader, written)
 
-    assert sum(end - start for start, end in written.asked) < 3 * MIB
+    assert sum(end - start for start, end in written.reads) < 3 * MIB
     await expect(page.get_by_text("Here is the last 2.0 MiB of 1.0 GiB.")).to_be_visible()
     first = (written.size - 2 * MIB) // LINE + 1
     assert (await first_lines(page))[0] == line_text(first)
@@ -89,7 +89,7 @@ async def test_of_a_gigabyte_its_end_is_read_and_what_is_before_on_demand(reader
 
 async def test_lines_are_whole_wherever_the_parts_of_the_file_begin_and_end(reader: Reader) -> None:
     page, size = reader.page, 3 * MIB + 28  # both parts begin, and the file ends, within a character
-    await Written(lines, size).install(page)
+    await LogFile(lines, size).install(page)
     await reader.open("jobs/job-000001/log")
     log = page.get_by_role("log")
     await expect(log.locator("pre").last).to_contain_text(f"line {size // LINE:021}", timeout=PATIENCE)
@@ -103,7 +103,7 @@ async def test_lines_are_whole_wherever_the_parts_of_the_file_begin_and_end(read
 
 async def test_a_search_says_which_part_it_is_of(reader: Reader) -> None:
     page = reader.page
-    await open_log(reader, Written(lines, 1 << 30))
+    await open_log(reader, LogFile(lines, 1 << 30))
     status = page.locator(".part").get_by_role("status")
 
     await page.get_by_label("Lines with").fill(f"LINE {(1 << 30) // LINE - 3:021}")
@@ -116,7 +116,7 @@ async def test_a_search_says_which_part_it_is_of(reader: Reader) -> None:
 
 
 async def test_a_reader_who_scrolls_up_is_left_there_while_more_is_written(reader: Reader) -> None:
-    page, written = reader.page, Written(lines, 3000 * LINE, state="running", endedAt=None)
+    page, written = reader.page, LogFile(lines, 3000 * LINE, state="running", endedAt=None)
     await page.clock.install()
     await open_log(reader, written)
     log = page.get_by_role("log")
@@ -135,16 +135,16 @@ async def test_a_reader_who_scrolls_up_is_left_there_while_more_is_written(reade
 
 
 async def test_what_is_written_faster_than_it_is_read_is_left_out(reader: Reader) -> None:
-    page, written = reader.page, Written(lines, 10 * LINE, state="running", endedAt=None)
+    page, written = reader.page, LogFile(lines, 10 * LINE, state="running", endedAt=None)
     await page.clock.install()
     await open_log(reader, written)
     written.size = 1 << 30
-    written.asked.clear()
+    written.reads.clear()
 
     await page.clock.run_for(4000)
 
     await expect_last(page, written)
-    assert sum(end - start for start, end in written.asked) < 5 * MIB
+    assert sum(end - start for start, end in written.reads) < 5 * MIB
     await expect(page.get_by_text("Here is the last 2.0 MiB of 1.0 GiB.")).to_be_visible()
 
 
@@ -152,7 +152,7 @@ async def test_a_log_is_saved_whole_while_it_grows_and_a_failure_is_said(
     reader: Reader, tmp_path: Path
 ) -> None:
     page, size = reader.page, 20 * MIB
-    written = Written(lines, size, state="running", endedAt=None)
+    written = LogFile(lines, size, state="running", endedAt=None)
 
     def read(start: int, end: int) -> bytes:
         written.size += LINE

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 from playwright.async_api import Page, Route, expect
 
-from tests.browser.logs import answer_log
+from tests.browser.output.log_file import answer_log
 from tests.browser.reader import PATIENCE, Reader, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")

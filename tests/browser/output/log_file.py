@@ -16,13 +16,13 @@ CHUNK = 1 << 18
 Read = Callable[[int, int], bytes]
 
 
-class Written:
-    """A job at the wire, and the one file that it writes; `asked` are the bytes that were answered of it."""
+class LogFile:
+    """A job at the wire, and the one file that it writes; `reads` are the bytes that were answered of it."""
 
     def __init__(self, read: Read, size: int, **members: Any) -> None:
         self.read, self.size = read, size
         self.job = {**listed(1), "history": [], **members}
-        self.asked: list[tuple[int, int]] = []
+        self.reads: list[tuple[int, int]] = []
 
     async def install(self, page: Page) -> None:
         await page.route("**/api/jobs/job-000001", self._job)
@@ -56,11 +56,11 @@ class Written:
         await route.fulfill(status=206, body=body, content_type="text/plain", headers=headers)
 
     def _bytes(self, start: int, end: int) -> bytes:
-        self.asked.append((start, end))
+        self.reads.append((start, end))
         return self.read(start, end)
 
 
 async def answer_log(page: Page, text: str) -> None:
     """A job at the wire that has written this text."""
     data = text.encode()
-    await Written(lambda start, end: data[start:end], len(data)).install(page)
+    await LogFile(lambda start, end: data[start:end], len(data)).install(page)

@@ -1,0 +1,1 @@
+"""What a job wrote, in a browser: its logs and its files."""
