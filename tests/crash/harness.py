@@ -34,11 +34,12 @@ from shared.intake.arrive import message_arrived
 from shared.intake.inventory import inventory
 from shared.lifecycle.archive import archive
 from shared.lifecycle.parts import begin
-from tests.crash.archived import ended_records
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
-from tests.crash.listed_jobs import wrongly_listed
-from tests.crash.ordered_jobs import wrongly_ordered
-from tests.crash.swept_jobs import too_many_at_work, waits, wrongly_swept
+from tests.crash.invariants.archived import ended_records
+from tests.crash.invariants.listed_jobs import wrongly_listed
+from tests.crash.invariants.ordered_jobs import wrongly_ordered
+from tests.crash.invariants.requeued_jobs import Requeues
+from tests.crash.invariants.swept_jobs import too_many_at_work, waits, wrongly_swept
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World
 
@@ -111,6 +112,8 @@ class Run:
         self.pushes: Callable[[list[str]], list[Message]] = lambda jobs: []
         #: whether the first attempt of every job loses its node
         self.preempts = False
+        #: how its cluster puts every job back while it runs, and starts it again
+        self.requeues: Requeues | None = None
         #: what every job writes to standard error before it fails; nothing for jobs that succeed
         self.fails_with = b""
         #: why each job waits in its queue, three rounds each, before it runs
@@ -159,6 +162,8 @@ class Run:
         for name, observation in list(self.world.engine.jobs.items()):
             if self.preempts and observation.state is JobState.RUNNING and name.endswith("-1"):
                 self.world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
+            elif self.requeues:
+                self.world.engine.jobs[name] = self.requeues.after(name, observation, self.world.clock())
             elif observation.state is JobState.QUEUED and self._waited[name] < _LASTS * len(self.waits):
                 self._waited[name] += 1
                 if self._waited[name] % _LASTS == 1:
@@ -284,6 +289,7 @@ class Run:
         result += self.check_cluster(jobs, started)
         result += [*wrongly_ordered(jobs), *wrongly_swept(self.world)]
         result += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
+        result += [text for job in jobs if self.requeues for text in self.requeues.wrong(job)]
         result += [f"{job.id} has ended and waits" for job in jobs if job.waiting is not None]
         result += [f"{job.id} says nowhere that it waits" for job in jobs if self.waits and self._silent(job)]
         result += [

@@ -23,7 +23,8 @@ from shared.operate.redeliver import redeliver_event
 from shared.operate.redrive import redrive
 from tests.crash.chaos import Fault
 from tests.crash.harness import Message, Run
-from tests.crash.swept_jobs import sweeps
+from tests.crash.invariants.requeued_jobs import Requeues
+from tests.crash.invariants.swept_jobs import sweeps
 from tests.unit.world import job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -190,6 +191,12 @@ def _preempted(run: Run) -> None:
     _one(run)
 
 
+def _requeued(run: Run) -> None:
+    """A job that is put back and begins again between two sweeps: it is running before and after."""
+    run.requeues = Requeues()
+    _one(run)
+
+
 def _archived(run: Run) -> None:
     """A drop and a message that come again when nothing but their tombstones is left."""
     run.archives = True
@@ -324,6 +331,7 @@ SWEPT = Story("jobs of a sweep", _swept, 3, 3)
 SWEPT_IN_PARTS = Story("jobs of a sweep, swept in parts", _swept, 3, 3, parts=2)
 CANCELLED = Story("a cancelled job", _cancelled)
 FAILED = Story("a job that fails, and says why", _failed)
+REQUEUED = Story("a job that begins again between two sweeps", _requeued)
 WAITING = Story("a job that waits, and says why", _waiting)
 DEPENDENT = Story("jobs that wait for others", _dependent, 4, 4)
 BROKEN = Story("jobs that wait for what cannot come any more", _broken, 4, 2)
@@ -353,6 +361,7 @@ STORIES = (
     Story("a job whose end is told, and often too early", _pushed),
     Story("a job whose nodes record its end, and often too early", _recorded),
     Story("a job that loses its node", _preempted, started=2),
+    REQUEUED,
     FAILED,
     WAITING,
     ARCHIVED,

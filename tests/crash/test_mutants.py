@@ -41,6 +41,7 @@ from tests.crash.stories import (
     DEPENDENT,
     FAILED,
     IN_PARTS,
+    REQUEUED,
     STORIES,
     WAITING,
     Story,
@@ -254,6 +255,14 @@ def a_wait_that_a_crash_left_unsaid_is_not_looked_for(patch: Patch) -> None:
     patch.setattr(Job, "line", Job.stage)
 
 
+def a_job_that_runs_is_not_looked_at_again(patch: Patch) -> None:
+    patch.setattr(shared.lifecycle.cluster_sweep, "starts_later", lambda *args: False)
+
+
+def another_start_is_the_same_run(patch: Patch) -> None:
+    patch.setattr(shared.lifecycle.observe, "_began_again", lambda *args: False)
+
+
 def why_a_job_failed_is_read_after_its_end_was_told(patch: Patch) -> None:
     original = shared.lifecycle.transition._notice
 
@@ -317,6 +326,8 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
 OF_ONE_STORY = (
     (cancel_ends_a_job_that_is_being_submitted, CANCELLED, any_call),
     (why_a_job_failed_is_read_after_its_end_was_told, FAILED, any_call),
+    (a_job_that_runs_is_not_looked_at_again, REQUEUED, any_call),
+    (another_start_is_the_same_run, REQUEUED, any_call),
     (a_wait_outlives_its_job, WAITING, any_call),
     (a_wait_is_written_by_every_sweep, WAITING, any_call),
     (a_wait_that_a_crash_left_unsaid_is_not_looked_for, WAITING, any_call),

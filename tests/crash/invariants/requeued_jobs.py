@@ -1,0 +1,44 @@
+"""A cluster that starts a running job again between two sweeps, and what the record says of it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from shared.core.engine import Observation
+from shared.core.job import Job, JobState
+
+#: Rounds that each run lasts: longer than any single fault hides it.
+_LASTS = 4
+#: What the record says from the first run on; before it, a fault may hide that the job was queued.
+_STATES = [JobState.RUNNING, JobState.QUEUED, JobState.RUNNING, JobState.SUCCEEDED]
+
+
+@dataclass
+class Requeues:
+    """Runs every job twice under one name. No one sees it queued between the two."""
+
+    rounds: Counter[str] = field(default_factory=Counter)
+    #: when each job's last run began
+    starts: dict[str, datetime] = field(default_factory=dict)
+
+    def after(self, name: str, observation: Observation, now: datetime) -> Observation:
+        """What the cluster says of a job one round later."""
+        if observation.state.terminal:
+            return observation
+        number = self.rounds[name]
+        self.rounds[name] += 1
+        if number in (0, _LASTS):
+            self.starts[name] = now
+        if number < 2 * _LASTS:
+            return replace(observation, state=JobState.RUNNING, started=self.starts[name])
+        return replace(observation, state=JobState.SUCCEEDED)
+
+    def wrong(self, job: Job) -> list[str]:
+        """Both runs are in the record, in one attempt; it counts from the start of the second."""
+        name = job.target.name if job.target else ""
+        states = [entry.state for entry in job.history]
+        history = states[states.index(JobState.RUNNING) :] if JobState.RUNNING in states else states
+        right = (history, job.attempt, job.started) == (_STATES, 1, self.starts.get(name))
+        return [] if right else [f"{job.id} ran twice, and says {history}, started {job.started}"]
