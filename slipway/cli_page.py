@@ -29,6 +29,10 @@ names them. Commands that call the API take `--url` and `--key`, or the environm
 and `SLIPWAY_KEY`. Without an address they call that of the profile of `slipway login`
 (`slipway --profile NAME …`, `SLIPWAY_PROFILE`, or the latest), else the stack that `slipway up` started.
 
+With `--json` a command prints one JSON document, what the API answered or what the command did, and nothing
+else on standard output; one that goes on prints an object on each line. `up` and `demo` are for people, and
+`cat` prints the bytes of a file, so these have no `--json`.
+
 """
 
 

@@ -22,7 +22,8 @@ from slipway.commands.running.drop_commands import app as drops
 from slipway.commands.sweeps.sweep_commands import app as sweep
 from slipway.failure import Failure
 from slipway.help_groups import Grouped
-from slipway.options import LOCAL, Json, Key, SettingsFile, Url
+from slipway.options import LOCAL, Json, JsonLines, Key, SettingsFile, Url
+from slipway.screen import put, put_json, say
 
 
 def _known_cluster(name: str) -> str:
@@ -67,11 +68,11 @@ def main() -> None:
             if sys.stdout:
                 sys.stdout.flush()
     except Failure as failure:
-        sys.stderr.write(f"slipway: {failure}\n")
+        say(str(failure))
         sys.exit(1)
     except OSError as error:
         if not isinstance(error, BrokenPipeError):  # the reader has closed the pipe
-            sys.stderr.write(f"slipway: {error.filename or 'the output'}: {error.strerror or error}\n")
+            say(f"{error.filename or 'the output'}: {error.strerror or error}")
         # What could not be written is not tried again by the interpreter's last flush.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(1)
@@ -105,10 +106,12 @@ def validate(
     rules_url: Annotated[
         str, typer.Option(help="URL of docs/rules, for links to the rule pages", envvar="SLIPWAY_RULES_URL")
     ] = "",
+    as_json: Annotated[bool, typer.Option("--json", help="the same as --format json")] = False,
 ) -> None:
     """Check job.json, slipway.json or message files: report every problem with its place and remedy."""
     ignores = {"ignore": ignore or (), "per_file_ignores": per_file_ignores or ()}
     run = _command("document.validate").run
+    output = "json" if as_json else output
     raise typer.Exit(run(files, output=output, fix=fix, diff=diff, rules_url=rules_url, **ignores))
 
 
@@ -189,12 +192,13 @@ def setup(
     cluster_file: Annotated[
         Path | None, typer.Option(help="a cluster.json to use instead of these options")
     ] = None,
+    as_json: JsonLines = False,
 ) -> None:
     """Create the resources that a deployment lacks: storage, workspace, autoscaling cluster."""
     plan = _stack("provision").Plan(
         location, vm_size, priority, min_nodes, max_nodes, share, scripts_dir, data_container
     )
-    raise typer.Exit(_stack("setup").run(settings, plan, ssh_key, cluster_file))
+    raise typer.Exit(_stack("setup").run(settings, plan, ssh_key, cluster_file, as_json=as_json))
 
 
 @app.command()
@@ -257,11 +261,15 @@ def slipway(
 
 
 @app.command()
-def version() -> None:
+def version(as_json: Json = False) -> None:
     """Print the version."""
     from shared import __version__
 
-    typer.echo(f"slipway {__version__} (Python {sys.version.split()[0]})")
+    python = sys.version.split()[0]
+    if as_json:
+        put_json({"slipway": __version__, "python": python})
+    else:
+        put(f"slipway {__version__} (Python {python})")
 
 
 def _command(name: str) -> Any:

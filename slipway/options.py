@@ -23,6 +23,8 @@ JobId = Annotated[
     str, typer.Argument(metavar="JOB", help="its id (or the beginning of it), its name, or last")
 ]
 Json = Annotated[bool, typer.Option("--json", help="print JSON")]
+#: For what comes bit by bit.
+JsonLines = Annotated[bool, typer.Option("--json", help="print JSON, an object on each line")]
 Utc = Annotated[bool, typer.Option("--utc", help="times in UTC  [default: local time]")]
 After = Annotated[
     list[str] | None,

@@ -1,10 +1,13 @@
-"""The progress of a long command: one line at a time, each with its time and its subject."""
+"""What a command prints: wherever a text is from, nothing in it moves the cursor of a terminal."""
 
+import json
 import shutil
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from slipway.terminal import harmless, one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -42,8 +45,8 @@ class Screen:
 
         row = Text()
         row.append(f"{self.seconds:6.1f} s  ", style="dim")
-        row.append(f"{line.who:<{_WHO}} ", style="bold" if line.style != "dim" else "dim")
-        row.append(line.text, style=line.style)
+        row.append(f"{printable(line.who):<{_WHO}} ", style="bold" if line.style != "dim" else "dim")
+        row.append(one_line(line.text), style=line.style)
         self.write(row)
 
     def heading(self, text: str) -> None:
@@ -65,13 +68,41 @@ def screen(clock: Callable[[], float]) -> Screen:
     return Screen(Console(), clock)
 
 
+def put(*lines: str, colour: bool = False) -> None:
+    """Lines of a command's output; with `colour` those that they have."""
+    sys.stdout.writelines(f"{one_line(one, colour=colour)}\n" for one in lines)
+    sys.stdout.flush()
+
+
+def put_json(answer: Any, *, indent: int | None = 2) -> None:
+    """The output of a command for programs, on one line without `indent`."""
+    sys.stdout.write(f"{json_text(answer, indent=indent)}\n")
+    sys.stdout.flush()
+
+
+def json_text(answer: Any, *, indent: int | None = 2) -> str:
+    """JSON, in which what cannot be printed is escaped: the same values, and harmless on a terminal."""
+    text = json.dumps(answer, indent=indent, ensure_ascii=False)
+    return "\n".join(
+        one if one.isprintable() else "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in one)
+        for one in text.split("\n")
+    )
+
+
 def say(text: str) -> None:
     """A line beside the output of a command, on standard error."""
-    sys.stderr.write(f"slipway: {text}\n")
+    remark(f"slipway: {text}")
+
+
+def remark(text: str) -> None:
+    """Lines beside the output of a command that do not begin with its name."""
+    sys.stderr.writelines(f"{harmless(one, colour=False)}\n" for one in text.split("\n"))
+    sys.stderr.flush()
 
 
 def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows in columns; the first row is the head. A terminal that is too narrow gets a block for each row."""
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
     if len(widths) >= _MANY and sys.stdout.isatty():
         needed = sum(widths[:-1]) + 2 * (len(widths) - 1) + min(widths[-1], _LAST)
@@ -106,7 +137,8 @@ def padded(text: str, width: int) -> str:
 
 
 def cut(text: str, width: int) -> str:
-    """The text, or as much of it as fits into `width` columns, with an ellipsis after it."""
+    """The text, printable, or as much of it as fits into `width` columns, with an ellipsis after it."""
+    text = printable(text)
     if cells(text) <= width:
         return text
     from rich.cells import set_cell_size

@@ -28,6 +28,18 @@ def harmless(text: str, *, colour: bool) -> str:
     return "".join(parts) + reset
 
 
+def one_line(text: str, *, colour: bool = False) -> str:
+    """The same, and one line, also where it has several."""
+    return harmless(text, colour=colour).replace("\n", "\\r")
+
+
+def printable(name: str) -> str:
+    """A name from outside: nothing in it moves the cursor, and nothing is left out."""
+    if name.isprintable():
+        return name
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
 def _plain(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\t" else "\n" if c == "\r" else _escaped(c) for c in text)
 

@@ -6,9 +6,12 @@ from typing import Any
 import aiohttp
 
 from slipway.failure import Failure
+from slipway.terminal import printable
 
 #: What problems name the body of a request.
 _BODY = "message"
+#: Characters of a refusal that are shown.
+_LONGEST = 4000
 #: Calls that the API's remedies name, and the commands that make them.
 _COMMANDS = {
     "GET /api/jobs/{id}/events": "slipway events list JOB",
@@ -59,11 +62,11 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failur
         )
     try:
         problem = await answer.json(content_type=None)
-        text = f"{problem['detail']}; {problem['remedy']}"
+        text = printable(f"{problem['detail']}; {problem['remedy']}"[:_LONGEST])
         for call, command in _COMMANDS.items():
             text = text.replace(call, f"`{command}`")
         problems = placed(problem.get("errors", []), file)
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         if answer.status == 404:
             return Failure(f"{url} is not Slipway's API (404); give --url without /api")
         kind = _KINDS.get(answer.status, Failure)

@@ -104,10 +104,15 @@ class Watch:
             self.say(line)
 
 
-def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Line]:
-    """The states that a job came to since it was last seen; a short one may have had several."""
+def new_entries(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """What was added to the history of a job since it was last seen: several states of a short one."""
     last = before["history"][-1]["sequence"] if before and before["history"] else 0
-    entries = [entry for entry in job["history"] if entry["sequence"] > last]
+    return [entry for entry in job["history"] if entry["sequence"] > last]
+
+
+def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Line]:
+    """The states that a job came to since it was last seen, for people."""
+    entries = new_entries(before, job)
     lines = []
     for entry in entries:
         text = entry["state"]

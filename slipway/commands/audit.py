@@ -1,11 +1,11 @@
 """`slipway audit`: do drops, ledger, clusters and deliveries say the same?"""
 
 import asyncio
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from slipway.client.service import service
+from slipway.commands.jobs import show
 from slipway.screen import table
 
 
@@ -17,7 +17,7 @@ def run(url: str, key: str, *, as_json: bool) -> int:
             return await api.audit()
 
     report = asyncio.run(ask())
-    print(json.dumps(report, indent=2, ensure_ascii=False) if as_json else "\n".join(lines(report)))
+    show(report, lines, as_json=as_json)
     if report["differences"]:
         return 1
     return 3 if report["unknown"] else 0

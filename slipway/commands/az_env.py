@@ -9,20 +9,22 @@ from typing import Any, NamedTuple
 
 from local.clusters.emulator import emulator_folder
 from slipway.failure import Failure
+from slipway.screen import put, put_json
 from slipway.settings import UP, display_path
 
 _CLOUD = "Slipway"
 _PATIENCE = 2.0
 
 
-def run(data: Path | None) -> int:
-    """Print the lines for `eval`; 0. Raises Failure when no stack runs there."""
+def run(data: Path | None, *, as_json: bool = False) -> int:
+    """Print the lines for `eval`, or the variables; 0. Raises Failure when no stack runs there."""
     where = (data or UP).resolve()
     _check_emulator(where)
     variables, remark = environment(where)
-    for name, value in variables.items():
-        print(f"export {name}={shlex.quote(value)}")
-    print(f"# {remark}")
+    if as_json:
+        put_json(variables)
+        return 0
+    put(*(f"export {name}={shlex.quote(value)}" for name, value in variables.items()), f"# {remark}")
     return 0
 
 

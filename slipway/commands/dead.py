@@ -1,7 +1,5 @@
 """The commands about what is dead: list, redrive."""
 
-import json
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -9,7 +7,7 @@ from typing import Any
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
-from slipway.screen import table
+from slipway.screen import put, put_json, say, table
 from slipway.times import moment
 
 
@@ -29,7 +27,7 @@ def redrive(what: Sequence[str], url: str, key: str, *, as_json: bool = False) -
     async def ask(api: Service) -> int:
         ids = [one["id"] for one in await api.dead()] if list(what) == ["all"] else what
         if not ids and not as_json:
-            print("\n".join(rows([])))
+            put(*rows([]))
         return await redrive_each(api, ids, as_json=as_json)
 
     return asking(ask, url, key)
@@ -42,14 +40,14 @@ async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = Fals
         try:
             kind = await api.redrive(one)
         except Failure as failure:
-            sys.stderr.write(f"slipway: {one}: {failure}\n")
+            say(f"{one}: {failure}")
             code = 1
         else:
             redriven.append({"id": one, "kind": kind})
             if not as_json:
-                print(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
+                put(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
     if as_json:
-        print(json.dumps(redriven, indent=2))
+        put_json(redriven)
     return code
 
 

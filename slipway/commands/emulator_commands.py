@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from slipway.clone import module_of_clone
-from slipway.options import SettingsFile
+from slipway.options import Json, SettingsFile
 
 app = typer.Typer()
 
@@ -22,9 +22,11 @@ def preempt(
         str, typer.Option(help="URL of the emulator  [default: that of the settings]", show_default=False)
     ] = "",
     settings: SettingsFile = None,
+    as_json: Json = False,
 ) -> None:
     """Preempt a low-priority node of the local emulator: its job goes back to the queue."""
-    raise typer.Exit(import_module("slipway.commands.preempt").run(node, cluster, emulator, settings))
+    preempt_command = import_module("slipway.commands.preempt").run
+    raise typer.Exit(preempt_command(node, cluster, emulator, settings, as_json=as_json))
 
 
 @app.command("az-env", short_help="Print shell settings that point the Azure CLI here.")
@@ -32,6 +34,7 @@ def az_env(
     data: Annotated[
         Path | None, typer.Option(help="data directory of the running `up`  [default: .local/up]")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Print shell settings that point the Azure CLI at the local stack: eval "$(slipway az-env)"."""
-    raise typer.Exit(module_of_clone("slipway.commands.az_env").run(data))
+    raise typer.Exit(module_of_clone("slipway.commands.az_env").run(data, as_json=as_json))

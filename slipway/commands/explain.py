@@ -1,7 +1,6 @@
 """`slipway explain`: what would happen with a job, from the settings alone, or asked of a deployment."""
 
 import asyncio
-import json
 import os
 import sys
 from dataclasses import replace
@@ -21,11 +20,12 @@ from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway.client.service import service
 from slipway.commands.drop import to_upload
-from slipway.commands.output.files import printable
 from slipway.commands.waiting import ONLY_TEMPLATE
 from slipway.failure import Failure
 from slipway.folder_drops import FolderDrops
+from slipway.screen import put, put_json, remark
 from slipway.settings import load
+from slipway.terminal import printable
 
 _JOB = "job.json"
 #: As a local stack has them.
@@ -53,7 +53,7 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
         except Misuse as error:
             raise Failure(f"{error}; {error.remedy}") from error
     if as_json:
-        print(json.dumps(bodies[0] if len(bodies) == 1 else bodies, indent=2, ensure_ascii=False))
+        put_json(bodies[0] if len(bodies) == 1 else bodies)
     else:
         _print_page("\n".join(markdown(body) for body in bodies))
     return int(any(body["verdict"] in ("rejected", "refused", "cancelled") for body in bodies))
@@ -62,7 +62,7 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
 def _print_page(page: str) -> None:
     """Markdown as it is for a file or a pipe; for a terminal as it is meant, and printable."""
     if not sys.stdout.isatty():
-        print(page, end="")
+        put(*page.splitlines())
         return
     from rich.console import Console
     from rich.markdown import Markdown
@@ -79,7 +79,7 @@ def _ports(settings_file: Path | None) -> Ports:
         if settings_file is not None:
             raise
         settings, where = Settings(_NOWHERE), "none; as on a local stack"
-    sys.stderr.write(f"settings: {where}\n")
+    remark(f"settings: {where}")
     try:
         return build(settings)
     except Misconfigured as error:

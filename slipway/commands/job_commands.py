@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, After, AfterFailure, JobId, Json, Key, SettingsFile, Url, Utc
+from slipway.options import LOCAL, After, AfterFailure, JobId, Json, JsonLines, Key, SettingsFile, Url, Utc
 
 app = typer.Typer()
 
@@ -22,9 +22,10 @@ def init(
     to: Annotated[
         Path | None, typer.Option(help="folder to write  [default: one named after the template]")
     ] = None,
+    as_json: Json = False,
 ) -> None:
     """Write a folder with a script, a job.json and what the script needs; replaces no file."""
-    raise typer.Exit(_command("document.init").run(template, to))
+    raise typer.Exit(_command("document.init").run(template, to, as_json=as_json))
 
 
 @app.command()
@@ -70,6 +71,7 @@ def run(
     script: Annotated[
         str, typer.Option(help="the script of the folder that runs  [default: the only one]")
     ] = "",
+    as_json: JsonLines = False,
     url: Url = LOCAL,
     key: Key = "",
     settings: SettingsFile = None,
@@ -79,11 +81,14 @@ def run(
     Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
     each node. Files that the drop container already has are not sent again. The exit code is that of the
     job. After Ctrl-C the job goes on, or is cancelled if you say so.
+
+    With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
+    rank), and last end, with the exit code or what was downloaded.
     """
     choices = (arguments or (), nodes, image, env or (), name, to, cluster, gpus)
     order = _command("document.order").Order(after or (), after_failure or ())
     options = _command("running.stage").options(*choices, order, detach=detach, keep=save, script=script)
-    raise typer.Exit(_command("running.run").run(path, options, url, key, settings))
+    raise typer.Exit(_command("running.run").run(path, options, url, key, settings, as_json=as_json))
 
 
 @app.command()

@@ -1,7 +1,6 @@
 """The short commands that ask a running Slipway: cancel, pause, resume; and which job a command means."""
 
 import asyncio
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -9,6 +8,7 @@ from shared.core.identity import is_job_id
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
 from slipway.failure import Failure
+from slipway.screen import put, put_json
 from slipway.times import moment
 
 Answer = TypeVar("Answer")
@@ -65,9 +65,14 @@ def _switch(answer: Mapping[str, Any]) -> list[str]:
     return [f"submissions are paused by {answer['by']}{reason}"]
 
 
-def show(answer: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool) -> None:
-    """Print the answer of the API: as JSON, or as a table."""
-    print(json.dumps(answer, indent=2, ensure_ascii=False) if as_json else "\n".join(rows(answer)))
+def show(
+    answer: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool, colour: bool = False
+) -> None:
+    """Print the answer of the API: as JSON, or as a table, whose rows may have colours if so said."""
+    if as_json:
+        put_json(answer)
+    else:
+        put(*rows(answer), colour=colour)
 
 
 def why(job: Mapping[str, Any], *, utc: bool = False) -> str:

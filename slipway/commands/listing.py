@@ -12,7 +12,7 @@ from slipway.client.patience import patiently
 from slipway.client.service import Listed, Service
 from slipway.commands.jobs import asking, show, why
 from slipway.failure import Failure
-from slipway.screen import cells, cut, padded, table
+from slipway.screen import cells, cut, padded, put, put_json, remark, table
 from slipway.terminal import RESET, coloured
 from slipway.times import age, moment
 
@@ -60,9 +60,9 @@ def jobs(
 
     async def ask(api: Service) -> int:
         listing = await api.jobs(conditions, limit)
-        show(listing.jobs, lambda jobs: lines(jobs, view), as_json=as_json)
+        show(listing.jobs, lambda jobs: lines(jobs, view), as_json=as_json, colour=view.colour)
         if listing.next:
-            sys.stderr.write(f"{more(listing.next, view)}\n")
+            remark(more(listing.next, view))
         return 0
 
     return asking(ask, url, key)
@@ -77,15 +77,20 @@ def more(following: str, view: View) -> str:
 
 
 def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: View, *, as_json: bool) -> int:
-    """Show them until Ctrl-C: a terminal is drawn anew, elsewhere each change of a state is a line."""
-    if as_json:
-        raise Failure("--watch and --json do not go together; ask again for JSON")
+    """Show them until Ctrl-C: a terminal is drawn anew, elsewhere each change of a state is a line.
+
+    With `as_json` each job whose state is another than before is an object on a line.
+    """
 
     async def ask(api: Service) -> int:
         states: dict[str, str] = {}
         listing = await api.jobs(conditions, limit)  # at once where nothing answers
         while True:
-            _draw(listing, view, states)
+            if as_json:
+                for job in jobs_in_new_states(listing.jobs, states):
+                    put_json(job, indent=None)
+            else:
+                _draw(listing, view, states)
             await asyncio.sleep(_EVERY)
             listing = await patiently(lambda: api.jobs(conditions, limit))
 
@@ -98,19 +103,24 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
 def _draw(listing: Listed, view: View, states: dict[str, str]) -> None:
     if view.width is not None:
         shown = lines(listing.jobs, view)[: max(2, view.height - 1)]
-        sys.stdout.write(_REDRAW + "\n".join(shown) + "\n")
+        sys.stdout.write(_REDRAW)
+        put(*shown, colour=view.colour)
     else:
-        sys.stdout.writelines(f"{line}\n" for line in news(listing.jobs, states))
-    sys.stdout.flush()
+        put(*news(listing.jobs, states))
+
+
+def jobs_in_new_states(jobs: Sequence[Job], states: dict[str, str]) -> list[Job]:
+    """Each job whose state is another than before, the oldest first; notes the states."""
+    others = [job for job in reversed(jobs) if states.get(job["id"]) != job["state"]]
+    states |= {job["id"]: job["state"] for job in others}
+    return others
 
 
 def news(jobs: Sequence[Job], states: dict[str, str]) -> list[str]:
     """A line for each job whose state is another than before, the oldest first; notes the states."""
-    changed = [job for job in reversed(jobs) if states.get(job["id"]) != job["state"]]
-    states |= {job["id"]: job["state"] for job in changed}
     return [
         f"{job['id']}  {job['name']}: {job['state']}" + (f": {why(job)}" if why(job) else "")
-        for job in changed
+        for job in jobs_in_new_states(jobs, states)
     ]
 
 

@@ -13,6 +13,7 @@ from shared.core.errors import Misconfigured
 from shared.engines.registry import ENGINES
 from shared.settings import Settings
 from slipway.client.unreachable import why
+from slipway.commands.jobs import show
 from slipway.failure import Failure
 from slipway.screen import table
 from slipway.settings import load
@@ -23,10 +24,10 @@ _SETTING = next(entry.address for entry in ENGINES.values() if entry.is_emulated
 Node = Mapping[str, Any]
 
 
-def run(node: str, cluster: str, url: str, settings_file: Path | None) -> int:
+def run(node: str, cluster: str, url: str, settings_file: Path | None, *, as_json: bool = False) -> int:
     """Preempt a node; without one, show all nodes. Raises Failure."""
     settings = Settings({_SETTING: url}) if url else load(settings_file, os.environ).settings
-    return asyncio.run(_run(node, cluster, _emulator(settings).rstrip("/")))
+    return asyncio.run(_run(node, cluster, _emulator(settings).rstrip("/"), as_json=as_json))
 
 
 def _emulator(settings: Settings) -> str:
@@ -40,16 +41,17 @@ def _emulator(settings: Settings) -> str:
     return url
 
 
-async def _run(node_name: str, cluster: str, base: str) -> int:
+async def _run(node_name: str, cluster: str, base: str, *, as_json: bool) -> int:
     async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
         all_nodes: list[Node] = (await _ask(session, "GET", f"{base}/emulator/nodes"))["value"]
         nodes = of_cluster(cluster, all_nodes)
         if not node_name:
-            print("\n".join(rows(nodes)))
+            show(nodes, rows, as_json=as_json)
             return 0
         node = select_node(node_name, nodes)
         await _ask(session, "POST", f"{base}/emulator/nodes/{node['id']}/preempt")
-    print(f"{node['id']} of {_cluster(node)} is preempted; {_consequence(node)}")
+    done = f"{node['id']} of {_cluster(node)} is preempted; {_consequence(node)}"
+    show({"preempted": node}, lambda _: [done], as_json=as_json)
     return 0
 
 

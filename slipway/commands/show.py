@@ -1,5 +1,6 @@
 """`slipway show`: all that is recorded of one job."""
 
+import json
 import sys
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -8,7 +9,8 @@ from typing import Any
 from slipway.client.service import Service
 from slipway.commands.jobs import asking_about, show, why
 from slipway.commands.output.tail import last_errors
-from slipway.screen import table
+from slipway.failure import Failure
+from slipway.screen import put, put_json, table
 from slipway.times import moment
 
 _MEMBERS = (
@@ -23,20 +25,31 @@ def run(job: str, url: str, key: str, *, utc: bool = False, as_json: bool) -> in
         job = await api.job(job_id)
         show(job, partial(lines, utc=utc), as_json=as_json)
         if not as_json:
-            sys.stdout.writelines(f"{line}\n" for line in await last_errors(api, job))
+            put(*await last_errors(api, job))
         return 0
 
     return asking_about(job, ask, url, key)
 
 
-def receipt(job: str, url: str, key: str) -> int:
-    """Print receipt.json as it is stored; 0. Raises Failure."""
+def receipt(job: str, url: str, key: str, *, as_json: bool = False) -> int:
+    """Print receipt.json: to a file or a pipe as it is stored, else as what cannot harm. Raises Failure."""
 
     async def ask(api: Service, job_id: str) -> int:
-        sys.stdout.write((await api.receipt(job_id)).decode())
+        stored = await api.receipt(job_id)
+        if as_json or sys.stdout.isatty():
+            put_json(_read(stored))
+        else:
+            sys.stdout.buffer.write(stored)
         return 0
 
     return asking_about(job, ask, url, key)
+
+
+def _read(receipt: bytes) -> Any:
+    try:
+        return json.loads(receipt)
+    except (ValueError, RecursionError):
+        raise Failure("the service's answer is no receipt; does --url name it?") from None
 
 
 def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:

@@ -10,6 +10,7 @@ from slipway.commands.document.order import Order, text_in_order
 from slipway.commands.jobs import asking, show, standing, why
 from slipway.commands.sweeps.sweep import lines
 from slipway.failure import Failure
+from slipway.screen import remark
 
 _AT_ONCE = Order()
 
@@ -48,10 +49,10 @@ async def submit(api: Service, document: bytes, file: str, name: str = "", *, as
         return 0
     job = await api.submit(document, file=file, name=name)
     if warnings := placed(job.get("problems", []), file):
-        sys.stderr.write(f"{warnings}\n")
+        remark(warnings)
     show(job, lambda job: [standing(job)], as_json=as_json)
     if "waiting" in job:
-        sys.stderr.write(f"  {why(job)}\n")
+        remark(f"  {why(job)}")
     return 0
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable
+from dataclasses import asdict
 from pathlib import Path
 
 from shared.core.errors import Misconfigured
@@ -9,12 +10,20 @@ from slipway.client.deployment import sourced_settings
 from slipway.client.storage import refuse_name
 from slipway.commands.document.cluster_file import cluster_from
 from slipway.failure import Failure
+from slipway.screen import put, put_json
 from slipway.stack.provision import Plan, Step, provision
 
 _PRIORITIES = ("lowpriority", "dedicated")
 
 
-def run(settings_file: Path | None, plan: Plan, ssh_key: Path | None, cluster: Path | None) -> int:
+def run(
+    settings_file: Path | None,
+    plan: Plan,
+    ssh_key: Path | None,
+    cluster: Path | None,
+    *,
+    as_json: bool = False,
+) -> int:
     """Create what is missing and show each thing. Raises Failure."""
     refuse_name("--data-container", plan.data)
     refuse_name("--share", plan.share, "share")
@@ -23,12 +32,16 @@ def run(settings_file: Path | None, plan: Plan, ssh_key: Path | None, cluster: P
         settings.check()
     except Misconfigured as error:
         raise Failure(f"{where}: {error}") from error
-    print(f"settings: {where}")
+    if not as_json:
+        put(f"settings: {where}")
     whole = complete_plan(plan, ssh_key, cluster_from(cluster, settings) if cluster else None)
 
     async def create() -> None:
         async for step in provision(settings, whole):
-            print(line(step), flush=True)
+            if as_json:
+                put_json(asdict(step), indent=None)
+            else:
+                put(line(step))
 
     asyncio.run(create())
     return 0

@@ -16,6 +16,7 @@ from local.stack import Options, Ports, Stack
 from shared.configured import ConfiguredEngines
 from shared.settings import Settings
 from slipway.failure import Failure
+from slipway.screen import put
 from slipway.settings import ADDRESS, UP, display_path
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.example import run_example
@@ -71,7 +72,7 @@ def run(
             cluster_arguments=emulator_arguments,
             allowed_hosts=allowed_hosts,
         )
-        sys.stdout.writelines(f"{line}\n" for line in shell.lines())
+        put(*shell.lines())
         return run_until_stopped(_stay(options, Plan(maximum=most), example=example), interrupted=0)
 
 
@@ -91,7 +92,7 @@ def _with_own_clusters(
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
     with lock_folder(where):
         check_ports(replace(ports, emulator=0))
-        sys.stdout.writelines(f"{line}\n" for line in shell.lines())
+        put(*shell.lines())
         options = Options(
             data=where, ports=ports, overrides=values, cluster=None, allowed_hosts=allowed_hosts
         )
@@ -121,28 +122,28 @@ def host_names(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 async def _stay(options: Options, plan: Plan, *, example: bool = False) -> int:
-    print(starts(options), flush=True)
+    put(starts(options))
 
     def provisioned(steps: list[Step]) -> None:
         for line in by_kind(steps):
-            print(f"  {line}", flush=True)
+            put(f"  {line}")
 
     async with running(options, plan, provisioned) as stack:
         address = options.data / ADDRESS
         address.write_text(stack.host_url, encoding="utf-8")
-        print("\n".join(guide(stack, options, plan)), flush=True)
+        put(*guide(stack, options, plan))
         try:
             await while_it_runs(stack, _wait(stack, example=example))
         finally:
             address.unlink(missing_ok=True)
-            print("\nstopping", flush=True)
+            put("", "stopping")
     return 1
 
 
 async def _wait(stack: Stack, *, example: bool) -> None:
     """Wait for good, after the example where it is wanted."""
     if example and (line := await run_example(stack)):
-        print(f"\n{line}", flush=True)
+        put("", line)
     await asyncio.Event().wait()
 
 

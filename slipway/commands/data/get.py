@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
@@ -14,8 +13,9 @@ from slipway.client.save import Destination
 from slipway.commands.data.container import data_lake
 from slipway.commands.jobs import show
 from slipway.commands.output.download import Outcome, progress, summary
-from slipway.commands.output.files import printable
 from slipway.failure import Failure
+from slipway.screen import say
+from slipway.terminal import printable
 
 
 def run(
@@ -31,7 +31,7 @@ def run(
 
     outcome = asyncio.run(ask())
     for name, reason in outcome.failed:
-        sys.stderr.write(f"slipway: {printable(name)}: {reason}\n")
+        say(f"{printable(name)}: {reason}")
     answer = {"saved": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "folder": str(to)}
     show(answer, lambda _: [summary(outcome, to)], as_json=as_json)
     return int(bool(outcome.failed))

@@ -1,7 +1,6 @@
 """`slipway data put`: files and folders, sent where they are not yet."""
 
 import asyncio
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,9 +12,9 @@ from slipway.commands.data.container import data_lake
 from slipway.commands.drop import linked_folders
 from slipway.commands.jobs import show
 from slipway.commands.output.download import Outcome, progress
-from slipway.commands.output.files import printable
 from slipway.failure import Failure
 from slipway.screen import say
+from slipway.terminal import printable
 
 
 @dataclass(frozen=True)
@@ -39,7 +38,7 @@ def run(
 
     outcome = asyncio.run(ask())
     for name, reason in outcome.failed:
-        sys.stderr.write(f"slipway: {printable(name)}: {reason}\n")
+        say(f"{printable(name)}: {reason}")
     mounted = f"$AZ_BATCHAI_MOUNT_ROOT/{container}/{_folder(to)}"
     answer = {"sent": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "mounted": mounted}
     addition = f"; {outcome.present} were there already" if outcome.present else ""

@@ -1,12 +1,12 @@
 """`slipway doctor`: what is installed, reachable and misconfigured, and the remedy."""
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
 from slipway.commands.doctor import app, configuration, machine
 from slipway.commands.doctor.findings import Check, Finding, Options, fail, print_lines
+from slipway.screen import put_json
 
 #: Seconds after which a check is given up.
 _PATIENCE = 60.0
@@ -18,7 +18,7 @@ def run(options: Options, more: Sequence[Check] = (), *, as_json: bool) -> int:
     findings = asyncio.run(_findings([*CHECKS, *more], options))
     good = all(one.outcome != "fail" for one in findings)
     if as_json:
-        print(json.dumps({"ok": good, "findings": list(map(asdict, findings))}, indent=2, ensure_ascii=False))
+        put_json({"ok": good, "findings": list(map(asdict, findings))})
     else:
         print_lines(findings)
     return 0 if good else 1

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from slipway.screen import put
 from slipway.terminal import RESET, coloured, harmless
 
 Outcome = Literal["ok", "warn", "fail"]
@@ -88,7 +89,8 @@ def print_lines(findings: Sequence[Finding]) -> None:
     """Print them: in colour and wrapped on a terminal, one line each elsewhere."""
     terminal = sys.stdout.isatty()
     width = max(shutil.get_terminal_size().columns, _NARROWEST) if terminal else None
-    print("\n".join(lines(findings, width, colour=coloured(sys.stdout))))
+    colour = coloured(sys.stdout)
+    put(*lines(findings, width, colour=colour), colour=colour)
 
 
 def _count(findings: Sequence[Finding]) -> str:

@@ -2,10 +2,12 @@
 
 import json
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from slipway.commands.document.compose import REQUIREMENTS, Choices, compose
-from slipway.commands.document.templates import SWEEP, TEMPLATES
+from slipway.commands.document.templates import SWEEP, TEMPLATES, Template
+from slipway.commands.jobs import show
 from slipway.failure import Failure
 
 _SCRIPT = "train.py"
@@ -13,13 +15,14 @@ _SCRIPT = "train.py"
 _PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
 
 
-def run(template: str, to: Path | None) -> int:
+def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
     """Write the folder, and say what to do next. Raises Failure, also for a file that is there already."""
     folder = to or Path(template)
     if template == "sweep":
         _write(folder, {"sweep.json": json.dumps(SWEEP, indent=2) + "\n"})
         path = folder / "sweep.json"
-        print(f"wrote {path}; submit it: slipway submit {path}")
+        done = {"folder": str(folder), "files": ["sweep.json"]}
+        show(done, lambda _: [f"wrote {path}; submit it: slipway submit {path}"], as_json=as_json)
         return 0
     if template not in TEMPLATES:
         raise Failure(f"there is no template {template[:40]!r}; there are {', '.join([*TEMPLATES, 'sweep'])}")
@@ -37,14 +40,22 @@ def run(template: str, to: Path | None) -> int:
     if chosen.packages:
         files[REQUIREMENTS] = "".join(f"{package}\n" for package in chosen.packages)
     _write(folder, files)
-    print(f"wrote {folder}{os.sep} with {', '.join(files)}; run it: slipway run {folder}")
-    if chosen.packages:
-        print(
-            f"each node first installs {' and '.join(chosen.packages)}; an image that has them starts faster"
-        )
-    if chosen.image:
-        print(f"it needs nodes that run images: {chosen.image}")
+    show(
+        {"folder": str(folder), "files": list(files)},
+        lambda _: _words(folder, files, chosen),
+        as_json=as_json,
+    )
     return 0
+
+
+def _words(folder: Path, files: Iterable[str], chosen: Template) -> list[str]:
+    """What was written, and what to know of it."""
+    packages = " and ".join(chosen.packages)
+    return [
+        f"wrote {folder}{os.sep} with {', '.join(files)}; run it: slipway run {folder}",
+        *([f"each node first installs {packages}; an image that has them starts faster"] if packages else []),
+        *([f"it needs nodes that run images: {chosen.image}"] if chosen.image else []),
+    ]
 
 
 def _write(folder: Path, files: dict[str, str]) -> None:

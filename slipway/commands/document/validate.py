@@ -1,7 +1,6 @@
 """`slipway validate`: the problems of job files, and what to do about them."""
 
 import difflib
-import json
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -20,6 +19,7 @@ from slipway.commands.document.kind import is_object, kind
 from slipway.commands.document.rewrite import rewrite
 from slipway.commands.document.sarif import sarif
 from slipway.failure import Failure
+from slipway.screen import put, put_json, remark
 from slipway.settings import load
 
 _STDIN = "-"
@@ -72,13 +72,13 @@ def run(
     checked = [_one(file, stdin, diagnose, fix=fix, diff=diff, prints=prints) for file in files]
     if output == "json":
         body = {"valid": all(one.valid for one in checked), "files": [one.as_dict() for one in checked]}
-        print(json.dumps(body, indent=2, ensure_ascii=False))
+        put_json(body)
     elif output == "sarif":
         by_file = {one.name: report.problems_as_json(one.problems) for one in checked}
-        print(json.dumps(sarif(by_file, version=__version__), indent=2, ensure_ascii=False))
+        put_json(sarif(by_file, version=__version__))
         for one in checked:
             if one.trouble:
-                print(f"{one.name}: error: {one.trouble}", file=sys.stderr)
+                remark(f"{one.name}: error: {one.trouble}")
     return int(not all(one.valid for one in checked))
 
 
@@ -130,15 +130,16 @@ def _one(
 
 def _print(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
     members = report.problems_as_json(problems)
-    print(report.text(members, name), end="")
+    put(*report.text(members, name).splitlines())
     if certain := sum("edits" in one for one in members):
-        print(f"{name}: --fix corrects {certain} of {len(members)}")
-    print(f"{name}: error: {trouble}" if trouble else f"{name}: {report.verdict(members)}")
+        put(f"{name}: --fix corrects {certain} of {len(members)}")
+    put(f"{name}: error: {trouble}" if trouble else f"{name}: {report.verdict(members)}")
 
 
 def _show_changes(before: str, after: str, name: str) -> None:
     """A diff of texts without secrets."""
-    sys.stdout.writelines(difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (fixed)"))
+    changes = difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (fixed)")
+    put(*(line.rstrip("\n") for line in changes))
 
 
 def _write(after: Source, path: Path | None) -> Source:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from slipway.client.direct import Direct
 from slipway.client.output import PARALLEL, Bounds, chunks
@@ -16,10 +17,10 @@ from slipway.client.save import Destination
 from slipway.client.service import Service
 from slipway.client.walk import walk
 from slipway.client.watch import ENDED
-from slipway.commands.jobs import asking_about
-from slipway.commands.output.files import printable
+from slipway.commands.jobs import asking_about, show
 from slipway.failure import Failure
 from slipway.screen import say as say_beside
+from slipway.terminal import printable
 
 #: The output directory that every job has, with its logs.
 LOGS = "stdouterr"
@@ -37,7 +38,39 @@ class Outcome:
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
-def download(job: str, patterns: Sequence[str], to: Path | None, url: str, key: str) -> int:
+@dataclass(frozen=True)
+class Fetched:
+    """What was saved where, and which files or folders of a job could not be, with the reasons."""
+
+    outcome: Outcome
+    folder: Path
+    failed: Sequence[tuple[str, str]]
+
+    @property
+    def code(self) -> int:
+        """The exit code."""
+        return int(bool(self.failed))
+
+    @property
+    def text(self) -> str:
+        """For people."""
+        return summary(self.outcome, self.folder)
+
+    @property
+    def answer(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "saved": self.outcome.saved,
+            "bytes": self.outcome.bytes,
+            "present": self.outcome.present,
+            "folder": str(self.folder),
+            "failed": [{"name": name, "reason": reason} for name, reason in self.failed],
+        }
+
+
+def download(
+    job: str, patterns: Sequence[str], to: Path | None, url: str, key: str, *, as_json: bool = False
+) -> int:
     """Save the files of a job that fit, by default all of them; 1 if one of them could not be saved."""
 
     async def ask(api: Service, job_id: str) -> int:
@@ -45,7 +78,9 @@ def download(job: str, patterns: Sequence[str], to: Path | None, url: str, key: 
         directories = await api.outputs(job_id)
         if state not in ENDED:
             say_beside(f"{job_id} is {state}: what it writes from now on is not among these files")
-        return await fetch(api, job_id, directories, patterns, to, print)
+        fetched = await fetch(api, job_id, directories, patterns, to)
+        show(fetched.answer, lambda _: [fetched.text], as_json=as_json)
+        return fetched.code
 
     return asking_about(job, ask, url, key)
 
@@ -56,9 +91,8 @@ async def fetch(
     directories: Sequence[str],
     patterns: Sequence[str],
     to: Path | None,
-    say: Callable[[str], None],
-) -> int:
-    """Save what fits of these output directories, and report it; 1 if something could not be saved."""
+) -> Fetched:
+    """Save what fits of these output directories, and say what could not be saved."""
     folder = to or Path(job_id)
     tree = await walk(api, job_id, directories, patterns)
     files = tree.files
@@ -67,15 +101,14 @@ async def fetch(
     with progress(sum(file.size for file in files)) as advance:
         number = await save(api, job_id, files, folder, advance)
     for name, reason in (*tree.unread, *tree.skipped, *number.failed):
-        print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
-    say(summary(number, folder))
+        say_beside(f"{printable(name)}: {reason}")
     outputs = [f"$AZ_BATCHAI_OUTPUT_{one}" for one in directories if one != LOGS]
     if outputs and not patterns and not tree.unread and all(file.directory == LOGS for file in files):
         say_beside(
             f"the job left nothing in {', '.join(outputs)}: a file that is to be kept is written there, "
             "not into the working directory"
         )
-    return int(bool(number.failed or tree.unread))
+    return Fetched(number, folder, (*tree.unread, *number.failed))
 
 
 def check_directory(to: Path | None) -> None:

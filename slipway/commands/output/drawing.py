@@ -5,8 +5,8 @@ from itertools import groupby, pairwise
 
 from shared.operate.series import Series
 from slipway.client.curves import Curve
-from slipway.commands.output.files import printable
 from slipway.screen import cells, cut, padded
+from slipway.terminal import printable
 
 #: Columns of a picture: the fewest and the most, and those of a number.
 NARROWEST, _WIDEST, _NUMBER = 60, 120, 9

@@ -1,6 +1,5 @@
 """`slipway files`: what lies in an output directory of a job."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -8,7 +7,8 @@ from typing import Any
 from slipway.client.service import Service
 from slipway.client.walk import walk
 from slipway.commands.jobs import asking_about, show
-from slipway.screen import table
+from slipway.screen import say, table
+from slipway.terminal import printable
 from slipway.times import moment
 
 
@@ -32,7 +32,7 @@ def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
         files = [{"name": file.name, "bytes": file.size} for file in outputs.files]
         show(files, _tree_rows, as_json=as_json)
         for name, reason in (*outputs.unread, *outputs.skipped):
-            print(f"slipway: {printable(name)}: {reason}", file=sys.stderr)
+            say(f"{printable(name)}: {reason}")
         return 0
 
     return asking_about(job, ask, url, key)
@@ -63,8 +63,3 @@ def _row(file: Mapping[str, Any], *, utc: bool) -> tuple[str, ...]:
         else str(file["bytes"])
     )
     return printable(file["name"]) + "/" * (not size), size, modified
-
-
-def printable(name: str) -> str:
-    """A name that a job chose, for a terminal: nothing in it moves the cursor."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)

@@ -1,11 +1,12 @@
 """Logs on their way to standard output: lines with the rank of their process, or the bytes as they are."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from slipway.terminal import RESET, harmless
+from slipway.screen import json_text
+from slipway.terminal import RESET, harmless, printable
 
 #: Bytes of a line, at most: one that is longer is printed in parts.
 _LONGEST = 1 << 16
@@ -30,7 +31,7 @@ class Printer:
 
     def write(self, file: str, rank: str, data: bytes) -> None:
         """Print what a process wrote into a file; `rank` is "" for the only one."""
-        if not rank and not self.terminal and self.grep is None and self.clock is None:
+        if self._takes_bytes(rank):
             self.stream.write(data)
             return
         *lines, rest = (self._rests.pop(file, ("", b""))[1] + data).split(b"\n")
@@ -39,7 +40,7 @@ class Printer:
             rest = rest[_LONGEST:]
         self._rests[file] = (rank, rest)
         for line in lines:
-            self._line(rank, line)
+            self._line(file, rank, line)
 
     def finish(self) -> None:
         """Print the lines that have no end, too: nothing more comes, or a new run begins."""
@@ -51,14 +52,19 @@ class Printer:
         """Nothing more comes of one file."""
         rank, rest = self._rests.pop(file, ("", b""))
         if rest:
-            self._line(rank, rest)
+            self._line(file, rank, rest)
 
-    def _line(self, rank: str, line: bytes) -> None:
+    def _takes_bytes(self, rank: str) -> bool:
+        return not rank and not self.terminal and self.grep is None and self.clock is None
+
+    def _line(self, file: str, rank: str, line: bytes) -> None:
         text = line.decode("utf-8", "surrogateescape")
-        if self.grep is not None and not self.grep.search(text):
-            return
+        if self.grep is None or self.grep.search(text):
+            self._print(file, rank, text)
+
+    def _print(self, file: str, rank: str, text: str) -> None:
         head = f"{self.clock()} " if self.clock else ""
-        head += self._head(rank) if rank else ""
+        head += self._head(printable(rank) if self.terminal else rank) if rank else ""
         lines = harmless(text, colour=self.colour).split("\n") if self.terminal else [text]
         for one in lines:
             self.stream.write(f"{head}{one}\n".encode("utf-8", "surrogateescape"))
@@ -69,3 +75,22 @@ class Printer:
         text = f"{rank:>{max(map(len, self._ranks))}} | "
         number = _RANK_COLOURS[self._ranks.index(rank) % len(_RANK_COLOURS)]
         return f"\x1b[{number}m{text}{RESET}" if self.colour else text
+
+
+@dataclass
+class JsonPrinter(Printer):
+    """Prints an object for each line of the logs: its file, its rank where there are several, its text."""
+
+    #: what each object begins with
+    head: Mapping[str, Any] = field(default_factory=dict)
+
+    def _takes_bytes(self, rank: str) -> bool:
+        return False
+
+    def _print(self, file: str, rank: str, text: str) -> None:
+        ranked = {"rank": rank} if rank else {}
+        timed = {"time": self.clock()} if self.clock else {}
+        # A byte that is no UTF-8 stands there as \\xff.
+        line = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        one = {**self.head, "file": file, **ranked, **timed, "line": line}
+        self.stream.write(f"{json_text(one, indent=None)}\n".encode())

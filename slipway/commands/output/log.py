@@ -15,10 +15,10 @@ from slipway.client.refusal import Absent, Unanswered
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show, standing
-from slipway.commands.output.files import printable
-from slipway.commands.output.lines import Printer
+from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.failure import Failure
-from slipway.terminal import coloured
+from slipway.screen import say
+from slipway.terminal import coloured, printable
 
 _LOOK_EVERY = 1.0
 #: States in which a job waits for its (next) run.
@@ -44,10 +44,23 @@ class Selection:
 
 
 def run(
-    job: str, url: str, key: str, selection: Selection, pattern: str, *, follow: bool, timestamps: bool
+    job: str,
+    url: str,
+    key: str,
+    selection: Selection,
+    pattern: str,
+    *,
+    follow: bool,
+    timestamps: bool,
+    as_json: bool = False,
 ) -> int:
     """Write a job's logs to standard output; with `follow`, until its end: then 1 if it did not succeed."""
-    printer = printer_of(sys.stdout, pattern, clock_for(timestamps=timestamps, follow=follow))
+    clock = clock_for(timestamps=timestamps, follow=follow)
+    printer = (
+        JsonPrinter(sys.stdout.buffer, grep=compiled(pattern), clock=clock)
+        if as_json
+        else printer_of(sys.stdout, pattern, clock)
+    )
 
     async def ask(api: Service, job_id: str) -> int:
         return await read(api, job_id, selection, printer, follow=follow)
@@ -121,7 +134,7 @@ async def read(
             raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
         if any(offsets.values()) and run_of(job) != began:
             out.finish()
-            _say(f"{job_id} starts again ({state}): what follows is its next run, from the beginning")
+            say(f"{job_id} starts again ({state}): what follows is its next run, from the beginning")
             offsets, unread = {}, set()
         if state == "running" or state in ENDED or (state == "queued" and not follow):
             began = run_of(job)
@@ -129,7 +142,7 @@ async def read(
         if state in ENDED or not follow:
             out.finish()
             if remarks and (text := remark(job, list(offsets), written=any(offsets.values()))):
-                _say(text)
+                say(text)
             return int(bool(unread) or (follow and state != "succeeded"))
         await asyncio.sleep(every)
 
@@ -158,7 +171,7 @@ async def _print_new(
             if len(logs) == 1:
                 raise
             unread.add(log.name)
-            _say(f"{printable(log.name)}: {error}")
+            say(f"{printable(log.name)}: {error}")
         if job["state"] in ENDED:
             out.end(log.name)
     out.stream.flush()
@@ -204,7 +217,3 @@ def remark(job: Mapping[str, Any], files: Sequence[str], *, written: bool) -> st
 
 def _now() -> str:
     return datetime.now().astimezone().isoformat(timespec="milliseconds")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"slipway: {text}\n")

@@ -1,7 +1,6 @@
 """`slipway metrics`: the numbers that a job and its nodes report."""
 
 import asyncio
-import json
 import os
 import shutil
 import sys
@@ -15,6 +14,7 @@ from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about
 from slipway.commands.output.drawing import HEAD, picture, points
 from slipway.failure import Failure
+from slipway.screen import json_text, say
 
 _LOOK_EVERY = 2.0
 _NONE = 'no numbers; a job prints them as {"slipway": {"epoch": 3, "loss": 0.1}}: docs/how-to/plot-metrics.md'
@@ -87,14 +87,14 @@ class Document:
     def news(self, curves: Curves, new: Sequence[Curve]) -> None:
         """Write a line with them."""
         if self._follow and new:
-            self._stream.write(json.dumps({"series": curves_as_json(new)}, ensure_ascii=False) + "\n")
+            self._stream.write(json_text({"series": curves_as_json(new)}, indent=None) + "\n")
             self._stream.flush()
 
     def end(self, curves: Curves) -> None:
         """Write all curves as one JSON document."""
         if not self._follow:
             whole = {"series": curves_as_json(curves.all())} | ({"note": curves.note} if curves.note else {})
-            self._stream.write(json.dumps(whole, indent=2, ensure_ascii=False) + "\n")
+            self._stream.write(json_text(whole) + "\n")
 
 
 def run(job: str, names: Sequence[str], url: str, key: str, *, follow: bool, as_json: bool) -> int:
@@ -125,7 +125,7 @@ async def read(
         if state in ENDED or state == "running" or not follow:
             async for answer in answers(api, job_id, after):
                 if answer["restarted"]:
-                    _say(f"{job_id} starts again: what follows is its next run")
+                    say(f"{job_id} starts again: what follows is its next run")
                 shown.news(curves, curves.add(answer))
                 after = answer["next"]
         if state in ENDED or not follow:
@@ -133,9 +133,5 @@ async def read(
         await asyncio.sleep(every)
     shown.end(curves)
     for text in filter(None, (curves.note, "" if curves.all() else _NONE)):
-        _say(text)
+        say(text)
     return int(follow and state != "succeeded")
-
-
-def _say(text: str) -> None:
-    sys.stderr.write(f"slipway: {text}\n")

@@ -6,15 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, JobId, Json, Key, Url, Utc
+from slipway.options import LOCAL, JobId, Json, JsonLines, Key, Url, Utc
 
 app = typer.Typer()
 
 
 @app.command()
-def receipt(job: JobId, url: Url = LOCAL, key: Key = "") -> None:
+def receipt(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     """Print the receipt of a job, for `rerun` and for the record."""
-    raise typer.Exit(_command("show").receipt(job, url, key))
+    raise typer.Exit(_command("show").receipt(job, url, key, as_json=as_json))
 
 
 @app.command()
@@ -48,6 +48,7 @@ def download(
     to: Annotated[
         Path | None, typer.Option(help="the directory to save them in  [default: one named after the job]")
     ] = None,
+    as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
@@ -57,7 +58,8 @@ def download(
     replaced. A download that was interrupted goes on where it stopped. The file .slipway-job in the directory
     names the job.
     """
-    raise typer.Exit(_command("output.download").download(job, patterns or (), to, url, key))
+    download_command = _command("output.download").download
+    raise typer.Exit(download_command(job, patterns or (), to, url, key, as_json=as_json))
 
 
 @app.command(short_help="Print a file that a job wrote.")
@@ -92,6 +94,7 @@ def log(
     follow: Annotated[
         bool, typer.Option("--follow", "-f", help="keep printing until the job has ended")
     ] = False,
+    as_json: JsonLines = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
@@ -102,7 +105,8 @@ def log(
     """
     command = _command("output.log")
     selection = command.Selection(file, rank, tail)
-    raise typer.Exit(command.run(job, url, key, selection, grep, follow=follow, timestamps=timestamps))
+    how = {"follow": follow, "timestamps": timestamps, "as_json": as_json}
+    raise typer.Exit(command.run(job, url, key, selection, grep, **how))
 
 
 @app.command(short_help="Show the numbers that a job reports, as curves.")

@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.client.service import Service
-from slipway.commands.output.files import printable
 from slipway.failure import Failure
+from slipway.terminal import printable
 
 #: Files that are shown at most, bytes and lines of each.
 _FILES, _END, _LINES = 8, 8192, 20

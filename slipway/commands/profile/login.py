@@ -10,13 +10,14 @@ from urllib.parse import urlsplit
 from slipway.client.deployment import LOOPBACK, PROFILE, refuse_credentials, token
 from slipway.client.profiles import Profile, file_of, read_profiles, write_profiles
 from slipway.client.service import Service, service
+from slipway.commands.jobs import show
 from slipway.failure import Failure
 
 #: Characters of a key that are read.
 _LONGEST = 8192
 
 
-def login(url: str, name: str, scope: str) -> int:
+def login(url: str, name: str, scope: str, *, as_json: bool = False) -> int:
     """Try the address and the key, and keep both. Raises Failure when the service refuses them."""
     address, host = _address(url)
     key = "" if scope else _key()
@@ -25,11 +26,12 @@ def login(url: str, name: str, scope: str) -> int:
     asyncio.run(_try(address, key, scope))
     file = file_of(os.environ)
     write_profiles(file, read_profiles(file).with_profile(name or host, Profile(address, key, scope)))
-    print(f"logged in to {address}; it is the profile {name or host}")
+    done = {"url": address, "profile": name or host}
+    show(done, lambda _: [f"logged in to {address}; it is the profile {name or host}"], as_json=as_json)
     return 0
 
 
-def logout(name: str) -> int:
+def logout(name: str, *, as_json: bool = False) -> int:
     """Forget a profile with its key. Raises Failure when there is none."""
     file = file_of(os.environ)
     profiles = read_profiles(file)
@@ -37,7 +39,7 @@ def logout(name: str) -> int:
     if profiles.chosen(chosen) is None:
         raise Failure("no profile is logged in")
     write_profiles(file, profiles.without_profile(chosen))
-    print(f"forgot the profile {chosen}")
+    show({"profile": chosen}, lambda _: [f"forgot the profile {chosen}"], as_json=as_json)
     return 0
 
 

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from slipway.options import Json
+
 app = typer.Typer()
 
 
@@ -19,13 +21,14 @@ def login(
         str,
         typer.Option(help="sign in with Entra ID instead of a key: its scope, e.g. api://APP/.default"),
     ] = "",
+    as_json: Json = False,
 ) -> None:
     """Try the address of a deployment and its key, and keep them as a profile, which later commands use.
 
     The function key is asked for, or read from standard input. The file ~/.config/slipway/profiles.json is
     readable by its owner only.
     """
-    raise typer.Exit(import_module("slipway.commands.profile.login").login(url, name, scope))
+    raise typer.Exit(import_module("slipway.commands.profile.login").login(url, name, scope, as_json=as_json))
 
 
 @app.command()
@@ -36,6 +39,7 @@ def logout(
             metavar="NAME", help="name of the profile; the current one without it", show_default=False
         ),
     ] = "",
+    as_json: Json = False,
 ) -> None:
     """Forget a profile with its key."""
-    raise typer.Exit(import_module("slipway.commands.profile.login").logout(name))
+    raise typer.Exit(import_module("slipway.commands.profile.login").logout(name, as_json=as_json))

@@ -2,7 +2,6 @@
 
 import asyncio
 import hashlib
-import sys
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -19,7 +18,7 @@ from slipway.commands.drop import Uploaded, check, outlook_of, target_of, to_upl
 from slipway.commands.jobs import show, standing
 from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
 from slipway.failure import Failure
-from slipway.screen import say
+from slipway.screen import put, remark, say
 from slipway.settings import address_beside
 
 #: Seconds between two looks at the jobs; without another job, after the folder has been quiet, until the end.
@@ -47,7 +46,7 @@ class _Drop:
         """A job that begins by it, shown at once."""
         self.jobs.append(job)
         if not self.as_json:
-            print(standing(job), flush=True)
+            put(standing(job))
         if job["state"] == "rejected":
             say(f"{job.get('message') or 'no reason is known'}; more: slipway show {job['id']}")
 
@@ -91,10 +90,10 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         joined = await _joined(api, drop) if api else []
         drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target)
         if not drop.as_json:  # before the next question may fail
-            print("\n".join(f"uploaded {name}" for name in uploaded.names), flush=True)
+            put(*(f"uploaded {name}" for name in uploaded.names))
         outlook = await outlook_of(drop.settings, uploaded.names)
         for wait in outlook.waits:
-            sys.stderr.write(f"warning: nothing runs yet: {wait}\n")
+            remark(f"warning: nothing runs yet: {wait}")
         for job in joined:
             say(f"{job['id']} runs the same files already")
             drop.add(job)

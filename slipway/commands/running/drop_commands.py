@@ -29,13 +29,10 @@ def drop(
 ) -> None:
     """Upload a folder to the drop container, its job.json last, and name the job that begins by it.
 
-    It waits for the job for about a minute. With --follow, the exit code is the job's.
+    It waits for the job for about a minute. With --follow, the exit code is the job's, and --json prints
+    what that of `run` does.
     """
-    if follow and as_json:
-        raise typer.BadParameter("--follow prints the log of the job; leave out --json.")
-    if follow:
-        raise typer.Exit(_command("running.run").drop(folder, to, url, key, settings, force=force))
-    drop_command = _command("running.drop").run
+    drop_command = _command("running.run").drop if follow else _command("running.drop").run
     raise typer.Exit(drop_command(folder, to, url, key, settings, force=force, as_json=as_json))
 
 

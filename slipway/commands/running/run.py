@@ -13,7 +13,7 @@ from typing import Any
 from slipway.client.deployment import settings_for
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
-from slipway.client.watch import ENDED, job_news
+from slipway.client.watch import ENDED
 from slipway.commands.drop import check, target_of
 from slipway.commands.jobs import why
 from slipway.commands.output import log
@@ -21,6 +21,7 @@ from slipway.commands.output.download import check_directory, fetch
 from slipway.commands.output.tail import last_errors
 from slipway.commands.running.begin import Beginning
 from slipway.commands.running.hints import misplaced
+from slipway.commands.running.report import Report
 from slipway.commands.running.stage import Options, staged
 from slipway.failure import Failure
 from slipway.screen import say
@@ -31,9 +32,11 @@ _EVERY = 1.0
 _INTERRUPTED = 130
 
 
-def run(path: Path, options: Options, url: str, key: str, settings_file: Path | None) -> int:
+def run(
+    path: Path, options: Options, url: str, key: str, settings_file: Path | None, *, as_json: bool = False
+) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
-    settings = settings_for(url, settings_file)
+    settings, report = settings_for(url, settings_file), Report(as_json)
     if not options.detach:
         check_directory(options.to)
     options = asyncio.run(_ordered(options, url, key))
@@ -42,36 +45,48 @@ def run(path: Path, options: Options, url: str, key: str, settings_file: Path | 
         beginning = Beginning(settings, folder, options.name)
         job_id = _begin(beginning, url, key)
     if options.detach and job_id:
-        print(job_id)
+        report.begun(job_id, detached=True)
         return 0
 
     async def finish(api: Service) -> int:
-        code = await _follow(api, job_id, beginning.files)
-        if code is not None:
-            return code
+        job = await _follow(api, job_id, beginning.files, report)
+        if job["state"] != "succeeded":
+            return log.exit_code(job)
         outputs = await patiently(lambda: api.outputs(job_id))
         try:
-            return await fetch(api, job_id, outputs, (), options.to, say)
+            fetched = await fetch(api, job_id, outputs, (), options.to)
         except Failure as failure:
             raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
+        report.success(job, fetched)
+        return fetched.code
 
-    return _to_the_end(job_id, finish, url, key)
+    return _to_the_end(job_id, finish, url, key, report)
 
 
 def drop(
-    folder: Path, to: str, url: str, key: str, settings_file: Path | None, *, force: bool = False
+    folder: Path,
+    to: str,
+    url: str,
+    key: str,
+    settings_file: Path | None,
+    *,
+    force: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Upload a folder, and follow the job that begins by it. The exit code is the job's. Raises Failure."""
-    settings = settings_for(url, settings_file)
+    settings, report = settings_for(url, settings_file), Report(as_json)
     if not force:
         check(folder, target_of(folder, to))
     beginning = Beginning(settings, folder, to)
     job_id = _begin(beginning, url, key)
 
     async def finish(api: Service) -> int:
-        return await _follow(api, job_id, beginning.files) or 0
+        job = await _follow(api, job_id, beginning.files, report)
+        if job["state"] == "succeeded":
+            report.success(job, None)
+        return log.exit_code(job)
 
-    return _to_the_end(job_id, finish, url, key)
+    return _to_the_end(job_id, finish, url, key, report)
 
 
 def _begin(beginning: Beginning, url: str, key: str) -> str:
@@ -83,7 +98,9 @@ def _begin(beginning: Beginning, url: str, key: str) -> str:
         return ""
 
 
-def _to_the_end(job_id: str, finish: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
+def _to_the_end(
+    job_id: str, finish: Callable[[Service], Awaitable[int]], url: str, key: str, report: Report
+) -> int:
     """What `finish` returns of the job, unless Ctrl-C comes before."""
     if not job_id:
         return _INTERRUPTED
@@ -92,7 +109,7 @@ def _to_the_end(job_id: str, finish: Callable[[Service], Awaitable[int]], url: s
         async with service(url, key) as api:
             return await finish(api)
 
-    say(f"the job is {job_id}")
+    report.begun(job_id)
     try:
         return asyncio.run(ask())
     except KeyboardInterrupt:
@@ -108,9 +125,9 @@ async def _ordered(options: Options, url: str, key: str) -> Options:
         return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
 
 
-async def _follow(api: Service, job_id: str, uploaded: Sequence[str]) -> int | None:
-    """Follow the job to its end, and say why it ended badly: then its exit code."""
-    news, out = asyncio.create_task(_report(api, job_id)), log.printer_of(sys.stdout)
+async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> dict[str, Any]:
+    """Follow the job to its end, and say why it ended badly; its record then."""
+    news, out = asyncio.create_task(_news(api, job_id, report)), report.printer
     try:
         await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
         await news  # it ends with the job as well
@@ -118,34 +135,28 @@ async def _follow(api: Service, job_id: str, uploaded: Sequence[str]) -> int | N
         news.cancel()
     job = await patiently(lambda: api.job(job_id))
     if job["state"] == "succeeded":
-        return None
+        return job
     errors = await last_errors(api, job)
-    sys.stderr.writelines(f"{line}\n" for line in errors)
-    say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job_id}")
+    report.failure(job, errors)
     if name := misplaced(errors, uploaded):
         say(
             f"{name} was uploaded, and lies beside the script, but the script runs in another "
             f'directory: open it as pathlib.Path(__file__).parent / "{name}"'
         )
-    return log.exit_code(job)
+    return job
 
 
-async def _report(api: Service, job_id: str) -> None:
-    """What happens to the job and what it waits for, on standard error, until it ends.
-
-    A bad end is not shown: its reason follows the last lines of the job.
-    """
+async def _news(api: Service, job_id: str, report: Report) -> None:
+    """Report what happens to the job and what it waits for, until it ends."""
     last: dict[str, Any] | None = None
     waits = ""
     while True:
         job = await patiently(lambda: api.job(job_id))
-        bad = job["state"] in ENDED - {"succeeded", "rejected"}
-        for line in job_news(last, job)[: -1 if bad else None]:
-            say(line.text)
+        report.state(last, job)
         last, before = job, waits
         waits = why(job) if "waiting" in job else ""
         if waits and waits != before:
-            say(f"  {waits}")
+            report.waits(job)
         if job["state"] in ENDED:
             return
         await asyncio.sleep(_EVERY)

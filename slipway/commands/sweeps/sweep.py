@@ -1,6 +1,5 @@
 """`slipway sweep`: how far the jobs of a sweep are, which of them are the best, and the end of all."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -8,7 +7,7 @@ from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.commands.sweeps.ranking import Ranked, ranking
 from slipway.failure import Failure
-from slipway.screen import table
+from slipway.screen import remark, table
 
 #: How many of its jobs are shown.
 _SHOWN = 10
@@ -28,7 +27,7 @@ def show_sweep(
             return 0
         ranked = await ranking(api, sweep, best, most=most)
         for job, reason in sorted(ranked.unread.items()):
-            sys.stderr.write(f"left out: {job}: {reason}\n")
+            remark(f"left out: {job}: {reason}")
         if not ranked.jobs:
             raise Failure(f"no job of {sweep} has reported {best!r} so far; see `slipway metrics JOB`")
         chosen = [{"value": one.value, **one.job} for one in ranked.jobs]

@@ -1,13 +1,22 @@
 """Lines that read the same on a terminal and in a file."""
 
+import ast
 import io
+import json
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Literal
 
 import pytest
 from rich.console import Console
 
-from slipway.screen import Line, Screen, table
+from slipway.screen import Line, Screen, json_text, put, remark, table
+
+ROOT = Path(__file__).resolve().parents[3]
+#: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
+#: into a pipe), what clears the screen for `jobs --watch`, and the question after a Ctrl-C.
+BY_THEMSELVES = {"rules.py", "screen.py", "download.py", "show.py", "listing.py", "run.py"}
 
 
 def written(*lines: Line, terminal: bool) -> str:
@@ -58,3 +67,31 @@ def test_a_table_that_is_too_wide_for_its_terminal_is_a_block_of_lines_for_each_
     assert table([row[:3] for row in rows])[2] == f"b{' ' * 21}c"
     monkeypatch.setattr("sys.stdout.isatty", lambda: False)
     assert len(table(rows)) == 3
+
+
+def test_nothing_in_a_text_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
+    text = "a\x1b[2Jb\x1b]0;t\x07c\rd\u202ee\x9b2Jf\x1b[31mg\n"
+
+    put(text)
+    put("\x1b[31mred\x1b[2J", colour=True)
+    remark(text)
+
+    out, err = capsys.readouterr()
+    assert out == "ab\\x1b]0;t\\x07c\\rd\\u202ee\\x9b2Jfg\\n\n\x1b[31mred\x1b[0m\n"
+    assert err == "ab\\x1b]0;t\\x07c\nd\\u202ee\\x9b2Jfg\n\n"
+    assert json_text({text: [text, "ä\U000e0041"]}).replace("\n", "").isprintable()
+    assert json.loads(json_text({text: [text, "ä\U000e0041"]})) == {text: [text, "ä\U000e0041"]}
+    assert table([("name",), ("x\x1b[2J\ny",)])[1] == "x\\x1b[2J\\ny"
+
+
+def test_all_output_is_cleaned_in_one_place() -> None:
+    writers = {
+        path.name
+        for path in (ROOT / "slipway").rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Call)
+        and re.fullmatch(
+            r"print|typer\.echo|sys\.std(out|err)(\.buffer)?\.write(lines)?", ast.unparse(node.func)
+        )
+    }
+    assert writers == BY_THEMSELVES

@@ -1,0 +1,75 @@
+"""What `slipway run` tells while it goes on: remarks for people, or events for programs."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.client.watch import ENDED, job_news, new_entries
+from slipway.commands.jobs import why
+from slipway.commands.output.download import Fetched
+from slipway.commands.output.lines import JsonPrinter, Printer
+from slipway.commands.output.log import printer_of
+from slipway.screen import put, put_json, remark, say
+
+Job = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Report:
+    """Standard output has the log; with `as_json` an object on each line, whose `event` says what it is."""
+
+    as_json: bool = False
+
+    @property
+    def printer(self) -> Printer:
+        """What prints the log."""
+        if self.as_json:
+            return JsonPrinter(sys.stdout.buffer, head={"event": "log"})
+        return printer_of(sys.stdout)
+
+    def begun(self, job_id: str, *, detached: bool = False) -> None:
+        """There is a job."""
+        if self.as_json:
+            put_json({"event": "job", "id": job_id}, indent=None)
+        elif detached:
+            put(job_id)
+        else:
+            say(f"the job is {job_id}")
+
+    def state(self, before: Job | None, job: Job) -> None:
+        """What happened to the job. A bad end is not shown to people: its reason follows the last lines."""
+        if self.as_json:
+            for entry in new_entries(before, job):
+                words = {name: entry[name] for name in ("reason", "note") if name in entry}
+                put_json({"event": "state", "state": entry["state"], "at": entry["at"], **words}, indent=None)
+            return
+        bad = job["state"] in ENDED - {"succeeded", "rejected"}
+        for line in job_news(before, job)[: -1 if bad else None]:
+            say(line.text)
+
+    def waits(self, job: Job) -> None:
+        """What the job waits for."""
+        if self.as_json:
+            put_json({"event": "waits", **job["waiting"]}, indent=None)
+        else:
+            say(f"  {why(job)}")
+
+    def failure(self, job: Job, errors: Sequence[str]) -> None:
+        """The job ended badly, with these last lines."""
+        if self.as_json:
+            self._end(job, {"errors": [line.strip() for line in errors if line]})
+            return
+        remark("\n".join(errors)) if errors else None
+        say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job['id']}")
+
+    def success(self, job: Job, fetched: Fetched | None) -> None:
+        """The job succeeded, and its files were fetched, where that was wanted."""
+        if self.as_json:
+            self._end(job, {"download": fetched.answer} if fetched else {})
+        elif fetched:
+            say(fetched.text)
+
+    def _end(self, job: Job, more: Mapping[str, Any]) -> None:
+        words = {name: job[name] for name in ("exitCode", "message") if name in job}
+        put_json({"event": "end", "id": job["id"], "state": job["state"], **words, **more}, indent=None)
