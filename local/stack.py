@@ -57,8 +57,8 @@ class Options:
     host_arguments: tuple[str, ...] = ()
     #: Names of this machine beside the loopback ones, as of a forwarded port.
     allowed_hosts: tuple[str, ...] = ()
-    #: The folder of the function app.
-    app: Path = ROOT
+    #: The folder of the function app; None where another host runs it, by the settings that are written.
+    app: Path | None = ROOT
     #: Gets each line of the storage's access log.
     on_request: Callable[[str], None] | None = None
     #: How events of dropped blobs arrive.
@@ -171,6 +171,8 @@ async def _receiver(options: Options, data: Path, secret: str, starter: "_Starte
 async def _host(options: Options, data: Path, settings: Mapping[str, str], starter: "_Starter") -> str:
     file = data / "local.settings.json"
     _write_private(file, {"IsEncrypted": False, "Values": dict(settings)})
+    if options.app is None:
+        return f"http://127.0.0.1:{options.ports.host}"
     return await starter.start(
         "host",
         "local.host",

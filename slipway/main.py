@@ -121,6 +121,11 @@ def demo(cluster: Cluster = USUAL) -> None:
     raise typer.Exit(_stack("demo").run(cluster))
 
 
+AllowedHosts = Annotated[
+    list[str] | None, typer.Option(metavar="NAME", help="host name by which a browser reaches this machine")
+]
+
+
 @app.command(short_help="Run the whole system on this machine until Ctrl-C.")
 def up(
     port: Annotated[
@@ -153,13 +158,10 @@ def up(
     unmanaged_mounts: Annotated[
         Path | None, typer.Option(help="emulator: JSON file, mount command → directory")
     ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME",
-            help="host name by which a browser reaches this machine",
-        ),
-    ] = None,
+    allow_host: AllowedHosts = None,
+    function_app: Annotated[
+        bool, typer.Option("--app/--no-app", help="run the function app, or leave it to a host of your own")
+    ] = True,
     example: Annotated[
         bool, typer.Option("--example", help="run examples/digits on a stack without jobs, for a first look")
     ] = False,
@@ -170,7 +172,8 @@ def up(
     ports = of_ports.usable_ports(ports) if any_ports else ports
     emulator = command.emulator_arguments(containers, secrets_file, unmanaged_mounts)
     names = command.host_names(allow_host or [])
-    raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator, names, settings, example=example))
+    extra = {"app": function_app, "example": example}
+    raise typer.Exit(command.run(data, ports, max_nodes, cluster, emulator, names, settings, **extra))
 
 
 @app.command(short_help="Create the resources that a deployment lacks.")

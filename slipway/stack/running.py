@@ -19,10 +19,12 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def starts(options: Options) -> str:
-    """The first lines for the user."""
-    if options.cluster is None:
-        return "starting storage, a webhook receiver and the function app, for clusters that are there"
-    return f"starting storage, {CLUSTERS[options.cluster].words}, a webhook receiver and the function app"
+    """The first line for the user."""
+    cluster = CLUSTERS[options.cluster].words if options.cluster else None
+    parts = ["storage", *([cluster] if cluster else []), "a webhook receiver"]
+    parts += ["the function app"] if options.app else []
+    line = f"starting {', '.join(parts[:-1])} and {parts[-1]}"
+    return line if cluster else f"{line}, for clusters that are there"
 
 
 @asynccontextmanager

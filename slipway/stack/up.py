@@ -17,7 +17,7 @@ from shared.configured import ConfiguredEngines
 from shared.settings import Settings
 from slipway.failure import Failure
 from slipway.screen import put
-from slipway.settings import ADDRESS, UP, display_path
+from slipway.settings import ADDRESS, ROOT, UP, display_path
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.example import run_example
 from slipway.stack.own_clusters import own_clusters
@@ -41,15 +41,20 @@ def run(
     allowed_hosts: tuple[str, ...] = (),
     settings_file: Path | None = None,
     *,
+    app: bool = True,
     example: bool = False,
 ) -> int:
     """Run until a signal; 0 then. Raises Failure when a part does not start, or ends by itself.
 
-    With `example`, a first job runs where there is none. With a file of settings, jobs run on the clusters
-    that these name, and none is started here.
+    With `example`, a first job runs where there is none. Without `app`, a host of the person's choice runs
+    it. With a file of settings, jobs run on the clusters that these name, and none is started here.
     """
     if settings_file is not None:
-        return _with_own_clusters(settings_file, data, ports, cluster, emulator_arguments, allowed_hosts)
+        return _with_own_clusters(
+            settings_file, data, ports, cluster, emulator_arguments, allowed_hosts, app=app
+        )
+    if example and not app:
+        raise Failure("--example needs the function app, which --no-app leaves out: leave out one of them")
     kind = CLUSTERS[cluster]
     if emulator_arguments and not kind.takes_options:
         option = emulator_arguments[0].partition("=")[0]
@@ -61,7 +66,7 @@ def run(
     mounts = any(argument.startswith("--unmanaged-mounts=") for argument in emulator_arguments)
     shell = shell_settings(os.environ)
     with lock_folder(where):
-        check_ports(ports)
+        check_ports(ports if app else replace(ports, host=0))
         most = most_nodes(where, nodes) if kind.keeps_nodes else nodes
         options = Options(
             data=where,
@@ -69,6 +74,7 @@ def run(
             overrides={**shell.values, **({"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {})},
             cluster=cluster,
             nodes=most,
+            app=ROOT if app else None,
             cluster_arguments=emulator_arguments,
             allowed_hosts=allowed_hosts,
         )
@@ -83,6 +89,8 @@ def _with_own_clusters(
     cluster: str,
     emulator_arguments: tuple[str, ...],
     allowed_hosts: tuple[str, ...],
+    *,
+    app: bool,
 ) -> int:
     if emulator_arguments or cluster != USUAL:
         option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
@@ -91,10 +99,15 @@ def _with_own_clusters(
     values = {**shell.values, **own_clusters(file)}
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
     with lock_folder(where):
-        check_ports(replace(ports, emulator=0))
+        check_ports(replace(ports, emulator=0, host=ports.host if app else 0))
         put(*shell.lines())
         options = Options(
-            data=where, ports=ports, overrides=values, cluster=None, allowed_hosts=allowed_hosts
+            data=where,
+            ports=ports,
+            overrides=values,
+            cluster=None,
+            app=ROOT if app else None,
+            allowed_hosts=allowed_hosts,
         )
         return run_until_stopped(_stay(options, Plan()), interrupted=0)
 
@@ -166,6 +179,7 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
         "",
         f"ready {stack.host_url}",
         "",
+        *([] if options.app else [f"  function app  not started: {_start_app(data)}"]),
         f"  page          {api}/ui/   (open it in a browser)",
         f"  API           {api}/jobs   {api}/clusters   {api}/health",
         *_cluster(stack, options.cluster, plan.maximum),
@@ -183,6 +197,11 @@ def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
         "",
         f"The stored data stays in {display_path(data)}. Ctrl-C stops everything.",
     ]
+
+
+def _start_app(data: Path) -> str:
+    """How a person runs the app in the host of their choice."""
+    return f"cp {display_path(data / 'local.settings.json')} . && func start"
 
 
 def _other_doors(command: str, connection: str, settings: str) -> Sequence[str]:

@@ -14,8 +14,10 @@ from pathlib import Path
 
 import aiohttp
 import psutil
+import pytest
 
 from local.patience import Patience
+from local.process import child
 from tests.acceptance.conftest import Slipway
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -104,6 +106,22 @@ async def test_what_it_prints_works_and_a_restart_goes_on(slipway: Slipway, tmp_
     assert "was there" in setup
     assert "share logs: was there" in again.printed
     assert table == after
+
+
+@pytest.mark.thorough
+async def test_another_host_runs_the_app_with_the_settings_that_up_writes(
+    slipway: Slipway, tmp_path: Path
+) -> None:
+    async with up(tmp_path, "--no-app") as running:
+        assert "func start" in running.printed
+        settings = tmp_path / "local.settings.json"
+        command = [sys.executable, "-m", "local.host", f"--app={ROOT}", f"--settings={settings}", "--port=0"]
+        async with child(command, name="the host") as host:
+            url = (await host.line(r"^ready (http://\S+)", seconds=PATIENCE))[1]
+            await slipway("drop", "examples/digits", f"--settings={settings}")
+            await slipway("submit", "examples/request.json", f"--url={url}")
+            await slipway("wait", "last", f"--url={url}")
+        assert await running.stop(signal.SIGINT) == 0
 
 
 async def test_a_first_job_runs_where_there_is_none_and_nothing_outlives_a_stack_that_is_killed(
