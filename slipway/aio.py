@@ -13,6 +13,7 @@ from slipway.client.service import service
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.order import Order
 from slipway.commands.jobs import job_id
+from slipway.failure import Failure
 from slipway.job import AsyncJob
 from slipway.sweep import AsyncSweep
 
@@ -58,6 +59,8 @@ class AsyncClient:
         from slipway.commands.running.begin import Beginning
         from slipway.commands.running.stage import Options, staged
 
+        if not os.fspath(path).strip():
+            raise Failure("no path is named: name a script, or a folder with one")
         order = await self._order(after, after_failure)
         choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order)
         chosen = Options(choices, name, script=script)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from shared.core.errors import Misuse
-from shared.core.ports import Blob, Content
+from shared.core.ports import Blob, Content, Drops
 
 
 class FolderDrops:
@@ -50,3 +50,22 @@ class FolderDrops:
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
         """Store nothing; no job runs here that could have a status."""
         return False
+
+
+class DropsToBe(FolderDrops):
+    """The drop container as it will be with these files in it; what lies there already is read there."""
+
+    def __init__(self, files: Mapping[str, bytes], container: str, rest: Drops) -> None:
+        super().__init__(files, container)
+        self._own, self._rest = frozenset(files), rest
+
+    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
+        """The blobs with that prefix, in order of names."""
+        others = [one for one in await self._rest.list(prefix, deep=deep) if one.name not in self._own]
+        return sorted([*await super().list(prefix, deep=deep), *others], key=lambda one: one.name)
+
+    async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
+        """The file of the folder, else the one that lies there."""
+        if name in self._own:
+            return await super().read(name, etag=etag, limit=limit)
+        return await self._rest.read(name, etag=etag, limit=limit)

@@ -1,9 +1,14 @@
-"""`slipway --help`: the commands by what people come for. The types of its context are private to typer."""
+"""`slipway` as a group: its help shows the commands by what people come for, and it takes no empty words.
+
+The types of its context are private to typer.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import typer
 from typer.core import TyperGroup
 
 GROUPS = {
@@ -18,8 +23,36 @@ GROUPS = {
 }
 
 
+#: Options whose value may be empty, as that of a variable that is not set.
+_MAY_BE_EMPTY = ("--url", "--key", "--profile", "--reason", "--grep", "--rules-url")
+
+
+def refuse_empty_words(words: Sequence[str]) -> None:
+    """Raise BadParameter for an argument or a value that is empty: a path would mean the current directory.
+
+    What follows `--` belongs to a script.
+    """
+    option = ""
+    for word in words:
+        if word == "--":
+            return
+        name, equals, value = word.partition("=")
+        written = equals and name.startswith("--") and not value.strip()
+        if (written and name not in _MAY_BE_EMPTY) or (not word.strip() and option not in _MAY_BE_EMPTY):
+            what = (
+                name if written else f"the word after {option}" if option.startswith("-") else "an argument"
+            )
+            raise typer.BadParameter(f"{what} is empty. Give it a value, or leave it out.")
+        option = word
+
+
 class Grouped(TyperGroup):
     """A group whose help shows its commands under headings."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Refuse empty words, of any command, before anything is done."""
+        refuse_empty_words(args)
+        return super().parse_args(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """A section for each heading; the sentences stand below each other in all of them."""

@@ -16,7 +16,8 @@ from slipway.client.remote import Remote
 from slipway.client.service import Service, service
 from slipway.client.walk import walk
 from slipway.client.watch import ENDED
-from slipway.commands.output.download import save
+from slipway.commands.output.download import no_file, save
+from slipway.commands.output.finding import look_for
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, clock_for, compiled, read
 from slipway.commands.output.tail import last_errors
@@ -28,10 +29,12 @@ _EVERY = 1.0
 
 
 class JobFailed(Failure):
-    """A job that did not succeed. The text ends with the last lines of its errors; `job` is its record."""
+    """A job that did not succeed. The text ends with what was wrong; `job` is its record."""
 
     def __init__(self, job: JobDetail, lines: Sequence[str]) -> None:
         reason = job.message or "no reason is known"
+        if job.last_error and not lines:
+            lines = [job.last_error]
         super().__init__("\n".join([f"{job.id} {job.state}: {reason}", *lines]))
         self.job = job
 
@@ -115,11 +118,17 @@ class AsyncJob:
     async def download(self, *patterns: str, to: str | os.PathLike[str] = "") -> Path:
         """Save these files below a directory, by default one named after the job; the directory.
 
-        What is there already is left alone, as by `slipway download`.
+        What is there already is left alone, as by `slipway download`. Raises Failure where no file fits.
         """
         folder = Path(to or self.id)
         async with service(self._url, self._key) as api:
-            tree = await walk(api, self.id, await api.outputs(self.id), patterns)
+            directories = await api.outputs(self.id)
+            finding = await look_for(
+                api, self.id, lambda: walk(api, self.id, directories, patterns), lambda tree: bool(tree.files)
+            )
+            tree = finding.what
+            if patterns and not tree.files:
+                raise Failure(no_file(patterns, finding.yet, self.id))
             outcome = await save(api, self.id, tree.files, folder, lambda _: None)
         if lost := [*tree.unread, *outcome.failed]:
             raise Failure("; ".join(f"{name}: {reason}" for name, reason in lost))

@@ -50,7 +50,8 @@ class JobLine(Answer):
     """Why it ended, or what it waits for."""
     message: str | None = None
     last_error: str | None = None
-    """The line of standard error that most likely says why it failed; at most 300 printable characters."""
+    """The line of standard error that most likely says why it failed, or the first problem of a rejected
+    document with its rule and place; at most 300 printable characters."""
     waiting: Waits | None = None
     exit_code: int | None = None
     attempt: int

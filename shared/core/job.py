@@ -139,7 +139,8 @@ class Job(_FrozenModel):
     reason: Reason | None = None
     message: str = ""
     exit_code: int | None = None
-    #: of a job that failed by its own fault: the line of standard error that says why, where it was read
+    #: of a job that failed by its own fault: the line of standard error that says why, where it was read;
+    #: of one that was rejected: the first problem of its document
     last_error: str = ""
     attempt: int = 1
     retry: Budget = Budget()

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from shared.core.engine import Cluster
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.identity import intent, job_id
-from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Stored, Waiting
+from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Stored, Waiting, plain
 from shared.core.meter import timed
 from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Ports
@@ -26,15 +26,15 @@ from shared.intake.facts import cluster_for
 from shared.intake.folder import answer_path
 from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
-from shared.jobspec import Retry, redact
+from shared.jobspec import Retry, redact, report
 from shared.lifecycle.admit import Wait, admit
 from shared.lifecycle.dependents import look_at_door, why_after, why_member
 from shared.lifecycle.dispatch import submit
 
 log = logging.getLogger(__name__)
 
-#: Characters of a problem that a record keeps: each of its texts, and all of them.
-_PROBLEM_TEXT = 600
+#: Characters of a problem that a record keeps: each of its texts, all of them, and the first one's line.
+_PROBLEM_TEXT, _LINE = 600, 300
 _PROBLEM_BYTES = 60_000
 #: Doors whose callers get an error when they exceed a limit.
 _ANSWERED = ("http", "rerun")
@@ -244,8 +244,11 @@ def record(
 
 def _flaws(draft: Draft) -> dict[str, Any]:
     """What was found in a document, and the text of one that cannot run."""
-    reason = None if draft.valid else Reason.INVALID
-    return {"reason": reason, "problems": _problems_for_record(draft), "received": draft.received}
+    members: dict[str, Any] = {"problems": _problems_for_record(draft), "received": draft.received}
+    if draft.valid:
+        return members
+    first = plain(report.headline(members["problems"]), _LINE)
+    return members | {"reason": Reason.INVALID, "last_error": first}
 
 
 def _queue_request(draft: Draft) -> dict[str, Any]:

@@ -44,6 +44,14 @@ def text(problems: Sequence[ProblemMembers], file: str = "job.json") -> str:
     return "".join(_one(problem, file) for problem in problems)
 
 
+def headline(problems: Iterable[ProblemMembers]) -> str:
+    """The first error in one line: its place, its rule and what is wrong; "" where there is none."""
+    error = next((one for one in problems if one["severity"] == "error"), None)
+    if error is None:
+        return ""
+    return f"{_place(error, '')}: {_rule(error)}: {_message(error)}".removeprefix(": ")
+
+
 def dotted(pointer: str) -> str:
     """A pointer as people write it: properties.mountVolumes.azureFileShares[0].accountName."""
     shown = ""
@@ -59,12 +67,7 @@ def dotted(pointer: str) -> str:
 
 
 def _one(problem: ProblemMembers, file: str) -> str:
-    where, message = problem.get("file") or file, str(problem["message"])
-    if "line" in problem:
-        where = f"{where}:{problem['line']}:{problem['column']}"
-        message = message.removeprefix(f"line {problem['line']}, column {problem['column']}: ")
-    head = f"{where}: {problem['severity']} {problem['code']} {dotted(problem['pointer'])}".rstrip()
-    lines = [f"{head}: {message}"]
+    lines = [f"{_place(problem, file)}: {problem['severity']} {_rule(problem)}: {_message(problem)}"]
     if problem.get("source"):
         source, caret = problem["source"], problem["caret"]
         blanks, marks = (_columns(piece) for piece in (source[:caret], source[caret:][: problem["width"]]))
@@ -74,6 +77,23 @@ def _one(problem: ProblemMembers, file: str) -> str:
         f"    {problem.get('remedy', '')}{certain} · {problem.get('help') or page_of(problem['code'])}"
     )
     return "\n".join(lines) + "\n"
+
+
+def _place(problem: ProblemMembers, file: str) -> str:
+    where = problem.get("file") or file
+    return f"{where}:{problem['line']}:{problem['column']}" if "line" in problem else where
+
+
+def _message(problem: ProblemMembers) -> str:
+    """What is wrong, without the place that stands in front of it."""
+    message = str(problem["message"])
+    if "line" not in problem:
+        return message
+    return message.removeprefix(f"line {problem['line']}, column {problem['column']}: ")
+
+
+def _rule(problem: ProblemMembers) -> str:
+    return f"{problem['code']} {dotted(problem['pointer'])}".rstrip()
 
 
 def _columns(piece: str) -> int:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from shared.core.engine import Why
-from shared.core.errors import SlipwayError
+from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import JobState, Member, Stored
 from shared.core.ledger.records import Active, Change
 from shared.core.ports import Ports
@@ -21,7 +22,6 @@ from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door, deliver_now
 from shared.lifecycle.admit import hourly_turn
 from shared.lifecycle.ends import end_unmet
-from shared.lifecycle.legible import legible
 from shared.lifecycle.transition import apply, note
 from shared.lifecycle.waiting import waiting
 
@@ -32,6 +32,18 @@ _PARALLEL = 16
 
 #: How jobs ended, by id.
 Ends = Mapping[str, JobState]
+
+
+class Fates(NamedTuple):
+    """How jobs ended, those that have; and those of which there is no record, not even a tombstone."""
+
+    ends: Ends
+    absent: frozenset[str] = frozenset()
+
+    @property
+    def jobs(self) -> set[str]:
+        """All of them."""
+        return {*self.ends, *self.absent}
 
 
 def why_after(dependencies: Iterable[Dependency]) -> Why | None:
@@ -47,8 +59,8 @@ def why_member(member: Member | None) -> Why | None:
 
 async def look_at_door(ports: Ports, stored: Stored) -> Stored:
     """End a new job at once whose condition could not hold any more when it was accepted."""
-    ends = await ends_of(ports, {one.job for one in stored.job.unmet})
-    change = _decide(ports, stored, ends)
+    fates = await _fates_of(ports, {one.job for one in stored.job.unmet})
+    change = _decide(ports, stored, fates)
     if change is None or (applied := await apply(ports, change)) is None:
         return stored
     await put_news(ports, applied.job)
@@ -66,43 +78,58 @@ async def settle(ports: Ports, rows: Sequence[Active], moved: Collection[str]) -
     """
     waits = {row.job_id: row for row in rows if row.after}
     active = {row.job_id for row in rows}.difference(moved)
-    ends = await ends_of(ports, {job for row in waits.values() for job in row.after} - active)
+    fates = await _fates_of(ports, {job for row in waits.values() for job in row.after} - active)
     latest: dict[str, Stored] = {}
     every: list[Change] = []
-    while ends:
-        concerned = [row for row in waits.values() if not ends.keys().isdisjoint(row.after)]
-        changes = await _judged(ports, concerned, latest, ends)
+    while decisive := fates.jobs:
+        concerned = [row for row in waits.values() if not decisive.isdisjoint(row.after)]
+        changes = await _judged(ports, concerned, latest, fates)
         every += changes
         jobs = [change.transition.after for change in changes]
-        ends = {job.id: job.state for job in jobs if job.state.terminal}
+        fates = Fates({job.id: job.state for job in jobs if job.state.terminal})
     await _report(ports, every)
     return [waits[job_id]._replace(after=()) for job_id, one in latest.items() if not one.job.unmet]
 
 
 async def ends_of(ports: Ports, job_ids: Collection[str]) -> Ends:
     """How these jobs ended, those that have. Of many, the active ones are found by one query a shard."""
+    return (await _fates_of(ports, job_ids)).ends
+
+
+async def _fates_of(ports: Ports, job_ids: Collection[str]) -> Fates:
+    """What became of these jobs. A record that cannot be read is there: who waits for it goes on waiting."""
     unsure = set(job_ids)
     if len(unsure) > ports.ledger.shards:
         active = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
         unsure -= {row.job_id for rows in active for row in rows}
     gate = asyncio.Semaphore(_PARALLEL)
 
-    async def read(job_id: str) -> Stored | None:
+    ends: dict[str, JobState] = {}
+    absent: set[str] = set()
+
+    async def read(job_id: str) -> None:
         async with gate:
-            return await legible(ports, job_id)
+            try:
+                stored = await ports.ledger.get(job_id)
+            except Unreadable:
+                return
+        if stored is None:
+            absent.add(job_id)
+        elif stored.job.state.terminal:
+            ends[job_id] = stored.job.state
 
-    records = await asyncio.gather(*map(read, sorted(unsure)))
-    return {one.job.id: one.job.state for one in records if one is not None and one.job.state.terminal}
+    await asyncio.gather(*map(read, sorted(unsure)))
+    return Fates(ends, frozenset(absent))
 
 
-def _decide(ports: Ports, stored: Stored, ends: Ends) -> Change | None:
+def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:
     """What the ends of other jobs mean for one that waits; None for nothing."""
     job = stored.job
     if job.state is not JobState.ACCEPTED or not job.unmet:
         return None
-    judgement = judge(job.dependencies, ends)
+    judgement = judge(job.dependencies, *fates)
     if judgement.broken is not None:
-        return end_unmet(ports, stored, verdict(judgement.broken, ends[judgement.broken.job]))
+        return end_unmet(ports, stored, verdict(judgement.broken, fates.ends.get(judgement.broken.job)))
     if judgement.dependencies == job.dependencies:
         return None
     why = why_after(judgement.dependencies)
@@ -115,7 +142,7 @@ def _decide(ports: Ports, stored: Stored, ends: Ends) -> Change | None:
 
 
 async def _judged(
-    ports: Ports, rows: Iterable[Active], latest: dict[str, Stored], ends: Ends
+    ports: Ports, rows: Iterable[Active], latest: dict[str, Stored], fates: Fates
 ) -> list[Change]:
     """Commit what the ends mean for these jobs. Their records are put into `latest` as they are then."""
     gate = asyncio.Semaphore(_PARALLEL)
@@ -123,7 +150,7 @@ async def _judged(
     async def one(row: Active) -> Change | None:
         async with gate:
             try:
-                return await _change(ports, row, latest, ends)
+                return await _change(ports, row, latest, fates)
             except SlipwayError as error:
                 log.warning("%s is left to the next sweep: %r", row.job_id, error, extra={"job": row.job_id})
                 return None
@@ -132,11 +159,11 @@ async def _judged(
     return [change for change in results if change is not None]
 
 
-async def _change(ports: Ports, row: Active, latest: dict[str, Stored], ends: Ends) -> Change | None:
+async def _change(ports: Ports, row: Active, latest: dict[str, Stored], fates: Fates) -> Change | None:
     """Change one record: as it was last known or, if that is too old by now, as it is read."""
     stored: Stored | None = latest.get(row.job_id) or row.stored
     for _ in range(2):
-        change = _decide(ports, stored, ends) if stored is not None else None
+        change = _decide(ports, stored, fates) if stored is not None else None
         if change is None:
             return None
         result = await apply(ports, change)

@@ -39,6 +39,8 @@ class Curves:
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._names = names
         self._curves: dict[Series, Curve] = {}
+        #: what the series are called that were reported and have none of the names
+        self.others: set[str] = set()
         self._note, self._left_out = "", 0
 
     def add(self, answer: Mapping[str, Any]) -> list[Curve]:
@@ -50,6 +52,7 @@ class Curves:
         new = []
         for curve in map(_curve, answer["series"]):
             if not self._wants(curve.series):
+                self.others.add(curve.series.name)
                 continue
             if curve.series not in self._curves and len(self._curves) >= MOST_SERIES:
                 self._left_out += curve.count

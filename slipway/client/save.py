@@ -46,7 +46,10 @@ class Destination:
         try:
             path.mkdir(parents=True, exist_ok=True)
             self._root = Fence.from_root(path)
-            self._own = not job_id or self._marked() == job_id or not any(path.iterdir())
+            marked = self._marked() if job_id else ""
+            #: the job whose files are in the directory already, if that is another one
+            self.other = "" if marked == job_id else marked.partition(",")[0]
+            self._own = not job_id or marked == job_id or not any(path.iterdir())
             if job_id:
                 self._mark(job_id if self._own else f"{job_id}, among files of another job")
             self._twins = _twins(files) if self._ignores_case() else frozenset()

@@ -1,9 +1,10 @@
 """Upload a folder to the drop container, its scripts first and its job.json last."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from shared.adapters.storage.drops import BlobDrops
@@ -15,6 +16,7 @@ from slipway.client.storage import storage_account
 from slipway.commands.document.diagnose import diagnosed, scripts_named
 from slipway.commands.waiting import Outlook, outlook
 from slipway.failure import Failure
+from slipway.folder_drops import DropsToBe
 from slipway.screen import say
 
 if TYPE_CHECKING:
@@ -29,13 +31,13 @@ def check(folder: Path, target: str) -> None:
 
     Nor is it where the job would run the files of another upload, not those that go to `target`.
     """
-    file = folder / "job.json"
+    for file in (folder / "slipway.json", folder / "job.json"):
+        problems = diagnosed(Source(file.read_bytes()), file) if file.is_file() else ()
+        if has_errors(problems):
+            shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
+            raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
     if not file.is_file():
-        return  # a script for a template, or a folder that gets its job.json later
-    problems = diagnosed(Source(file.read_bytes()), file)
-    if has_errors(problems):
-        shown = report.text(report.problems_as_json(problems), str(file)).rstrip()
-        raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
+        return  # scripts for a template
     own = f"{folder.resolve().name}/"
     for name in () if f"{target}/" == own else scripts_named(file, target):
         if name.startswith(own) and (folder / (path := name.removeprefix(own))).is_file():
@@ -150,11 +152,15 @@ def linked_folders(folder: Path) -> list[str]:
     return sorted(path.relative_to(folder).as_posix() for path in links)
 
 
-async def outlook_of(settings: Settings, names: Sequence[str]) -> Outlook:
-    """What becomes of a folder that was uploaded as these blobs."""
+async def outlook_of(
+    settings: Settings, names: Sequence[str], contents: Mapping[str, bytes] = MappingProxyType({})
+) -> Outlook:
+    """What becomes of a folder that was uploaded as these blobs, or will be, with these contents."""
     drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
     async with storage_account(settings) as account:
         blobs = BlobDrops(account, drops, answers, ())
+        if contents:
+            return await outlook(settings, DropsToBe(contents, drops, blobs), names)
         return await outlook(settings, blobs, [name.partition("/")[2] for name in names])
 
 

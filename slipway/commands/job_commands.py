@@ -28,7 +28,7 @@ def init(
     raise typer.Exit(_command("document.init").run(template, to, as_json=as_json))
 
 
-@app.command()
+@app.command(short_help="Submit a job through the HTTP API.")
 def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],
     after: After = None,
@@ -36,10 +36,14 @@ def submit(
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
+    settings: SettingsFile = None,
 ) -> None:
-    """Submit a job through the HTTP API. One without a name is called by its folder, or by its file."""
+    """Submit a job through the HTTP API. One without a name is called by its folder, or by its file.
+
+    A job.json that runs a script beside it is dropped with its folder, as by `slipway drop`.
+    """
     order = _command("document.order").Order(after or (), after_failure or ())
-    raise typer.Exit(_command("submit").run(file, url, key, order, as_json=as_json))
+    raise typer.Exit(_command("submit").run(file, url, key, order, settings, as_json=as_json))
 
 
 @app.command(short_help="Upload a script or a folder, follow its job, and download its output.")

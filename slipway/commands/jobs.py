@@ -1,6 +1,7 @@
 """The short commands that ask a running Slipway: cancel, pause, resume; and which job a command means."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
@@ -35,6 +36,12 @@ def _cancelled(job: Mapping[str, Any]) -> list[str]:
 def standing(job: Mapping[str, Any]) -> str:
     """A job and its state, in a line."""
     return f"{job['id']}  {job['name']}: {job['state']}"
+
+
+def rejection(job: Mapping[str, Any]) -> str:
+    """What is said of a job that never ran, because of its document."""
+    first = f": {job['lastError']}" if job.get("lastError") else ""
+    return f"{job['id']} was rejected, so it never ran{first}; what is wrong: slipway show {job['id']}"
 
 
 def pause(url: str, key: str, reason: str, *, as_json: bool = False) -> int:
@@ -76,10 +83,20 @@ def show(
 
 
 def why(job: Mapping[str, Any], *, utc: bool = False) -> str:
-    """What it waits for and since when; else why it failed, or what is said of it."""
+    """What it waits for and since when; else why it failed, or what is said of it, with its exit code."""
     if waiting := job.get("waiting"):
         return f"{waiting['text']} ({waiting['word']}, since {moment(waiting['since'], utc=utc)})"
-    return str(job.get("lastError") or job.get("message", ""))
+    if job.get("lastError"):
+        return str(job["lastError"])
+    message, code = str(job.get("message", "")), job.get("exitCode")
+    if job["state"] != "failed" or code is None or re.search(rf"\b{code}\b", message):
+        return message
+    return f"{message}, exit code {code}".removeprefix(", ")
+
+
+def ended_as(job: Mapping[str, Any]) -> str:
+    """A job and its state, in a line; why, unless it succeeded."""
+    return standing(job) + (f": {why(job)}" if job["state"] != "succeeded" and why(job) else "")
 
 
 def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str) -> int:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from slipway.client.patience import patiently
@@ -60,12 +61,20 @@ def jobs(
 
     async def ask(api: Service) -> int:
         listing = await api.jobs(conditions, limit)
-        show(listing.jobs, lambda jobs: lines(jobs, view), as_json=as_json, colour=view.colour)
+        rows = partial(lines, view=view) if listing.jobs else lambda _: [_none(conditions)]
+        show(listing.jobs, rows, as_json=as_json, colour=view.colour)
         if listing.next:
             remark(more(listing.next, view))
         return 0
 
     return asking(ask, url, key)
+
+
+def _none(conditions: Mapping[str, str]) -> str:
+    """What is said where no job is listed."""
+    if conditions.keys() == {"after"}:
+        return "there are no more jobs"
+    return "no job fits these conditions; `slipway jobs` lists all" if conditions else "there are no jobs"
 
 
 def more(following: str, view: View) -> str:
@@ -90,7 +99,7 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
                 for job in jobs_in_new_states(listing.jobs, states):
                     put_json(job, indent=None)
             else:
-                _draw(listing, view, states)
+                _draw(listing, view, states, _none(conditions))
             await asyncio.sleep(_EVERY)
             listing = await patiently(lambda: api.jobs(conditions, limit))
 
@@ -100,9 +109,9 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
         return 0
 
 
-def _draw(listing: Listed, view: View, states: dict[str, str]) -> None:
+def _draw(listing: Listed, view: View, states: dict[str, str], none: str) -> None:
     if view.width is not None:
-        shown = lines(listing.jobs, view)[: max(2, view.height - 1)]
+        shown = (lines(listing.jobs, view) if listing.jobs else [none])[: max(2, view.height - 1)]
         sys.stdout.write(_REDRAW)
         put(*shown, colour=view.colour)
     else:

@@ -55,7 +55,8 @@ def _read(receipt: bytes) -> Any:
 def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     """The record for people: how it stands, its problems with their places, what happened when."""
     result = [f"{job['id']}  {job['name']}: {_state(job)}"]
-    result += [f"  {why(job, utc=utc)}"] if why(job, utc=utc) else []
+    reason = why({**job, "exitCode": None}, utc=utc)
+    result += [f"  {reason}"] if reason else []
     result += [f"  {job['message']}"] if "lastError" in job and "message" in job else []
     rows = [
         (name, moment(job[name], utc=utc) if name.endswith("At") else str(job[name]))

@@ -1,11 +1,11 @@
 """What becomes of a folder that was just dropped, by the rules of the function that looks at it."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Drops
-from shared.intake.folder import ignored, parent, plans
+from shared.intake.folder import Plan, ignored, parent, plans
 from shared.settings import Settings
 from shared.wiring import build
 
@@ -18,6 +18,13 @@ class Outlook:
 
     runs: int = 0
     waits: tuple[str, ...] = ()
+    #: the runs, where the settings tell what the function app makes of the files
+    plans: tuple[Plan, ...] = field(default=(), compare=False)
+
+    @property
+    def template(self) -> bool:
+        """Whether it is a template, which waits for folders below it."""
+        return not self.runs and all(wait.endswith(ONLY_TEMPLATE) for wait in self.waits)
 
 
 async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Outlook:
@@ -27,13 +34,13 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
     except Misconfigured:
         return Outlook(1)
     folders = sorted({parent(name) for name in names})
-    runs, waits = 0, list[str]()
+    runs, waits = list[Plan](), list[str]()
     for folder in folders:
         blobs = [blob for blob in await drops.list(folder, deep=False) if not ignored(blob.name)]
         folder_plans = await plans(ports, folder, blobs)
-        runs += len(folder_plans.runs)
+        runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")
     if runs:
-        return Outlook(runs)
+        return Outlook(len(runs), plans=tuple(runs))
     return Outlook(0, tuple(waits) or (f"{folders[0].rstrip('/')}: {ONLY_TEMPLATE}",))

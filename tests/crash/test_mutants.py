@@ -32,6 +32,7 @@ from shared.core.job import Job, JobState, Reason, Stored, Transition, Waiting
 from shared.core.ledger.records import Change
 from shared.core.notify.events import RECEIPT, Notice
 from shared.core.ports import Ports
+from shared.lifecycle.dependents import Fates
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.stories import (
@@ -281,20 +282,31 @@ def a_job_that_waits_is_submitted_like_any_other(patch: Patch) -> None:
 
 
 def any_end_counts_as_success(patch: Patch) -> None:
-    original = shared.lifecycle.dependents.ends_of
+    original = shared.lifecycle.dependents._fates_of
 
     async def mutant(ports: Ports, job_ids: Any) -> Any:
-        return dict.fromkeys(await original(ports, job_ids), JobState.SUCCEEDED)
+        fates = await original(ports, job_ids)
+        return fates._replace(ends=dict.fromkeys(fates.ends, JobState.SUCCEEDED))
 
-    patch.setattr(shared.lifecycle.dependents, "ends_of", mutant)
+    patch.setattr(shared.lifecycle.dependents, "_fates_of", mutant)
 
 
 def what_this_sweep_does_not_hold_has_ended(patch: Patch) -> None:
     async def mutant(ports: Ports, job_ids: Any) -> Any:
         records = [await ports.ledger.get(one) for one in job_ids]
-        return {one.job.id: one.job.state for one in records if one is not None}
+        return Fates({one.job.id: one.job.state for one in records if one is not None})
 
-    patch.setattr(shared.lifecycle.dependents, "ends_of", mutant)
+    patch.setattr(shared.lifecycle.dependents, "_fates_of", mutant)
+
+
+def what_has_not_ended_counts_as_absent(patch: Patch) -> None:
+    original = shared.lifecycle.dependents._fates_of
+
+    async def mutant(ports: Ports, job_ids: Any) -> Any:
+        fates = await original(ports, job_ids)
+        return fates._replace(absent=frozenset(job_ids) - fates.ends.keys())
+
+    patch.setattr(shared.lifecycle.dependents, "_fates_of", mutant)
 
 
 def any_call(name: str) -> bool:
@@ -334,6 +346,7 @@ OF_ONE_STORY = (
     (a_job_that_waits_is_submitted_like_any_other, DEPENDENT, any_call),
     (any_end_counts_as_success, BROKEN, any_call),
     (what_this_sweep_does_not_hold_has_ended, IN_PARTS, any_call),
+    (what_has_not_ended_counts_as_absent, IN_PARTS, any_call),
     (removed_before_it_is_archived, ARCHIVED, archiving),
     (no_tombstone, ARCHIVED, archiving),
     (archived_although_the_cluster_kept_it, ARCHIVED, archiving),

@@ -5,7 +5,7 @@ The other job is named by its id, which exists before the one that waits, so no 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -44,14 +44,17 @@ class Judgement(NamedTuple):
     broken: Dependency | None
 
 
-def judge(dependencies: Sequence[Dependency], ends: Mapping[str, JobState]) -> Judgement:
-    """What the ends of some jobs, by id, mean for the dependencies of one job."""
+def judge(
+    dependencies: Sequence[Dependency], ends: Mapping[str, JobState], absent: Collection[str] = ()
+) -> Judgement:
+    """What the ends of some jobs, by id, mean for the dependencies of one job; `absent` have no record."""
     after, broken = [], None
     for one in dependencies:
         end = None if one.met else ends.get(one.job)
         holds = end is not None and one.holds(end)
         after.append(one.model_copy(update={"met": True}) if holds else one)
-        if end is not None and not holds:
+        lost = end is None and not one.met and one.job in absent
+        if lost or (end is not None and not holds):
             broken = broken or one
     return Judgement(tuple(after), broken)
 
@@ -64,8 +67,10 @@ def sentence(unmet: Sequence[Dependency]) -> str:
     return f"waits for {first} {how}{more}"
 
 
-def verdict(broken: Dependency, end: JobState) -> str:
-    """Why a job can never start, in a sentence."""
+def verdict(broken: Dependency, end: JobState | None) -> str:
+    """Why a job can never start, in a sentence; `end` is None where the other job has no record any more."""
+    if end is None:
+        return f"there is no record of {broken} any more, so how it ended can never be known"
     if broken.success:
         return f"{broken} ended {end.value}, and this job runs only after its success"
     return f"{broken} succeeded, and this job runs only if it does not"

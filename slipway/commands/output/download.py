@@ -3,6 +3,7 @@
 import asyncio
 import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
@@ -15,9 +16,10 @@ from slipway.client.refusal import Changed
 from slipway.client.remote import Remote
 from slipway.client.save import Destination
 from slipway.client.service import Service
-from slipway.client.walk import walk
+from slipway.client.walk import Tree, walk
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show
+from slipway.commands.output.finding import look_for
 from slipway.failure import Failure
 from slipway.screen import say as say_beside
 from slipway.terminal import printable
@@ -36,6 +38,8 @@ class Outcome:
     bytes: int = 0
     present: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
+    #: the job whose files lie in the directory as well
+    other: str = ""
 
 
 @dataclass(frozen=True)
@@ -94,21 +98,52 @@ async def fetch(
 ) -> Fetched:
     """Save what fits of these output directories, and say what could not be saved."""
     folder = to or Path(job_id)
-    tree = await walk(api, job_id, directories, patterns)
-    files = tree.files
-    if patterns and not files:
-        raise Failure(f"no file fits {' '.join(patterns)}; list them: slipway files {job_id} --tree")
-    with progress(sum(file.size for file in files)) as advance:
-        number = await save(api, job_id, files, folder, advance)
+    outputs = [one for one in directories if one != LOGS]
+
+    def is_whole(tree: Tree) -> bool:
+        if patterns:
+            return not _unmet(patterns, tree)
+        return not outputs or bool(tree.unread) or any(file.directory != LOGS for file in tree.files)
+
+    finding = await look_for(api, job_id, lambda: walk(api, job_id, directories, patterns), is_whole)
+    tree, unmet = finding.what, _unmet(patterns, finding.what)
+    if unmet and not tree.files:
+        raise Failure(no_file(unmet, finding.yet, job_id))
+    with progress(sum(file.size for file in tree.files)) as advance:
+        number = await save(api, job_id, tree.files, folder, advance)
     for name, reason in (*tree.unread, *tree.skipped, *number.failed):
         say_beside(f"{printable(name)}: {reason}")
-    outputs = [f"$AZ_BATCHAI_OUTPUT_{one}" for one in directories if one != LOGS]
-    if outputs and not patterns and not tree.unread and all(file.directory == LOGS for file in files):
+    if number.other:
         say_beside(
-            f"the job left nothing in {', '.join(outputs)}: a file that is to be kept is written there, "
-            "not into the working directory"
+            f"{folder} has files of {printable(number.other)} as well; what was not replaced is theirs"
         )
-    return Fetched(number, folder, (*tree.unread, *number.failed))
+    if unmet:
+        say_beside(no_file(unmet, finding.yet, job_id))
+    if not patterns and not is_whole(tree):
+        say_beside(_left_nothing(outputs, finding.yet))
+    lacking = [(pattern, "no file fits it") for pattern in unmet]
+    return Fetched(number, folder, (*tree.unread, *number.failed, *lacking))
+
+
+def no_file(patterns: Sequence[str], yet: str, job_id: str) -> str:
+    """What is said of patterns of which nothing fits."""
+    named = " ".join(map(printable, patterns))
+    return f"no file fits {named}{yet}; list them: slipway files {job_id} --tree"
+
+
+def _unmet(patterns: Sequence[str], tree: Tree) -> list[str]:
+    """The patterns that no file fits."""
+    return [one for one in patterns if not any(file.fits([one]) for file in tree.files)]
+
+
+def _left_nothing(outputs: Sequence[str], yet: str) -> str:
+    places = ", ".join(f"$AZ_BATCHAI_OUTPUT_{one}" for one in outputs)
+    if yet:
+        return f"there is nothing in {places}{yet}"
+    return (
+        f"the job left nothing in {places}: a file that is to be kept is written there, "
+        "not into the working directory"
+    )
 
 
 def check_directory(to: Path | None) -> None:
@@ -117,8 +152,12 @@ def check_directory(to: Path | None) -> None:
     existing = next(one for one in (directory, *directory.parents) if one.exists() or one.is_symlink())
     if not existing.is_dir():
         raise Failure(f"--to {to}: {existing} is no directory; choose another by --to")
-    if not os.access(existing, os.W_OK | os.X_OK):
-        raise Failure(f"no file can be saved in {existing}; choose another directory by --to")
+    try:  # permissions do not tell of every file system
+        Path(tempfile.mkdtemp(prefix=".slipway-", dir=existing)).rmdir()
+    except OSError as error:
+        raise Failure(
+            f"no file can be saved in {existing}: {error.strerror}; choose another directory by --to"
+        ) from error
 
 
 def cat(job: str, name: str, url: str, key: str) -> int:
@@ -129,10 +168,17 @@ def cat(job: str, name: str, url: str, key: str) -> int:
         if not path or directory not in await api.outputs(job_id):
             directory, path = "stdouterr", name
         folder, _, last = path.rpartition("/")
-        sizes = {entry["name"]: entry["bytes"] for entry in await api.files(job_id, directory, folder or ".")}
-        if sizes.get(last) is None:
-            raise Failure(f"there is no file {printable(name)}; list them: slipway files {job_id} --tree")
-        file = Remote(directory, path, sizes[last], None)
+
+        async def size() -> int | None:
+            entries = await api.files(job_id, directory, folder or ".")
+            return next((entry["bytes"] for entry in entries if entry["name"] == last), None)
+
+        finding = await look_for(api, job_id, size, lambda size: size is not None)
+        if finding.what is None:
+            raise Failure(
+                f"there is no file {printable(name)}{finding.yet}; list them: slipway files {job_id} --tree"
+            )
+        file = Remote(directory, path, finding.what, None)
         count, whole = 0, 0
         async with aclosing(chunks(api, job_id, file, Bounds())) as content:
             async for chunk in content:
@@ -152,6 +198,7 @@ async def save(
     """Download these files below a directory, several at once. Raises Failure where that cannot be."""
     outcome, bounds, waiting = Outcome(), Bounds(), iter(files)
     destination = Destination(to, files, job_id)
+    outcome.other = destination.other
 
     async def worker() -> None:
         for file in waiting:

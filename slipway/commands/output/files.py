@@ -7,6 +7,7 @@ from typing import Any
 from slipway.client.service import Service
 from slipway.client.walk import walk
 from slipway.commands.jobs import asking_about, show
+from slipway.commands.output.finding import look_for
 from slipway.screen import say, table
 from slipway.terminal import printable
 from slipway.times import moment
@@ -18,7 +19,8 @@ def run(
     """Print one line for each entry. Raises Failure with the directories that there are."""
 
     async def ask(api: Service, job_id: str) -> int:
-        show(await api.files(job_id, directory, path), partial(rows, utc=utc), as_json=as_json)
+        finding = await look_for(api, job_id, lambda: api.files(job_id, directory, path), bool)
+        show(finding.what, partial(rows, utc=utc, yet=finding.yet), as_json=as_json)
         return 0
 
     return asking_about(job, ask, url, key)
@@ -28,9 +30,13 @@ def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
     """Print every file of every output directory, as `download` and `cat` name them. Raises Failure."""
 
     async def ask(api: Service, job_id: str) -> int:
-        outputs = await walk(api, job_id, await api.outputs(job_id))
+        directories = await api.outputs(job_id)
+        finding = await look_for(
+            api, job_id, lambda: walk(api, job_id, directories), lambda tree: bool(tree.files)
+        )
+        outputs = finding.what
         files = [{"name": file.name, "bytes": file.size} for file in outputs.files]
-        show(files, _tree_rows, as_json=as_json)
+        show(files, partial(_tree_rows, yet=finding.yet), as_json=as_json)
         for name, reason in (*outputs.unread, *outputs.skipped):
             say(f"{printable(name)}: {reason}")
         return 0
@@ -38,16 +44,16 @@ def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
     return asking_about(job, ask, url, key)
 
 
-def _tree_rows(entries: Sequence[Mapping[str, Any]]) -> list[str]:
+def _tree_rows(entries: Sequence[Mapping[str, Any]], *, yet: str) -> list[str]:
     if not entries:
-        return ["there are no files"]
+        return [f"there are no files{yet}"]
     return table([("name", "bytes"), *((printable(file["name"]), str(file["bytes"])) for file in entries)])
 
 
-def rows(entries: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
+def rows(entries: Sequence[Mapping[str, Any]], *, utc: bool = False, yet: str = "") -> list[str]:
     """Files as a table; folders end with a slash, and links that lead elsewhere say so."""
     if not entries:
-        return ["there are no files"]
+        return [f"there are no files{yet}"]
     return table([("name", "bytes", "modified"), *(_row(entry, utc=utc) for entry in entries)])
 
 

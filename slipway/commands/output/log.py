@@ -14,7 +14,7 @@ from slipway.client.processes import ProcessLog, logs_of, start_of_tail
 from slipway.client.refusal import Absent, Unanswered
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
-from slipway.commands.jobs import asking_about, show, standing
+from slipway.commands.jobs import asking_about, ended_as, rejection, show
 from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.failure import Failure
 from slipway.screen import say
@@ -96,7 +96,7 @@ def wait(job: str, url: str, key: str, *, as_json: bool = False) -> int:
         while job["state"] not in ENDED:
             await asyncio.sleep(_LOOK_EVERY)
             job = await patiently(lambda: api.job(job_id))
-        show(job, lambda job: [standing(job)], as_json=as_json)
+        show(job, lambda job: [ended_as(job)], as_json=as_json)
         return exit_code(job)
 
     return asking_about(job, ask, url, key)
@@ -117,7 +117,9 @@ async def read(
     every: float = _LOOK_EVERY,
     remarks: bool = True,
 ) -> int:
-    """The exit code; 1 where a log could not be read. What is not of the log goes to standard error.
+    """The exit code: with `follow` 1 if the job did not succeed, else 1 if a log could not be read.
+
+    What is not of the log goes to standard error.
 
     Raises Failure. Each run of a job has files of its own, so an offset is good for one run only. Without
     `remarks`, the caller reports how the job ended.
@@ -131,29 +133,30 @@ async def read(
         job = await (patiently(lambda: api.job(job_id)) if job else api.job(job_id))
         state = job["state"]
         if state == "rejected":
-            raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
+            raise Failure(rejection(job))
         if any(offsets.values()) and run_of(job) != began:
             out.finish()
             say(f"{job_id} starts again ({state}): what follows is its next run, from the beginning")
             offsets, unread = {}, set()
         if state == "running" or state in ENDED or (state == "queued" and not follow):
             began = run_of(job)
-            await _print_new(api, job, selection, offsets, out, unread)
+            judged = follow and state in ENDED  # the exit code is the job's
+            await _print_new(api, job, selection, offsets, out, unread, judged=judged)
         if state in ENDED or not follow:
             out.finish()
             if remarks and (text := remark(job, list(offsets), written=any(offsets.values()))):
                 say(text)
-            return int(bool(unread) or (follow and state != "succeeded"))
+            return int(state != "succeeded" if follow else bool(unread))
         await asyncio.sleep(every)
 
 
 async def _print_new(
     api: Service, job: Mapping[str, Any], selection: Selection, offsets: dict[str, int], out: Printer,
-    unread: set[str],
+    unread: set[str], *, judged: bool,
 ) -> None:  # fmt: skip
     """Print what every process has written since its offset; what cannot be read is noted, and said once.
 
-    Raises Failure where that is all, and Absent where one file was asked for.
+    Raises Failure where that is all, unless the exit code is the job's, and Absent for a file by name.
     """
     logs = await logs_of(api, job, selection.file, selection.rank)
     if selection.file and not logs and job["state"] in ENDED:
@@ -168,7 +171,7 @@ async def _print_new(
         except Unanswered:
             raise
         except Failure as error:
-            if len(logs) == 1:
+            if len(logs) == 1 and (selection.file or not judged):
                 raise
             unread.add(log.name)
             say(f"{printable(log.name)}: {error}")

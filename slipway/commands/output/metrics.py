@@ -11,13 +11,16 @@ from slipway.client.curves import Curve, Curves, answers, curves_as_json
 from slipway.client.patience import patiently
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
-from slipway.commands.jobs import asking_about
+from slipway.commands.jobs import asking_about, rejection
 from slipway.commands.output.drawing import HEAD, picture, points
 from slipway.failure import Failure
 from slipway.screen import json_text, say
+from slipway.terminal import printable
 
 _LOOK_EVERY = 2.0
-_NONE = 'no numbers; a job prints them as {"slipway": {"epoch": 3, "loss": 0.1}}: docs/how-to/plot-metrics.md'
+_HOW = 'a job prints them as {"slipway": {"epoch": 3, "loss": 0.1}}: docs/how-to/plot-metrics.md'
+#: Series that are named where none fits.
+_NAMED = 10
 
 
 class Shown(Protocol):
@@ -121,7 +124,7 @@ async def read(
         job = await (patiently(lambda: api.job(job_id)) if job else api.job(job_id))
         state = job["state"]
         if state == "rejected":
-            raise Failure(f"{job_id} was rejected, so it never ran; what is wrong: slipway show {job_id}")
+            raise Failure(rejection(job))
         if state in ENDED or state == "running" or not follow:
             async for answer in answers(api, job_id, after):
                 if answer["restarted"]:
@@ -132,6 +135,17 @@ async def read(
             break
         await asyncio.sleep(every)
     shown.end(curves)
-    for text in filter(None, (curves.note, "" if curves.all() else _NONE)):
+    for text in filter(None, (curves.note, "" if curves.all() or curves.others else _none(job))):
         say(text)
+    if curves.others and not curves.all():
+        names = ", ".join(map(printable, sorted(curves.others)[:_NAMED]))
+        raise Failure(f"no series of {job_id} has such a name{_yet(job)}; it has reported {names}")
     return int(follow and state != "succeeded")
+
+
+def _yet(job: Mapping[str, Any]) -> str:
+    return "" if job["state"] in ENDED else f" yet: the job is {job['state']}"
+
+
+def _none(job: Mapping[str, Any]) -> str:
+    return f"no numbers{_yet(job)}; {_HOW}"

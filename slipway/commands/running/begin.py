@@ -11,6 +11,7 @@ from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.commands.drop import Uploaded, etag_of, outlook_of, target_of, upload
+from slipway.commands.running.foresee import foresee
 from slipway.failure import Failure
 from slipway.screen import say
 
@@ -37,8 +38,8 @@ class Beginning:
     Another upload into the same folder takes the place of this one, or joins its job; both are refused.
     """
 
-    def __init__(self, settings: Settings, folder: Path, name: str) -> None:
-        self._settings, self._folder, self._name = settings, folder, name
+    def __init__(self, settings: Settings, folder: Path, name: str, *, force: bool = False) -> None:
+        self._settings, self._folder, self._name, self._force = settings, folder, name, force
         self._target = target_of(folder, name)
         self._receipt = receipts_of(self._target)
         self._uploaded: Uploaded | None = None
@@ -64,6 +65,8 @@ class Beginning:
                     f"{job_id} runs from the folder {self._target}, and would get other files; wait for its "
                     f"end (slipway wait {job_id}), or run this under a name of its own: --name"
                 )
+            if not self._force:
+                await foresee(self._settings, self._folder, self._target, api)
             before = await self._ids(api, {})
             uploaded = await upload(self._settings, self._folder, self._name, changed=True)
             self._uploaded = uploaded

@@ -15,8 +15,9 @@ from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.commands.drop import Uploaded, check, outlook_of, target_of, to_upload, upload
-from slipway.commands.jobs import show, standing
+from slipway.commands.jobs import rejection, show, standing
 from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
+from slipway.commands.running.foresee import foresee
 from slipway.failure import Failure
 from slipway.screen import put, remark, say
 from slipway.settings import address_beside
@@ -48,7 +49,7 @@ class _Drop:
         if not self.as_json:
             put(standing(job))
         if job["state"] == "rejected":
-            say(f"{job.get('message') or 'no reason is known'}; more: slipway show {job['id']}")
+            say(rejection(job))
 
 
 def run(
@@ -88,6 +89,8 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
             api, trouble = None, str(failure)
         lease = await ends.enter_async_context(folder_lease(drop.settings, drop.target))
         joined = await _joined(api, drop) if api else []
+        if not drop.force:
+            await foresee(drop.settings, drop.folder, drop.target, api)
         drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target)
         if not drop.as_json:  # before the next question may fail
             put(*(f"uploaded {name}" for name in uploaded.names))

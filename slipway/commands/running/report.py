@@ -71,5 +71,5 @@ class Report:
             say(fetched.text)
 
     def _end(self, job: Job, more: Mapping[str, Any]) -> None:
-        words = {name: job[name] for name in ("exitCode", "message") if name in job}
+        words = {name: job[name] for name in ("exitCode", "message", "lastError") if name in job}
         put_json({"event": "end", "id": job["id"], "state": job["state"], **words, **more}, indent=None)

@@ -15,7 +15,7 @@ from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
 from slipway.commands.drop import check, target_of
-from slipway.commands.jobs import why
+from slipway.commands.jobs import rejection, why
 from slipway.commands.output import log
 from slipway.commands.output.download import check_directory, fetch
 from slipway.commands.output.tail import last_errors
@@ -46,7 +46,7 @@ def run(
         job_id = _begin(beginning, url, key)
     if options.detach and job_id:
         report.begun(job_id, detached=True)
-        return 0
+        return asyncio.run(report_rejection(job_id, url, key))
 
     async def finish(api: Service) -> int:
         job = await _follow(api, job_id, beginning.files, report)
@@ -77,7 +77,7 @@ def drop(
     settings, report = settings_for(url, settings_file), Report(as_json)
     if not force:
         check(folder, target_of(folder, to))
-    beginning = Beginning(settings, folder, to)
+    beginning = Beginning(settings, folder, to, force=force)
     job_id = _begin(beginning, url, key)
 
     async def finish(api: Service) -> int:
@@ -123,6 +123,15 @@ async def _ordered(options: Options, url: str, key: str) -> Options:
         return options
     async with service(url, key) as api:
         return replace(options, choices=replace(choices, order=await choices.order.ids(api)))
+
+
+async def report_rejection(job_id: str, url: str, key: str) -> int:
+    """1 for a job that was rejected, which is said; else 0."""
+    async with service(url, key) as api:
+        job = await patiently(lambda: api.job(job_id))
+    if job["state"] == "rejected":
+        say(rejection(job))
+    return int(job["state"] == "rejected")
 
 
 async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> dict[str, Any]:

@@ -67,7 +67,9 @@ async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> No
     code, out, err = await slipway(door, tmp_path, "drop", "--force", str(folder))
 
     assert (code, f"  {folder.name}: rejected" in out) == (0, True), err
-    assert re.search(r"problems? and was not submitted; more: slipway show j_", err)
+    assert re.search(
+        r"was rejected, so it never ran: .*job\.json.*: SW\d+ .*; what is wrong: slipway show j_", err
+    )
 
 
 async def test_a_drop_without_an_api_says_how_to_find_its_job(door: Door, tmp_path: Path) -> None:

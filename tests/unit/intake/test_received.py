@@ -25,6 +25,15 @@ async def test_the_text_is_kept_as_it_came(world: World) -> None:
     assert world.receipt(job)["received"] == WRONG
 
 
+async def test_the_first_problem_is_what_lists_and_events_say(world: World) -> None:
+    job = (await world.message(WRONG.encode())).job
+
+    assert job.last_error.startswith("message:5:20: SW013 spec.properties.nodeCount: ")
+    assert line(job)["lastError"] == job.last_error == brief(job).last_error
+    assert len(job.last_error) <= 300
+    assert (await world.message(json.dumps(job_json()).encode(), "m2")).job.last_error == ""
+
+
 async def test_secrets_and_values_of_unknown_members_are_not(world: World) -> None:
     document = {**job_json(nodeCount=-1), "mystery": {"deep": ["hunter2"]}}
     document["properties"]["secrets"] = [{"name": "A", "value": "hunter3"}]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -50,6 +51,13 @@ async def test_a_result_that_is_none_says_how_the_job_ended() -> None:
     assert "ValueError: no data" in str(failed.value)
     assert failed.value.job.exit_code == 3
     assert isinstance(failed.value, Failure)
+
+
+async def test_a_download_of_which_no_file_fits_is_a_failure(tmp_path: Path) -> None:
+    async with answering(api(JOB)) as url:
+        job = await AsyncClient(url).job(ID)
+        with pytest.raises(Failure, match="no file fits modle; list them"):
+            await job.download("modle", to=tmp_path)
 
 
 async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:

@@ -34,7 +34,7 @@ export function Metrics({ job }: { job: JobDetail }) {
       <h2 id="metrics">Metrics</h2>
       <Refusal error={polled.error} readAt={polled.readAt} />
       {plots.note && <Notice kind="info">{plots.note}</Notice>}
-      {polled.value !== undefined && plots.all.length === 0 && <p class="quiet">The job has reported no numbers yet.</p>}
+      {polled.value !== undefined && plots.all.length === 0 && <p class="quiet">The job has reported no numbers{ended ? "" : " yet"}.</p>}
       <div class="plots">
         {plots.all.map((plot) => (
           <Curves key={plot.name} plot={plot} version={plots.version} />

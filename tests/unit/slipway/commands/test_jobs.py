@@ -67,6 +67,19 @@ def test_every_condition_is_asked_of_the_service_and_those_left_out_are_not(
     assert answers.requests == [{"path": "jobs", "limit": "20"}]
 
 
+def test_a_list_without_jobs_says_whether_its_conditions_leave_them_out(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class NoJobs(Answers):
+        async def json(self, method: str, path: str, *, params: dict[str, str]) -> dict[str, Any]:
+            return {"jobs": [], "next": None}
+
+    assert listed(monkeypatch, NoJobs(None)).output == "there are no jobs\n"
+    assert listed(monkeypatch, NoJobs(None), "--after", "x").output == "there are no more jobs\n"
+    assert "no job fits these conditions" in listed(monkeypatch, NoJobs(None), "--failed").output
+    assert json.loads(listed(monkeypatch, NoJobs(None), "--failed", "--json").output) == []
+
+
 def test_what_failed_has_a_word_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     answers = Answers(None)
     assert listed(monkeypatch, answers, "--failed").exit_code == 0

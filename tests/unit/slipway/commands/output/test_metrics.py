@@ -224,3 +224,15 @@ def test_series_beyond_the_bound_are_left_out_of_all_answers_together() -> None:
     named = Curves(["m2-*"])
     named.add(answer(*(series(f"m2-{number}", (1, 1)) for number in range(100))))
     assert (len(named.all()), named.note) == (100, "")
+
+
+@pytest.mark.parametrize(("state", "yet"), [("running", " yet: the job is running"), ("succeeded", "")])
+async def test_a_name_that_no_series_has_is_told_from_a_job_without_numbers(
+    state: str, yet: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    api = ScriptedService([state], [answer(series("loss", (1, 0.5)), series("acc", (1, 2)))])
+    with pytest.raises(Failure, match=f"no series of j_1 has such a name{yet}; it has reported acc, loss$"):
+        await shown(api, Table(io.StringIO()), "nope")
+
+    assert await shown(ScriptedService([state], [answer()]), Table(io.StringIO()), "nope") == 0
+    assert f"no numbers{yet}; a job prints them as" in capsys.readouterr().err

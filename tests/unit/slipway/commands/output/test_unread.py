@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
 from slipway.client.service import LogChunk, Service
-from slipway.commands.output import download
+from slipway.commands.output import download, files
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, read
 from slipway.failure import Failure
@@ -44,7 +45,7 @@ async def test_one_log_that_cannot_be_read_does_not_end_the_others(
 
     code = await read(Odd([job(*ENDED)], {1: logs}), "j_1", selection, Printer(out), follow=True, every=0)
 
-    assert code == 1
+    assert code == 0  # the job has succeeded
     assert out.getvalue().splitlines() == [b"0 | line", b"2 | line"]
     assert capsys.readouterr().err.count("stdout-1.txt: the path leads out") == 1
 
@@ -55,27 +56,124 @@ async def test_the_only_log_that_cannot_be_read_is_the_end() -> None:
         await read(api, "j_1", Selection(), Printer(io.BytesIO()), follow=False)
 
 
-@pytest.mark.parametrize(("state", "note"), [("queued", True), ("running", True), ("succeeded", False)])
-async def test_a_download_says_where_more_may_come(
-    state: str,
-    note: bool,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+async def test_a_job_that_succeeded_is_followed_to_0_though_its_log_cannot_be_read(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    class Empty(Wrote):
-        async def job(self, job_id: str) -> dict[str, Any]:
-            return {"id": job_id, "state": state}
+    api = Odd([job(*ENDED)], {1: {"stdout-1.txt": b"x"}})
+    out = Printer(io.BytesIO())
 
-        async def outputs(self, job_id: str) -> list[str]:
-            return ["OUT"]
+    assert await read(api, "j_1", Selection(), out, follow=True, every=0) == 0
+    assert "stdout-1.txt: the path leads out" in capsys.readouterr().err
+    with pytest.raises(Failure, match="leads out"):
+        await read(api, "j_1", Selection(file="stdout-1.txt"), out, follow=True, every=0)
 
-    def asking(job: str, ask: Callable[[Service, str], Coroutine[Any, Any, int]], url: str, key: str) -> int:
-        return asyncio.run(ask(Empty({}), job))
 
-    monkeypatch.setattr(download, "asking_about", asking)
+class Empty(Wrote):
+    """A service whose job is in one state after the other."""
+
+    def __init__(self, *states: str, held: Mapping[str, Any] = MappingProxyType({})) -> None:
+        super().__init__(held)
+        self.states = list(states)
+
+    async def job(self, job_id: str) -> dict[str, Any]:
+        return {"id": job_id, "state": self.states.pop(0) if len(self.states) > 1 else self.states[0]}
+
+    async def outputs(self, job_id: str) -> list[str]:
+        return ["OUT"]
+
+
+@pytest.fixture
+def service(monkeypatch: pytest.MonkeyPatch) -> Callable[[Empty], None]:
+    def serve(api: Empty) -> None:
+        def asking(
+            job: str, ask: Callable[[Service, str], Coroutine[Any, Any, int]], url: str, key: str
+        ) -> int:
+            return asyncio.run(ask(api, job))
+
+        for module in (download, files):
+            monkeypatch.setattr(module, "asking_about", asking)
+
+    return serve
+
+
+Serve = Callable[[Empty], None]
+
+
+@pytest.mark.parametrize(("state", "note"), [("queued", True), ("running", True), ("succeeded", False)])
+async def test_a_download_before_the_end_says_that_it_is_one(
+    state: str, note: bool, tmp_path: Path, service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service(Empty(state))
+
     assert await asyncio.to_thread(download.download, "j_1", (), tmp_path / "to", "", "") == 0
 
     shown = capsys.readouterr()
     assert shown.out.startswith("0 files")
     assert (f"j_1 is {state}: what it writes from now on" in shown.err) is note
+    assert (f"there is nothing in $AZ_BATCHAI_OUTPUT_OUT yet: the job is {state}" in shown.err) is note
+    assert ("left nothing in $AZ_BATCHAI_OUTPUT_OUT" in shown.err) is not note
+
+
+@pytest.mark.parametrize(("state", "yet"), [("running", " yet: the job is running"), ("failed", "")])
+async def test_yet_is_said_of_what_may_still_be_written_and_of_nothing_else(
+    state: str, yet: str, tmp_path: Path, service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service(Empty(state))
+
+    def failure(*call: Any) -> str:
+        with pytest.raises(Failure) as failed:
+            call[0](*call[1:])
+        return str(failed.value)
+
+    patterns = await asyncio.to_thread(failure, download.download, "j_1", ("a", "b"), tmp_path, "", "")
+    assert patterns.startswith(f"no file fits a b{yet}; ")
+    name = await asyncio.to_thread(failure, download.cat, "j_1", "OUT/x", "", "")
+    assert name.startswith(f"there is no file OUT/x{yet}; ")
+    await asyncio.to_thread(files.run, "j_1", "OUT", ".", "", "")
+    assert capsys.readouterr().out == f"there are no files{yet}\n"
+    await asyncio.to_thread(lambda: files.tree("j_1", "", "", as_json=False))
+    assert capsys.readouterr().out == f"there are no files{yet}\n"
+
+
+async def test_what_was_written_last_is_found_though_the_job_ended_meanwhile(
+    service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    class Late(Empty):
+        async def job(self, job_id: str) -> dict[str, Any]:
+            self.root = {"late.txt": b"1"}
+            return await super().job(job_id)
+
+    service(Late("succeeded"))
+
+    await asyncio.to_thread(files.run, "j_1", "OUT", ".", "", "")
+
+    assert "late.txt" in capsys.readouterr().out
+
+
+async def test_each_pattern_of_which_nothing_fits_is_named(
+    tmp_path: Path, service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service(Empty("succeeded", held={"a.txt": b"a"}))
+
+    code = await asyncio.to_thread(download.download, "j_1", ("a.txt", "modle/*"), tmp_path, "", "")
+
+    assert code == 1
+    assert (tmp_path / "OUT/a.txt").read_bytes() == b"a"
+    assert "no file fits modle/*;" in capsys.readouterr().err
+
+
+async def test_files_of_another_job_in_the_directory_are_named(
+    tmp_path: Path, service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service(Empty("succeeded", held={"a.txt": b"a"}))
+
+    for job_id, other in (("j_1", ""), ("j_1", ""), ("j_2", "j_1"), ("j_2", "")):
+        await asyncio.to_thread(download.download, job_id, (), tmp_path, "", "")
+        assert ("has files of" in capsys.readouterr().err) is bool(other)
+
+
+def test_a_directory_in_which_nothing_can_be_made_is_refused_before_the_job(tmp_path: Path) -> None:
+    download.check_directory(tmp_path / "new/below")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(Failure, match="no file can be saved in /proc: "):
+        download.check_directory(Path("/proc/nope"))

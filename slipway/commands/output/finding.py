@@ -1,0 +1,37 @@
+"""What a job left, looked for so that "yet" is said of a job that may still write, and of no other."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from slipway.client.patience import patiently
+from slipway.client.service import Service
+from slipway.client.watch import ENDED
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Finding(Generic[T]):
+    """What was found; and the state of a job that may still write, where something is missing."""
+
+    what: T
+    state: str = ""
+
+    @property
+    def yet(self) -> str:
+        """What ends a sentence about what is missing."""
+        return f" yet: the job is {self.state}" if self.state else ""
+
+
+async def look_for(
+    api: Service, job_id: str, find: Callable[[], Awaitable[T]], is_whole: Callable[[T], bool]
+) -> Finding[T]:
+    """Find it; if something is missing of a job that has ended, once more: it may have been written last."""
+    what = await find()
+    if is_whole(what):
+        return Finding(what)
+    state = (await patiently(lambda: api.job(job_id)))["state"]
+    if state not in ENDED:
+        return Finding(what, state)
+    return Finding(await find())

@@ -1,0 +1,78 @@
+"""What a folder would begin, before it is uploaded: it is refused where that is nothing, or a rejection."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from shared.intake.folder import ENVELOPE_FILE, JOB_FILE, Plan
+from shared.jobspec import is_bare_job
+from shared.settings import Settings
+from slipway.client.refusal import placed
+from slipway.client.service import Service
+from slipway.commands.drop import outlook_of, to_upload
+from slipway.failure import Failure
+
+#: What makes a JSON file one that `slipway submit` takes.
+_MESSAGE = ("spec", "specBlob", "properties")
+
+
+async def foresee(settings: Settings, folder: Path, target: str, api: Service | None) -> None:
+    """Raise Failure where no job would begin, or the app, as far as it answers, would reject one.
+
+    What an earlier upload left in the folder of the container counts as well.
+    """
+    files = {f"{target}/{path.relative_to(folder).as_posix()}": path for path in to_upload(folder)}
+    read = {JOB_FILE, ENVELOPE_FILE}
+    contents = {name: path.read_bytes() if path.name in read else b"" for name, path in files.items()}
+    outlook = await outlook_of(settings, list(contents), contents)
+    if not outlook.runs and not outlook.template:
+        raise Failure(
+            f"nothing was uploaded, because no job would begin: {'; '.join(outlook.waits)}{_hint(folder)}"
+        )
+    for plan in outlook.plans if api else ():
+        if errors := await _errors(api, plan, contents):
+            shown = placed(errors, str(files.get(plan.job.blob.name, plan.job.blob.name)))
+            raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
+
+
+async def _errors(api: Service | None, plan: Plan, contents: Mapping[str, bytes]) -> list[dict[str, Any]]:
+    """Why the app would reject a run; nothing where it cannot be asked: then its receipt will say so."""
+    parameters = {"folder": plan.folder.rstrip("/")}
+    if plan.script is not None:
+        parameters["script"] = plan.script.name.rpartition("/")[2]
+    try:
+        body = await api.explain(_document(plan, contents), parameters) if api else {}
+    except Failure:
+        return []
+    if body.get("verdict") != "rejected":
+        return []
+    return [one for one in body.get("problems", ()) if one.get("severity") == "error"]
+
+
+def _document(plan: Plan, contents: Mapping[str, bytes]) -> bytes:
+    """The job.json, in the envelope that lies beside it."""
+    beside = contents.get(plan.envelope.name, b"") if plan.envelope else b""
+    job = plan.job.document
+    if not beside or job is None:
+        return plan.job.raw
+    try:
+        envelope, written = json.loads(beside.decode("utf-8-sig")), json.loads(plan.job.raw)
+    except (ValueError, RecursionError):
+        return plan.job.raw
+    own = {"spec": written} if is_bare_job(written) else written
+    return json.dumps({**own, **envelope}).encode()
+
+
+def _hint(folder: Path) -> str:
+    """What else may be meant: a message is submitted; any folder goes up with --force."""
+    for path in sorted(folder.glob("*.json")):
+        if path.name in (JOB_FILE, ENVELOPE_FILE):
+            continue
+        try:
+            document = json.loads(path.read_bytes())
+        except (ValueError, RecursionError, OSError):
+            continue
+        if isinstance(document, dict) and any(name in document for name in _MESSAGE):
+            return f"; {path.name} is a message, which is submitted: slipway submit {path}"
+    return "; add what is missing, or upload it all the same: slipway drop --force"
