@@ -13,6 +13,7 @@ from slipway.client.service import service
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.order import Order
 from slipway.commands.jobs import job_id
+from slipway.commands.sweeps.naming import sweep_id
 from slipway.failure import Failure
 from slipway.job import AsyncJob
 from slipway.sweep import AsyncSweep
@@ -99,8 +100,9 @@ class AsyncClient:
             return await self.sweep(body["sweepId"])
 
     async def sweep(self, sweep: str) -> AsyncSweep:
-        """A sweep by its id. Raises Failure for what can be none; the service is not asked yet."""
-        return AsyncSweep(sweep, self._url, self._key)
+        """A sweep by its id, the beginning of it, its name (then the latest), or `last`."""
+        async with service(self._url, self._key) as api:
+            return AsyncSweep(await sweep_id(api, sweep), self._url, self._key)
 
     async def job(self, job: str) -> AsyncJob:
         """A job by its id, the beginning of it, its name (then the latest), or `last`."""

@@ -131,7 +131,7 @@ class Client:
         return Sweep(_wait_for(self._client.submit_sweep(document, idempotency_key=idempotency_key)))
 
     def sweep(self, sweep: str) -> Sweep:
-        """A sweep by its id. Raises Failure for what can be none; the service is not asked yet."""
+        """A sweep by its id, the beginning of it, its name (then the latest), or `last`."""
         return Sweep(_wait_for(self._client.sweep(sweep)))
 
     def jobs(self, *, limit: int = 50, **conditions: str) -> list[Job]:

@@ -110,7 +110,10 @@ def jobs(
     since: Annotated[
         str | None, typer.Option(help="created since then: 2h, 7d, or 2026-11-20T10:00:00Z")
     ] = None,
-    sweep: Annotated[str | None, typer.Option(help="the sweep of the jobs, s_…")] = None,
+    sweep: Annotated[
+        str | None,
+        typer.Option(help="the sweep of the jobs: its id (or the beginning of it), its name, or last"),
+    ] = None,
     limit: Annotated[int, typer.Option(min=1, help="most jobs to show")] = 20,
     after: Annotated[str | None, typer.Option(help="continue an earlier list")] = None,
     failed: Annotated[bool, typer.Option("--failed", help="the same as --state failed,lost")] = False,

@@ -15,8 +15,9 @@ from slipway.times import moment
 Answer = TypeVar("Answer")
 #: Jobs among which the beginning of an id is looked for.
 _RECENT = 1000
-#: Characters of an id that name a job.
-_SHORTEST = 5
+#: Characters of an id that name a job, or a sweep; and the id of a sweep.
+SHORTEST = 5
+SWEEP_ID = re.compile(r"s_[a-z2-7]{24}", re.ASCII)
 
 
 def cancel(job: str, url: str, key: str, *, as_json: bool = False) -> int:
@@ -109,15 +110,18 @@ def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: s
 
 
 async def job_id(api: Service, job: str) -> str:
-    """The id of a job by its id, by the beginning of it, by its name (then the latest), or by `last`."""
+    """The id of a job by its id, by the beginning of it, by its name (then the latest), or by `last`.
+
+    `last` is the latest job also where one is called so. Raises Failure, for a sweep with what to do instead.
+    """
     if is_job_id(job):
         return job
     if job == "last":
         latest = (await api.jobs({}, 1)).jobs
         if not latest:
             raise Failure("there is no job yet; submit one: slipway run, slipway submit")
-    elif job.startswith("j_") and len(job) < _SHORTEST:
-        raise Failure(f"{job} is too short to mean one job; write at least {_SHORTEST} characters of its id")
+    elif job.startswith("j_") and len(job) < SHORTEST:
+        raise Failure(f"{job} is too short to mean one job; write at least {SHORTEST} characters of its id")
     elif job.startswith("j_"):
         latest = [one for one in (await api.jobs({}, _RECENT)).jobs if one["id"].startswith(job)]
         if len(latest) > 1:
@@ -127,6 +131,12 @@ async def job_id(api: Service, job: str) -> str:
     else:
         # A * would ask the service for every name that begins so, and mean a job that no one named.
         latest = [] if "*" in job else (await api.jobs({"name": job}, 1)).jobs
+    if not latest and job.startswith("s_"):
+        sweep = job[:80]
+        raise Failure(
+            f"{sweep} is no job; of a sweep, ask for its jobs (slipway jobs --sweep {sweep}), "
+            f"how far it is (slipway sweep show {sweep}), or the end of all (slipway sweep cancel {sweep})"
+        )
     if not latest:
         raise Failure(f"no job has the id or the name {job[:80]!r}; `slipway jobs` shows them")
     return str(latest[0]["id"])

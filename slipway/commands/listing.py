@@ -12,6 +12,7 @@ from typing import Any
 from slipway.client.patience import patiently
 from slipway.client.service import Listed, Service
 from slipway.commands.jobs import asking, show, why
+from slipway.commands.sweeps.naming import sweep_id
 from slipway.failure import Failure
 from slipway.screen import cells, cut, padded, put, put_json, remark, table
 from slipway.terminal import RESET, coloured
@@ -60,7 +61,7 @@ def jobs(
     """Show the newest jobs that fit the conditions; standard error shows how to list more."""
 
     async def ask(api: Service) -> int:
-        listing = await api.jobs(conditions, limit)
+        listing = await api.jobs(await _with_sweep(api, conditions), limit)
         rows = partial(lines, view=view) if listing.jobs else lambda _: [_none(conditions)]
         show(listing.jobs, rows, as_json=as_json, colour=view.colour)
         if listing.next:
@@ -75,6 +76,12 @@ def _none(conditions: Mapping[str, str]) -> str:
     if conditions.keys() == {"after"}:
         return "there are no more jobs"
     return "no job fits these conditions; `slipway jobs` lists all" if conditions else "there are no jobs"
+
+
+async def _with_sweep(api: Service, conditions: Mapping[str, str]) -> dict[str, str]:
+    """The conditions with the id of the sweep that they name, if any."""
+    sweep = {"sweep": await sweep_id(api, conditions["sweep"])} if "sweep" in conditions else {}
+    return {**conditions, **sweep}
 
 
 def more(following: str, view: View) -> str:
@@ -93,7 +100,8 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
 
     async def ask(api: Service) -> int:
         states: dict[str, str] = {}
-        listing = await api.jobs(conditions, limit)  # at once where nothing answers
+        chosen = await _with_sweep(api, conditions)
+        listing = await api.jobs(chosen, limit)  # at once where nothing answers
         while True:
             if as_json:
                 for job in jobs_in_new_states(listing.jobs, states):
@@ -101,7 +109,7 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
             else:
                 _draw(listing, view, states, _none(conditions))
             await asyncio.sleep(_EVERY)
-            listing = await patiently(lambda: api.jobs(conditions, limit))
+            listing = await patiently(lambda: api.jobs(chosen, limit))
 
     try:
         return asking(ask, url, key)

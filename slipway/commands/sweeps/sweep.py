@@ -5,6 +5,7 @@ from typing import Any
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
+from slipway.commands.sweeps.naming import sweep_id
 from slipway.commands.sweeps.ranking import Ranked, ranking
 from slipway.failure import Failure
 from slipway.screen import remark, table
@@ -21,15 +22,16 @@ def show_sweep(
         raise Failure("--max belongs to --best METRIC")
 
     async def ask(api: Service) -> int:
-        answer = await api.sweep(sweep)
+        identity = await sweep_id(api, sweep)
+        answer = await api.sweep(identity)
         if not best:
             show(answer, lines, as_json=as_json)
             return 0
-        ranked = await ranking(api, sweep, best, most=most)
+        ranked = await ranking(api, identity, best, most=most)
         for job, reason in sorted(ranked.unread.items()):
             remark(f"left out: {job}: {reason}")
         if not ranked.jobs:
-            raise Failure(f"no job of {sweep} has reported {best!r} so far; see `slipway metrics JOB`")
+            raise Failure(f"no job of {identity} has reported {best!r} so far; see `slipway metrics JOB`")
         chosen = [{"value": one.value, **one.job} for one in ranked.jobs]
         whole = {**answer, "best": chosen}
         show(whole, lambda _: [*lines(answer), "", *_best(ranked.jobs[:_SHOWN], best)], as_json=as_json)
@@ -42,7 +44,7 @@ def cancel(sweep: str, url: str, key: str, *, as_json: bool = False) -> int:
     """Ask for the end of every job of a sweep."""
 
     async def ask(api: Service) -> int:
-        show(await api.cancel_sweep(sweep), lines, as_json=as_json)
+        show(await api.cancel_sweep(await sweep_id(api, sweep)), lines, as_json=as_json)
         return 0
 
     return asking(ask, url, key)

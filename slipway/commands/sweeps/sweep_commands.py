@@ -12,7 +12,9 @@ app = typer.Typer(
     help="Look at a sweep of jobs, or cancel all of them.",
     no_args_is_help=True,
 )
-Sweep = Annotated[str, typer.Argument(metavar="SWEEP", help="its id, s_…")]
+Sweep = Annotated[
+    str, typer.Argument(metavar="SWEEP", help="its id (or the beginning of it), its name, or last")
+]
 
 
 @app.command(short_help="Show how far a sweep is, and its best jobs.")

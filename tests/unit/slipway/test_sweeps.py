@@ -73,8 +73,14 @@ async def test_a_sweep_is_waited_for_until_it_has_ended(monkeypatch: pytest.Monk
 
 @pytest.mark.parametrize("identity", ["tune", "j_" + "a" * 24, SWEEP + "/../x", ""])
 async def test_what_is_no_id_of_a_sweep_is_a_failure(identity: str) -> None:
+    async def api(_: web.Request) -> web.StreamResponse:
+        return web.json_response({"jobs": [], "next": None})
+
+    async with answering(api) as url:
+        with pytest.raises(Failure, match="no sweep of the latest 1,000 jobs has the id or the name"):
+            await AsyncClient(url).sweep(identity)
     with pytest.raises(Failure, match="is not the id of a sweep"):
-        await AsyncClient("http://127.0.0.1:9").sweep(identity)
+        AsyncSweep(identity, url, "")
 
 
 async def test_an_answer_that_is_no_sweep_is_a_failure() -> None:

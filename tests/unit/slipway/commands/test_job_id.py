@@ -71,3 +71,17 @@ async def test_too_little_of_an_id_means_no_job(api: Listing) -> None:
     with pytest.raises(Failure, match="too short"):
         await job_id(api, "j_")
     assert api.calls == 0
+
+
+async def test_last_is_the_latest_also_where_a_job_is_called_so() -> None:
+    assert await job_id(Listing((NEWEST, "train"), (OLDEST, "last")), "last") == NEWEST
+
+
+@pytest.mark.parametrize("sweep", ["s_" + "ab" * 12, "s_abc"])
+async def test_a_sweep_in_place_of_a_job_is_told_what_there_is(api: Listing, sweep: str) -> None:
+    with pytest.raises(Failure, match=f"slipway jobs --sweep {sweep}.*slipway sweep cancel {sweep}"):
+        await job_id(api, sweep)
+
+
+async def test_a_job_whose_name_begins_like_a_sweep_is_found() -> None:
+    assert await job_id(Listing((NEWEST, "s_abc")), "s_abc") == NEWEST
