@@ -12,7 +12,7 @@ Other = TypeVar("Other")
 #: A quick look draws one of so many examples, and never fewer than the next number.
 _SHARE, _FEWEST = 5, 20
 #: Of a long row of cases, a quick look tries one of so many.
-STRIDE = 24
+STRIDE = 48
 
 _everything = False
 
