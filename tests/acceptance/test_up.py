@@ -24,6 +24,8 @@ ROOT = Path(__file__).resolve().parents[2]
 FREE_PORTS = ("--port=0", "--storage-port=0", "--emulator-port=0", "--receiver-port=0")
 #: Seconds without any progress.
 PATIENCE = 180.0
+#: Seconds that a job sleeps which only ends when it is ended; no other process sleeps so long.
+LONG = "86399"
 
 
 @dataclass(frozen=True)
@@ -71,14 +73,14 @@ async def up(data: Path, *options: str) -> AsyncIterator[Up]:
             await process.communicate()
 
 
-async def test_what_it_prints_works_and_a_restart_goes_on(slipway: Slipway, tmp_path: Path) -> None:
-    async with up(tmp_path) as running:
+async def test_what_it_prints_works_a_first_job_runs_once_and_a_restart_goes_on(
+    slipway: Slipway, tmp_path: Path
+) -> None:
+    async with up(tmp_path, "--example") as running:
         settings, url = f"--settings={running.settings}", f"--url={running.url}"
         assert open_to_others(tmp_path) == []
         setup = await slipway("setup", settings)
-        request = json.loads((ROOT / "examples" / "request.json").read_text())
-        request["spec"]["properties"]["customToolkitSettings"]["commandLine"] = "sleep 600"
-        (tmp_path / "long.json").write_text(json.dumps(request))
+        (tmp_path / "long.json").write_text(long_request())
         await slipway("drop", "--force", "examples/mistakes", settings)
         job = re.match(r"j_\w+", await slipway("submit", str(tmp_path / "long.json"), url))
         assert job is not None
@@ -86,26 +88,21 @@ async def test_what_it_prints_works_and_a_restart_goes_on(slipway: Slipway, tmp_
         page = {"Origin": "https://evil.example", "Content-Type": "text/plain"}
         assert await post(running.url, page) == 403
         assert await post(running.url, {"Content-Type": "text/plain"}) == 415
-        table, patience = "", Patience(PATIENCE)
-        # By the column: what a job waits for names the state that it will have.
-        while not ("rejected" in table and re.search(r" cancelled +\d{4}-", table)):
-            table = await slipway("jobs", url)
-            states = re.findall(r"queued|running|cancel\w+|rejected", table)
-            assert not patience.is_over(states), table
-            await asyncio.sleep(0.5)
-        code = await running.stop(signal.SIGINT)
+        table = await until_ended(slipway, url)
+        await running.stop(signal.SIGTERM)
 
-    async with up(tmp_path) as again:
+    async with up(tmp_path, "--example") as again:
+        await asyncio.sleep(3)
         after = await slipway("jobs", f"--url={again.url}")
         for line in re.findall(r"^  (curl .*)$", again.printed, re.MULTILINE):
             await curl(line)
-        await again.stop(signal.SIGTERM)
+        await assert_killed_it_leaves_nothing(again)
 
-    assert code == 0
     assert "created" not in setup, "setup finds what `up` has made"
     assert "was there" in setup
     assert "share logs: was there" in again.printed
-    assert table == after
+    assert table == after, "no second example"
+    assert table.count("j_") == 3
 
 
 @pytest.mark.thorough
@@ -124,29 +121,7 @@ async def test_another_host_runs_the_app_with_the_settings_that_up_writes(
         assert await running.stop(signal.SIGINT) == 0
 
 
-async def test_a_first_job_runs_where_there_is_none_and_nothing_outlives_a_stack_that_is_killed(
-    slipway: Slipway, tmp_path: Path
-) -> None:
-    async with up(tmp_path, "--example") as running:
-        table, patience = "", Patience(PATIENCE)
-        while not re.search(r"digits .* succeeded", table):
-            table = await slipway("jobs", f"--url={running.url}")
-            assert not patience.is_over(re.findall(r"queued|running|failed", table)), table
-            await asyncio.sleep(1)
-        await running.stop(signal.SIGTERM)
-
-    async with up(tmp_path, "--example") as again:
-        await asyncio.sleep(3)
-        assert (await slipway("jobs", f"--url={again.url}")).count("j_") == 1
-        everybody = psutil.Process(again.process.pid).children(recursive=True)
-        again.process.kill()
-        await again.process.communicate()
-
-        _, remaining = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
-        assert [one for one in remaining if one.status() != psutil.STATUS_ZOMBIE] == []
-
-
-async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_given(
+async def test_a_job_finds_what_up_was_given_setup_finds_the_shares_and_ctrl_c_ends_the_processes_of_jobs(
     slipway: Slipway, tmp_path: Path
 ) -> None:
     vault, command = "https://our-vault.vault.azure.net/secrets/token", "mount -t nfs server:/data"
@@ -170,30 +145,15 @@ async def test_a_job_finds_the_secrets_and_the_mounts_that_up_was_given(
         job = re.match(r"j_\w+", await slipway("submit", str(tmp_path / "job.json"), url))
         assert job is not None
         log = await slipway("log", job[0], "--follow", url)
-        await running.stop(signal.SIGTERM)
-
-    assert "from outside\n12\n" in log
-
-
-async def test_setup_finds_the_shares_of_azurites_account_and_ctrl_c_ends_the_processes_of_jobs(
-    slipway: Slipway, tmp_path: Path
-) -> None:
-    async with up(tmp_path) as running:
         await assert_setup_finds_the_shares(slipway, tmp_path, running)
-        settings, url = f"--settings={running.settings}", f"--url={running.url}"
-        long = tmp_path / "long.json"
-        long.write_text(
-            (ROOT / "examples" / "message.json").read_text().replace("--epochs 20", "--epochs 9999")
-        )
-        await slipway("drop", "examples/digits", settings)
-        await slipway("enqueue", str(long), settings)
+        (tmp_path / "long.json").write_text(long_request())
+        await slipway("enqueue", str(tmp_path / "long.json"), f"--settings={running.settings}")
         async with asyncio.timeout(PATIENCE):
-            # The dropped folder is a job, too, and may be the first to train.
-            while "digits-seed-11" not in await slipway("jobs", "--state=active", url):  # noqa: ASYNC110
-                await asyncio.sleep(0.5)
-            await until_training(running.process.pid)
+            await until_it_runs(running.process.pid)
+        code = await running.stop(signal.SIGINT)
 
-        assert await running.stop(signal.SIGINT) == 0
+    assert code == 0
+    assert "from outside\n12\n" in log
 
 
 async def assert_setup_finds_the_shares(slipway: Slipway, folder: Path, running: Up) -> None:
@@ -234,19 +194,45 @@ async def curl(line: str) -> None:
     assert await ran.wait() == 0, line
 
 
-async def until_training(pid: int) -> None:
-    """Wait for a training script among the descendants."""
-    while True:
-        if training(pid):
-            return
+def long_request() -> str:
+    """A job that does not end by itself."""
+    request = json.loads((ROOT / "examples" / "request.json").read_text())
+    request["spec"]["properties"]["customToolkitSettings"]["commandLine"] = f"sleep {LONG}"
+    return json.dumps(request)
+
+
+async def until_ended(slipway: Slipway, url: str) -> str:
+    """The table of jobs once the example has succeeded, one is rejected, and the long one is over."""
+    table, patience = "", Patience(PATIENCE)
+    # By the column: what a job waits for names the state that it will have.
+    ends = (r"digits .* succeeded", r" rejected", r" cancelled +\d{4}-")
+    while not all(re.search(end, table) for end in ends):
+        table = await slipway("jobs", url)
+        states = re.findall(r"queued|running|failed|cancel\w+|rejected", table)
+        assert not patience.is_over(states), table
+        await asyncio.sleep(0.5)
+    return table
+
+
+async def assert_killed_it_leaves_nothing(running: Up) -> None:
+    everybody = psutil.Process(running.process.pid).children(recursive=True)
+    running.process.kill()
+    await running.process.communicate()
+    _, remaining = await asyncio.to_thread(psutil.wait_procs, everybody, timeout=PATIENCE)
+    assert [one for one in remaining if one.status() != psutil.STATUS_ZOMBIE] == []
+
+
+async def until_it_runs(pid: int) -> None:
+    """Wait for the long job among the descendants."""
+    while not runs(pid):  # noqa: ASYNC110
         await asyncio.sleep(0.2)
 
 
-def training(pid: int) -> bool:
-    """Whether one of the descendants runs a training script."""
+def runs(pid: int) -> bool:
+    """Whether one of the descendants runs the long job."""
     for process in psutil.Process(pid).children(recursive=True):
         try:
-            if any(part.endswith("train.py") for part in process.cmdline()):
+            if process.cmdline() == ["sleep", LONG]:
                 return True
         except psutil.NoSuchProcess:
             continue
