@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -18,12 +18,14 @@ from shared.core.engine import Engine
 from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Target
 from shared.core.ports import Ports
-from shared.core.visible import is_askable
+from shared.core.visible import escaped, is_askable
 from shared.operate.output import refusal, stored_of, target_of
 
 #: Bytes of the files, their number, that of the folders, and how deep they lie, at most.
 MOST_BYTES, MOST_FILES, _MOST_FOLDERS, _DEEPEST = 32 << 20, 1_000, 500, 32
 _CHUNK = 4 << 20
+#: Entries that are not in the file and are named in its comment, and bytes of that (a ZIP file takes 65,535).
+_NAMED, _LONGEST_COMMENT = 100, 60_000
 #: What a ZIP file can say of a time.
 _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 _MODE = 0o100644 << 16
@@ -49,7 +51,7 @@ class _Member(NamedTuple):
 class _Tree:
     members: list[_Member] = field(default_factory=list)
     #: links that lead elsewhere, and names that cannot be asked for
-    left_out: int = 0
+    left_out: list[str] = field(default_factory=list)
 
 
 async def zipped(ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER) -> Zipped:
@@ -94,7 +96,7 @@ async def _tree(
         for file in listed.files:
             name = f"{path}/{file.name}".lstrip("/")
             if file.link or file.left_out or not _is_name(file.name):
-                tree.left_out += 1
+                tree.left_out.append(name)
             elif file.size is None:
                 ahead.append((name, depth + 1, ""))
             else:
@@ -113,14 +115,14 @@ async def _tree(
 async def _archive(
     engine: Engine, target: Target, directory: str, tree: _Tree, too_much: Callable[[str], Misuse]
 ) -> Zipped:
-    buffer, left_out, size = io.BytesIO(), tree.left_out, 0
+    buffer, left_out, size = io.BytesIO(), list(tree.left_out), 0
     # Stored: what fills a directory, such as weights and images, is compressed already.
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for member in tree.members:
             try:
                 first = await engine.read(target, directory, member.path, 0, _CHUNK)
             except NotFound:  # deleted since, or a link of the job has taken its place
-                left_out += 1
+                left_out.append(member.path)
                 continue
             with archive.open(_info(f"{directory}/{member.path}", member.modified), "w") as entry:
                 chunk = first
@@ -132,8 +134,16 @@ async def _archive(
                         break
                     chunk = await engine.read(target, directory, member.path, chunk.next, _CHUNK)
         if left_out:
-            archive.comment = f"{left_out} entries of the directory are not in this file".encode()
-    return Zipped(buffer.getvalue(), left_out)
+            archive.comment = _comment(left_out)
+    return Zipped(buffer.getvalue(), len(left_out))
+
+
+def _comment(left_out: Sequence[str]) -> bytes:
+    """How many entries the file lacks, and what the first of them are called."""
+    names = ", ".join(escaped(name) for name in sorted(left_out)[:_NAMED])
+    more = ", …" if len(left_out) > _NAMED else ""
+    text = f"{len(left_out)} entries of the directory are not in this file: {names}{more}"
+    return text.encode("utf-8", "backslashreplace")[:_LONGEST_COMMENT]
 
 
 def _info(name: str, modified: datetime | None) -> zipfile.ZipInfo:

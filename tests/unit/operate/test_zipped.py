@@ -110,7 +110,21 @@ async def test_names_that_lead_elsewhere_are_left_out_and_counted(world: World, 
 
     assert (archive.left_out, [*content(archive)]) == (9, ["stdouterr/stdout.txt"])
     with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
-        assert opened.comment == b"9 entries of the directory are not in this file"
+        comment = opened.comment.decode()
+    assert comment.startswith("9 entries of the directory are not in this file: ")
+    assert "models/elsewhere" in comment
+    assert comment.isprintable()
+
+
+async def test_of_very_many_entries_that_are_left_out_the_first_are_named(world: World, job: Job) -> None:
+    links = [OutputFile(f"{number:03}" + "x" * 997, None, None, link=True) for number in range(150)]
+    world.engine.listed["models"] = tuple(links)
+
+    archive = await zipped_of(world, job)
+
+    with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
+        assert opened.comment.startswith(b"150 entries of the directory are not in this file: models/000x")
+        assert len(opened.comment) < 65_536
 
 
 async def test_a_file_that_is_gone_when_it_is_read_is_left_out(world: World, job: Job) -> None:
