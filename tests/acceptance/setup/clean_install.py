@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from local.setup.interpreter import Interpreter, ask, candidates
+from tests.acceptance.setup.package import PACKAGES, Size, measure, package
 from tests.acceptance.setup.wheel import wheel
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -49,17 +50,18 @@ def main(versions: Sequence[str]) -> int:
         if result is None:
             sys.stdout.write(f"Python {version}: not tried, there is none that can make environments\n")
             continue
+        size = ""
         try:
             if version in _OF_APP:
                 with tempfile.TemporaryDirectory() as folder:
-                    try_app(result, Path(folder))
+                    size = f"; of its package, {try_app(result, Path(folder))}"
             with tempfile.TemporaryDirectory() as folder:
                 try_command(result, Path(folder))
         except Failed as error:
             sys.stdout.write(f"Python {version}: FAILED: {error}\n")
             return 1
-        app = "the app is installed and loads; what has another hash is refused; "
-        sys.stdout.write(f"Python {version}: {app if version in _OF_APP else ''}the command alone works\n")
+        app = "the app is installed and loads; what has another hash is refused; " if size else ""
+        sys.stdout.write(f"Python {version}: {app}the command alone works{size}\n")
     return 0
 
 
@@ -71,10 +73,10 @@ def interpreter(version: str) -> Interpreter | None:
     return None
 
 
-def try_app(result: Interpreter, folder: Path) -> None:
-    """Raises Failed."""
-    for file in _LISTS:
-        shutil.copy(ROOT / file, folder)
+def try_app(result: Interpreter, folder: Path) -> Size:
+    """What a deployment sends and builds. Raises Failed."""
+    app = folder / "app"
+    package(app)
     run(result.path, "-m", "venv", "clean", cwd=folder)
     python = str(folder / "clean" / "bin" / "python")
     for file, name in _LISTS.items():
@@ -84,9 +86,12 @@ def try_app(result: Interpreter, folder: Path) -> None:
         output = run(python, *_PIP, "--no-deps", "-r", "other.txt", cwd=folder, fails=True)
         if "DO NOT MATCH THE HASHES" not in output:
             raise Failed(f"{name} was refused, but not for its hash: {output}")
-    run(python, *_PIP, "-r", "requirements.txt", cwd=folder)
-    run(python, "-m", "pip", "check", cwd=folder)
-    run(python, "-W", "error", "-c", "import function_app", cwd=ROOT)
+    run(python, *_PIP, "--target", str(PACKAGES), "-r", "requirements.txt", cwd=app)
+    run("env", f"PYTHONPATH={app / PACKAGES}", python, "-m", "pip", "check", cwd=app)
+    try:
+        return measure(python, app)
+    except subprocess.CalledProcessError as error:
+        raise Failed(f"the app does not load from its package: {error.stderr[-2000:]}") from error
 
 
 def try_command(result: Interpreter, folder: Path) -> None:
