@@ -96,6 +96,36 @@ async def test_ten_thousand_jobs_are_scrolled_with_few_rows_in_the_document(read
     assert await page.get_by_role("row").count() < 60
 
 
+async def test_who_opens_a_job_by_the_keyboard_goes_on_at_its_heading(reader: Reader) -> None:
+    page = reader.page
+    await answer_jobs(page, lambda _: {"jobs": [listed(1)], "next": None})
+    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=listed(1)))
+    await page.reload()
+
+    await page.get_by_role("link", name="train-000001").press("Enter")
+
+    await expect(page.get_by_role("heading", level=1)).to_be_focused()
+    await expect(page.get_by_role("button", name="Run again")).to_be_visible()
+    await page.keyboard.press("Tab")
+    await expect(page.get_by_role("button", name="Run again")).to_be_focused()
+
+
+async def test_a_job_says_who_asked_for_it_and_how_many_nodes_it_has(reader: Reader) -> None:
+    page, members = reader.page, {"owner": "ann@example.com", "nodes": 4}
+    jobs = [listed(1, **members), listed(2, door="drop")]
+    await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
+    await page.reload()
+
+    rows = page.get_by_role("row")
+    await expect(rows).to_have_count(3)
+    assert await rows.nth(0).get_by_role("columnheader").all_text_contents() == [
+        *("State", "Job", "Experiment", "Cluster", "Who", "Nodes", "Created", "Waited", "Ran")
+    ]
+    await expect(rows.nth(1).get_by_role("cell").nth(4)).to_have_text("ann@example.com")
+    await expect(rows.nth(1).get_by_role("cell").nth(5)).to_have_text("4")
+    await expect(rows.nth(2).get_by_role("cell").nth(4)).to_have_text("drop")
+
+
 async def test_the_list_is_walked_and_a_job_opened_by_the_keyboard_alone(reader: Reader) -> None:
     page = reader.page
     await answer_jobs(page, lambda _: {"jobs": [listed(number) for number in range(150)], "next": None})

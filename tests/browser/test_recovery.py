@@ -1,15 +1,17 @@
-"""What goes wrong outside of a job: a node that is taken away, a receiver that takes nothing for a while."""
+"""What goes wrong outside of a job: a lost node, a deaf receiver, a torn answer, a token that expires."""
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import aiohttp
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.browser.reader import PATIENCE, Reader
+from tests.browser.conftest import KEY
+from tests.browser.reader import PATIENCE, Reader, answer_jobs, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -81,3 +83,69 @@ async def test_an_event_that_its_receiver_never_took_is_sent_again_from_the_page
     tries = await door.event(hook, "io.slipway.job.succeeded.v1")
     assert len(tries) == 4
     assert len({one["id"] for one in tries}) == 1
+
+
+async def test_an_answer_that_breaks_off_or_is_no_json_is_an_outage_that_ends(reader: Reader) -> None:
+    page = reader.page
+
+    async def torn(request: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await request.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 999\r\n\r\n{")
+        await writer.drain()
+        writer.close()
+
+    server = await asyncio.start_server(torn, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    await page.clock.install()
+    await answer_jobs(page, lambda _: {"jobs": [listed(1)], "next": None})
+    await page.reload()
+    await expect(page.get_by_text("train-000001")).to_be_visible()
+    async with server:
+        await page.route("**/api/jobs?*", lambda route: route.continue_(url=f"http://127.0.0.1:{port}/"))
+        await page.clock.run_for(20_000)
+        await expect(page.get_by_role("alert")).to_contain_text("does not answer")
+    await page.route("**/api/jobs?*", lambda route: route.fulfill(body="<html>Sign in to the hotel</html>"))
+    await page.clock.run_for(90_000)
+    await expect(page.get_by_role("alert")).to_contain_text("The answer is no JSON")
+    await expect(page.get_by_text("train-000001")).to_be_visible()
+
+    await answer_jobs(page, lambda _: {"jobs": [listed(2)], "next": None})
+    await page.clock.run_for(90_000)
+
+    await expect(page.get_by_text("train-000002")).to_be_visible()
+    await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+async def test_who_has_to_sign_in_again_finds_what_they_wrote(reader: Reader) -> None:
+    page = reader.page
+
+    async def refuse(route: Route) -> None:
+        await route.fulfill(status=401, json={"detail": "the token has expired"})
+
+    await reader.open("new")
+    text = page.get_by_label("job.json")
+    await text.fill('{"properties": {"nodeCount": 2}}')
+    await expect(page.get_by_text("This document cannot run.")).to_be_visible()
+    await page.route(lambda url: "/api/" in url and "/api/ui/" not in url, refuse)
+    await page.get_by_role("button", name="Explain").click()
+    await expect(page.get_by_text("The deployment refused the last one.")).to_be_visible()
+    await page.unroute_all()
+    await page.get_by_label("Function key").fill(KEY)
+    await page.get_by_role("button", name="Sign in").click()
+
+    await expect(text).to_contain_text('"nodeCount": 2')
+    await expect(page.get_by_text("This is what you wrote here before.")).to_be_visible()
+    await page.get_by_role("button", name="Sign out").click()
+    assert await page.evaluate("sessionStorage.length") == 0
+
+
+@pytest.mark.parametrize("steps", ["..", "%2e%2e/log", "./files", "x/files/%2E%2E/%2E%2E/me"])
+async def test_a_link_leads_no_call_out_of_its_path(reader: Reader, steps: str) -> None:
+    page, calls = reader.page, list[str]()
+    page.on("request", lambda request: calls.append(request.url))
+
+    await reader.open(f"jobs/{steps}")
+
+    await expect(page.get_by_role("heading", name="There is no such view")).to_be_visible()
+    lists = "/api/jobs?limit="  # of the view before
+    assert [url for url in calls if "/api/ui/" not in url and lists not in url] == []

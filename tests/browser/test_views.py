@@ -15,9 +15,11 @@ from tests.browser.reader import Reader, answer_tagged, listed
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 RUNNING = "jobs/job-000001"
 ENDED = "jobs/ENDED"
+SWEEP = "s_1"
 _PARTS = ("", "/log", "/metrics", "/files", "/document", "/deliveries")
 VIEWS = (
-    *("jobs", "clusters", "operate", "new"),
+    *("jobs", f"jobs?sweep={SWEEP}", f"jobs?sweep={SWEEP}&view=compare", "jobs?group=experiment"),
+    *("clusters", "operate", "new"),
     *(f"{RUNNING}{part}" for part in _PARTS),
     *(f"{ENDED}{part}" for part in _PARTS),
 )
@@ -53,8 +55,19 @@ async def answer_running(page: Page) -> None:
     )
 
 
+async def answer_sweep(page: Page) -> None:
+    """Answer for a sweep of which one job runs and others wait, and of which nothing is new."""
+    member = {"sweep": {"id": SWEEP, "index": 0, "values": {"lr": 0.1}}, "cluster": "gpu"}
+    going = {"state": "running", "endedAt": None}
+    jobs = [listed(number, **(going if number == 1 else {}), **member) for number in (1, 2)]
+    counts = {"total": 9, "parallel": 1, "atWork": 1, "waiting": 7, "counts": {"succeeded": 1}}
+    await answer_tagged(page, f"**/api/sweeps/{SWEEP}", {"name": "tune", "state": "active", **counts})
+    await answer_tagged(page, f"**/api/jobs?*sweep={SWEEP}*", {"jobs": jobs, "next": None})
+
+
 async def open_view(reader: Reader, view: str, ended: str) -> None:
     await answer_running(reader.page)
+    await answer_sweep(reader.page)
     await reader.open(view.replace("ENDED", ended))
     await reader.page.reload()
     await expect(reader.page.get_by_role("heading", level=1)).to_be_visible()

@@ -1,5 +1,5 @@
 import { render } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Clusters } from "./clusters/clusters";
 import { finish } from "./entra";
 import { useEntrance } from "./entrance";
@@ -24,6 +24,7 @@ function Page({ failure }: { failure: string }) {
   useEffect(() => {
     document.title = [...route.steps.slice(0, 2), "Slipway"].join(" · ");
   }, [route]);
+  useFocus(route.steps.slice(0, 2).join("/"));
   if (refusal === undefined) return <p role="status">Loading…</p>;
   if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} onSignedIn={ask} />;
   const leave = () => {
@@ -59,6 +60,19 @@ function Page({ failure }: { failure: string }) {
       )}
     </CallerContext.Provider>
   );
+}
+
+/** Who follows a link that goes away with its view goes on at the heading of the next, not at the top of the page. */
+function useFocus(view: string): void {
+  const before = useRef(view);
+  useEffect(() => {
+    if (before.current === view) return;
+    before.current = view;
+    if (document.activeElement !== document.body) return;
+    const heading = document.querySelector("h1");
+    heading?.setAttribute("tabindex", "-1");
+    heading?.focus();
+  }, [view]);
 }
 
 function View({ route }: { route: Route }) {

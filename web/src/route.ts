@@ -10,6 +10,8 @@ export interface Route {
 export function parseRoute(hash: string): Route {
   const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
   const steps = path.split("/").filter(Boolean).map(decoded);
+  // They would lead a call out of its path: no view has such a step.
+  if (steps.some((step) => step === "." || step === "..")) return { steps: ["."], query: {} };
   return { steps: steps.length ? steps : ["jobs"], query: Object.fromEntries(new URLSearchParams(query)) };
 }
 

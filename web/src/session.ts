@@ -17,8 +17,9 @@ export function signIn({ kind, text }: Credential): void {
   sessionStorage.setItem(PLACE, `${kind} ${text}`);
 }
 
+/** Forget it, and all else that this tab keeps. */
 export function signOut(): void {
-  sessionStorage.removeItem(PLACE);
+  sessionStorage.clear();
 }
 
 /** The headers that name the caller; none before signing in, which is enough where no key is asked for. */

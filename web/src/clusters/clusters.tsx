@@ -60,7 +60,7 @@ function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] }) {
         </Notice>
       ) : (
         <p>
-          {cluster.engine}, {cluster.state}: {cluster.nodes} of at most {cluster.maximum ?? "any number of"} nodes
+          {cluster.engine}, reachable, {cluster.state}: {cluster.nodes} of at most {cluster.maximum ?? "any number of"} nodes
           {busy.length > 0 && ` (${busy.map(([state, count]) => `${count} ${state}`).join(", ")})`}
           {cluster.size && `, ${cluster.size}`}
         </p>

@@ -9,11 +9,13 @@ export interface NodeHistory {
 }
 
 const HEIGHT = 160;
+/** Seconds of the past that are drawn at least, of a cluster that is young. */
+const LEAST = 900;
 /** Seconds for which a point holds at most; after a longer pause no one has counted. */
 const HOLDS = 600;
 const HUES: Record<string, number> = { idle: 210, running: 140, preparing: 40, leaving: 280, unusable: 0 };
 
-/** The nodes of one cluster over the last hours, one step line for each state that occurred. */
+/** The nodes of one cluster over the last hours, stacked by their states. */
 export function History({ name, history }: { name: string; history: NodeHistory }) {
   const box = useRef<HTMLDivElement>(null);
   const shown = history.states.map((state, index) => ({ state, index })).filter(({ index }) => peak(history, index) > 0);
@@ -23,14 +25,16 @@ export function History({ name, history }: { name: string; history: NodeHistory 
     const style = getComputedStyle(place);
     const axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--faint") } };
     const stepped = uPlot.paths.stepped?.({ align: 1 });
+    const now = Date.now() / 1000;
     const chart = new uPlot(
       {
         width: place.clientWidth,
         height: HEIGHT,
         axes: [axis, { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
-        scales: { y: { range: (_, __, most) => [0, Math.max(1, most)] } },
+        scales: { x: { range: [Math.min(history.points[0]?.[0] ?? now, now - LEAST), now] }, y: { range: (_, __, most) => [0, Math.max(1, most)] } },
         legend: { show: false },
-        series: [{}, ...shown.map(({ state }) => ({ stroke: stroke(state), width: 2, ...(stepped && { paths: stepped }) }))],
+        // The highest first: each one covers what stands below it.
+        series: [{}, ...shown.toReversed().map(({ state }) => ({ stroke: stroke(state), fill: stroke(state), width: 1, points: { show: false }, ...(stepped && { paths: stepped }) }))],
       },
       columns(
         history.points,
@@ -73,7 +77,7 @@ function peak(history: NodeHistory, state: number): number {
   return Math.max(0, ...history.points.map((point) => point[state + 1] ?? 0));
 }
 
-/** What the plot wants: the times, then each state's numbers. A point holds until the next one, or for ten minutes. */
+/** What the plot wants: the times, then the upper edge of each state, the highest first. A point holds until the next one, or for ten minutes. */
 function columns(points: NodeHistory["points"], states: number[]): [number[], ...(number | null)[][]] {
   const now = Date.now() / 1000;
   const rows = points.flatMap((point, index) => {
@@ -83,5 +87,12 @@ function columns(points: NodeHistory["points"], states: number[]): [number[], ..
     // The timer comes a little later than the minute: half of one more is no pause.
     return next > end + 30 ? [point, [end, ...states.map(() => null)] as (typeof points)[number]] : [point, ...last];
   });
-  return [rows.map(([at]) => at), ...states.map((state) => rows.map((row) => row[state + 1] ?? null))];
+  const heights = states.map((_, index) => rows.map((row) => sum(row, states.slice(0, index + 1))));
+  return [rows.map(([at]) => at), ...heights.toReversed()];
+}
+
+/** Nodes in one of these states; null where no one has counted. */
+function sum(row: NodeHistory["points"][number], states: readonly number[]): number | null {
+  const counts = states.map((state) => row[state + 1] ?? null);
+  return counts.includes(null) ? null : counts.reduce<number>((all, count) => all + (count ?? 0), 0);
 }

@@ -1,5 +1,5 @@
 import { ENDS, type Job } from "../answers";
-import { State } from "../parts/parts";
+import { State, Time } from "../parts/parts";
 import { link } from "../route";
 
 const RANKS: Record<string, number> = { high: 0, normal: 1, low: 2 };
@@ -7,21 +7,31 @@ const RANKS: Record<string, number> = { high: 0, normal: 1, low: 2 };
 /** The jobs of a cluster: those that run, then those that wait, by priority and age. */
 export function Queue({ name, jobs }: { name: string; jobs: readonly Job[] }) {
   const active = jobs.filter((job) => !ENDS.has(job.state)).toSorted(byTurn);
-  if (active.length === 0) return null;
+  if (active.length === 0) return <p class="quiet">No job runs or waits here.</p>;
+  const running = active.filter((job) => job.state === "running").length;
   return (
-    <ul class="files" aria-label={`Jobs on ${name}`}>
-      {active.map((job) => (
-        <li key={job.id}>
-          <State word={job.state} /> <a href={link(["jobs", job.id])}>{job.name}</a>
-          <span class="quiet">
-            {job.nodes !== undefined && `${job.nodes} ${job.nodes === 1 ? "node" : "nodes"}`}
-            {job.priority && `, priority ${job.priority}`}
-          </span>
-          <span class="quiet">{job.experiment}</span>
-          {job.waiting && <span class="quiet">{job.waiting.text}</span>}
-        </li>
-      ))}
-    </ul>
+    <>
+      <h3>
+        Queue: {running} running, {active.length - running} waiting, by priority
+      </h3>
+      <ul class="files" aria-label={`Jobs on ${name}`}>
+        {active.map((job) => (
+          <li key={job.id}>
+            <State word={job.state} /> <a href={link(["jobs", job.id])}>{job.name}</a>
+            <span class="quiet">
+              {job.nodes !== undefined && `${job.nodes} ${job.nodes === 1 ? "node" : "nodes"}`}
+              {job.priority && `, priority ${job.priority}`}
+            </span>
+            <span class="quiet">{job.experiment}</span>
+            <span class="quiet">
+              {job.startedAt ? "since " : "accepted "}
+              <Time at={job.startedAt ?? job.createdAt} />
+            </span>
+            {job.waiting && <span class="quiet">{job.waiting.text}</span>}
+          </li>
+        ))}
+      </ul>
+    </>
   );
 }
 

@@ -9,7 +9,7 @@ import { link } from "../route";
 const ROW = 60;
 /** Rows beyond the visible ones. */
 const SPARE = 8;
-const COLUMNS = ["State", "Job", "Experiment", "Cluster", "Created", "Waited", "Ran"];
+const COLUMNS = ["State", "Job", "Experiment", "Cluster", "Who", "Nodes", "Created", "Waited", "Ran"];
 
 interface Props {
   jobs: readonly Job[];
@@ -122,6 +122,10 @@ function Row({ job, index, isChosen }: { job: Job; index: number; isChosen: bool
       </span>
       <span role="cell" class="cell-more">{job.experiment}</span>
       <span role="cell" class="cell-more">{job.cluster}</span>
+      <span role="cell" class="cell-most" title={job.owner}>
+        {job.owner ?? job.door}
+      </span>
+      <span role="cell" class="cell-most">{job.nodes}</span>
       <span role="cell" class="cell-time">
         <Time at={job.createdAt} />
       </span>

@@ -13,6 +13,7 @@ import { useCheck } from "./check";
 import { composed } from "./compose";
 import { example } from "./example";
 import { Explained, type Explanation } from "./explained";
+import { draftOf, forgetDraft, keepDraft } from "./draft";
 import { dropped, type Folder, FolderError, picked } from "./folder";
 
 const FIRST = `{
@@ -43,7 +44,9 @@ export function NewJob({ route }: { route: Route }) {
     attempt(setError, async () => {
       send(true);
       try {
-        location.hash = await submitted(text, members.has("sweep"), hasName ? {} : { name }, members.has("idempotencyKey") ? {} : { "idempotency-key": key });
+        const place = await submitted(text, members.has("sweep"), hasName ? {} : { name }, members.has("idempotencyKey") ? {} : { "idempotency-key": key });
+        forgetDraft();
+        location.hash = place;
       } finally {
         send(false);
       }
@@ -99,11 +102,15 @@ export function NewJob({ route }: { route: Route }) {
 
 /** The text that is written, and where it comes from. */
 function useDocument(from: string | undefined) {
-  const [state, setState] = useState({ text: from === undefined ? FIRST : "", version: 0 });
+  const before = useMemo(() => draftOf(from), [from]);
+  const [state, setState] = useState({ text: before ?? (from === undefined ? FIRST : ""), version: 0 });
   const [notes, setNotes] = useState<string[]>([]);
   const [trouble, setTrouble] = useState("");
   const put = (text: string) => setState(({ version }) => ({ text, version: version + 1 }));
-  const type = (text: string) => setState(({ version }) => ({ text, version }));
+  const type = (text: string) => {
+    if (text !== state.text) keepDraft(from, text);
+    setState(({ version }) => ({ text, version }));
+  };
   /** Put in what comes; a reason why nothing comes is shown. */
   const load = async (coming: () => Promise<string | undefined>) => {
     setTrouble("");
@@ -117,7 +124,8 @@ function useDocument(from: string | undefined) {
     }
   };
   const begin = async () => {
-    if (from === undefined) return undefined;
+    if (before !== undefined) setNotes(["This is what you wrote here before. It is forgotten when you submit it or close the tab."]);
+    if (before !== undefined || from === undefined) return undefined;
     const { text, notes: remarks } = await earlier(from);
     setNotes(remarks);
     return text;

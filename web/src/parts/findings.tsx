@@ -11,7 +11,7 @@ export function Findings({ findings, onFix }: { findings: readonly Finding[]; on
             {one.severity} {one.code}
           </strong>{" "}
           {one.message} <span class="quiet">{place(one)}</span>
-          {one.source !== undefined && <pre>{one.source}</pre>}
+          {one.source !== undefined && <pre tabIndex={0}>{one.source}</pre>}
           <div>{one.remedy}</div>
           {onFix && one.edits && (
             <button type="button" onClick={() => onFix(one)}>
