@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 _WHO = 24
 #: So many columns cannot be read where lines wrap; what the last one, often a sentence, needs.
 _MANY, _LAST = 4, 24
+#: To how many columns another cell is shortened where the terminal is narrow, at least, and such a terminal.
+_SHORTEST, _NARROWEST = 12, 60
 
 
 @dataclass(frozen=True)
@@ -104,10 +106,18 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows in columns; the first row is the head. A terminal that is too narrow gets a block for each row."""
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
-    if len(widths) >= _MANY and sys.stdout.isatty():
+    if sys.stdout.isatty():
         needed = sum(widths[:-1]) + 2 * (len(widths) - 1) + min(widths[-1], _LAST)
-        if needed > shutil.get_terminal_size().columns:
+        columns = shutil.get_terminal_size().columns
+        if len(widths) >= _MANY and needed > columns:
             return _blocks(*rows)
+        if (lacking := needed - max(columns, _NARROWEST)) > 0 and len(widths) > 1:
+            widest = max(range(len(widths) - 1), key=widths.__getitem__)
+            widths[widest] = max(_SHORTEST, widths[widest] - lacking)
+            rows = [
+                [shortened(cell, widths[n]) if n == widest else cell for n, cell in enumerate(row)]
+                for row in rows
+            ]
     lines = ["  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
     return [line.rstrip() for line in lines]
 
@@ -134,6 +144,20 @@ def cells(text: str) -> int:
 def padded(text: str, width: int) -> str:
     """The text, filled with spaces up to `width` columns."""
     return text + " " * (width - cells(text))
+
+
+def shortened(text: str, width: int) -> str:
+    """The text, printable, or its beginning and its end with an ellipsis between them, in `width` columns."""
+    text = printable(text)
+    if cells(text) <= width:
+        return text
+    from rich.cells import set_cell_size
+
+    head = set_cell_size(text, (width - 1) // 2).rstrip()
+    tail = text[-((width - 1) // 2) :]
+    while cells(head) + 1 + cells(tail) > width:
+        tail = tail[1:]
+    return f"{head}…{tail}"
 
 
 def cut(text: str, width: int) -> str:

@@ -12,13 +12,17 @@ from local.clusters.kind import Kind
 from local.clusters.registry import CLUSTERS
 from local.nodes.docker import answering
 from local.setup.install import is_ready
+from slipway.client.health import health
 from slipway.commands.doctor.findings import Check, Finding, Options, fail, ok, private, warn
+from slipway.failure import Failure
 from slipway.settings import ROOT, UP
 from slipway.stack.data_folder import is_locked, whereabouts
 from slipway.stack.ports import USUAL_PORTS, busy_ports
 
 #: Bytes of memory with which the stack and a job have room.
 _MEMORY = 1 << 30
+#: Seconds for what has the port of the API to answer.
+_PATIENCE = 5.0
 
 
 async def check(_: Options) -> list[Finding]:
@@ -26,7 +30,7 @@ async def check(_: Options) -> list[Finding]:
     return [
         await _packages(),
         await _node(),
-        *_stack(),
+        *await _stack(),
         memory(psutil.virtual_memory().available),
         *[
             await asyncio.to_thread(programs, name, kind)
@@ -65,15 +69,27 @@ async def _node() -> Finding:
     return ok("azurite", f"{script.parents[2]}, run by {node}")
 
 
-def _stack() -> list[Finding]:
+async def _stack() -> list[Finding]:
     secrets = [one for name in ("secrets.json", "local.settings.json") for one in private("stack", UP / name)]
     if is_locked(UP):
         return [*secrets, ok("stack", f"runs, {whereabouts(UP)}")]
     if busy := busy_ports(USUAL_PORTS):
+        if USUAL_PORTS.host in busy and await _answers(address := f"http://127.0.0.1:{USUAL_PORTS.host}"):
+            return [*secrets, ok("stack", f"one with other data (`slipway up --data`) runs, at {address}")]
         numbers = ", ".join(str(port) for port in busy)
         text = f"does not run, and others use its ports {numbers}"
         return [*secrets, warn("stack", text, "`slipway up --any-ports`, or end what runs there")]
     return [*secrets, ok("stack", "does not run, and its ports are free")]
+
+
+async def _answers(address: str) -> bool:
+    """Whether a Slipway answers there."""
+    try:
+        async with asyncio.timeout(_PATIENCE):
+            await health(address)
+    except (Failure, TimeoutError):
+        return False
+    return True
 
 
 def programs(name: str, kind: Kind) -> Finding:

@@ -106,14 +106,14 @@ async def test_a_job_reads_what_was_put_and_its_result_comes_home(door: Door, tm
     (tmp_path / "data").mkdir()
     (tmp_path / "data/numbers.txt").write_text("1\n2\n39\n")
     (tmp_path / f"{name}.py").write_text(
-        "import os, pathlib\n"
-        f"numbers = pathlib.Path(os.environ['AZ_BATCHAI_MOUNT_ROOT'], 'datalake/{name}/data/numbers.txt')\n"
-        "total = sum(map(int, numbers.read_text().split()))\n"
+        "import os, pathlib, sys\n"
+        "total = sum(map(int, pathlib.Path(sys.argv[1]).read_text().split()))\n"
         "pathlib.Path(os.environ['AZ_BATCHAI_OUTPUT_MODEL'], 'total').write_text(str(total))\n"
     )
 
     result = await json_of(door, tmp_path, "data", "put", "--json", str(tmp_path / "data"), "--to", name)
-    code, _, err = await slipway(door, tmp_path, "run", "--to", "out", f"{name}.py")
+    place = f"$AZ_BATCHAI_MOUNT_ROOT/datalake/{name}/data/numbers.txt"
+    code, _, err = await slipway(door, tmp_path, "run", "--to", "out", f"{name}.py", "--", place)
 
     assert result["mounted"] == f"$AZ_BATCHAI_MOUNT_ROOT/datalake/{name}/"
     assert code == 0, err
@@ -216,3 +216,23 @@ async def test_ctrl_c_before_there_is_a_job_says_how_to_find_it(door: Door, tmp_
     assert f"all files are in scripts/{name}/" in err.decode()
     assert "slipway jobs --source drop" in err.decode()
     assert (await door.ended(name=name))["state"] == "succeeded"
+
+
+async def test_ctrl_c_before_there_is_a_job_asks_a_person_at_a_terminal(door: Door, tmp_path: Path) -> None:
+    name = unique("asked")
+    (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(600)\n")
+    keyboard, terminal = os.openpty()
+    command = await started(door, tmp_path, "run", f"{name}.py", stdin=terminal)
+    assert command.stderr is not None
+    while b"uploaded" not in await command.stderr.readline():
+        pass
+
+    command.send_signal(signal.SIGINT)
+    os.write(keyboard, b"zz\nc\n")
+    _, err = await command.communicate()
+    os.close(keyboard)
+    os.close(terminal)
+
+    assert command.returncode == 130
+    assert err.decode().count("[c]ancel it?") == 2
+    assert (await door.ended(name=name))["state"] == "cancelled"

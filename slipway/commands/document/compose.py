@@ -16,6 +16,8 @@ REQUIREMENTS = "requirements.txt"
 #: Where they are installed: each node has a directory of this name of its own, for this job alone.
 _PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages"
 _AT_ONCE = Order()
+#: A variable of the job, which the node replaces by its value.
+_VARIABLE = re.compile(r"(\$AZ_BATCHAI_\w+|\$\{AZ_BATCHAI_\w+\})", re.ASCII)
 #: What a path in a job.json may consist of for Slipway to find the script in the drop container.
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
@@ -63,7 +65,7 @@ def compose(
                 f"rename the script{'' if name == script else ', or name the folder by --name'}"
             )
     path = f"<SLIPWAY_FOLDER>/{script}"  # wherever the folder is dropped
-    arguments = shlex.join(choices.arguments)
+    arguments = " ".join(map(_shell_text, choices.arguments))
     properties: dict[str, Any] = {"nodeCount": choices.nodes}
     if script.endswith(".py"):
         properties["pyTorchSettings"] = {"pythonScriptFilePath": path}
@@ -89,3 +91,11 @@ def compose(
     properties["stdOutErrPathPrefix"] = prefix
     properties["outputDirectories"] = [{"id": OUTPUT, "pathPrefix": prefix, "pathSuffix": "model"}]
     return {"properties": properties}
+
+
+def _shell_text(argument: str) -> str:
+    """An argument for the node's shell, which replaces the job's own variables in it and leaves all else."""
+    pieces = _VARIABLE.split(argument)
+    if len(pieces) == 1:
+        return shlex.quote(argument)
+    return "".join(f'"{one}"' if number % 2 else shlex.quote(one) for number, one in enumerate(pieces) if one)

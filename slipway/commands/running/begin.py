@@ -43,6 +43,7 @@ class Beginning:
         self._target = target_of(folder, name)
         self._receipt = receipts_of(self._target)
         self._uploaded: Uploaded | None = None
+        self._before: set[str] = set()
 
     @property
     def files(self) -> list[str]:
@@ -67,7 +68,7 @@ class Beginning:
                 )
             if not self._force:
                 await foresee(self._settings, self._folder, self._target, api)
-            before = await self._ids(api, {})
+            self._before = await self._ids(api, {})
             uploaded = await upload(self._settings, self._folder, self._name, changed=True)
             self._uploaded = uploaded
             folder = f"{uploaded.container}/{self._target}/"
@@ -77,10 +78,22 @@ class Beginning:
             try:
                 if waits := (await outlook_of(self._settings, uploaded.names)).waits:
                     raise Failure(f"nothing runs yet: {'; '.join(waits)}")
-                return await self._own(api, uploaded, before)
+                return await self._own(api, uploaded, self._before)
             except asyncio.CancelledError:
                 lease.outlasts = True  # after a Ctrl-C the job begins all the same
                 raise
+
+    @property
+    def begins(self) -> bool:
+        """Whether all files were uploaded, so that a job begins."""
+        return self._uploaded is not None
+
+    async def late(self, url: str, key: str) -> str:
+        """The id of the job that begins all the same, after a Ctrl-C. Raises Failure."""
+        if self._uploaded is None:
+            raise Failure(self.interrupted())
+        async with service(url, key) as api:
+            return await self._own(api, self._uploaded, self._before)
 
     def interrupted(self) -> str:
         """What is to be said after a Ctrl-C."""
@@ -88,7 +101,7 @@ class Beginning:
             return "not all files were uploaded, so no job begins"
         return (
             f"all files are in {self._uploaded.container}/{self._target}/, so their job begins; find it with "
-            "slipway jobs --source drop --limit 5, and end it with slipway cancel JOB"
+            "slipway jobs --source drop,inventory --limit 5, and end it with slipway cancel JOB"
         )
 
     async def _own(self, api: Service, uploaded: Uploaded, others: set[str]) -> str:

@@ -24,7 +24,7 @@ from slipway.settings import address_beside
 
 #: Seconds between two looks at the jobs; without another job, after the folder has been quiet, until the end.
 _EVERY, _PATIENCE = 1.0, 60.0
-_FIND = "find it: slipway jobs --source drop --limit 5"
+_FIND = "find it: slipway jobs --source drop,inventory --limit 5"
 #: The exit code of a shell command that Ctrl-C ended.
 _INTERRUPTED = 130
 

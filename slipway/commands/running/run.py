@@ -94,8 +94,25 @@ def _begin(beginning: Beginning, url: str, key: str) -> str:
     try:
         return asyncio.run(beginning.job(url, key))
     except KeyboardInterrupt:
-        say(beginning.interrupted())
+        if beginning.begins and sys.stdin.isatty():
+            _ask_before(beginning, url, key)
+        else:
+            say(beginning.interrupted())
         return ""
+
+
+def _ask_before(beginning: Beginning, url: str, key: str) -> None:
+    """Ctrl-C before the id of the job is known: it begins, unless a person says otherwise."""
+    try:
+        if _cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
+            say("the job is cancelled as soon as there is one")
+            job_id = asyncio.run(beginning.late(url, key))
+            asyncio.run(_cancel(job_id, url, key))
+            say(f"{job_id} is being cancelled")
+            return
+    except KeyboardInterrupt:
+        pass
+    say(beginning.interrupted())
 
 
 def _to_the_end(
@@ -183,13 +200,16 @@ def _interrupted(job_id: str, url: str, key: str) -> int:
 
 
 def _cancels(question: str) -> bool:
-    """Whether the answer is to cancel; another Ctrl-C is not."""
-    sys.stderr.write(f"\n{question}")
-    sys.stderr.flush()
-    try:
-        return sys.stdin.readline().strip().lower() in ("c", "cancel")
-    except KeyboardInterrupt:
-        return False
+    """Whether the answer is to cancel; another Ctrl-C is not. What is no answer is asked again."""
+    while True:
+        sys.stderr.write(f"\n{question}")
+        sys.stderr.flush()
+        try:
+            answer = sys.stdin.readline().strip().lower()
+        except KeyboardInterrupt:
+            return False
+        if answer in ("", "d", "detach", "c", "cancel"):
+            return answer in ("c", "cancel")
 
 
 async def _cancel(job_id: str, url: str, key: str) -> None:

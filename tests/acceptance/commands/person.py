@@ -24,7 +24,11 @@ async def slipway(door: Door, cwd: Path, *words: str) -> tuple[int | None, str, 
 
 
 async def started(
-    door: Door, cwd: Path, *words: str, program: Sequence[str] = PROGRAM
+    door: Door,
+    cwd: Path,
+    *words: str,
+    program: Sequence[str] = PROGRAM,
+    stdin: int = asyncio.subprocess.DEVNULL,
 ) -> asyncio.subprocess.Process:
     settings = cwd / "local.settings.json"
     settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
@@ -33,7 +37,7 @@ async def started(
         *(*program, words[0], *output, *words[1:]),
         cwd=cwd,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdin=asyncio.subprocess.DEVNULL,
+        stdin=stdin,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )

@@ -61,7 +61,7 @@ def test_its_metadata_names_the_command_and_what_remote_use_needs(wheel_file: Pa
 
     expected = {re.split(r"[~<>=]", one)[0] for one in PYPROJECT["project"]["dependencies"]}
     assert {re.split(r"[~<>=]", one)[0] for one in result.get_all("Requires-Dist", [])} == expected
-    assert "slipway = slipway.main:main" in archive.read(f"{place}/entry_points.txt").decode()
+    assert "slipway = slipway.entry:main" in archive.read(f"{place}/entry_points.txt").decode()
 
 
 def test_what_it_asks_for_is_what_the_tests_run_with() -> None:

@@ -68,6 +68,22 @@ def test_a_failure_is_one_line_and_no_traceback() -> None:
     assert ran.stderr == "slipway: port 7071 is in use; stop what runs there\n"
 
 
+def test_a_ctrl_c_before_the_command_is_loaded_is_no_traceback() -> None:
+    code = (
+        "import sys\n"
+        "class Interrupt:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Interrupt())\n"
+        "from slipway.entry import main\n"
+        "main()"
+    )
+
+    ran = slipway("jobs", code=code)
+
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
+
+
 def test_the_exit_code_of_validate_reaches_the_shell(tmp_path: Path) -> None:
     ran = slipway("validate", str(tmp_path / "missing.json"))
 

@@ -11,7 +11,7 @@ from typing import Literal
 import pytest
 from rich.console import Console
 
-from slipway.screen import Line, Screen, json_text, put, remark, table
+from slipway.screen import Line, Screen, cells, json_text, put, remark, table
 
 ROOT = Path(__file__).resolve().parents[3]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
@@ -67,6 +67,26 @@ def test_a_table_that_is_too_wide_for_its_terminal_is_a_block_of_lines_for_each_
     assert table([row[:3] for row in rows])[2] == f"b{' ' * 21}c"
     monkeypatch.setattr("sys.stdout.isatty", lambda: False)
     assert len(table(rows)) == 3
+
+
+def test_a_long_name_is_shortened_in_the_middle_where_it_does_not_fit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    rows = [
+        ("name", "bytes", "modified"),
+        ("a" * 200 + "end.bin", "12", "2026-01-01 12:00:00"),
+        ("b", "1", ""),
+    ]
+    assert max(map(len, table(rows))) > 200  # for a pipe
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "60")
+
+    shown = table(rows)
+
+    assert max(map(cells, shown)) == 60
+    assert "…" in shown[1]
+    assert "end.bin" in shown[1]
+    assert max(map(cells, table([rows[0], ("漢" * 200, "12", "2026-01-01 12:00:00")]))) <= 60
 
 
 def test_nothing_in_a_text_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,12 +7,14 @@ import socket
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 
 from local.clusters.registry import CLUSTERS
 from local.stack import Ports
 from slipway.commands.doctor.findings import Options
 from slipway.stack import local_checks
 from slipway.stack.data_folder import lock_folder
+from tests.unit.slipway.client.test_service import answering
 
 
 @pytest.fixture
@@ -29,11 +31,27 @@ def of_stack() -> list[tuple[str, str]]:
 
 def test_ports_that_others_have_are_named(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert of_stack() == [("ok", "does not run, and its ports are free")]
+    monkeypatch.setattr(local_checks, "_PATIENCE", 0.1)
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
         monkeypatch.setattr(local_checks, "USUAL_PORTS", Ports(host=port))
         assert of_stack() == [("warn", f"does not run, and others use its ports {port}")]
     assert not list(folder.iterdir()), "looking makes nothing"
+
+
+async def test_a_stack_with_other_data_is_not_said_to_be_missing(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("storage", "engine", "sweep", "settings", "paused", "unreadable", "parked")
+
+    async def healthy(_: web.Request) -> web.Response:
+        return web.json_response(dict.fromkeys(words))
+
+    async with answering(healthy) as url:
+        monkeypatch.setattr(local_checks, "USUAL_PORTS", Ports(host=int(url.rpartition(":")[2])))
+        result = await asyncio.to_thread(of_stack)
+
+    assert result == [("ok", f"one with other data (`slipway up --data`) runs, at {url}")]
 
 
 def test_a_stack_that_runs_says_where_and_its_files_are_for_their_owner_only(folder: Path) -> None:
