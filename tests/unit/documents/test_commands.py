@@ -49,9 +49,9 @@ def _wrong(call: str) -> str | None:
     unknown = [name for name in subs if name not in COMMANDS]
     if unknown or not subs:
         return f"no command {unknown or call}"
-    names = {spelling for name in subs for item in COMMANDS[name].params for spelling in item.opts} | {
-        "--help"
-    }
+    names = {"--help"}
+    for item in (item for name in subs for item in COMMANDS[name].params):
+        names |= {*item.opts, *item.secondary_opts}
     values = {word.partition("=")[0].rstrip(".,:") for word in words if re.match(r"--?[a-z]", word)}
     return f"no option {sorted(values - names)}" if values - names else None
 
