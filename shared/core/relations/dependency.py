@@ -53,7 +53,7 @@ def judge(
         end = None if one.met else ends.get(one.job)
         holds = end is not None and one.holds(end)
         after.append(one.model_copy(update={"met": True}) if holds else one)
-        lost = end is None and not one.met and one.job in absent
+        lost = not one.met and one.job in absent
         if lost or (end is not None and not holds):
             broken = broken or one
     return Judgement(tuple(after), broken)

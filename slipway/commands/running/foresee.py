@@ -60,6 +60,8 @@ def _document(plan: Plan, contents: Mapping[str, bytes]) -> bytes:
         envelope, written = json.loads(beside.decode("utf-8-sig")), json.loads(plan.job.raw)
     except (ValueError, RecursionError):
         return plan.job.raw
+    if "specversion" in written:  # an event with the job in it
+        return plan.job.raw
     own = {"spec": written} if is_bare_job(written) else written
     return json.dumps({**own, **envelope}).encode()
 

@@ -1,0 +1,40 @@
+"""What the app is asked about a folder, before it is uploaded."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from shared.core.ports import Blob
+from shared.intake.folder import JobFile, Plan
+from shared.intake.message import read_request
+from shared.jobspec import Limits
+from slipway.commands.running.foresee import _document
+from tests.unit.world import job_json
+
+ENVELOPE = {"cluster": "dev", "name": "a"}
+EVENT = {"specversion": "1.0", "type": "t", "source": "s", "id": "1", "data": {"spec": job_json()}}
+
+
+def document_of(job: dict[str, Any], envelope: bytes | None) -> bytes:
+    raw, now = json.dumps(job).encode(), datetime.now(UTC)
+    file = Blob("d/job.json", "1", now, len(raw))
+    beside = Blob("d/slipway.json", "2", now, 1) if envelope is not None else None
+    plan = Plan("d/", JobFile(file, raw, read_request(raw, Limits(), file.name)), (), beside)
+    return _document(plan, {"d/job.json": raw, "d/slipway.json": envelope or b""})
+
+
+@pytest.mark.parametrize("job", [job_json(), {"spec": job_json(), "cluster": "other"}])
+def test_a_job_is_asked_about_in_the_envelope_beside_it(job: dict[str, Any]) -> None:
+    whole = json.loads(document_of(job, json.dumps(ENVELOPE).encode()))
+
+    assert whole == {"spec": job_json(), **ENVELOPE}
+
+
+def test_without_an_envelope_or_as_an_event_it_is_asked_about_as_it_is() -> None:
+    assert json.loads(document_of(job_json(), None)) == job_json()
+    assert json.loads(document_of(EVENT, json.dumps(ENVELOPE).encode())) == EVENT
+    assert json.loads(document_of(job_json(), b"{")) == job_json()
