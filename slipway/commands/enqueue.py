@@ -9,16 +9,25 @@ from shared.settings import Settings
 from slipway.client.deployment import settings_for
 from slipway.client.storage import storage_account
 from slipway.commands.jobs import show
+from slipway.commands.submit import has_its_script
 from slipway.failure import Failure
 from slipway.settings import document
 
 _QUEUE = "jobs"
+#: Stands in a job.json for the folder that it is dropped into, which a message does not have.
+_FOLDER = b"<SLIPWAY_FOLDER>"
 #: Bytes of a message before base64: the queue takes 64 KiB after it.
 _LARGEST = 48 * 1024
 
 
 def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int:
     """Send, and say so. Raises Failure."""
+    if has_its_script(file) and _FOLDER in file.read_bytes():
+        folder = file.absolute().parent
+        raise Failure(
+            f"{file} runs a script beside it, and a message brings no files; "
+            f"upload both: slipway drop {folder}"
+        )
     settings = settings_for("", settings_file)
     document(file, "a job message or a job.json")
     message_id = asyncio.run(enqueue(settings, file.read_bytes()))

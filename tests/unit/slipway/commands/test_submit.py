@@ -1,12 +1,15 @@
 """`slipway submit`: what it says of a job that was taken."""
 
+import json
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from slipway.client.service import service
-from slipway.commands.submit import name_of, submit
+from slipway.commands import enqueue
+from slipway.commands.submit import has_its_script, name_of, submit
+from slipway.failure import Failure
 from slipway.times import moment
 from tests.unit.slipway.client.test_service import answering
 
@@ -57,3 +60,43 @@ async def test_a_job_without_a_name_is_called_by_its_folder_or_its_file(
     async with answering(answer) as url, service(url) as api:
         await submit(api, b"{}", file, name_of(Path(file)))
     assert requests == [{"name": name} if name else {}]
+
+
+def job_of(script: str) -> dict[str, object]:
+    return {"properties": {"nodeCount": 1, "pyTorchSettings": {"pythonScriptFilePath": script}}}
+
+
+OWN_FOLDER = job_of("<SLIPWAY_FOLDER>/main.py")
+
+
+@pytest.mark.parametrize(
+    ("name", "document", "own"),
+    [
+        ("job.json", OWN_FOLDER, True),
+        ("job.json", job_of("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/here/main.py"), True),
+        ("job.json", job_of("$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/common/main.py"), False),
+        ("job.json", job_of("<SLIPWAY_FOLDER>/none.py"), False),
+        ("job.json", job_of("<SLIPWAY_SCRIPT>"), False),
+        ("job.json", {"spec": OWN_FOLDER}, False),
+        ("job.json", [], False),
+        ("message.json", OWN_FOLDER, False),
+    ],
+)
+def test_a_job_json_has_its_script_where_that_lies_beside_it(
+    name: str, document: object, own: bool, tmp_path: Path
+) -> None:
+    folder = tmp_path / "here"
+    folder.mkdir()
+    (folder / "main.py").touch()
+    (folder / name).write_text(json.dumps(document))
+
+    assert has_its_script(folder / name) is own
+
+
+def test_what_needs_a_folder_is_not_put_on_the_queue(tmp_path: Path) -> None:
+    (tmp_path / "main.py").touch()
+    file = tmp_path / "job.json"
+    file.write_text(json.dumps(OWN_FOLDER))
+
+    with pytest.raises(Failure, match=f"a message brings no files; upload both: slipway drop {tmp_path}"):
+        enqueue.run(file, None)
