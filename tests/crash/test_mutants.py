@@ -65,8 +65,8 @@ def acknowledge_first(patch: Patch) -> None:
 
 
 def another_engine_name_each_time(patch: Patch) -> None:
-    def order(target: Any, document: Any) -> Order:
-        return Order(target.model_copy(update={"name": f"{target.name}-{next(_COUNT)}"}), document)
+    def order(target: Any, *more: Any) -> Order:
+        return Order(target.model_copy(update={"name": f"{target.name}-{next(_COUNT)}"}), *more)
 
     patch.setattr(shared.lifecycle.dispatch, "Order", order)
 

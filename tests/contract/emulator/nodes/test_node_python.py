@@ -13,6 +13,7 @@ import pytest_asyncio
 from azure.storage.blob.aio import BlobServiceClient
 
 from local.azurite import Azurite
+from tests.breadth import one_each
 from tests.contract.emulator.conftest import CLUSTER, GROUP, Emulator, Lab, custom, until
 from tests.contract.emulator.recorder import Recorder
 
@@ -58,7 +59,7 @@ def installing(wheel: Path, pip: str) -> dict[str, Any]:
     return {"jobPreparation": {"commandLine": f"{pip} install --no-index --no-deps {wheel}"}}
 
 
-@pytest.mark.parametrize("pip", ["pip", "python3 -m pip"])
+@pytest.mark.parametrize("pip", one_each(["pip", "python3 -m pip"], lambda _: "a way to call it"))
 async def test_what_a_job_installs_reaches_its_cluster_and_not_the_product(
     lab: Lab, old_typer: Path, pip: str
 ) -> None:
