@@ -45,7 +45,7 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
 
     ?name= is its name where the document has none.
     """
-    from shared.intake.arrive import request_arrived
+    from shared.intake.request_door import request_arrived
 
     return _accepted_answer(await _ask(req, request_arrived))
 
@@ -147,7 +147,7 @@ async def post_sweep(req: func.HttpRequest) -> func.HttpResponse:
     ?name= is the name where the document has none.
     """
     from shared.core.job_sweeps.view import summary
-    from shared.intake.arrive import sweep_requested
+    from shared.intake.request_door import sweep_requested
 
     result = await _ask(req, sweep_requested)
     if result.rejected is not None:
@@ -187,8 +187,8 @@ async def cancel_sweep(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """What is wrong with a document, without running anything: always 200, `valid` says it."""
-    from shared.intake.arrive import request_validated
     from shared.intake.message import read_request
+    from shared.intake.request_door import request_validated
     from shared.jobspec.report import as_json
 
     app = ports()
@@ -202,9 +202,9 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
 async def explain(req: func.HttpRequest) -> func.HttpResponse:
     """What would happen, without running anything: ?folder= &script= for a drop, ?format=markdown."""
     from shared.core.job import Drop
-    from shared.intake.arrive import request_explained
-    from shared.intake.explain_text import markdown
+    from shared.intake.explanation.explain_text import markdown
     from shared.intake.message import read_request
+    from shared.intake.request_door import request_explained
 
     app, who = ports(), caller()
     if (form := req.params.get("format", "json")) not in ("json", "markdown"):

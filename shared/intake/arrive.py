@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from dataclasses import replace
-from pathlib import PurePosixPath
 
-from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import EngineError, Misuse, Unavailable
-from shared.core.identity import blob_name, message_name
-from shared.core.job import Drop
-from shared.core.job_sweeps.record import sweep_id
+from shared.core.identity import message_name
 from shared.core.ledger.dead import dead_id
 from shared.core.messages import FolderLook, JobsEnded, SweepExpansion, SweepPart
 from shared.core.ports import Ports
-from shared.core.refusals import key_taken, refused
-from shared.intake.accept import Accepted, Candidate, accept, key_of
+from shared.core.refusals import refused
+from shared.intake.accept import Accepted
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
 from shared.intake.drop import FolderResult, look_at_folder
-from shared.intake.explain import explain
-from shared.intake.explain_sweep import explain_sweep
-from shared.intake.facts import cluster_for
-from shared.intake.fetch import fetched
 from shared.intake.folder import ignored, parent, unusable
-from shared.intake.job_sweep import AcceptedSweep, accept_sweep, expand
-from shared.intake.message import BlobWritten, ForeignEvent, Message, Request, read_message
-from shared.intake.prepare import Draft, prepare
-from shared.jobspec import JsonObject, has_errors
+from shared.intake.job_sweep import expand
+from shared.intake.message import ForeignEvent, Message, Request, read_message
+from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested
+from shared.intake.wakeups import BlobWritten
 from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import job_of_record, jobs_ended, record_written
 
@@ -37,10 +28,6 @@ log = logging.getLogger(__name__)
 _OUTAGE = (Unavailable, EngineError, TimeoutError)
 #: What `accept` says of a key that another payload has (HTTP 422).
 _KEY_TAKEN = 422
-#: How the keys begin that no sender chose: nothing else has them.
-_KEYS_OF_DOORS = ("once:", "message:", "taken:")
-#: For what is never recorded.
-_NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
 
 async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
@@ -139,89 +126,6 @@ async def _each_message(ports: Ports, body: bytes, message_id: str) -> list[Acce
     return accepted
 
 
-async def request_arrived(
-    ports: Ports,
-    request: Request,
-    *,
-    door: str,
-    source: str,
-    key: str,
-    name: str = "",
-    who: Caller = KEY_HOLDER,
-) -> Accepted:
-    """Accept a request for a job at any door; fetch its document if the request only names it."""
-    if request.envelope.sweep is not None:
-        raise Misuse("this asks for a sweep of jobs", remedy="send it to POST /api/sweeps, or to the queue")
-    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
-    if not candidate.key.startswith(_KEYS_OF_DOORS):
-        identity = sweep_id(key_of(source, candidate.key))
-        if await ports.job_sweeps.get(identity) is not None:
-            raise key_taken(f"the sweep {identity}")
-    return await accept(ports, candidate)
-
-
-async def sweep_requested(
-    ports: Ports,
-    request: Request,
-    *,
-    door: str,
-    source: str,
-    key: str,
-    name: str = "",
-    who: Caller = KEY_HOLDER,
-) -> AcceptedSweep:
-    """Accept a request for a job sweep; one that has problems becomes a rejected job."""
-    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
-    if candidate.request.envelope.sweep is not None:
-        return await accept_sweep(ports, candidate)
-    if not has_errors(candidate.request.problems):
-        raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
-    return AcceptedSweep(None, await accept(ports, candidate))
-
-
-async def _candidate(
-    ports: Ports, request: Request, *, door: str, source: str, key: str, name: str, who: Caller
-) -> Candidate:
-    request = await fetched(ports, request, who=who)
-    name = name or _blob_name(request)
-    return Candidate(door=door, source=source, key=request.key or key, request=request, name=name)
-
-
-async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
-    """The problems of a request. Does nothing else."""
-    request = await fetched(ports, request, who=who)
-    return prepare(ports, request, key=_NO_KEY, cluster=await cluster_for(ports, request))
-
-
-async def request_explained(
-    ports: Ports,
-    request: Request,
-    *,
-    source: str,
-    key: str | None,
-    drop: Drop | None = None,
-    script: str = "",
-    who: Caller = KEY_HOLDER,
-) -> JsonObject:
-    """What a request would do. With `drop`, what the document would do as the job file of that folder."""
-    request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
-    key = request.key or key
-    candidate = Candidate(
-        door="drop" if drop else "http",
-        source="drop" if drop else source,
-        key=key or "",
-        request=request,
-        name=PurePosixPath(script or drop.folder).stem if drop else _blob_name(request),
-        experiment=drop.folder.partition("/")[0] if drop else "",
-        drop=drop,
-        script=script or None,
-    )
-    if request.envelope.sweep is not None:
-        return await explain_sweep(ports, candidate, keyed=key is not None)
-    # The id of a dropped job follows from the content of its scripts, which this message does not have.
-    return await explain(ports, candidate, keyed=key is not None and drop is None)
-
-
 async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
     if isinstance(message, ForeignEvent):
         log.info("ignored an event of type %s", message.type)
@@ -245,7 +149,7 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
 async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
     """No caller waits for an answer here, so a key that is taken becomes a rejected record with a receipt."""
     # Another message with the same key is the same job, so it has to get the same name on the cluster.
-    name = _blob_name(request) or ("" if request.key else message_name(key))
+    name = name_of_blob(request) or ("" if request.key else message_name(key))
     try:
         if request.envelope.sweep is not None:
             sweep = await sweep_requested(
@@ -265,7 +169,3 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
         again = replace(request, key=None, envelope=envelope, problems=(*request.problems, problem))
         other_key = f"taken:{key}:{request.payload}"
         return [await request_arrived(ports, again, door="queue", source="queue", key=other_key, name=name)]
-
-
-def _blob_name(request: Request) -> str:
-    return blob_name(request.envelope.spec_blob or "")

@@ -17,11 +17,12 @@ from shared.core.job import JobState
 from shared.core.ledger.records import DropMemo
 from shared.core.messages import look_message
 from shared.core.ports import Ports
-from shared.intake.accept import Accepted, Candidate, accept
+from shared.intake.accept import Accepted, accept
+from shared.intake.candidate import Candidate
 from shared.intake.dependencies import with_dependencies
 from shared.intake.dropped import candidate_of_drop
-from shared.intake.explain import explain
-from shared.intake.explain_text import markdown
+from shared.intake.explanation.explain import explain
+from shared.intake.explanation.explain_text import markdown
 from shared.intake.folder import Plan, answer_path, content_of, ignored, plans, waiting_path
 from shared.jobspec import JsonObject
 

@@ -14,7 +14,7 @@ from shared.core.ledger.records import DropMemo
 from shared.core.messages import digest
 from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
-from shared.intake.accept import Candidate, key_of
+from shared.intake.candidate import Candidate, key_of
 from shared.intake.fetch import with_document
 from shared.intake.folder import Plan
 from shared.intake.message import Request

@@ -17,7 +17,8 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken
-from shared.intake.accept import Accepted, Candidate, KeyedDraft, accept, draft_of, key_of
+from shared.intake.accept import Accepted, accept
+from shared.intake.candidate import Candidate, KeyedDraft, draft_of, key_of
 from shared.intake.facts import cluster_for
 from shared.intake.message import Request
 from shared.intake.prepare import slug

@@ -11,17 +11,14 @@ import base64
 import binascii
 import hashlib
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import Any
 
-from shared.core.identity import is_job_id
 from shared.core.job_sweeps.record import is_sweep_id
 from shared.core.messages import (
     ENDED,
     EXPAND,
     LOOK_AT_FOLDER,
     MESSAGE,
-    MOST_ENDED,
     SWEEP,
     FolderLook,
     JobsEnded,
@@ -30,6 +27,7 @@ from shared.core.messages import (
     digest,
 )
 from shared.core.relations.dependency import Dependency
+from shared.intake.wakeups import BlobWritten, arrival, folder_look, jobs_ended, sweep_part, triggered
 from shared.jobspec import (
     Envelope,
     Limits,
@@ -51,14 +49,6 @@ _NO_EVENT = f"write the job itself, or an event of type {SUBMIT} with the job me
 #: In an account with directories a file may get its name by a rename, and has no other event then.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
 _BLOB_TRIGGER = "BlobTrigger"
-
-
-@dataclass(frozen=True)
-class BlobWritten:
-    """A blob was written, in any container."""
-
-    container: str
-    name: str
 
 
 @dataclass(frozen=True)
@@ -159,7 +149,7 @@ def _batch(body: bytes, limits: Limits) -> tuple[Message, ...]:
 
 def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointer: str = "") -> Message:
     if document.get("Type") == _BLOB_TRIGGER:
-        return _triggered(document) or ForeignEvent(_BLOB_TRIGGER)
+        return triggered(document) or ForeignEvent(_BLOB_TRIGGER)
     type_ = document.get("eventType") or document.get("type")
     if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
         return _request(document, digest(document), source, limits, pointer)
@@ -168,13 +158,13 @@ def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointe
         return _submitted(document, data, source, limits, f"{pointer}/data")
     data = data if isinstance(data, dict) else {}
     if type_ in _BLOB_CREATED:
-        return _arrival(str(document.get("subject", ""))) or ForeignEvent(type_)
+        return arrival(str(document.get("subject", ""))) or ForeignEvent(type_)
     if type_ == LOOK_AT_FOLDER:
-        return _folder_look(data) or ForeignEvent(type_)
+        return folder_look(data) or ForeignEvent(type_)
     if type_ == ENDED:
-        return _jobs_ended(data) or ForeignEvent(type_)
+        return jobs_ended(data) or ForeignEvent(type_)
     if type_ == SWEEP:
-        return _sweep(data) or ForeignEvent(type_)
+        return sweep_part(data) or ForeignEvent(type_)
     if type_ == EXPAND:
         sweep = str(data.get("sweep", ""))
         return SweepExpansion(sweep) if is_sweep_id(sweep) else ForeignEvent(type_)
@@ -195,44 +185,6 @@ def _submitted(document: dict[str, Any], data: Any, source: Source, limits: Limi
     if request.key is None and sender and identity:
         request = replace(request, key=f"{sender}|{identity}")
     return request
-
-
-def _arrival(subject: str) -> BlobWritten | None:
-    # /blobServices/default/containers/<container>/blobs/<name>  (Event Grid, storage event schema)
-    head, _, rest = subject.partition("/containers/")
-    container, _, name = rest.partition("/blobs/")
-    return BlobWritten(container, name) if head and container and name else None
-
-
-def _triggered(document: dict[str, Any]) -> BlobWritten | None:
-    container, name = document.get("ContainerName"), document.get("BlobName")
-    named = isinstance(container, str) and isinstance(name, str) and container and name
-    return BlobWritten(str(container), str(name)) if named else None
-
-
-def _jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
-    job_ids = data.get("jobs")
-    if not isinstance(job_ids, list) or len(job_ids) > MOST_ENDED:
-        return None
-    if not all(isinstance(job_id, str) and is_job_id(job_id) for job_id in job_ids):
-        return None
-    return JobsEnded(tuple(job_ids))
-
-
-def _sweep(data: dict[str, Any]) -> SweepPart | None:
-    try:
-        at = datetime.fromisoformat(str(data["at"]))
-        return SweepPart(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
-def _folder_look(data: dict[str, Any]) -> FolderLook | None:
-    try:
-        newest = datetime.fromisoformat(str(data["newest"]))
-        return FolderLook(str(data["folder"]), newest) if newest.tzinfo else None
-    except (KeyError, ValueError):
-        return None
 
 
 def _request(

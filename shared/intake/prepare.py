@@ -5,12 +5,10 @@ Pure but for the ports it asks (`engines.check`, `seal`), which do no I/O either
 
 from __future__ import annotations
 
-import json
 import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import timedelta
 from typing import NamedTuple
 
 from shared.core.engine import Cluster
@@ -18,6 +16,7 @@ from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Receiver
 from shared.core.ports import Ports
 from shared.core.refusals import refused
+from shared.intake.deployment_limits import not_allotted, too_large, too_long
 from shared.intake.facts import cluster_of
 from shared.intake.message import Request
 from shared.intake.receivers import receivers_of
@@ -25,29 +24,21 @@ from shared.jobspec import (
     Facts,
     JobSpec,
     JsonObject,
-    Limits,
     Problem,
     Source,
     complete,
     has_errors,
-    iso_duration,
     masked,
-    problem,
     redact,
     seal_secrets,
     shaped,
     unknown_properties,
     validate,
-    wall_clock,
     with_lint,
     with_pages,
 )
 
 log = logging.getLogger(__name__)
-
-#: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
-#: by how much sealing may make a document longer, at the very most.
-_LONGEST, _MOST_GROWTH = 500_000, 20
 #: Bytes of a rejected document whose text a record keeps.
 _MOST_RECEIVED = 24_000
 
@@ -139,7 +130,7 @@ def _judged(
             receivers=receivers,
             problems=tuple(dict.fromkeys((*problems, *located))),
         )
-    if draft.cluster is not None and (refusals := _not_allotted(ports, request, draft.cluster)):
+    if draft.cluster is not None and (refusals := not_allotted(ports, request, draft.cluster)):
         refusals = request.around.locate(refusals) if request.around is not None else refusals
         draft = replace(draft, problems=(*draft.problems, *refusals))
     located = request.text.locate(draft.problems) if request.text else draft.problems
@@ -181,14 +172,14 @@ def _checked(
     )
     spec = spec or shaped(completed, problems)
     if spec is not None:
-        problems = (*problems, *_too_long(spec, ports.policy.limits, cluster))
+        problems = (*problems, *too_long(spec, ports.policy.limits, cluster))
     if spec is not None and cluster is not None:
         problems = (*problems, *_engine_problems(ports, spec, cluster))
     sealed, seal_problems = _sealed(ports, completed, key)
     # An unknown member may hold anything.
     if unknown := unknown_properties(problems):
         sealed = masked(sealed, unknown)
-    problems = (*problems, *_too_large(request, sealed))
+    problems = (*problems, *too_large(request, sealed))
     problems = with_lint(problems, completed, _facts(ports, request, cluster), original=document)
     return Draft(sealed, cluster, (), (*problems, *seal_problems), notes)
 
@@ -220,48 +211,6 @@ def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Prob
         return list(ports.engines.get(cluster.engine).check(spec))
     except Misconfigured as error:
         return [refused("SW101", "/properties/cluster", str(error))]
-
-
-def _not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
-    """Each of the `resources` that the cluster does not give."""
-    resources = request.envelope.resources
-    if resources is None:
-        return ()
-    try:
-        problems = ports.engines.get(cluster.engine).allots(cluster.name, resources.as_written())
-    except Misconfigured:
-        return ()  # reported of the cluster itself
-    return tuple(one.relocate(request.envelope_at) for one in problems)
-
-
-def _too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
-    """The node-hours that a job may use up at most, against the limit of the deployment."""
-    constraints = spec.properties.constraints
-    written = constraints.max_wall_clock_time if constraints else None
-    nodes, length = (
-        spec.properties.node_count,
-        wall_clock(written, cluster.facts.longest if cluster else None),
-    )
-    hours = nodes * (length / timedelta(hours=1))  # a timedelta overflows long before a float does
-    if nodes > limits.max_nodes or hours <= limits.max_node_hours:
-        return []  # more nodes than allowed are reported already
-    how_long = iso_duration(length) + ("" if written else " (the job names no time)")
-    message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
-    return [refused("SW110", "/properties/nodeCount", message)]
-
-
-def _too_large(request: Request, sealed: JsonObject) -> list[Problem]:
-    """Sealing makes a document larger, many times so with many short secrets; the ledger must take it."""
-    if request.text is not None and len(request.text.data) * _MOST_GROWTH <= _LONGEST:
-        return []
-    text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
-    characters = len(text.encode("utf-16-le", "surrogatepass")) // 2
-    if characters <= _LONGEST:
-        return []
-    message = (
-        f"completed, and with its secrets sealed, it has {characters} characters; {_LONGEST} can be kept"
-    )
-    return [problem("SW001", "", message)]
 
 
 class _Sealed(NamedTuple):

@@ -12,7 +12,8 @@ from shared.core.errors import Misuse
 from shared.core.job import Drop, Job
 from shared.core.messages import digest
 from shared.core.ports import Ports
-from shared.intake.accept import Accepted, Candidate, accept
+from shared.intake.accept import Accepted, accept
+from shared.intake.candidate import Candidate
 from shared.intake.folder import ENVELOPE_FILE
 from shared.intake.message import Request
 from shared.jobspec import Envelope, JsonObject, open_secrets, redact

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from shared.core.ports import Ports
-
-log = logging.getLogger(__name__)
 
 #: Seconds after which a difference is one.
 GRACE = 300.0

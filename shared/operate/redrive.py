@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import logging
 from typing import Any
 
 from shared.core.errors import Misuse
@@ -12,8 +11,6 @@ from shared.core.notify.events import Notice
 from shared.core.ports import Ports
 from shared.intake.dead_letter import REDRIVE
 from shared.operate.redeliver import redeliver_event
-
-log = logging.getLogger(__name__)
 
 
 async def listed(ports: Ports) -> list[dict[str, Any]]:

@@ -14,8 +14,8 @@ from shared.core.identity import job_id
 from shared.core.ledger.dead import dead_id
 from shared.core.messages import ENDED
 from shared.core.ports import Ports, Posted
-from shared.intake.accept import key_of
 from shared.intake.arrive import blob_arrived, message_arrived
+from shared.intake.candidate import key_of
 from shared.intake.dead_letter import bury
 from shared.operate.cancel import cancel
 from shared.operate.job_sweeps import cancel_sweep

@@ -13,6 +13,7 @@ import shared.core.notify.events
 import shared.delivery.deliver
 import shared.delivery.try_delivery
 import shared.intake.accept
+import shared.intake.candidate
 import shared.lifecycle.archive
 import shared.lifecycle.carry_out
 import shared.lifecycle.cluster_sweep
@@ -72,7 +73,7 @@ def another_engine_name_each_time(patch: Patch) -> None:
 
 
 def a_new_job_for_every_arrival(patch: Patch) -> None:
-    patch.setattr(shared.intake.accept, "job_id", lambda key, generation: f"j_{next(_COUNT):024d}")
+    patch.setattr(shared.intake.candidate, "job_id", lambda key, generation: f"j_{next(_COUNT):024d}")
 
 
 def delivered_before_the_post(patch: Patch) -> None:

@@ -22,7 +22,7 @@ from tests.mutants.running import CAUGHT, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What is mutated: the life of a job, from its door to its last delivery.
-ROOMS = ("shared/intake", "shared/lifecycle", "shared/delivery")
+ROOMS = ("shared/intake", "shared/intake/explanation", "shared/lifecycle", "shared/delivery")
 #: What has to notice: the tests that need no other process.
 TESTS = (
     "tests/unit/lifecycle",
@@ -137,7 +137,9 @@ def main(arguments: list[str] | None = None) -> int:
     """0 when every survivor is expected."""
     parser = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
     parser.add_argument(
-        "modules", nargs="*", help="e.g. shared/lifecycle/sweep.py; all of three rooms by default"
+        "modules",
+        nargs="*",
+        help="e.g. shared/lifecycle/sweep.py; all of intake, lifecycle and delivery by default",
     )
     parser.add_argument("--sample", type=float, default=1.0, help="share of the mutants, drawn by chance")
     parser.add_argument("--fresh", action="store_true", help="do not go by what earlier runs found")

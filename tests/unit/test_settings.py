@@ -22,7 +22,7 @@ from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import UrlPolicy, refusal
 from shared.core.policy import Policy
-from shared.intake import prepare
+from shared.intake import deployment_limits
 from shared.setting_table import BOUNDS, SETTINGS
 from shared.settings import TABLE, Settings
 from shared.wiring import build, policy_of
@@ -84,7 +84,7 @@ def test_a_limit_under_which_no_job_could_run_or_be_kept_is_refused_at_start(nam
 
 
 def test_a_document_may_be_allowed_as_long_as_the_ledger_keeps_it() -> None:
-    assert SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].limits.most == prepare._LONGEST
+    assert SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].limits.most == deployment_limits._LONGEST
 
 
 def test_an_event_of_as_many_receivers_as_a_job_may_name_fits_into_an_entity() -> None:

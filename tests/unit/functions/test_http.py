@@ -14,8 +14,8 @@ from shared.core.caller import READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misconfigured, Misuse, SlipwayError, Transient, Unavailable
 from shared.core.job import JobState
 from shared.intake.accept import Accepted
-from shared.intake.arrive import request_arrived, request_explained, request_validated
 from shared.intake.message import Request, read_request
+from shared.intake.request_door import request_arrived, request_explained, request_validated
 from tests.unit.world import World, job_json
 
 ANN = Caller("ann", frozenset({SUBMIT}))

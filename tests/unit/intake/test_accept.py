@@ -13,10 +13,12 @@ from shared.core.engine import Why
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.job import Drop, Job, JobState, Reason, Stored
 from shared.core.refusals import refused
-from shared.intake.accept import Candidate, record, runs_again
-from shared.intake.arrive import blob_arrived, request_arrived
+from shared.intake.accept import runs_again
+from shared.intake.arrive import blob_arrived
+from shared.intake.candidate import Candidate, record
 from shared.intake.message import Request, read_request
 from shared.intake.prepare import Draft
+from shared.intake.request_door import request_arrived
 from shared.jobspec import Envelope
 from shared.lifecycle.admit import Wait, pause
 from tests.unit.dropped_folder import status_lines

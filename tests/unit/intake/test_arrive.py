@@ -12,18 +12,12 @@ from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop, JobState
 from shared.core.messages import sweep_message
-from shared.intake.accept import Candidate, key_of
-from shared.intake.arrive import (
-    blob_arrived,
-    message_arrived,
-    poison_arrived,
-    request_arrived,
-    request_explained,
-    request_validated,
-)
+from shared.intake.arrive import blob_arrived, message_arrived, poison_arrived
+from shared.intake.candidate import Candidate, key_of
 from shared.intake.dead_letter import REDRIVE, bury, hold
 from shared.intake.drop import FolderResult
 from shared.intake.message import SUBMIT, read_request
+from shared.intake.request_door import request_arrived, request_explained, request_validated
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
 
@@ -198,7 +192,7 @@ async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch:
         records.append((one.door, one.source, one.key, one.name, one.experiment, one.script, keyed))
         return {}
 
-    monkeypatch.setattr("shared.intake.arrive.explain", explain)
+    monkeypatch.setattr("shared.intake.request_door.explain", explain)
     limits = world.ports.policy.limits
     plain = read_request(BODY, limits)
     keyed = read_request(json.dumps({"spec": job_json(), "idempotencyKey": "own"}).encode(), limits)

@@ -13,10 +13,11 @@ from shared.core.identity import job_id
 from shared.core.job import Job, JobState
 from shared.core.ledger.listing import Page, Query
 from shared.core.view import whole
-from shared.intake.accept import key_of
-from shared.intake.arrive import blob_arrived, request_arrived, request_explained, request_validated
-from shared.intake.explain_text import markdown
+from shared.intake.arrive import blob_arrived
+from shared.intake.candidate import key_of
+from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import Request, read_request
+from shared.intake.request_door import request_arrived, request_explained, request_validated
 from shared.intake.rerun import rerun
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json

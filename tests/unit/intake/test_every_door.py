@@ -11,10 +11,11 @@ import pytest
 
 from shared.core.job import Drop
 from shared.core.messages import digest
-from shared.intake.arrive import message_arrived, request_arrived, request_explained, request_validated
+from shared.intake.arrive import message_arrived
 from shared.intake.drop import look_at_folder
 from shared.intake.inventory import inventory
 from shared.intake.message import read_request
+from shared.intake.request_door import request_arrived, request_explained, request_validated
 from shared.jobspec import JobSpec, Problem
 from shared.jobspec.report import problems_as_json
 from tests.doubles.memory_engine import MemoryEngine

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.messages import FolderLook, look_message
-from shared.intake.message import BlobWritten, ForeignEvent, Request, read_message
+from shared.intake.message import ForeignEvent, Request, read_message
+from shared.intake.wakeups import BlobWritten
 from shared.jobspec import Limits
 
 BARE = {"properties": {"nodeCount": 1}}

@@ -11,9 +11,10 @@ import pytest
 
 from shared.core.errors import SlipwayError
 from shared.core.job import JobState
-from shared.intake.arrive import message_arrived, request_explained
+from shared.intake.arrive import message_arrived
 from shared.intake.message import read_request
 from shared.intake.prepare import prepare
+from shared.intake.request_door import request_explained
 from shared.jobspec import report
 from shared.jobspec.report import as_json
 from tests.breadth import pairs

@@ -12,9 +12,9 @@ from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.intake import accept as intake
 from shared.intake.accept import Accepted
-from shared.intake.arrive import request_arrived, sweep_requested
 from shared.intake.job_sweep import AcceptedSweep
 from shared.intake.message import Request, read_request
+from shared.intake.request_door import request_arrived, sweep_requested
 from tests.unit.lifecycle.waiting.swept import sweep_message
 from tests.unit.world import World, job_json
 

@@ -16,8 +16,8 @@ from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
 from shared.core.ledger.listing import brief
 from shared.core.view import line, whole
-from shared.intake.arrive import request_arrived
 from shared.intake.message import read_request
+from shared.intake.request_door import request_arrived
 from shared.lifecycle.archive import archive
 from shared.operate.listing import jobs
 from tests.doubles.memory import MemoryLedger

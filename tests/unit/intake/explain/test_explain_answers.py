@@ -14,10 +14,11 @@ from shared.core.cost.prices import prices_from
 from shared.core.engine import ClusterView, Order, Submission, Variable
 from shared.core.facts import ClusterFacts
 from shared.core.job import JobState, Stored
-from shared.intake import explain as explaining
-from shared.intake.arrive import message_arrived, request_explained
-from shared.intake.explain_text import markdown
+from shared.intake.arrive import message_arrived
+from shared.intake.explanation import explain as explaining
+from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
+from shared.intake.request_door import request_explained
 from shared.jobspec import JsonObject
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.priced_cluster import ROW, view_of

@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.intake.arrive import request_explained, sweep_requested
-from shared.intake.explain_text import markdown
+from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
+from shared.intake.request_door import request_explained, sweep_requested
 from shared.operate import listing
 from tests.unit.world import World, job_json
 

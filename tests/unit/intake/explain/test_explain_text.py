@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.intake.explain_text import markdown
+from shared.intake.explanation.explain_text import markdown
 
 JOB: dict[str, Any] = {
     "id": "j_x",

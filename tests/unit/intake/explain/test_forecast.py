@@ -13,7 +13,7 @@ from shared.core.cost.prices import matching, prices_from, shipped
 from shared.core.engine import ClusterView, too_large
 from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts
-from shared.intake.forecast import Ahead, cost, limits, wait
+from shared.intake.explanation.forecast import Ahead, cost, limits, wait
 from shared.jobspec import Limits
 from shared.settings import Settings
 from shared.wiring import policy_of

@@ -17,8 +17,8 @@ from shared.core.job import Job, JobState
 from shared.core.ledger.records import Active, Pause, Standing
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted
-from shared.intake.arrive import request_arrived
 from shared.intake.message import read_request
+from shared.intake.request_door import request_arrived
 from shared.lifecycle.admit import pause, paused, resume, standing
 from shared.operate.cancel import cancel
 from shared.operate.ready import ready

@@ -14,8 +14,8 @@ from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.ledger.records import Active
-from shared.intake.accept import key_of
 from shared.intake.arrive import message_arrived
+from shared.intake.candidate import key_of
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.job_sweeps.seats import advance, seat
 from shared.lifecycle.legible import legible as read_legible

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
-from shared.intake.accept import Candidate, key_of
-from shared.intake.explain import explain
+from shared.intake.candidate import Candidate, key_of
+from shared.intake.explanation.explain import explain
 from shared.jobspec import JsonObject, combinations, filled, text_of
 
 _SAME_KEY = (

@@ -20,9 +20,10 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
-from shared.intake.accept import Candidate, draft_of, record, runs_again
+from shared.intake.accept import runs_again
+from shared.intake.candidate import Candidate, draft_of, record
+from shared.intake.explanation.forecast import Ahead, cost, limits, nodes_to_add, wait
 from shared.intake.facts import cluster_for, cluster_member
-from shared.intake.forecast import Ahead, cost, limits, nodes_to_add, wait
 from shared.intake.prepare import Draft, Runnable
 from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
 from shared.lifecycle.dependents import Ends, ends_of, why_after

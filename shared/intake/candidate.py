@@ -1,0 +1,171 @@
+"""candidate: what a door found, its draft, and the first record of its job. No I/O."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from shared.core.engine import Cluster
+from shared.core.identity import intent, job_id
+from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Waiting, plain
+from shared.core.ports import Ports
+from shared.intake.folder import answer_path
+from shared.intake.message import Request
+from shared.intake.prepare import Draft, prepare, slug
+from shared.jobspec import Retry, redact, report
+from shared.lifecycle.admit import Wait
+from shared.lifecycle.dependents import why_after, why_member
+
+#: Characters of a problem that a record keeps: each of its texts, all of them, and the first one's line.
+_PROBLEM_TEXT, _LINE = 600, 300
+_PROBLEM_BYTES = 60_000
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A request and its door. `source` is the caller or the door; `key` makes duplicates one."""
+
+    door: str
+    source: str
+    key: str
+    request: Request
+    #: of the job, where its envelope has none
+    name: str = ""
+    experiment: str = ""
+    drop: Drop | None = None
+    script: str | None = None
+    #: youngest Last-Modified of the dropped files, by the storage's clock
+    modified: datetime | None = None
+    #: where to start looking for the generation (a cache's word)
+    generation: int = 1
+    #: the job that is run again
+    rerun_of: str = ""
+    #: of a job of a job sweep
+    member: Member | None = None
+
+
+def key_of(source: str, key: str) -> str:
+    """What makes two candidates the same, as records keep it."""
+    return hashlib.sha256(f"{source}|{key}".encode()).hexdigest()
+
+
+class KeyedDraft(NamedTuple):
+    """What makes two candidates the same, as records keep it; and the document, ready to record."""
+
+    key: str
+    draft: Draft
+
+
+def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> KeyedDraft:
+    """What makes two candidates the same, as records keep it; and the document, ready to record. No I/O.
+
+    `cluster` is what `cluster_for` says of it.
+    """
+    key = key_of(candidate.source, candidate.key)
+    folder = candidate.drop.folder if candidate.drop else None
+    draft = prepare(
+        ports, candidate.request, key=key, script=candidate.script, folder=folder, cluster=cluster
+    )
+    return KeyedDraft(key, draft)
+
+
+def record(
+    ports: Ports, candidate: Candidate, draft: Draft, key: str, generation: int, wait: Wait | None = None
+) -> Job:
+    """The first record, with its intent, so that a crash leaves a name to look for, or its wait. No I/O."""
+    now, token, valid = ports.clock(), ports.token(), draft.valid
+    envelope, identity = candidate.request.envelope, job_id(key, generation)
+    name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
+    experiment = slug(envelope.experiment or candidate.experiment, "default")
+    states = [JobState.ACCEPTED if valid else JobState.REJECTED]
+    waits = _waits(candidate, wait, now) if valid else None
+    states += [JobState.SUBMITTING] if valid and waits is None else []
+    job = Job(
+        id=identity,
+        key=key,
+        generation=generation,
+        payload=candidate.request.payload,
+        door=candidate.door,
+        source=candidate.source,
+        name=name,
+        experiment=experiment,
+        labels=redact(dict(envelope.labels)),
+        cluster=draft.cluster.name if draft.cluster else "",
+        **_queue_request(draft),
+        notify=draft.receivers,
+        resources=envelope.resources.as_written() if envelope.resources else {},
+        retry=Budget(**(envelope.retry or Retry()).model_dump()),
+        drop=candidate.drop,
+        receipt=_receipt_folder(candidate, name, experiment, identity),
+        rerun_of=candidate.rerun_of,
+        dependencies=candidate.request.dependencies,
+        sweep=candidate.member,
+        state=states[-1],
+        message=_message(draft, waits),
+        **_flaws(draft),
+        created=now,
+        due=wait.until if wait else now,
+        turn=wait.until if wait and wait.rate else None,
+        ended=None if valid else now,
+        sequence=len(states),
+        waiting=waits,
+        history=tuple(
+            Entry(sequence=n, state=to, at=now, token=token, waits=waits.text if waits else "")
+            for n, to in enumerate(states, 1)
+        ),
+    )
+    if job.state is not JobState.SUBMITTING or draft.cluster is None:
+        return job
+    lease = timedelta(seconds=ports.policy.submit_lease)
+    return job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
+
+
+def _flaws(draft: Draft) -> dict[str, Any]:
+    """What was found in a document, and the text of one that cannot run."""
+    members: dict[str, Any] = {"problems": _problems_for_record(draft), "received": draft.received}
+    if draft.valid:
+        return members
+    first = plain(report.headline(members["problems"]), _LINE)
+    return members | {"reason": Reason.INVALID, "last_error": first}
+
+
+def _queue_request(draft: Draft) -> dict[str, Any]:
+    """What a document asks of its cluster's queue; nothing where it cannot run."""
+    properties = draft.document["properties"] if draft.document and draft.valid else {}
+    return {"nodes": properties.get("nodeCount", 0), "priority": properties.get("schedulingPriority") or ""}
+
+
+def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:
+    """What a job waits for that cannot be submitted at once: other jobs first, then its own slot or seat."""
+    why = why_after(candidate.request.dependencies) or (wait.why if wait else why_member(candidate.member))
+    return Waiting(word=why.word, text=why.text, since=now) if why else None
+
+
+def _message(draft: Draft, waits: Waiting | None) -> str:
+    if draft.valid:
+        return waits.text if waits else ""
+    count = sum(problem.severity == "error" for problem in draft.problems)
+    return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"
+
+
+def _problems_for_record(draft: Draft) -> tuple[dict[str, Any], ...]:
+    """The problems as the record keeps them: bounded, for a record has to fit into its row."""
+    shortened: list[dict[str, Any]] = []
+    room = _PROBLEM_BYTES
+    for problem in draft.problems:
+        shown = {
+            name: text[:_PROBLEM_TEXT] if isinstance(text, str) else text
+            for name, text in problem.as_dict().items()
+        }
+        room -= len(str(shown))
+        if room < 0:
+            break
+        shortened.append(shown)
+    return tuple(shortened)
+
+
+def _receipt_folder(candidate: Candidate, name: str, experiment: str, identity: str) -> str:
+    folder = candidate.drop.folder if candidate.drop else experiment
+    return answer_path(folder, f"{name}-{identity[2:10]}")

@@ -1,0 +1,67 @@
+"""The limits of a deployment and its clusters on one request: resources, node-hours and size."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+
+from shared.core.engine import Cluster
+from shared.core.errors import Misconfigured
+from shared.core.ports import Ports
+from shared.core.refusals import refused
+from shared.intake.message import Request
+from shared.jobspec import (
+    JobSpec,
+    JsonObject,
+    Limits,
+    Problem,
+    iso_duration,
+    problem,
+    wall_clock,
+)
+
+#: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
+#: by how much sealing may make a document longer, at the very most.
+_LONGEST, _MOST_GROWTH = 500_000, 20
+
+
+def not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
+    """Each of the `resources` that the cluster does not give."""
+    resources = request.envelope.resources
+    if resources is None:
+        return ()
+    try:
+        problems = ports.engines.get(cluster.engine).allots(cluster.name, resources.as_written())
+    except Misconfigured:
+        return ()  # reported of the cluster itself
+    return tuple(one.relocate(request.envelope_at) for one in problems)
+
+
+def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
+    """The node-hours that a job may use up at most, against the limit of the deployment."""
+    constraints = spec.properties.constraints
+    written = constraints.max_wall_clock_time if constraints else None
+    nodes, length = (
+        spec.properties.node_count,
+        wall_clock(written, cluster.facts.longest if cluster else None),
+    )
+    hours = nodes * (length / timedelta(hours=1))  # a timedelta overflows long before a float does
+    if nodes > limits.max_nodes or hours <= limits.max_node_hours:
+        return []  # more nodes than allowed are reported already
+    how_long = iso_duration(length) + ("" if written else " (the job names no time)")
+    message = f"{nodes} nodes for {how_long} are {hours:g} node-hours; {limits.max_node_hours:g} are allowed"
+    return [refused("SW110", "/properties/nodeCount", message)]
+
+
+def too_large(request: Request, sealed: JsonObject) -> list[Problem]:
+    """Sealing makes a document larger, many times so with many short secrets; the ledger must take it."""
+    if request.text is not None and len(request.text.data) * _MOST_GROWTH <= _LONGEST:
+        return []
+    text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))
+    characters = len(text.encode("utf-16-le", "surrogatepass")) // 2
+    if characters <= _LONGEST:
+        return []
+    message = (
+        f"completed, and with its secrets sealed, it has {characters} characters; {_LONGEST} can be kept"
+    )
+    return [problem("SW001", "", message)]

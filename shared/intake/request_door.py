@@ -1,0 +1,117 @@
+"""request_door: one request, from whichever door: accepted, validated or explained."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import PurePosixPath
+
+from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.errors import Misuse
+from shared.core.identity import blob_name
+from shared.core.job import Drop
+from shared.core.job_sweeps.record import sweep_id
+from shared.core.ports import Ports
+from shared.core.refusals import key_taken
+from shared.intake.accept import Accepted, accept
+from shared.intake.candidate import Candidate, key_of
+from shared.intake.explanation.explain import explain
+from shared.intake.explanation.explain_sweep import explain_sweep
+from shared.intake.facts import cluster_for
+from shared.intake.fetch import fetched
+from shared.intake.job_sweep import AcceptedSweep, accept_sweep
+from shared.intake.message import Request
+from shared.intake.prepare import Draft, prepare
+from shared.jobspec import JsonObject, has_errors
+
+#: How the keys begin that no sender chose: nothing else has them.
+_KEYS_OF_DOORS = ("once:", "message:", "taken:")
+#: For what is never recorded.
+_NO_KEY = hashlib.sha256(b"validate").hexdigest()
+
+
+async def request_arrived(
+    ports: Ports,
+    request: Request,
+    *,
+    door: str,
+    source: str,
+    key: str,
+    name: str = "",
+    who: Caller = KEY_HOLDER,
+) -> Accepted:
+    """Accept a request for a job at any door; fetch its document if the request only names it."""
+    if request.envelope.sweep is not None:
+        raise Misuse("this asks for a sweep of jobs", remedy="send it to POST /api/sweeps, or to the queue")
+    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
+    if not candidate.key.startswith(_KEYS_OF_DOORS):
+        identity = sweep_id(key_of(source, candidate.key))
+        if await ports.job_sweeps.get(identity) is not None:
+            raise key_taken(f"the sweep {identity}")
+    return await accept(ports, candidate)
+
+
+async def sweep_requested(
+    ports: Ports,
+    request: Request,
+    *,
+    door: str,
+    source: str,
+    key: str,
+    name: str = "",
+    who: Caller = KEY_HOLDER,
+) -> AcceptedSweep:
+    """Accept a request for a job sweep; one that has problems becomes a rejected job."""
+    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
+    if candidate.request.envelope.sweep is not None:
+        return await accept_sweep(ports, candidate)
+    if not has_errors(candidate.request.problems):
+        raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
+    return AcceptedSweep(None, await accept(ports, candidate))
+
+
+async def _candidate(
+    ports: Ports, request: Request, *, door: str, source: str, key: str, name: str, who: Caller
+) -> Candidate:
+    request = await fetched(ports, request, who=who)
+    name = name or name_of_blob(request)
+    return Candidate(door=door, source=source, key=request.key or key, request=request, name=name)
+
+
+async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
+    """The problems of a request. Does nothing else."""
+    request = await fetched(ports, request, who=who)
+    return prepare(ports, request, key=_NO_KEY, cluster=await cluster_for(ports, request))
+
+
+async def request_explained(
+    ports: Ports,
+    request: Request,
+    *,
+    source: str,
+    key: str | None,
+    drop: Drop | None = None,
+    script: str = "",
+    who: Caller = KEY_HOLDER,
+) -> JsonObject:
+    """What a request would do. With `drop`, what the document would do as the job file of that folder."""
+    request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
+    key = request.key or key
+    candidate = Candidate(
+        door="drop" if drop else "http",
+        source="drop" if drop else source,
+        key=key or "",
+        request=request,
+        name=PurePosixPath(script or drop.folder).stem if drop else name_of_blob(request),
+        experiment=drop.folder.partition("/")[0] if drop else "",
+        drop=drop,
+        script=script or None,
+    )
+    if request.envelope.sweep is not None:
+        return await explain_sweep(ports, candidate, keyed=key is not None)
+    # The id of a dropped job follows from the content of its scripts, which this message does not have.
+    return await explain(ports, candidate, keyed=key is not None and drop is None)
+
+
+def name_of_blob(request: Request) -> str:
+    """The name that a request for a stored document gets from its blob, or ""."""
+    return blob_name(request.envelope.spec_blob or "")

@@ -1,0 +1,66 @@
+"""wakeups: what a message holds that brings no job: a blob, ended jobs, a part of a sweep, a folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from shared.core.identity import is_job_id
+from shared.core.messages import (
+    MOST_ENDED,
+    FolderLook,
+    JobsEnded,
+    SweepPart,
+)
+
+
+@dataclass(frozen=True)
+class BlobWritten:
+    """A blob was written, in any container."""
+
+    container: str
+    name: str
+
+
+def arrival(subject: str) -> BlobWritten | None:
+    """The blob that an event of storage names; None where it names none."""
+    # /blobServices/default/containers/<container>/blobs/<name>  (Event Grid, storage event schema)
+    head, _, rest = subject.partition("/containers/")
+    container, _, name = rest.partition("/blobs/")
+    return BlobWritten(container, name) if head and container and name else None
+
+
+def triggered(document: dict[str, Any]) -> BlobWritten | None:
+    """The blob that a message of the blob trigger names; None where it names none."""
+    container, name = document.get("ContainerName"), document.get("BlobName")
+    named = isinstance(container, str) and isinstance(name, str) and container and name
+    return BlobWritten(str(container), str(name)) if named else None
+
+
+def jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
+    """The ids of the jobs that have ended; None where the data is of another form."""
+    job_ids = data.get("jobs")
+    if not isinstance(job_ids, list) or len(job_ids) > MOST_ENDED:
+        return None
+    if not all(isinstance(job_id, str) and is_job_id(job_id) for job_id in job_ids):
+        return None
+    return JobsEnded(tuple(job_ids))
+
+
+def sweep_part(data: dict[str, Any]) -> SweepPart | None:
+    """A part of a sweep, and when it was ordered; None where the data is of another form."""
+    try:
+        at = datetime.fromisoformat(str(data["at"]))
+        return SweepPart(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
+    except (KeyError, TypeError, ValueError):
+        return None
+
+
+def folder_look(data: dict[str, Any]) -> FolderLook | None:
+    """A folder to look at, and its newest file; None where the data is of another form."""
+    try:
+        newest = datetime.fromisoformat(str(data["newest"]))
+        return FolderLook(str(data["folder"]), newest) if newest.tzinfo else None
+    except (KeyError, ValueError):
+        return None
