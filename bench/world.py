@@ -16,7 +16,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -225,12 +225,9 @@ def connection_string(ports: list[int]) -> str:
 
 def free_ports(number: int) -> list[int]:
     """Ports without a listener now."""
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(number)]
-    try:
+    with ExitStack() as held:
+        sockets = [held.enter_context(socket.create_server(("127.0.0.1", 0))) for _ in range(number)]
         return [int(each.getsockname()[1]) for each in sockets]
-    finally:
-        for each in sockets:
-            each.close()
 
 
 def cpu(process: psutil.Process) -> float:

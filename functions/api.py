@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import azure.functions as func
 
@@ -17,8 +17,8 @@ from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
     from shared.core.job import Job
-    from shared.core.ledger.node_history import NodeHistory
     from shared.intake.accept import Accepted
+
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 _KEY_LENGTH = 256
@@ -225,38 +225,6 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
         return answer(body)
     headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
     return func.HttpResponse(markdown(body), status_code=200, mimetype="text/markdown", headers=headers)
-
-
-@blueprint.function_name("get_clusters")
-@blueprint.route("clusters", methods=["GET"])
-@api_route("history")
-async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
-    """Every configured cluster as it is now; with ?history=6h, and its nodes since then."""
-    from shared.core.facts import facts_as_json
-    from shared.operate import listing, read
-
-    app = ports()
-    body = [
-        {"name": cluster.name, "error": cluster.error}
-        | ({"since": cluster.since.isoformat()} if cluster.since else {})
-        if cluster.view is None
-        else dataclasses.asdict(cluster.view) | {"facts": facts_as_json(cluster.view.facts)}
-        for cluster in await read.clusters(app)
-    ]
-    if "history" in req.params:
-        since = listing.moment("history", req.params["history"], app.clock())
-        histories = await read.node_histories(app, since)
-        body = [one | {"history": _history(histories[one["name"]])} for one in body]
-    return answer({"clusters": body})
-
-
-def _history(history: NodeHistory) -> dict[str, Any]:
-    """The states that are counted, and for each point its Unix time and the nodes in each of them."""
-    from shared.core.ledger.node_history import NODE_STATES
-
-    unknown = (None,) * len(NODE_STATES)
-    points = [[round(point.at.timestamp()), *(point.nodes or unknown)] for point in history.points]
-    return {"states": NODE_STATES, "points": points}
 
 
 def key_of(req: func.HttpRequest, text: str | None) -> str | None:

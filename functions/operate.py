@@ -1,4 +1,4 @@
-"""The part of the HTTP API for operators: health, pause, resume, audit, rights; and its own description."""
+"""The part of the HTTP API for operators: clusters, health, pause, resume, audit, rights; its description."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from functions.process import ports
 from shared.core.caller import ADMIN
 
 if TYPE_CHECKING:
+    from shared.core.ledger.node_history import NodeHistory
     from shared.core.ledger.records import Pause
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -103,3 +104,35 @@ def _switch(pause: Pause | None) -> dict[str, Any]:
     if pause is None:
         return {"paused": False}
     return {"paused": True, "since": pause.since.isoformat(), "by": pause.by, "reason": pause.reason}
+
+
+@blueprint.function_name("get_clusters")
+@blueprint.route("clusters", methods=["GET"])
+@api_route("history")
+async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
+    """Every configured cluster as it is now; with ?history=6h, and its nodes since then."""
+    from shared.core.facts import facts_as_json
+    from shared.operate import listing, read
+
+    app = ports()
+    body = [
+        {"name": cluster.name, "error": cluster.error}
+        | ({"since": cluster.since.isoformat()} if cluster.since else {})
+        if cluster.view is None
+        else dataclasses.asdict(cluster.view) | {"facts": facts_as_json(cluster.view.facts)}
+        for cluster in await read.clusters(app)
+    ]
+    if "history" in req.params:
+        since = listing.moment("history", req.params["history"], app.clock())
+        histories = await read.node_histories(app, since)
+        body = [one | {"history": _history(histories[one["name"]])} for one in body]
+    return answer({"clusters": body})
+
+
+def _history(history: NodeHistory) -> dict[str, Any]:
+    """The states that are counted, and for each point its Unix time and the nodes in each of them."""
+    from shared.core.ledger.node_history import NODE_STATES
+
+    unknown = (None,) * len(NODE_STATES)
+    points = [[round(point.at.timestamp()), *(point.nodes or unknown)] for point in history.points]
+    return {"states": NODE_STATES, "points": points}

@@ -2,9 +2,7 @@
 
 import json
 import os
-import secrets
 import sys
-from base64 import b64encode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +13,7 @@ from local.border import reach_this_machine
 from local.clusters.kind import SCRIPTS, ClusterOptions, Running
 from local.clusters.registry import CLUSTERS, USUAL
 from local.event_grid.topic import Delivery, Topic
+from local.kept_secrets import kept_secrets, write_private
 from local.private_folder import private_folder
 from local.process import Child, child
 
@@ -101,7 +100,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     logs = data / "logs"
     private_folder(data, "secrets.json")
     logs.mkdir(mode=0o700, exist_ok=True)
-    keys = _kept_secrets(data / "secrets.json")
+    keys = kept_secrets(data / "secrets.json")
     topic = Topic(options.delivery)
     async with AsyncExitStack() as running:
         storage = await running.enter_async_context(
@@ -170,7 +169,7 @@ async def _receiver(options: Options, data: Path, secret: str, starter: "_Starte
 
 async def _host(options: Options, data: Path, settings: Mapping[str, str], starter: "_Starter") -> str:
     file = data / "local.settings.json"
-    _write_private(file, {"IsEncrypted": False, "Values": dict(settings)})
+    write_private(file, {"IsEncrypted": False, "Values": dict(settings)})
     if options.app is None:
         return f"http://127.0.0.1:{options.ports.host}"
     return await starter.start(
@@ -245,23 +244,3 @@ class _Starter:
 
 def _is_foreign(name: str) -> bool:
     return name.upper().startswith(_NOT_INHERITED)
-
-
-def _kept_secrets(file: Path) -> dict[str, str]:
-    """The stack's own secrets, made at the first start: sealed records stay readable after a restart."""
-    if file.is_file():
-        secret_texts: dict[str, str] = json.loads(file.read_text(encoding="utf-8"))
-        return secret_texts
-    fresh = {
-        "webhook": "whsec_" + b64encode(secrets.token_bytes(32)).decode(),
-        "seal": b64encode(secrets.token_bytes(32)).decode(),
-    }
-    _write_private(file, fresh)
-    return fresh
-
-
-def _write_private(file: Path, document: object) -> None:
-    """Write a file that only its owner may read."""
-    file.unlink(missing_ok=True)
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as out:
-        json.dump(document, out, indent=2)

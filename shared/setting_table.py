@@ -6,71 +6,20 @@ These are the app's own; an engine's are in its entry of the registry. `shared.s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal, NamedTuple
 
 from shared.core.notify import waits
+from shared.setting import LARGEST, LONGEST_DAYS, Bounds, Setting
 
-#: How a value is read: the methods of `Settings` with these names.
-Kind = Literal[
-    "text", "number", "whole", "seconds", "hours", "days", "flag", "choice", "names", "ports", "durations",
-    "address", "document", "objects", "table", "container", "containers", "ledger",
-]  # fmt: skip
-
-
-class Bounds(NamedTuple):
-    """The smallest and the largest value, in the unit of the kind; of each, where a setting has several."""
-
-    least: float
-    most: float
-
-
-#: A larger number is a typing error; no calendar holds what a longer time leads to.
-LARGEST, LONGEST_DAYS = 1e12, 36_500
-#: Of every setting of a kind, unless its row is stricter.
-BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
-    {
-        "number": Bounds(0, LARGEST),
-        "whole": Bounds(0, LARGEST),
-        "seconds": Bounds(0, LONGEST_DAYS * 86_400),
-        "hours": Bounds(0, LONGEST_DAYS * 24),
-        "days": Bounds(0, LONGEST_DAYS),
-        "ports": Bounds(1, 65_535),
-        "durations": Bounds(waits.SHORTEST, waits.LONGEST),
-    }
-)
 _ONE_AT_LEAST = Bounds(1, LARGEST)
 #: The number of a shard has three digits in the keys of the table.
 _SHARDS = Bounds(1, 1_000)
-#: An entity of the ledger holds 1 MiB, as UTF-16, and more than the document (`shared/intake/prepare.py`).
+#: An entity of the ledger holds 1 MiB, as UTF-16, and more than the document (`intake/deployment_limits`).
 _DOCUMENT_BYTES = Bounds(1, 500_000)
 #: An event keeps the addresses and the tries of all its receivers in one entity.
 _RECEIVERS = Bounds(0, 50)
 #: Jobs of a few seconds at least; under no limit at all no job would be valid.
 _WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
-
-
-@dataclass(frozen=True)
-class Setting:
-    """One setting: an application setting, which is an environment variable."""
-
-    #: its heading in the documentation, a name of `slipway.settings_page.GROUPS`
-    group: str
-    kind: Kind
-    default: str
-    about: str
-    #: in local.settings.example.json, where that is not the default
-    example: str | None = None
-    #: stricter than those of its kind
-    bounds: Bounds | None = None
-    #: of a choice: what it may be
-    words: tuple[str, ...] = ()
-
-    @property
-    def limits(self) -> Bounds:
-        """Its bounds. Raises KeyError for a kind that is not counted."""
-        return self.bounds or BOUNDS[self.kind]
 
 
 _ROWS: Mapping[str, Setting] = {

@@ -6,28 +6,23 @@ Beside it only `functions/bindings.py` reads settings: the host asks for those w
 from __future__ import annotations
 
 import difflib
-import json
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 from types import MappingProxyType
-from typing import Any
 from urllib.parse import urlsplit
 
 from shared.core.account import (
-    CONTAINER_RULE,
-    TABLE_RULE,
     MountAccount,
     StorageAddresses,
-    is_container,
-    is_table,
 )
 from shared.core.errors import Misconfigured
-from shared.core.notify.schedule import Schedule, durations
+from shared.core.notify.schedule import Schedule
 from shared.engines.entry import Entry
 from shared.engines.registry import ENGINES
-from shared.setting_table import SETTINGS, Setting
+from shared.setting import Setting
+from shared.setting_table import SETTINGS
+from shared.setting_values import Values
 
 
 def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:
@@ -41,10 +36,9 @@ TABLE = table_of(ENGINES)
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Values):
     """The values, checked for their kind on first use; an error names the setting."""
 
-    values: Mapping[str, str] = field(repr=False)
     #: the table by which they are read
     known_settings: Mapping[str, Setting] = field(default_factory=lambda: TABLE, repr=False)
 
@@ -62,107 +56,6 @@ class Settings:
             if name.partition("__")[0] not in self.known_settings
         }
 
-    def text(self, name: str) -> str:
-        """A setting as it is; its default where it is unset or empty."""
-        value = self.values.get(name, "")
-        if value.startswith("@Microsoft.KeyVault("):
-            raise Misconfigured(
-                f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
-            )
-        return value or self.known_settings[name].default
-
-    def number(self, name: str) -> float:
-        """A number within its bounds."""
-        text, (least, most) = self.text(name), self.known_settings[name].limits
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not least <= value <= most:
-            raise Misconfigured(f"{name} must be a number from {least:g} to {most:.0f}, not {text[:40]!r}")
-        return value
-
-    def whole(self, name: str) -> int:
-        """A setting that is a whole number within its bounds."""
-        return int(self.number(name))
-
-    def ports(self, name: str) -> frozenset[int]:
-        """Port numbers separated by commas."""
-        words, (least, most) = self.names(name), self.known_settings[name].limits
-        if not all(word.isascii() and word.isdigit() and least <= int(word) <= most for word in words):
-            raise Misconfigured(
-                f"{name} must be port numbers from {least:g} to {most:g}, separated by commas"
-            )
-        return frozenset(int(word) for word in words)
-
-    def objects(self, name: str) -> tuple[dict[str, Any], ...]:
-        """A JSON list of objects."""
-        document = self.document(name)
-        if not isinstance(document, list) or not all(isinstance(one, dict) for one in document):
-            raise Misconfigured(f"{name} must be a JSON list of objects")
-        return tuple(document)
-
-    def seconds(self, name: str) -> float:
-        """A setting that is a duration in seconds."""
-        return self.number(name)
-
-    def days(self, name: str) -> timedelta:
-        """A setting that is a number of days."""
-        return timedelta(days=self.number(name))
-
-    def flag(self, name: str) -> bool:
-        """A setting that is true or false."""
-        text = self.text(name).lower()
-        if text not in ("true", "false", "1", "0"):
-            raise Misconfigured(f"{name} must be true or false, not {text!r}")
-        return text in ("true", "1")
-
-    def choice(self, name: str) -> str:
-        """One of its words, in any case; as the table writes it."""
-        text, words = self.text(name), self.known_settings[name].words
-        for word in words:
-            if word.lower() == text.lower():
-                return word
-        raise Misconfigured(f"{name} must be one of {', '.join(words)}, not {text[:40]!r}")
-
-    def names(self, name: str) -> tuple[str, ...]:
-        """A setting that is a list of words separated by commas."""
-        return tuple(word.strip() for word in self.text(name).split(",") if word.strip())
-
-    def container(self, name: str) -> str:
-        """The name of a container."""
-        return self._named(name, self.text(name))
-
-    def containers(self, name: str) -> tuple[str, ...]:
-        """Names of containers, separated by commas."""
-        return tuple(self._named(name, one) for one in self.names(name))
-
-    def _named(self, name: str, container: str) -> str:
-        if not is_container(container):
-            raise Misconfigured(f"{name} must name a container, {CONTAINER_RULE}, not {container[:80]!r}")
-        return container
-
-    def ledger(self, name: str) -> str:
-        """The name of a table in storage."""
-        text = self.text(name)
-        if not is_table(text):
-            raise Misconfigured(f"{name} must name a table, {TABLE_RULE}, not {text[:80]!r}")
-        return text
-
-    def durations(self, name: str) -> tuple[float, ...]:
-        """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds."""
-        try:
-            return durations(self.text(name))
-        except ValueError as error:
-            raise Misconfigured(f"{name}: {error}") from None
-
-    def document(self, name: str) -> Any:
-        """A JSON value; an error never shows it."""
-        try:
-            return json.loads(self.text(name))
-        except ValueError:
-            raise Misconfigured(f"{name} is not JSON") from None
-
     def connection(self) -> StorageAddresses:
         """How storage is reached, in the Functions convention (`__blobServiceUri`)."""
         string = self.values.get("SLIPWAY_STORAGE", "")
@@ -177,13 +70,6 @@ class Settings:
                 "__queueServiceUri and __tableServiceUri with an identity"
             )
         return StorageAddresses(string, blob, queue, table)
-
-    def address(self, name: str) -> str:
-        """An address of the web, or nothing."""
-        text = self.text(name)
-        if text and not text.startswith(("https://", "http://")):
-            raise Misconfigured(f"{name} must be an address that starts with https://, not {text!r}")
-        return text
 
     def account(self) -> MountAccount:
         """Storage account and key for mounts; the key may be empty."""
@@ -211,22 +97,6 @@ class Settings:
         """Our own host names: those of the setting, and the one that App Service gave the app."""
         host = self.values.get("WEBSITE_HOSTNAME", "").partition(":")[0]
         return frozenset((*self.names("SLIPWAY_OWN_HOSTS"), *([host] if host else [])))
-
-    def table(self, name: str) -> dict[str, dict[str, Any]]:
-        """A JSON object of objects; names separated by commas, as in earlier versions, have empty ones."""
-        if not self.text(name).lstrip().startswith(("{", "[")):
-            return {one: {} for one in self.names(name)}
-        document = self.document(name)
-        if not isinstance(document, dict):
-            raise Misconfigured(f"{name} must be an object: name of a cluster → its options")
-        for one, options in document.items():
-            if not isinstance(options, dict):
-                raise Misconfigured(f"{name}: {one} must be an object of options")
-        return document
-
-    def hours(self, name: str) -> timedelta | None:
-        """A number of hours; None for none."""
-        return timedelta(hours=self.number(name)) or None
 
     def cluster_id(self, cluster: str) -> str:
         """The id by which job files name a cluster of any engine."""

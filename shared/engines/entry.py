@@ -8,7 +8,7 @@ from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shared.setting_table import Setting
+from shared.setting import Setting
 
 if TYPE_CHECKING:
     from shared.core.account import MountAccount, StorageAddresses

@@ -8,23 +8,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from datetime import timedelta
+from typing import Any
 
-from shared.core.backoff import full_jitter
-from shared.core.conceal import without_secrets
-from shared.core.engine import Observation, Order, Why
+from shared.core.engine import Observation, Order
 from shared.core.errors import (
-    Busy,
     Conflict,
     EngineError,
     LeftAlone,
     Misconfigured,
     NotFound,
-    Rejected,
-    Saturated,
-    SlipwayError,
-    Transient,
     Unreadable,
 )
 from shared.core.identity import intent
@@ -32,7 +25,6 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.records import Change
 from shared.core.meter import timed
 from shared.core.ports import Ports
-from shared.core.trouble import OPERATOR_NEEDED
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
 from shared.jobspec import JsonObject, open_secrets, with_credentials
@@ -41,14 +33,11 @@ from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow
+from shared.lifecycle.postponement import postponed, shown_error
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
-from shared.lifecycle.waiting import NO_ANSWER, NOT_NOW, PARKED, waiting
 
 log = logging.getLogger(__name__)
-
-#: Seconds between its tries.
-_SHORTEST_PARKED, _LONGEST_PARKED = 60.0, 600.0
 #: Longer than any function or retry lives that might still submit.
 _ZOMBIE = timedelta(hours=1)
 
@@ -88,7 +77,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
         return stored  # nothing was asked and nothing is known: the sweep comes back to it
     except (EngineError, TimeoutError) as error:
         change = await _not_taken(
-            ports, stored, error, _error_text(ports, job, spec if opened else None, error)
+            ports, stored, error, shown_error(ports, job, spec if opened else None, error)
         )
     else:
         change = await _adopt(ports, stored, observation)
@@ -131,15 +120,15 @@ async def _not_taken(
     job = stored.job
     end = end_refused(ports, stored, error, error_text)
     if end is None:
-        return note(ports, stored, **_later(ports, job, error, error_text))
+        return note(ports, stored, **postponed(ports, job, error, error_text))
     if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
         try:
             if observation := await _landed(ports, job):
                 return await _adopt(ports, stored, observation)
         except (EngineError, TimeoutError) as unknown:
-            return note(ports, stored, **_later(ports, job, unknown, str(unknown)))
+            return note(ports, stored, **postponed(ports, job, unknown, str(unknown)))
         if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
-            return note(ports, stored, **_later(ports, job, error, error_text))
+            return note(ports, stored, **postponed(ports, job, error, error_text))
     return end
 
 
@@ -174,7 +163,7 @@ async def submit_again(ports: Ports, job: Job) -> None:
         async with calling(ports, target.engine, target.cluster, deadline) as engine:
             await engine.submit(order)
     except (EngineError, TimeoutError) as error:
-        why = _error_text(ports, job, spec if opened else None, error) or "no answer in time"
+        why = shown_error(ports, job, spec if opened else None, error) or "no answer in time"
         log.warning("%s could not be submitted again: %s", job.id, why, extra={"job": job.id})
     else:
         log.warning("%s was forgotten, and submitted again", job.id, extra={"job": job.id})
@@ -185,7 +174,7 @@ async def _start_attempt(ports: Ports, stored: Stored) -> Stored | None:
     cluster = ports.engines.clusters.get(job.cluster)
     if cluster is None:
         error = Misconfigured(f"cluster {job.cluster} is not configured")
-        await apply(ports, note(ports, stored, **_later(ports, job, error, str(error))))
+        await apply(ports, note(ports, stored, **postponed(ports, job, error, str(error))))
         return None
     lease = timedelta(seconds=ports.policy.submit_lease)
     fixed = intent(job, engine=cluster.engine, now=ports.clock(), lease=lease)
@@ -209,11 +198,6 @@ def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     return with_ours(with_credentials(opened, ports.account_keys, suffix), job)
 
 
-def _error_text(ports: Ports, job: Job, document: JsonObject | None, error: Exception) -> str:
-    """What an error says. A cluster that was sent the document may quote it; else the words are our own."""
-    return without_secrets(ports, job, document, str(error))
-
-
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
     """The document for the engine, with the variables by which a job and its attempt are recognised."""
     token = job.fixed_target.token
@@ -222,48 +206,3 @@ def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
     theirs = [v for v in properties.get("environmentVariables") or [] if v.get("name") not in ours]
     properties["environmentVariables"] = [*theirs, *({"name": n, "value": v} for n, v in ours.items())]
     return {"properties": properties}
-
-
-def _later(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_text: str) -> dict[str, Any]:
-    """When to try again, and the message of the job until then."""
-    now = ports.clock()
-    if isinstance(error, Misconfigured):
-        if ports.troubles.report("job", job.id, error_text):
-            log.error("parked %s: %s", job.id, error_text, extra={"job": job.id, "action": "parked"})
-        word, (wait, text) = PARKED, _parked(job, error_text, now)
-    elif isinstance(error, Saturated):
-        log.warning(
-            "%s waits for capacity: %s", job.id, error_text, extra={"job": job.id, "action": "saturated"}
-        )
-        word, wait, text = "Saturated", 300.0, f"waits for capacity: {error_text}"
-    elif isinstance(error, Rejected):
-        word, wait = "Refused", 300.0
-        text = f"refused, and an earlier try without an answer may still land: {error_text}"
-    else:
-        busy = isinstance(error, Busy)
-        word, how = (NOT_NOW, "cannot take it now") if busy else (NO_ANSWER, "did not answer")
-        tries = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
-        wait = max(1.0, full_jitter(tries, 2.0, 600.0, ports.jitter()))
-        why = "no answer in time" if isinstance(error, TimeoutError) else error_text[:200]
-        text = f"the engine {how} ({why}); the call is repeated with the same name"
-        text += ", and the job is cancelled then" if job.cancel else ""
-    since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
-    # A wait has its own time, a message has none.
-    waits = waiting(ports, job, Why(word, f"{OPERATOR_NEEDED}: {error_text}" if word == PARKED else text))
-    due = now + timedelta(seconds=wait)
-    return {"due": due, "message": text, "unknown_since": since, "waiting": waits}
-
-
-class _Parked(NamedTuple):
-    """Seconds until the next try, and what it waits for."""
-
-    seconds: float
-    text: str
-
-
-def _parked(job: Job, error_text: str, now: datetime) -> _Parked:
-    """Seconds until the next try, about as many as it has waited; and what it waits for, since when."""
-    before = job.waiting
-    since = before.since if before is not None and before.word == PARKED else now
-    wait = min(max((now - since).total_seconds(), _SHORTEST_PARKED), _LONGEST_PARKED)
-    return _Parked(wait, f"{OPERATOR_NEEDED} since {since.isoformat(timespec='seconds')}: {error_text}")

@@ -10,13 +10,13 @@ import re
 import shutil
 from collections.abc import Callable
 from datetime import datetime
-from email.utils import formatdate
 from xml.etree import ElementTree as Xml  # only written here, never parsed
 
 from aiohttp import web
 
-from fence import Fence, modified
+from fence import Fence
 from local.batchai.files import sas, signature
+from local.batchai.files.answers import as_xml, error_answer, etag, exists_already, headers_of, last_modified
 from local.batchai.files.ranges import answer_file
 from local.batchai.files.share_paths import FileError, Item, not_found_as_404
 from local.batchai.state.settings import Settings
@@ -71,10 +71,10 @@ class FileService:
                 raise FileError(400, "UnsupportedOperation", f"This emulator has no {name}")
             answer = await operation(self._item(request, name))
         except FileError as error:
-            answer = _error(error, request.method)
+            answer = error_answer(error, request.method)
         except (FileNotFoundError, NotADirectoryError, IsADirectoryError, PermissionError):
             not_found = FileError(404, "ResourceNotFound", "The specified resource does not exist.")
-            answer = _error(not_found, request.method)
+            answer = error_answer(not_found, request.method)
         if not answer.prepared:
             answer.headers["x-ms-version"] = request.headers.get("x-ms-version", "2021-12-02")
         return answer
@@ -124,17 +124,17 @@ class FileService:
         try:
             item.share.mkdir(parents=True)
         except FileExistsError:
-            raise _exists("ShareAlreadyExists") from None
-        return web.Response(status=201, headers=_properties(item.share.stat()))
+            raise exists_already("ShareAlreadyExists") from None
+        return web.Response(status=201, headers=headers_of(item.share.stat()))
 
     async def _create_directory(self, item: Item) -> web.StreamResponse:
         with not_found_as_404("ParentNotFound"), item.parent() as (parent, name):
             try:
                 os.mkdir(name, dir_fd=parent)
             except FileExistsError:
-                raise _exists("ResourceAlreadyExists") from None
+                raise exists_already("ResourceAlreadyExists") from None
             status = os.stat(name, dir_fd=parent, follow_symlinks=False)
-        return web.Response(status=201, headers=_properties(status))
+        return web.Response(status=201, headers=headers_of(status))
 
     async def _show(self, item: Item) -> web.StreamResponse:
         with (
@@ -142,7 +142,7 @@ class FileService:
             Fence.from_root(item.share) as share,
             share.directory(item.path) as directory,
         ):
-            return web.Response(status=200, headers=_properties(os.fstat(directory.fd)))
+            return web.Response(status=200, headers=headers_of(os.fstat(directory.fd)))
 
     async def _delete_share(self, item: Item) -> web.StreamResponse:
         if item.share.is_symlink():
@@ -171,11 +171,11 @@ class FileService:
                 entry = Xml.SubElement(shares, "Share")
                 Xml.SubElement(entry, "Name").text = share.name
                 properties = Xml.SubElement(entry, "Properties")
-                Xml.SubElement(properties, "Last-Modified").text = _modified(share.stat())
-                Xml.SubElement(properties, "Etag").text = _etag(share.stat())
+                Xml.SubElement(properties, "Last-Modified").text = last_modified(share.stat())
+                Xml.SubElement(properties, "Etag").text = etag(share.stat())
                 Xml.SubElement(properties, "Quota").text = "5120"
         Xml.SubElement(root, "NextMarker")
-        return _xml(root)
+        return as_xml(root)
 
     async def _list_directory(self, item: Item) -> web.StreamResponse:
         with not_found_as_404(), Fence.from_root(item.share) as share:
@@ -191,7 +191,7 @@ class FileService:
                 if one.kind == "file":
                     Xml.SubElement(properties, "Content-Length").text = str(one.size)
         Xml.SubElement(root, "NextMarker")
-        return _xml(root)
+        return as_xml(root)
 
     async def _create_file(self, item: Item) -> web.StreamResponse:
         length = item.request.headers.get("x-ms-content-length", "")
@@ -201,7 +201,7 @@ class FileService:
             with not_found_as_404("ParentNotFound"), item.create() as file:
                 file.truncate(0)
                 file.truncate(int(length))
-                return web.Response(status=201, headers=_properties(os.fstat(file.fileno())))
+                return web.Response(status=201, headers=headers_of(os.fstat(file.fileno())))
         except (IsADirectoryError, FileExistsError):
             raise FileError(409, "ResourceTypeMismatch", "There is a directory of this name.") from None
 
@@ -221,7 +221,7 @@ class FileService:
             file.seek(first)
             file.write(bytes(size) if clear else body)
             file.flush()
-            return web.Response(status=201, headers=_properties(os.fstat(file.fileno())))
+            return web.Response(status=201, headers=headers_of(os.fstat(file.fileno())))
 
     async def _read_file(self, item: Item) -> web.StreamResponse:
         with not_found_as_404():
@@ -230,7 +230,7 @@ class FileService:
             if item.request.method == "HEAD":
                 status = os.fstat(file.fileno())
                 headers = {"Content-Length": str(status.st_size), "x-ms-type": "File"}
-                return web.Response(status=200, headers=_properties(status) | headers)
+                return web.Response(status=200, headers=headers_of(status) | headers)
             return await answer_file(item.request, file)
 
     async def _delete_file(self, item: Item) -> web.StreamResponse:
@@ -248,37 +248,3 @@ def _operation(request: web.Request) -> str:
     kind = request.query.get("restype") or ("share" if len(_parts(request)) < 2 else "file")
     method = "GET" if request.method == "HEAD" else request.method
     return " ".join(filter(None, (method, kind, request.query.get("comp"))))
-
-
-def _exists(code: str) -> FileError:
-    return FileError(409, code, "The specified resource already exists.")
-
-
-def _properties(status: os.stat_result) -> dict[str, str]:
-    return {
-        "ETag": _etag(status),
-        "Last-Modified": _modified(status),
-        "x-ms-request-server-encrypted": "false",
-    }
-
-
-def _etag(status: os.stat_result) -> str:
-    return f'"0x8D{status.st_mtime_ns:013X}"'
-
-
-def _modified(status: os.stat_result) -> str:
-    return formatdate(modified(status), usegmt=True)
-
-
-def _xml(root: Xml.Element, status: int = 200) -> web.Response:
-    text = '<?xml version="1.0" encoding="utf-8"?>' + Xml.tostring(root, encoding="unicode")
-    return web.Response(status=status, text=text, content_type="application/xml")
-
-
-def _error(error: FileError, method: str) -> web.Response:
-    root = Xml.Element("Error")
-    Xml.SubElement(root, "Code").text = error.code
-    Xml.SubElement(root, "Message").text = str(error)
-    answer = web.Response(status=error.status) if method == "HEAD" else _xml(root, error.status)
-    answer.headers["x-ms-error-code"] = error.code
-    return answer

@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.store import Store
-from shared.adapters.storage.table import Operation, Range, Refused
+from shared.adapters.storage.table import Operation, Range, Refused, joined, split
 from shared.core.errors import Unavailable
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.ledger.job_sweeps import FinishedSweep
@@ -117,7 +117,7 @@ class TableJobSweeps:
 
     def _record(self, sweep: JobSweep) -> rows.Entity:
         keys = rows.row_of(sweep.id, f"w|{sweep.id}", self._store.shards)
-        return {**keys, **rows.split("Sweep", sweep.model_dump_json(exclude_defaults=True))}
+        return {**keys, **split("Sweep", sweep.model_dump_json(exclude_defaults=True))}
 
     def _open(self, sweep: JobSweep) -> rows.Entity:
         # Due at once, and always: the range of unfinished work leaves out what is due later.
@@ -126,4 +126,4 @@ class TableJobSweeps:
 
 
 def _sweep_of(entity: Mapping[str, Any]) -> JobSweep:
-    return JobSweep.model_validate_json(rows.joined("Sweep", entity))
+    return JobSweep.model_validate_json(joined("Sweep", entity))

@@ -14,7 +14,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
-from shared.adapters.storage.rows import LISTED_UNTIL, Entity, joined, listed, listing_key, row_of, split
+from shared.adapters.storage.rows import LISTED_UNTIL, Entity, listed, listing_key, row_of
+from shared.adapters.storage.table import joined, split
 from shared.core.job import Job
 from shared.core.ledger.listing import brief
 

@@ -7,9 +7,8 @@ import json
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from shared.adapters.storage.rows import joined, split
 from shared.adapters.storage.store import Store
-from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row
+from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, joined, split
 from shared.core.ledger.node_history import NodeHistory, Point
 
 _PARTITION = "nodes"

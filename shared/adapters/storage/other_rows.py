@@ -11,8 +11,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from shared.adapters.storage.rows import Entity, joined, moment_of, split, text_of
-from shared.adapters.storage.table import Range
+from shared.adapters.storage.rows import Entity, moment_of, text_of
+from shared.adapters.storage.table import Range, joined, split
 from shared.core.ledger.dead import DeadMessage
 from shared.core.ledger.records import DropMemo, Pause, Reported, Silent
 from shared.core.notify.receivers import Disabled

@@ -17,14 +17,12 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
-from shared.adapters.storage.table import ETAG, Range
+from shared.adapters.storage.table import ETAG, Range, joined, split
 from shared.core.job import Job, JobState, Target
 from shared.core.ledger.records import Active, StatusLine, checksum, packed, unpacked
 from shared.core.notify.events import Notice
 
 Entity = dict[str, Any]
-
-_CHUNK = 16_000  # characters: at most two UTF-16 units each
 #: What reverse times count down from: the last second of the year 9999, in milliseconds.
 LISTED_UNTIL = 253_402_300_799_000
 
@@ -245,20 +243,3 @@ def moment_of(text: str) -> datetime:
     if moment.tzinfo is None:
         raise ValueError("a moment without a zone")
     return moment
-
-
-def split(name: str, text: str) -> dict[str, str]:
-    """A long text as columns, each within the service's limit.
-
-    An empty one is the last: a merge leaves later columns of a longer text that was there before.
-    """
-    chunks = [text[at : at + _CHUNK] for at in range(0, max(1, len(text)), _CHUNK)]
-    return {f"{name}{n}": chunk for n, chunk in enumerate([*chunks, ""])}
-
-
-def joined(name: str, entity: Mapping[str, Any]) -> str:
-    """The text that some columns hold. Raises KeyError where there is none."""
-    parts = [entity[f"{name}0"]]
-    while part := entity.get(f"{name}{len(parts)}"):
-        parts.append(part)
-    return "".join(parts)

@@ -5,7 +5,7 @@ Two things are tables: the service's (`resttable`), and one in memory for tests.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -87,3 +87,23 @@ class Table(Protocol):
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
         """All or nothing, in one partition; returns the ETags. Raises Refused; Misuse for too large a row."""
+
+
+_CHUNK = 16_000  # characters: at most two UTF-16 units each
+
+
+def split(name: str, text: str) -> dict[str, str]:
+    """A long text as columns, each within the service's limit.
+
+    An empty one is the last: a merge leaves later columns of a longer text that was there before.
+    """
+    chunks = [text[at : at + _CHUNK] for at in range(0, max(1, len(text)), _CHUNK)]
+    return {f"{name}{n}": chunk for n, chunk in enumerate([*chunks, ""])}
+
+
+def joined(name: str, entity: Mapping[str, Any]) -> str:
+    """The text that some columns hold. Raises KeyError where there is none."""
+    parts = [entity[f"{name}0"]]
+    while part := entity.get(f"{name}{len(parts)}"):
+        parts.append(part)
+    return "".join(parts)

@@ -201,11 +201,8 @@ class Run:
             time.sleep(1)
 
     def _record(self, end: Optional[End]) -> None:
-        record: Dict[str, Any] = {
-            "started": self._started,
-            "hosts": self._hosts,
-            "directories": self._directories,
-        }
+        record: Dict[str, Any] = {"started": self._started, "hosts": self._hosts}
+        record["directories"] = self._directories
         if end is None:
             self._claim.record(dict(record, state="running", final=False))
             return

@@ -9,11 +9,9 @@ from __future__ import annotations
 import asyncio
 import json
 from dataclasses import replace
-from datetime import timedelta
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from shared.core.cost.prices import matching
-from shared.core.engine import Cluster, ClusterView, Order, Submission, room
+from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import together
 from shared.core.job import Job, JobState, Stored
@@ -22,14 +20,13 @@ from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
 from shared.intake.accept import runs_again
 from shared.intake.candidate import Candidate, draft_of, record
-from shared.intake.explanation.forecast import Ahead, cost, limits, nodes_to_add, wait
+from shared.intake.explanation.explain_run import describe_run
+from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.facts import cluster_for, cluster_member
-from shared.intake.prepare import Draft, Runnable
-from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
+from shared.intake.prepare import Draft
+from shared.jobspec import JsonObject, redact
 from shared.lifecycle.dependents import Ends, ends_of, why_after
-from shared.lifecycle.dispatch import with_ours
 
-_MASK = "***"
 #: Seconds that the cluster has to answer.
 _PATIENCE = 5.0
 #: Generations that are looked through, from the one that was remembered.
@@ -76,7 +73,7 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
         "document": redact(draft.document),
     }
     if (runnable := draft.runnable) is not None:
-        body |= _run(ports, job, runnable, view, ahead)
+        body |= describe_run(ports, job, runnable, view, ahead)
     body["warnings"] = _warnings(body)
     return body if keyed else _without_id(body, job)
 
@@ -191,49 +188,9 @@ def _cluster(draft: Draft, candidate: Candidate, view: ClusterView | None, troub
     }
 
 
-def _run(
-    ports: Ports, job: Job, runnable: Runnable, view: ClusterView | None, ahead: Ahead | None
-) -> JsonObject:
-    """Everything about the run itself: environment, request, limits, wait and cost."""
-    policy, target, document = ports.policy, job.fixed_target, runnable.document
-    keys, suffix = dict.fromkeys(ports.account_keys, _MASK), policy.completion.storage_suffix
-    masked = with_credentials(redact(document), keys, suffix)
-    order = Order(target, with_ours(masked, job), resources=job.resources)
-    engine = ports.engines.get(target.engine)
-    *before, last = (_request(one) for one in engine.submissions(order))
-    nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts
-    length = _wall_clock(document, facts.longest)
-    size, priority = (view.size, view.priority) if view else ("", "")
-    rows = matching(policy.prices, size, priority, policy.region)
-    shown = redact({"environmentVariables": _variables(engine.environment(order))})["environmentVariables"]
-    return {
-        "engineName": target.name,
-        "environment": shown,
-        **({"requestsBefore": before} if before else {}),
-        "request": last,
-        "limits": limits(nodes, length, policy.limits, view, facts),
-        "wait": wait(nodes, view, ahead),
-        "cost": cost(nodes, length, size, priority, rows),
-        "wallClockLimit": iso_duration(length),
-    }
-
-
-def _request(submission: Submission) -> JsonObject:
-    return {"method": submission.method, "path": submission.path, "body": redact(submission.body)}
-
-
-def _variables(variables: Any) -> list[JsonObject]:
-    return [{"name": v.name, "value": v.value, "source": v.source, "exact": v.exact} for v in variables]
-
-
 def _nodes(document: JsonObject | None) -> int | None:
     nodes = document["properties"].get("nodeCount") if document else None
     return nodes if isinstance(nodes, int) and not isinstance(nodes, bool) else None
-
-
-def _wall_clock(document: JsonObject, longest: timedelta | None) -> timedelta:
-    constraints = document["properties"].get("constraints") or {}
-    return wall_clock(constraints.get("maxWallClockTime"), longest)
 
 
 def _warnings(body: JsonObject) -> list[str]:

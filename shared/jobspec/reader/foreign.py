@@ -12,7 +12,7 @@ from shared.jobspec.checks.arm import is_job, is_resource, resource_type, templa
 from shared.jobspec.format.models import JOB_PROPERTIES, JobProperties
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.reader.syntax import line_and_column
+from shared.jobspec.reader.quotes import line_and_column
 from shared.jobspec.text.tree import JsonObject, step
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from shared.jobspec.problems.fix import Edit, Fix
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.reader.syntax import line_and_column, syntax_problem
+from shared.jobspec.reader.quotes import line_and_column
+from shared.jobspec.reader.syntax import syntax_problem
 
 #: How many mistakes are reported at once, and up to which length of a text: each costs a pass.
 _MOST = 20

@@ -15,8 +15,8 @@ from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, in_document_order
 from shared.jobspec.reader.foreign import foreign_bytes, foreign_document, foreign_text
 from shared.jobspec.reader.mistakes import mending
+from shared.jobspec.reader.quotes import line_and_column
 from shared.jobspec.reader.source import Source
-from shared.jobspec.reader.syntax import line_and_column
 from shared.jobspec.text.brackets import CLOSING, brackets
 from shared.jobspec.text.tree import JsonObject, Node, count_values, exact, printable, quote, step, walk
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 
-from shared.adapters.storage import rows
+from shared.adapters.storage.table import joined
 from shared.core.job_sweeps.record import JobSweep
 from shared.core.ledger.finished_jobs import location_of
 from shared.core.ledger.job_sweeps import sweep_of_line
@@ -17,7 +17,7 @@ _ENDED = "io.slipway.sweep.ended.v1"
 def sweeps(world: World) -> list[JobSweep]:
     """Every record of a job sweep."""
     held = [row for (_, key), row in world.ledger.rows.items() if key.startswith("w|")]
-    return [JobSweep.model_validate_json(rows.joined("Sweep", row)) for row in held]
+    return [JobSweep.model_validate_json(joined("Sweep", row)) for row in held]
 
 
 def too_many_at_work(world: World) -> list[str]:

@@ -16,6 +16,7 @@ import pytest
 
 from functions.problem import public_route
 from shared.adapters.storage import rows
+from shared.adapters.storage.table import joined, split
 from shared.core.engine import Observation
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
@@ -79,7 +80,7 @@ def of_record(change: Callable[[dict[str, Any]], None]) -> Callable[[dict[str, A
     """The columns of an index row whose record was changed."""
 
     def columns(row: dict[str, Any]) -> dict[str, Any]:
-        job = json.loads(unpacked(rows.joined("Packed", row)).model_dump_json(exclude_defaults=True))
+        job = json.loads(unpacked(joined("Packed", row)).model_dump_json(exclude_defaults=True))
         change(job)
         return {"Packed0": base64.b64encode(zlib.compress(json.dumps(job).encode())).decode()}
 
@@ -387,8 +388,8 @@ async def test_what_a_newer_version_remembers_of_a_drop_survives_another_look(wo
 async def test_a_text_that_becomes_shorter_leaves_nothing_of_the_longer_one(world: World) -> None:
     row = {"PartitionKey": "d000", "RowKey": "x"}
     for text in ("x" * 50_000, "short"):
-        await world.ledger.store.upsert({**row, **rows.split("Text", text)})
-    assert rows.joined("Text", world.ledger.held["d000", "x"].row) == "short"
+        await world.ledger.store.upsert({**row, **split("Text", text)})
+    assert joined("Text", world.ledger.held["d000", "x"].row) == "short"
 
 
 # A sweep that fails

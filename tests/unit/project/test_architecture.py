@@ -23,6 +23,8 @@ MOST_MODULES = 20
 
 #: So many lines of a file of the source, and of a function in any file, are read in one go.
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 300, 50
+#: Most files stay below so many lines: where two nouns are in one, each gets a file of its own.
+USUAL_LINES, MOST_LONG_FILES = 250, 9
 
 #: For each contract a line that must not be written, and the file where someone might write it.
 VIOLATIONS = {
@@ -188,6 +190,8 @@ def test_no_file_of_the_source_is_longer_than_is_read_in_one_go() -> None:
     }
 
     assert {path: lines for path, lines in lengths.items() if lines > MOST_LINES} == {}
+    long = sorted(path for path, lines in lengths.items() if lines > USUAL_LINES)
+    assert len(long) <= MOST_LONG_FILES, long
 
 
 def test_no_function_is_longer_than_is_read_in_one_go() -> None:

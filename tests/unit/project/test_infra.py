@@ -167,7 +167,7 @@ def test_what_an_alert_looks_for_is_logged(action: str) -> None:
     alerts = code("infra/alerts.bicep")
 
     assert f'line.action) == "{action}"' in alerts
-    assert f'"action": "{action}"' in code("shared/lifecycle/dispatch.py")
+    assert f'"action": "{action}"' in code("shared/lifecycle/postponement.py")
 
 
 def test_alerts_name_functions_and_loggers_that_there_are() -> None:

@@ -1,0 +1,57 @@
+"""explain_run: what would be asked of the cluster: environment, request, limits, wait and cost."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+from shared.core.cost.prices import matching
+from shared.core.engine import ClusterView, Order, Submission
+from shared.core.job import Job
+from shared.core.ports import Ports
+from shared.intake.explanation.forecast import Ahead, cost, limits, wait
+from shared.intake.prepare import Runnable
+from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
+from shared.lifecycle.dispatch import with_ours
+
+_MASK = "***"
+
+
+def describe_run(
+    ports: Ports, job: Job, runnable: Runnable, view: ClusterView | None, ahead: Ahead | None
+) -> JsonObject:
+    """Everything about the run itself: environment, request, limits, wait and cost."""
+    policy, target, document = ports.policy, job.fixed_target, runnable.document
+    keys, suffix = dict.fromkeys(ports.account_keys, _MASK), policy.completion.storage_suffix
+    masked = with_credentials(redact(document), keys, suffix)
+    order = Order(target, with_ours(masked, job), resources=job.resources)
+    engine = ports.engines.get(target.engine)
+    *before, last = (_request(one) for one in engine.submissions(order))
+    nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts
+    length = _wall_clock(document, facts.longest)
+    size, priority = (view.size, view.priority) if view else ("", "")
+    rows = matching(policy.prices, size, priority, policy.region)
+    shown = redact({"environmentVariables": _variables(engine.environment(order))})["environmentVariables"]
+    return {
+        "engineName": target.name,
+        "environment": shown,
+        **({"requestsBefore": before} if before else {}),
+        "request": last,
+        "limits": limits(nodes, length, policy.limits, view, facts),
+        "wait": wait(nodes, view, ahead),
+        "cost": cost(nodes, length, size, priority, rows),
+        "wallClockLimit": iso_duration(length),
+    }
+
+
+def _request(submission: Submission) -> JsonObject:
+    return {"method": submission.method, "path": submission.path, "body": redact(submission.body)}
+
+
+def _variables(variables: Any) -> list[JsonObject]:
+    return [{"name": v.name, "value": v.value, "source": v.source, "exact": v.exact} for v in variables]
+
+
+def _wall_clock(document: JsonObject, longest: timedelta | None) -> timedelta:
+    constraints = document["properties"].get("constraints") or {}
+    return wall_clock(constraints.get("maxWallClockTime"), longest)
