@@ -40,6 +40,8 @@ def _prepare_logs(settings: Settings) -> None:
         from shared.wiring import write_json_lines
 
         write_json_lines()
+    for name, successor in settings.earlier().items():
+        log.warning("the form of %s is read for one more release; write %s", name, successor)
     for name, nearest in settings.unknown().items():
         log.warning("%s is not a setting%s", name, f"; did you mean {nearest}?" if nearest else "")
 

@@ -54,6 +54,8 @@ class Setting:
     bounds: Bounds | None = None
     #: of a choice: what it may be
     words: tuple[str, ...] = ()
+    #: of a name that is read for one more release: what takes its place
+    successor: str = ""
 
     @property
     def limits(self) -> Bounds:

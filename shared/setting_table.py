@@ -31,11 +31,13 @@ _ROWS: Mapping[str, Setting] = {
         "SLIPWAY_STORAGE__queueServiceUri and SLIPWAY_STORAGE__tableServiceUri for the app's identity",
         example="UseDevelopmentStorage=true",
     ),
-    "SLIPWAY_CLUSTER": Setting(
+    "SLIPWAY_CLUSTERS": Setting(
         "first",
-        "text",
-        "dev-cluster-00",
-        "cluster of jobs that name none; unset: the first one that SLIPWAY_CLUSTERS describes",
+        "table",
+        "",
+        "JSON: cluster → its `engine` and options "
+        "([engines](engines.md), [facts](engines.md#facts-of-clusters))",
+        example='{"dev-cluster-00": {"engine": "batchai"}}',
     ),
     "SLIPWAY_SEAL_KEY": Setting(
         "first",
@@ -49,18 +51,17 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_DEFAULT_NOTIFY": Setting(
         "first", "objects", "[]", "JSON list of receivers for jobs that name none"
     ),
+    "SLIPWAY_CLUSTER": Setting(
+        "clusters",
+        "text",
+        "dev-cluster-00",
+        "cluster of jobs that name none; unset: the first one that SLIPWAY_CLUSTERS describes",
+    ),
     "SLIPWAY_SUBSCRIPTION": Setting(
         "clusters", "text", "00000000-0000-0000-0000-000000000000", "subscription of the workspace"
     ),
     "SLIPWAY_RESOURCE_GROUP": Setting("clusters", "text", "slipway", "resource group of the workspace"),
     "SLIPWAY_WORKSPACE": Setting("clusters", "text", "dev", "workspace in the ids of clusters"),
-    "SLIPWAY_CLUSTERS": Setting(
-        "clusters",
-        "table",
-        "",
-        "JSON: cluster → its `engine` and options "
-        "([engines](engines.md), [facts](engines.md#facts-of-clusters))",
-    ),
     "SLIPWAY_STDOUT_PREFIX": Setting(
         "clusters", "text", "$AZ_BATCHAI_MOUNT_ROOT/logs", "stdOutErrPathPrefix of jobs that name none"
     ),
@@ -183,12 +184,6 @@ _ROWS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_RETENTION_DAYS": Setting(
         "timing", "days", "30", "when the record of a finished job moves into the archive; 0: never"
-    ),
-    "SLIPWAY_SUBMIT_LEASE_SECONDS": Setting(
-        "timing", "seconds", "60", "when the sweep repeats a submission that did not finish"
-    ),
-    "SLIPWAY_DELIVER_GRACE_SECONDS": Setting(
-        "timing", "seconds", "30", "when the sweep delivers an event that was not delivered at once"
     ),
     "SLIPWAY_DROP_CONTAINER": Setting(
         "storage", "container", "scripts", "container that people drop scripts into"

@@ -6,6 +6,7 @@ Beside it only `functions/bindings.py` reads settings: the host asks for those w
 from __future__ import annotations
 
 import difflib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -55,6 +56,19 @@ class Settings(Values):
             for name in ours
             if name.partition("__")[0] not in self.known_settings
         }
+
+    def earlier(self) -> dict[str, str]:
+        """Those of earlier versions that are set → what takes their place, for one more release."""
+        found = {
+            name: setting.successor
+            for name, setting in self.known_settings.items()
+            if setting.successor and self.values.get(name, "") not in ("", setting.default)
+        }
+        names = self.values.get("SLIPWAY_CLUSTERS", "").strip()
+        if names and not names.startswith(("{", "[")):
+            clusters = {one.strip(): {"engine": "batchai"} for one in names.split(",") if one.strip()}
+            found["SLIPWAY_CLUSTERS"] = f"SLIPWAY_CLUSTERS: {json.dumps(clusters)}"
+        return found
 
     def connection(self) -> StorageAddresses:
         """How storage is reached, in the Functions convention (`__blobServiceUri`)."""

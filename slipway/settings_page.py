@@ -79,7 +79,8 @@ def _section(group: str, title: str) -> str:
 
 def _row(name: str, setting: Setting) -> str:
     default = f"`{setting.default}`" if setting.default else ""
-    return f"| `{name}` | {_value(setting)} | {default} | {setting.about} |"
+    about = f"{setting.about}. Now in {setting.successor}" if setting.successor else setting.about
+    return f"| `{name}` | {_value(setting)} | {default} | {about} |"
 
 
 def _value(setting: Setting) -> str:
@@ -99,7 +100,11 @@ def _value(setting: Setting) -> str:
 def example() -> str:
     """The example file: the values of the local stack."""
     values = {"AzureWebJobsStorage": "UseDevelopmentStorage=true", "FUNCTIONS_WORKER_RUNTIME": "python"}
-    values |= {name: one.default if one.example is None else one.example for name, one in TABLE.items()}
+    values |= {
+        name: one.default if one.example is None else one.example
+        for name, one in TABLE.items()
+        if not one.successor
+    }
     return (
         json.dumps({"IsEncrypted": False, "Values": values, "Host": {"LocalHttpPort": 7071}}, indent=2) + "\n"
     )

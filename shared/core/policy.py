@@ -24,11 +24,13 @@ class Policy:
     settle: float = 3.0
     message_tries: int = 40
     dispatch_deadline: float = 20.0
+    #: until the sweep repeats a submission that did not finish
     submit_lease: float = 60.0
     lost_after_misses: int = 3
     lost_after: float = 300.0
     #: when an event is tried again, and when it is given up
     schedule: Schedule = field(default_factory=Schedule)
+    #: until the sweep delivers an event that was not delivered at once
     deliver_grace: float = 30.0
     deliver_batch: int = 50
     deliver_deadline: float = 20.0

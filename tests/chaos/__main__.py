@@ -46,8 +46,6 @@ _INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
 _SETTINGS = {
     "SLIPWAY_SWEEP_SCHEDULE": f"*/{_SWEEP_SECONDS} * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "*/20 * * * * *",
-    "SLIPWAY_DELIVER_GRACE_SECONDS": "5",
-    "SLIPWAY_SUBMIT_LEASE_SECONDS": "10",
     # Its storage is killed, and raises no events.
     "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
     "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",

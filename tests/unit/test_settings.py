@@ -44,6 +44,21 @@ def test_a_name_that_is_no_setting_is_named_with_the_nearest_one() -> None:
     assert Settings(right | dict.fromkeys(wrong, "")).unknown() == wrong
 
 
+def test_what_describes_clusters_as_earlier_versions_did_is_named_with_its_new_form() -> None:
+    old = {"SLIPWAY_CLUSTER_NODES": "4", "SLIPWAY_SLURM": '{"gpu": {}}', "SLIPWAY_CLUSTERS": "a, b"}
+    found = Settings({**old, "SLIPWAY_CLUSTER_GPUS": "0"}).earlier()
+    assert set(found) == set(old)
+    assert '"maxNodes"' in found["SLIPWAY_CLUSTER_NODES"]
+    assert '"engine": "slurm"' in found["SLIPWAY_SLURM"]
+    assert json.loads(found["SLIPWAY_CLUSTERS"].partition(": ")[2]) == {
+        name: {"engine": "batchai"} for name in ("a", "b")
+    }
+    assert Settings({"SLIPWAY_CLUSTERS": '{"a": {"engine": "batchai"}}'}).earlier() == {}
+    assert {name for name, one in TABLE.items() if one.group == "earlier"} == {
+        name for name, one in TABLE.items() if one.successor
+    }
+
+
 @pytest.mark.parametrize("name", [name for name in TABLE if TABLE[name].kind not in ("text", "names")])
 def test_every_setting_is_read_at_start_as_its_kind(name: str) -> None:
     settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: "[no such value"})

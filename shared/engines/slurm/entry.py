@@ -13,7 +13,11 @@ ENTRY = Entry(
             "clusters", "document", "{}", "JSON: Slurm cluster → its JWT key in base64, or a token"
         ),
         "SLIPWAY_SLURM": Setting(
-            "earlier", "document", "{}", "Slurm cluster → its options: SLIPWAY_CLUSTERS"
+            "earlier",
+            "document",
+            "{}",
+            "Slurm cluster → its options",
+            successor='SLIPWAY_CLUSTERS: the same clusters, each with `"engine": "slurm"`',
         ),
     },
     earlier=("SLIPWAY_SLURM",),

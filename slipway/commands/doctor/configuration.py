@@ -93,8 +93,16 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
         warn("settings", f"{name[:80]} is no setting", f"did you mean {near}?" if near else "remove it")
         for name, near in settings.unknown().items()
     ]
+    earlier = [
+        warn("settings", f"the form of {name} is read for one more release", f"write {successor}")
+        for name, successor in settings.earlier().items()
+    ]
     faults = ConfiguredEngines(settings).faults()
-    return [*unknown, *(fail("settings", f"no job can run on {name}: {why}") for name, why in faults.items())]
+    return [
+        *unknown,
+        *earlier,
+        *(fail("settings", f"no job can run on {name}: {why}") for name, why in faults.items()),
+    ]
 
 
 async def _storage(settings: Settings) -> Finding:

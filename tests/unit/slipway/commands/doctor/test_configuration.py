@@ -96,6 +96,13 @@ def test_a_file_of_settings_that_others_may_read_and_an_unknown_name_are_warning
     assert SECRET not in str(findings)
 
 
+def test_a_setting_of_an_earlier_version_is_a_warning_with_its_new_form(tmp_path: Path) -> None:
+    values = {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTER_GPUS": "1"}
+    (line,) = [one for one in settings_of(tmp_path / "s.json", values) if one.outcome == "warn"]
+    assert "SLIPWAY_CLUSTER_GPUS" in line.text
+    assert '"gpus": 1' in line.remedy
+
+
 def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
     findings = asyncio.run(configuration.check(Options("", "", tmp_path / "none.json")))
     assert [one.outcome for one in findings if one.subject == "settings"] == ["fail"]
