@@ -59,7 +59,7 @@ class Settings(Values):
 
     def earlier(self) -> dict[str, str]:
         """Those of earlier versions that are set → what takes their place, for one more release."""
-        found = {
+        earlier = {
             name: setting.successor
             for name, setting in self.known_settings.items()
             if setting.successor and self.values.get(name, "") not in ("", setting.default)
@@ -67,8 +67,8 @@ class Settings(Values):
         names = self.values.get("SLIPWAY_CLUSTERS", "").strip()
         if names and not names.startswith(("{", "[")):
             clusters = {one.strip(): {"engine": "batchai"} for one in names.split(",") if one.strip()}
-            found["SLIPWAY_CLUSTERS"] = f"SLIPWAY_CLUSTERS: {json.dumps(clusters)}"
-        return found
+            earlier["SLIPWAY_CLUSTERS"] = f"SLIPWAY_CLUSTERS: {json.dumps(clusters)}"
+        return earlier
 
     def connection(self) -> StorageAddresses:
         """How storage is reached, in the Functions convention (`__blobServiceUri`)."""

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 from local.azurite import ACCOUNT
 from local.clusters.kind import DATA, LOGS, ClusterOptions, Running
+
+#: The cluster that jobs run on unless they name another one.
+CLUSTER = "dev-cluster-00"
+_OPTIONS = {"engine": "batchai", "mounted": [LOGS, DATA]}
 
 
 def emulator_folder(data: Path) -> Path:
@@ -29,7 +34,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     )
     yield Running(
         url=url,
-        settings={"SLIPWAY_BATCHAI_URL": url, "SLIPWAY_CLUSTER_MOUNTS": f"{LOGS},{DATA}"},
+        settings={"SLIPWAY_BATCHAI_URL": url, "SLIPWAY_CLUSTERS": json.dumps({CLUSTER: _OPTIONS})},
         # Azurite has no file shares; the emulator serves those that its nodes mount.
         connection_string=f"{options.storage.connection_string}FileEndpoint={url}/{ACCOUNT};",
     )

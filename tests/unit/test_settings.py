@@ -46,11 +46,11 @@ def test_a_name_that_is_no_setting_is_named_with_the_nearest_one() -> None:
 
 def test_what_describes_clusters_as_earlier_versions_did_is_named_with_its_new_form() -> None:
     old = {"SLIPWAY_CLUSTER_NODES": "4", "SLIPWAY_SLURM": '{"gpu": {}}', "SLIPWAY_CLUSTERS": "a, b"}
-    found = Settings({**old, "SLIPWAY_CLUSTER_GPUS": "0"}).earlier()
-    assert set(found) == set(old)
-    assert '"maxNodes"' in found["SLIPWAY_CLUSTER_NODES"]
-    assert '"engine": "slurm"' in found["SLIPWAY_SLURM"]
-    assert json.loads(found["SLIPWAY_CLUSTERS"].partition(": ")[2]) == {
+    named = Settings({**old, "SLIPWAY_CLUSTER_GPUS": "0"}).earlier()
+    assert set(named) == set(old)
+    assert '"maxNodes"' in named["SLIPWAY_CLUSTER_NODES"]
+    assert '"engine": "slurm"' in named["SLIPWAY_SLURM"]
+    assert json.loads(named["SLIPWAY_CLUSTERS"].partition(": ")[2]) == {
         name: {"engine": "batchai"} for name in ("a", "b")
     }
     assert Settings({"SLIPWAY_CLUSTERS": '{"a": {"engine": "batchai"}}'}).earlier() == {}
