@@ -37,7 +37,6 @@ _ROWS: Mapping[str, Setting] = {
         "",
         "JSON: cluster → its `engine` and options "
         "([engines](engines.md), [facts](engines.md#facts-of-clusters))",
-        example='{"dev-cluster-00": {"engine": "batchai"}}',
     ),
     "SLIPWAY_SEAL_KEY": Setting(
         "first",

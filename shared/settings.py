@@ -20,7 +20,7 @@ from shared.core.account import (
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule
 from shared.engines.entry import Entry
-from shared.engines.registry import ENGINES
+from shared.engines.registry import ENGINES, UNNAMED
 from shared.setting import Setting
 from shared.setting_table import SETTINGS
 from shared.setting_values import Values
@@ -66,7 +66,7 @@ class Settings(Values):
         }
         names = self.values.get("SLIPWAY_CLUSTERS", "").strip()
         if names and not names.startswith(("{", "[")):
-            clusters = {one.strip(): {"engine": "batchai"} for one in names.split(",") if one.strip()}
+            clusters = {one.strip(): {"engine": UNNAMED} for one in names.split(",") if one.strip()}
             earlier["SLIPWAY_CLUSTERS"] = f"SLIPWAY_CLUSTERS: {json.dumps(clusters)}"
         return earlier
 
