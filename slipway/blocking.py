@@ -4,6 +4,7 @@ So it works where a loop runs already, as in a notebook.
 """
 
 import asyncio
+import inspect
 import threading
 from collections.abc import Callable, Coroutine, Mapping
 from functools import cache, wraps
@@ -51,6 +52,10 @@ def _giving_job(
     def wait_for(self: "Client", /, *arguments: _P.args, **options: _P.kwargs) -> Job:
         return Job(_wait_for(method(self._client, *arguments, **options)))
 
+    # What help() and notebooks show: this method's own result.
+    signature = inspect.signature(method).replace(return_annotation=Job)
+    vars(wait_for)["__signature__"] = signature
+    wait_for.__annotations__ = {**method.__annotations__, "return": Job}
     return wait_for
 
 
@@ -69,6 +74,7 @@ class Job:
     result = _blocking(AsyncJob.result)
     log = _blocking(AsyncJob.log)
     metrics = _blocking(AsyncJob.metrics)
+    curves = _blocking(AsyncJob.curves)
     files = _blocking(AsyncJob.files)
     download = _blocking(AsyncJob.download)
     cancel = _blocking(AsyncJob.cancel)

@@ -22,7 +22,7 @@ from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, clock_for, compiled, read
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
-from slipway.metrics import Metrics
+from slipway.metrics import Metrics, Points
 
 #: Seconds between two looks at a job.
 _EVERY = 1.0
@@ -99,11 +99,16 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             await read(api, self.id, selection, printer, follow=follow)
 
-    async def metrics(self, *names: str) -> Metrics:
+    async def metrics(self, *names: str) -> Points:
         """The numbers that the job and its nodes have reported so far; by default all of them.
 
-        A name may have `*` and `?`. A curve of more than a few thousand points is thinned out.
+        A data frame of pandas where that is installed, else a list of rows, with the same columns. A name may
+        have `*` and `?`. A curve of more than a few thousand points is thinned out.
         """
+        return (await self.curves(*names)).points()
+
+    async def curves(self, *names: str) -> Metrics:
+        """The same numbers as a list of curves, which `print` draws."""
         curves = Curves(names)
         async with service(self._url, self._key) as api:
             async for answer in answers(api, self.id):

@@ -1,9 +1,9 @@
 """The numbers that a job and its nodes report, for programs in Python."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, Union
 
-from slipway.client.curves import Curve
+from slipway.client.curves import Curve, rank_of
 from slipway.commands.output.drawing import picture
 from slipway.failure import Failure
 
@@ -11,7 +11,21 @@ if TYPE_CHECKING:
     import pandas
 
 _COLUMNS_OF_TEXT = 80
-_COLUMNS = ["name", "file", "rank", "axis", "x", "value"]
+
+
+class Point(NamedTuple):
+    """A number that a job or one of its nodes reported. `rank` is None where no process has it alone."""
+
+    name: str
+    file: str
+    rank: int | None
+    axis: str
+    x: float
+    value: float
+
+
+#: A data frame of pandas where that is installed, else the same rows in a list.
+Points: TypeAlias = Union["pandas.DataFrame", list[Point]]
 
 
 class Metrics(list[Curve]):
@@ -26,6 +40,21 @@ class Metrics(list[Curve]):
         lines = [*picture(self, _COLUMNS_OF_TEXT), *([self.note] if self.note else [])]
         return "\n".join(lines) or "no numbers"
 
+    def rows(self) -> list[Point]:
+        """All points, one after the other."""
+        return [
+            Point(one.series.name, one.series.file, rank_of(one.series), one.series.axis, x, y)
+            for one in self
+            for x, y in one.points
+        ]
+
+    def points(self) -> Points:
+        """A data frame of all points where pandas is installed, else the same rows in a list."""
+        try:
+            return self.frame()
+        except Failure:
+            return self.rows()
+
     def frame(self) -> "pandas.DataFrame":
         """A row for each point: name, file, rank (0 or more, if any), axis, x, value. Raises Failure.
 
@@ -35,9 +64,6 @@ class Metrics(list[Curve]):
             import pandas
         except ModuleNotFoundError:
             raise Failure("a frame needs pandas, which is not installed: pip install pandas") from None
-        rows = [
-            (series.name, series.file, series.rank, series.axis, x, y)
-            for series, points in ((curve.series, curve.points) for curve in self)
-            for x, y in points
-        ]
-        return pandas.DataFrame(rows, columns=_COLUMNS).astype({"rank": "Int64"})
+        frame = pandas.DataFrame(self.rows(), columns=list(Point._fields)).astype({"rank": "Int64"})
+        frame.attrs["note"] = self.note
+        return frame

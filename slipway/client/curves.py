@@ -1,5 +1,6 @@
 """The numbers that a job reports, put together from the API's answers."""
 
+import re
 from array import array
 from collections.abc import AsyncGenerator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +13,8 @@ from slipway.client.service import Service
 
 #: Points that are kept of a series; when there are twice as many, they are thinned out.
 _MOST_POINTS = 2000
+#: Standard output of a process with a number.
+_LOG = re.compile(r"stdouterr/stdout-(?:wk-)?(\d{1,9})\.txt", re.ASCII)
 
 
 @dataclass
@@ -105,6 +108,14 @@ def curves_as_json(curves: Iterable[Curve]) -> list[dict[str, Any]]:
         }
         for curve in curves
     ]
+
+
+def rank_of(series: Series) -> int | None:
+    """The process of a series: the one that it names, else the one whose log it stands in."""
+    if series.rank is not None:
+        return series.rank
+    match = _LOG.fullmatch(series.file)
+    return int(match[1]) if match else None
 
 
 def _curve(one: Mapping[str, Any]) -> Curve:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
+import subprocess
 import sys
+import sysconfig
 import tomllib
+import venv
 import zipfile
 from collections.abc import Iterator
 from email.parser import Parser
@@ -26,6 +29,19 @@ IMPORTED = {
 }
 #: What only engines, telemetry and the local stack import, each at its first use.
 OF_THE_APP = ("azure.mgmt", "azure.storage.fileshare", "azure.monitor", "opentelemetry", "msrest")
+#: What others write; its last line is wrong.
+PROGRAM = """
+from slipway import Client, Job
+
+client = Client()
+job: Job = client.run("train.py", "--lr", "0.1", nodes=2)
+state: str = job.result().state
+code: int | None = job.wait().exit_code
+job.log(rank=0, follow=True)
+names: list[str] = [file.name for file in job.files()]
+lowest: list[float] = [ranked.value for ranked in client.sweep("s_").best("loss")]
+client.run("train.py", nodes="2")
+"""
 #: What people bring themselves; without it one function says so.
 OF_PEOPLE = ("pandas",)
 
@@ -40,6 +56,28 @@ def test_the_wheel_holds_the_command_and_what_it_cannot_do_without(wheel_file: P
     names = zipfile.ZipFile(wheel_file).namelist()
     assert "slipway/main.py" in names
     assert not [name for name in names if name.startswith("slipway/stack/")]
+
+
+@pytest.mark.thorough
+def test_a_program_of_others_is_checked_against_its_types(wheel_file: Path, tmp_path: Path) -> None:
+    environment = tmp_path / "environment"
+    venv.create(environment, symlinks=True)
+    (packages,) = environment.glob("lib/python*/site-packages")
+    zipfile.ZipFile(wheel_file).extractall(packages)
+    (packages / "others.pth").write_text(sysconfig.get_path("purelib"))
+    (tmp_path / "program.py").write_text(PROGRAM)
+
+    checked = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path / "cache"),
+         "--python-executable", str(environment / "bin" / "python"), "program.py"],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+    assert checked.stdout == (
+        'program.py:11: error: Argument "nodes" has incompatible type "str"; '
+        'expected "int"  [arg-type]\n'
+        "Found 1 error in 1 file (checked 1 source file)\n"
+    ), checked.stderr
 
 
 def test_every_module_of_these_packages_is_in_the_wheel(wheel_file: Path) -> None:

@@ -43,7 +43,7 @@ async def api(request: web.Request) -> web.StreamResponse:
 async def test_a_job_has_the_curves_of_all_answers() -> None:
     def work(url: str) -> tuple[Metrics, Metrics]:
         job: Job = Client(url).job(ID)
-        return job.metrics("lo*"), job.metrics("accuracy")
+        return job.curves("lo*"), job.curves("accuracy")
 
     async with answering(api) as url:
         loss, accuracy = await asyncio.to_thread(work, url)
@@ -70,6 +70,25 @@ def test_a_frame_has_a_row_for_each_point() -> None:
     assert str(frame["rank"].dtype) == "Int64"  # whole numbers, also where some have none
     assert frame["rank"].isna().tolist() == [False, False, True]
     assert Metrics([]).frame().empty
+
+
+def test_the_numbers_of_a_job_are_a_frame_where_pandas_is_and_rows_elsewhere(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    own = Series("loss", "stdouterr/stdout-0.txt", "epoch")
+    alone = Series("loss", "stdouterr/stdout.txt", "epoch")
+    curves = Metrics([Curve(own, [[1, 0.5]], 1), Curve(alone, [[2, 0.25]], 1)], "left out")
+
+    frame = curves.points()
+    assert not isinstance(frame, list)
+    assert frame["rank"].isna().tolist() == [False, True]
+    assert (frame["rank"].tolist()[0], frame.attrs) == (0, {"note": "left out"})
+
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    assert curves.points() == [
+        ("loss", own.file, 0, "epoch", 1, 0.5),
+        ("loss", alone.file, None, "epoch", 2, 0.25),
+    ]
 
 
 def test_curves_are_drawn_as_text_with_what_is_left_out() -> None:

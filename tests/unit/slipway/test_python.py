@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import io
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from aiohttp import web
 
 import slipway
+from shared.answers.job import JobDetail
 from slipway import AsyncClient, AsyncJob, Client, Failure, Job, JobFailed
 from tests.unit.slipway.client.test_service import answering
 
@@ -143,6 +145,15 @@ def test_both_have_the_same_methods_with_the_same_words() -> None:
         assert {name: getattr(one, name).__doc__ for name in public} == {
             name: getattr(other, name).__doc__ for name in public
         }
+
+
+def test_help_shows_what_each_method_returns_without_await() -> None:
+    for name in ("run", "submit", "job"):
+        method = getattr(Client, name)
+        assert inspect.signature(method).return_annotation is Job
+        assert method.__annotations__["return"] is Job
+        assert not inspect.iscoroutinefunction(method)
+    assert inspect.signature(Job.wait).return_annotation is JobDetail
 
 
 def test_no_key_is_in_a_repr() -> None:
