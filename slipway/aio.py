@@ -86,6 +86,8 @@ class AsyncClient:
 
         from slipway.commands.document.order import in_order
 
+        if document.get("sweep") is not None:
+            raise Failure("this message has a sweep, which makes several jobs; submit it with submit_sweep()")
         document = in_order(document, await self._order(after, after_failure))
         async with service(self._url, self._key) as api:
             job = await api.submit(json.dumps(document).encode(), idempotency_key or None)

@@ -147,6 +147,11 @@ def test_both_have_the_same_methods_with_the_same_words() -> None:
         }
 
 
+def test_a_sweep_is_no_job_and_the_refusal_names_the_method_for_it() -> None:
+    with pytest.raises(Failure, match=r"submit_sweep\(\)"):
+        Client("http://127.0.0.1:1").submit({"sweep": {"lr": [0.1]}, "spec": {}})
+
+
 def test_help_shows_what_each_method_returns_without_await() -> None:
     for name in ("run", "submit", "job"):
         method = getattr(Client, name)
