@@ -36,6 +36,7 @@ _JOB_CONDITIONS = (
     text("label", "`NAME`, or `NAME=VALUE`", "team=vision"),
     text("cluster", "exactly this cluster"),
     text("source", "drop, inventory, http, queue or rerun, separated by commas"),
+    text("owner", "the id of the caller who asked for them with a token"),
     text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
     text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),

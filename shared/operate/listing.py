@@ -27,20 +27,25 @@ async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HO
     """The jobs that the caller may see and asks for, newest first. Raises Misuse.
 
     `state`: some with commas, or `active`; `name`: with a * at its end all that begin so; `label`: a name, or
-    name=value; `source`: doors with commas; `since`: a moment, or how long ago; `limit`: 1 to 200.
+    name=value; `source`: doors with commas; `owner`: the id of a caller; `since`: a moment, or
+    how long ago; `limit`: 1 to 200.
     """
     limit = parameters.get("limit", "50")
     number = int(limit) if _LIMIT.fullmatch(limit) else 0
     if not 1 <= number <= _LARGEST_PAGE:
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
     query = query_of(parameters, ports.clock())
-    query = query if who.sees_all else replace(query, owner=who.source)
+    if not who.sees_all:
+        if query.owner not in ("", who.source):
+            return Page(())  # what others asked for is not theirs to see
+        query = replace(query, owner=who.source)
     query = replace(query, cluster=_cluster_spelling(ports, query.cluster))
     return await ports.ledger.find(query, limit=number, after=parameters.get("after"))
 
 
 def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
     """The conditions of a list. Raises Misuse."""
+    owner = parameters.get("owner", "")
     return Query(
         states=frozenset().union(*map(_states, _words(parameters, "state"))),
         name=_name_pattern(parameters.get("name", "")),
@@ -49,6 +54,7 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
         label=_label(parameters["label"]) if "label" in parameters else None,
         doors=frozenset(map(_door, _words(parameters, "source"))),
         since=moment("since", parameters["since"], now) if "since" in parameters else None,
+        owner=Caller(owner).source if owner else "",
         sweep=parameters.get("sweep", ""),
     )
 

@@ -107,6 +107,7 @@ def jobs(
     source: Annotated[
         str | None, typer.Option(help="drop, inventory, http, queue or rerun, separated by commas")
     ] = None,
+    owner: Annotated[str | None, typer.Option(help="the id of the caller who asked for the jobs")] = None,
     since: Annotated[
         str | None, typer.Option(help="created since then: 2h, 7d, or 2026-11-20T10:00:00Z")
     ] = None,
@@ -133,6 +134,7 @@ def jobs(
         "label": label,
         "cluster": cluster,
         "source": source,
+        "owner": owner,
         "sweep": sweep,
         "since": since,
         "after": after,

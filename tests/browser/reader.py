@@ -95,3 +95,14 @@ async def answer_jobs(page: Page, jobs: Callable[[Mapping[str, str]], dict[str, 
 
     await page.route("**/api/jobs?*", answer)
     return addresses
+
+
+async def hold(page: Page, pattern: str) -> list[Route]:
+    """Answer no call; the calls, as they come."""
+    held: list[Route] = []
+
+    async def keep(route: Route) -> None:
+        held.append(route)
+
+    await page.route(pattern, keep)
+    return held

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import tempfile
@@ -42,7 +43,17 @@ async def _metrics(page: Page, job: str) -> None:
 
 
 async def _clusters(page: Page, _: str) -> None:
-    await page.goto("#/clusters")
+    """A job has both nodes, and another one waits for them."""
+    document = json.loads((EXAMPLES / "request.json").read_text())
+    document["spec"]["properties"] |= {"nodeCount": 2, "customToolkitSettings": {"commandLine": "sleep 600"}}
+    for name, priority in (("digits-two-nodes", "normal"), ("digits-next", "high")):
+        document["spec"]["properties"]["schedulingPriority"] = priority
+        answer = await page.request.post("../jobs", data={**document, "name": name})
+        assert answer.ok, await answer.text()
+        await page.goto("#/clusters")
+        await expect(page.get_by_role("link", name=name)).to_be_visible()
+        await expect(page.get_by_text("Queue: 1 running")).to_be_visible()
+    await expect(page.get_by_text("Queue: 1 running, 1 waiting")).to_be_visible()
     await expect(page.get_by_role("figure").locator("canvas").first).to_be_visible()
 
 
@@ -59,8 +70,8 @@ VIEWS: dict[str, View] = {
     "jobs": _jobs,
     "log": _log,
     "metrics": _metrics,
-    "clusters": _clusters,
     "editor": _editor,
+    "clusters": _clusters,
 }
 
 
@@ -79,6 +90,7 @@ async def _shoot(url: str, job: str, home: str) -> None:
         await page.goto("")
         for name, view in VIEWS.items():
             await view(page, job)
+            await page.locator("h1").evaluate("heading => heading.blur()")
             await page.wait_for_timeout(500)  # fonts and plots are drawn
             await page.screenshot(path=IMAGES / f"{name}.png")
         await browser.close()

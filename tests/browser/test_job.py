@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.output.log_file import answer_log
@@ -138,6 +138,43 @@ async def test_a_rejected_document_is_shown_as_it_came_mended_in_the_editor_and_
 
     heading = page.get_by_role("heading", level=1)
     await expect(heading).to_contain_text(f"{name} ✓ succeeded", timeout=PATIENCE)
+
+
+async def test_an_accepted_document_shows_what_was_found_at_its_line_and_the_variables_of_the_job(
+    reader: Reader, door: Door
+) -> None:
+    page, name = reader.page, unique("page")
+    variables = [{"name": "RATE", "value": "0.1"}, {"name": "SLIPWAY_JOB_ID", "value": "mine"}]
+    spec = shell("true", environmentVariables=variables, secrets=[{"name": "TOKEN", "value": "hunter22"}])
+    _, job, _ = await door.call("POST", "jobs", {"name": name, "spec": spec}, Content_Type="application/json")
+    path = "/spec/properties/environmentVariables/1/name"
+    finding = {
+        "code": "SW999",
+        "severity": "warning",
+        "message": "a name of ours",
+        "remedy": "choose another",
+    }
+
+    async def with_problem(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(json=await answer.json() | {"problems": [finding | {"pointer": path, "line": 1}]})
+
+    await page.route(f"**/api/jobs/{job['id']}", with_problem)
+    await reader.open(f"jobs/{job['id']}/document")
+    document = page.get_by_label("The document as it was accepted")
+
+    await expect(document.locator("mark")).to_have_text('"name": "SLIPWAY_JOB_ID",', timeout=PATIENCE)
+    await expect(document.locator(".found")).to_have_text("warning SW999: a name of ours")
+    rows = page.get_by_role("region", name="Environment variables").get_by_role("row")
+    assert [await row.get_by_role("cell").all_text_contents() for row in (await rows.all())[1:]] == [
+        ["RATE", "0.1", "job.json"],
+        ["SLIPWAY_JOB_ID", job["id"], "Slipway"],
+        ["TOKEN", "***", "a secret of job.json"],
+        ["SLIPWAY_ATTEMPT", "1", "Slipway"],
+        ["SLIPWAY_TOKEN", "***", "Slipway"],
+    ]
+    assert "hunter22" not in await page.content()
+    assert await reader.violations() == []
 
 
 async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader) -> None:

@@ -113,7 +113,7 @@ async def test_who_opens_a_job_by_the_keyboard_goes_on_at_its_heading(reader: Re
 async def test_a_job_says_who_asked_for_it_and_how_many_nodes_it_has(reader: Reader) -> None:
     page, members = reader.page, {"owner": "ann@example.com", "nodes": 4}
     jobs = [listed(1, **members), listed(2, door="drop")]
-    await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
+    addresses = await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
     await page.reload()
 
     rows = page.get_by_role("row")
@@ -124,6 +124,13 @@ async def test_a_job_says_who_asked_for_it_and_how_many_nodes_it_has(reader: Rea
     await expect(rows.nth(1).get_by_role("cell").nth(4)).to_have_text("ann@example.com")
     await expect(rows.nth(1).get_by_role("cell").nth(5)).to_have_text("4")
     await expect(rows.nth(2).get_by_role("cell").nth(4)).to_have_text("drop")
+
+    await rows.nth(1).get_by_role("link", name="ann@example.com").click()
+
+    await expect(page.get_by_label("Who")).to_have_value("ann@example.com")
+    await expect(rows).to_have_count(3)
+    assert page.url.endswith("#/jobs?owner=ann%40example.com")
+    assert any("owner=ann%40example.com" in url for url in addresses)
 
 
 async def test_the_list_is_walked_and_a_job_opened_by_the_keyboard_alone(reader: Reader) -> None:

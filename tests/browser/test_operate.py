@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 import pytest
 from playwright.async_api import Page, Route, expect
@@ -25,6 +26,48 @@ async def test_a_cluster_shows_its_nodes_and_the_jobs_that_run_there(reader: Rea
 
     await door.call("POST", f"jobs/{job['id']}/cancel")
     await expect(row).to_have_count(0, timeout=PATIENCE)
+
+
+#: The colours of a chart from the bottom to the top, each with its pixels, at a part of its width.
+_COLUMN = """(canvas, part) => {
+    const { width, height } = canvas, context = canvas.getContext('2d'), runs = [];
+    const { data } = context.getImageData(Math.round(width * part), 0, 1, height);
+    for (let y = height - 1; y >= 0; y -= 1) {
+        const [red, green, blue, alpha] = data.slice(4 * y, 4 * y + 4);
+        if (alpha < 250 || Math.max(red, green, blue) - Math.min(red, green, blue) < 80) continue;
+        const name = blue > green && blue > red ? 'blue' : green > red ? 'green' : 'orange';
+        if (runs.at(-1)?.name === name) runs.at(-1).size += 1;
+        else runs.push({ name, size: 1 });
+    }
+    return runs.filter(run => run.size > 3).map(run => [run.name, run.size]);
+}"""
+
+
+async def test_the_chart_of_a_cluster_stacks_its_nodes_and_leaves_out_what_no_one_counted(
+    reader: Reader,
+) -> None:
+    page, now = reader.page, int(time.time())
+    # 100 minutes: one node idle, two at work and one in preparation; an hour without counts; two idle.
+    before = [[at, 1, 2, 1] for at in range(now - 6000, now - 4800, 60)]
+    points = [*before, [now - 1200, 2, 0, 0], [now - 600, 2, 0, 0], [now - 60, 2, 0, 0]]
+    history = {"states": ["idle", "running", "preparing"], "points": points}
+    cluster = {"name": "gpu", "engine": "slurm", "state": "steady", "nodes": 2, "history": history}
+    await page.route("**/api/clusters?*", lambda route: route.fulfill(json={"clusters": [cluster]}))
+    await reader.open("clusters")
+    chart = page.get_by_role("figure", name="Nodes of gpu").locator("canvas")
+    await expect(chart).to_be_visible()
+
+    stack = await chart.evaluate(_COLUMN, 0.15)
+    assert [name for name, _ in stack] == ["blue", "green", "orange"]
+    idle, running, preparing = (size for _, size in stack)
+    assert running == pytest.approx(2 * idle, rel=0.1)
+    assert preparing == pytest.approx(idle, rel=0.1)
+    assert await chart.evaluate(_COLUMN, 0.6) == []
+    ((name, height),) = await chart.evaluate(_COLUMN, 0.95)
+    assert name == "blue"
+    assert height == pytest.approx(2 * idle, rel=0.1)
+    for state in ("idle (at most 2)", "running (at most 2)", "preparing (at most 1)"):
+        await expect(page.get_by_text(state)).to_be_visible()
 
 
 async def test_an_operator_pauses_and_resumes(reader: Reader, door: Door) -> None:

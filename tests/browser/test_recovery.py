@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import Any
 
 import aiohttp
@@ -11,7 +12,7 @@ from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
-from tests.browser.reader import PATIENCE, Reader, answer_jobs, listed
+from tests.browser.reader import PATIENCE, Reader, answer_jobs, hold, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -114,6 +115,42 @@ async def test_an_answer_that_breaks_off_or_is_no_json_is_an_outage_that_ends(re
 
     await expect(page.get_by_text("train-000002")).to_be_visible()
     await expect(page.get_by_role("alert")).to_have_count(0)
+
+
+async def test_a_deployment_that_hangs_is_noticed_before_it_counts_as_an_outage(reader: Reader) -> None:
+    page = reader.page
+    await page.clock.install()
+    await answer_jobs(page, lambda _: {"jobs": [listed(1)], "next": None})
+    await page.reload()
+    await expect(page.get_by_text("train-000001")).to_be_visible()
+    held = await hold(page, "**/api/jobs?*")
+    await page.clock.run_for(16_000)
+    await page.clock.run_for(10_000)
+
+    alert = page.get_by_role("alert")
+    await expect(alert).to_contain_text("No complete answer has come since")
+    await expect(alert).to_contain_text("The page goes on waiting.")
+    await expect(alert.get_by_role("time")).to_have_attribute("title", re.compile("UTC"))
+    await expect(page.get_by_text("train-000001")).to_be_visible()
+    (call,) = held
+    await call.fulfill(json={"jobs": [listed(2)], "next": None})
+
+    await expect(page.get_by_text("train-000002")).to_be_visible()
+    await expect(alert).to_have_count(0)
+
+
+async def test_who_comes_while_a_deployment_hangs_is_told_so(reader: Reader) -> None:
+    page = reader.page
+    await page.clock.install()
+    held = await hold(page, "**/api/me")
+    await page.reload()
+    await expect(page.get_by_text("Loading…")).to_be_visible()
+    await page.clock.run_for(11_000)
+    await expect(page.get_by_text("No answer has come since")).to_be_visible()
+
+    await held[0].continue_()
+
+    await expect(page.get_by_role("heading", name="Jobs", exact=True)).to_be_visible()
 
 
 async def test_who_has_to_sign_in_again_finds_what_they_wrote(reader: Reader) -> None:

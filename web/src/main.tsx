@@ -7,7 +7,7 @@ import { JobView } from "./job/job";
 import { Jobs } from "./jobs/jobs";
 import { NewJob } from "./new/new";
 import { Operate } from "./operate/operate";
-import { Refusal } from "./parts/parts";
+import { Loading, Refusal } from "./parts/parts";
 import { CallerContext } from "./rights";
 import { link, type Route, useRoute } from "./route";
 import { credential, signOut } from "./session";
@@ -25,7 +25,7 @@ function Page({ failure }: { failure: string }) {
     document.title = [...route.steps.slice(0, 2), "Slipway"].join(" · ");
   }, [route]);
   useFocus(route.steps.slice(0, 2).join("/"));
-  if (refusal === undefined) return <p role="status">Loading…</p>;
+  if (refusal === undefined) return <Loading />;
   if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} onSignedIn={ask} />;
   const leave = () => {
     signOut();

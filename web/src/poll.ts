@@ -7,6 +7,8 @@ export const SOONEST = 2_000;
 export const LATEST = 15_000;
 const LATEST_AFTER_ERROR = 60_000;
 const SLOWER = 1.6;
+/** Milliseconds without an answer after which the reader is told. */
+export const SILENCE = 10_000;
 
 export interface Polled<T> {
   value: T | undefined;
@@ -21,6 +23,11 @@ export interface Polled<T> {
 export function pauseAfter(wait: number, outcome: "changed" | "same" | "error", latest: number): number {
   if (outcome === "changed") return SOONEST;
   return Math.min(wait * SLOWER, outcome === "error" ? LATEST_AFTER_ERROR : latest);
+}
+
+function silent(start: number): ApiError {
+  const problem = { since: new Date(start).toISOString() };
+  return new ApiError(0, "No complete answer has come", "The page goes on waiting.", false, [], problem);
 }
 
 interface Options<T> {
@@ -54,6 +61,8 @@ export function usePoll<T>(
     const tick = async () => {
       due = Infinity; // one call at a time
       let outcome: "changed" | "same" | "error" = "same";
+      const start = Date.now();
+      const silence = window.setTimeout(() => setShown((before) => ({ ...before, error: silent(start) })), SILENCE);
       try {
         const fresh = await read(ends.signal);
         outcome = fresh === value ? "same" : "changed";
@@ -66,6 +75,8 @@ export function usePoll<T>(
         outcome = "error";
         setShown((before) => ({ ...before, error }));
         if (error.status === 401) return; // until the caller signs in
+      } finally {
+        window.clearTimeout(silence);
       }
       wait = pauseAfter(wait, outcome, latest);
       due = Date.now() + wait;

@@ -123,6 +123,19 @@ async def answer_files(page: Page, files: dict[str, bytes]) -> None:
     await page.route("**/api/jobs/job-000001/files/stdouterr/*", part)
 
 
+async def test_what_has_only_the_name_of_an_image_is_said_to_be_none(reader: Reader) -> None:
+    page, drawing = reader.page, '<svg xmlns="http://www.w3.org/2000/svg"><circle r="4"/></svg>'
+    await answer_files(page, {"drawing.png": drawing.encode(), "cut.png": png(40, 30)[:30]})
+    await reader.open("jobs/job-000001/files")
+
+    for name in ("drawing.png", "cut.png"):
+        await page.get_by_role("button", name=name, exact=True).click()
+        await expect(page.get_by_text("This is no image of the kind that its name says")).to_be_visible()
+        await expect(page.get_by_role("img")).to_have_count(0)
+        if name == "drawing.png":
+            await expect(page.locator(".preview")).to_have_text(drawing)
+
+
 async def test_a_large_folder_is_turned_page_by_page(reader: Reader) -> None:
     page = reader.page
     await answer_files(page, {})

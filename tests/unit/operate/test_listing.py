@@ -148,6 +148,11 @@ async def test_a_list_has_only_what_the_caller_may_see_and_a_full_page_of_it(wor
 
     assert await names_listed(world, names, {"limit": "1"}, ANN) == ["mine"]
     assert await names_listed(world, names, {"state": "failed"}, ANN) == []
+    assert await names_listed(world, names, {"owner": "ann"}, ANN) == ["mine"]
+    assert await names_listed(world, names, {"owner": "ben"}, ANN) == []
+    assert await names_listed(world, names, {"owner": "ann"}) == ["mine"]
+    assert await names_listed(world, names, {"owner": "ben"}) == []
+    assert await names_listed(world, names, {"owner": "ben"}, Caller("ben", frozenset({SUBMIT}))) == []
 
 
 async def test_a_list_shows_every_job_as_its_record_has_it(world: World) -> None:

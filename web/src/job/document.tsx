@@ -3,26 +3,25 @@ import type { Finding, JobDetail } from "../answers";
 import { ApiError, json } from "../api";
 import { Refusal } from "../parts/parts";
 import { Findings } from "../parts/findings";
+import { Environment } from "./environment";
+import { Marked } from "./marked";
+import { lineAt, written } from "./written";
 
 interface Receipt {
   accepted?: Record<string, unknown>;
 }
 
-/** A rejected document as it came, with marks where something is wrong. */
+/** A rejected document as it came, with what is wrong at its lines. */
 function Received({ text, findings }: { text: string; findings: readonly Finding[] }) {
-  const lines = text.split("\n");
-  const wrong = new Set(findings.filter((one) => one.file !== "slipway.json").map((one) => one.line));
-  return (
-    <pre class="preview" tabIndex={0} aria-label="The document as it was received">
-      {lines.map((line, index) => (
-        <span key={index}>
-          <span class="quiet" aria-hidden="true">{`${String(index + 1).padStart(String(lines.length).length)}  `}</span>
-          {wrong.has(index + 1) ? <mark>{line}</mark> : line}
-          {"\n"}
-        </span>
-      ))}
-    </pre>
-  );
+  const own = findings.filter((one) => one.file !== "slipway.json");
+  return <Marked label="The document as it was received" text={text} findings={own} lineOf={(one) => one.line} />;
+}
+
+/** The completed document. What was found has places in the text that came, so its pointer says where it is in this one. */
+function Accepted({ document, findings }: { document: Record<string, unknown>; findings: readonly Finding[] }) {
+  const own = findings.filter((one) => one.file !== "slipway.json");
+  const { text, lines } = written(document);
+  return <Marked label="The document as it was accepted" text={text} findings={own} lineOf={(one) => lineAt(lines, one.pointer)} />;
 }
 
 /** The job.json as it was accepted, with what was found in it, and the receipt. */
@@ -42,7 +41,8 @@ export function Document({ job }: { job: JobDetail }) {
       <Findings findings={problems} />
       <Refusal error={error} />
       {job.received !== undefined && <Received text={job.received} findings={problems} />}
-      {receipt?.accepted && <pre class="preview" tabIndex={0}>{JSON.stringify(receipt.accepted, null, 2)}</pre>}
+      {receipt?.accepted && <Accepted document={receipt.accepted} findings={problems} />}
+      {receipt?.accepted && <Environment job={job} document={receipt.accepted} />}
       {receipt && (
         <details>
           <summary>Receipt</summary>

@@ -22,31 +22,42 @@ export function Preview({ id, directory, path }: Props) {
   const image = IMAGES[extension];
   const [data, setData] = useState<Uint8Array<ArrayBuffer>>();
   const [error, setError] = useState<ApiError>();
+  const [isBroken, setBroken] = useState(false);
   useEffect(() => {
     readStart(id, directory, path, image ? IMAGE : TEXT).then(setData, (problem) => problem instanceof ApiError && setError(problem));
   }, [path]);
   if (error) return error.status === 416 ? <p class="quiet">The file is empty.</p> : <Refusal error={error} />;
   if (data === undefined) return <p role="status">Loading…</p>;
-  if (image) return <Picture data={data} type={image} name={path} />;
-  if (data.includes(0)) return <p class="quiet">This is no text; download it.</p>;
-  const text = new TextDecoder().decode(data);
+  if (image && !isBroken) return <Picture data={data} type={image} name={path} onBroken={() => setBroken(true)} />;
+  const beginning = data.subarray(0, TEXT);
+  const broken = isBroken && <p role="status">This is no image of the kind that its name says, or only a part of one.</p>;
+  if (beginning.includes(0)) return broken || <p class="quiet">This is no text; download it.</p>;
+  const text = new TextDecoder().decode(beginning);
   const isCut = data.length >= TEXT;
   return (
     <>
+      {broken}
       {extension === "csv" ? <Table text={text} /> : <pre class="preview" tabIndex={0}>{extension === "json" && !isCut ? indented(text) : text}</pre>}
       {isCut && <p class="quiet">Only the first 64 KiB are shown.</p>}
     </>
   );
 }
 
-function Picture({ data, type, name }: { data: Uint8Array<ArrayBuffer>; type: string; name: string }) {
+interface PictureProps {
+  data: Uint8Array<ArrayBuffer>;
+  type: string;
+  name: string;
+  onBroken: () => void;
+}
+
+function Picture({ data, type, name, onBroken }: PictureProps) {
   const [address, setAddress] = useState<string>();
   useEffect(() => {
     const url = URL.createObjectURL(new Blob([data], { type }));
     setAddress(url);
     return () => URL.revokeObjectURL(url);
   }, [data]);
-  return address === undefined ? null : <img class="preview" src={address} alt={name} />;
+  return address === undefined ? null : <img class="preview" src={address} alt={name} onError={onBroken} />;
 }
 
 function Table({ text }: { text: string }) {

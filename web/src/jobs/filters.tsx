@@ -6,6 +6,7 @@ const TEXTS = [
   ["experiment", "Experiment"],
   ["cluster", "Cluster"],
   ["label", "Label"],
+  ["owner", "Who"],
 ] as const;
 const PERIODS = [
   ["", "any time"],

@@ -123,7 +123,13 @@ function Row({ job, index, isChosen }: { job: Job; index: number; isChosen: bool
       <span role="cell" class="cell-more">{job.experiment}</span>
       <span role="cell" class="cell-more">{job.cluster}</span>
       <span role="cell" class="cell-most" title={job.owner}>
-        {job.owner ?? job.door}
+        {job.owner === undefined ? (
+          job.door
+        ) : (
+          <a href={link(["jobs"], { owner: job.owner })} tabIndex={-1}>
+            {job.owner}
+          </a>
+        )}
       </span>
       <span role="cell" class="cell-most">{job.nodes}</span>
       <span role="cell" class="cell-time">

@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { ApiError } from "../api";
 import { duration, localTime } from "../format";
+import { SILENCE } from "../poll";
 import { Findings } from "./findings";
 
 const SIGNS: Record<string, string> = {
@@ -44,13 +45,22 @@ export function Notice({ kind, children }: { kind: "error" | "info"; children: C
 export function Refusal({ error, readAt }: { error: ApiError | undefined; readAt?: number | undefined }) {
   const now = useNow();
   if (error === undefined) return null;
+  const start = error.problem["since"];
   return (
     <Notice kind="error">
-      <strong>{error.message}</strong> {error.remedy}
+      <strong>{error.message}</strong> {typeof start === "string" && <>since <Time at={start} />. </>}
+      {error.remedy}
       <Findings findings={error.findings} />
       {readAt !== undefined && <> What you see is {duration(now - readAt)} old.</>}
     </Notice>
   );
+}
+
+/** What stands in the place of the page until the API has said who calls, and that no answer comes. */
+export function Loading() {
+  const [start] = useState(Date.now);
+  const isLate = useNow() - start >= SILENCE;
+  return <p role="status">{isLate ? <>No answer has come since <Time at={new Date(start).toISOString()} />. The page goes on waiting.</> : "Loading…"}</p>;
 }
 
 /** The time in milliseconds, again every second while the tab is visible. */

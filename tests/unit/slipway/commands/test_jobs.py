@@ -52,6 +52,7 @@ def test_every_condition_is_asked_of_the_service_and_those_left_out_are_not(
         "label": "team=vision",
         "cluster": "dev",
         "source": "drop",
+        "owner": "ann",
         "since": "2h",
         "after": "x",
     }
