@@ -97,7 +97,7 @@ class _Work:
             self._function,
             {self._function.trigger["name"]: body},
             metadata_of(message, body),
-            reason=f"message {message.id} of queue {self._queue}, attempt {message.dequeue_count}",
+            reason=f"message {message.id} of queue {self._queue}, try {message.dequeue_count}",
         )
         return Outcome.DONE if result.ok else Outcome.FAILED
 
