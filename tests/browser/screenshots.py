@@ -54,6 +54,8 @@ async def _clusters(page: Page, _: str) -> None:
         await expect(page.get_by_role("link", name=name)).to_be_visible()
         await expect(page.get_by_text("Queue: 1 running")).to_be_visible()
     await expect(page.get_by_text("Queue: 1 running, 1 waiting")).to_be_visible()
+    # The nodes are counted once a minute.
+    await expect(page.get_by_text("running (at most 2)")).to_be_visible(timeout=2 * _PATIENCE)
     await expect(page.get_by_role("figure").locator("canvas").first).to_be_visible()
 
 
