@@ -22,7 +22,7 @@ class Remote:
     def fits(self, patterns: Sequence[str]) -> bool:
         """Whether one of the patterns names it, or a folder above it; without patterns every file fits."""
         return not patterns or any(
-            fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
+            name == pattern or fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
             for pattern in patterns
             for name in (self.name, self.path)
         )

@@ -149,6 +149,18 @@ async def test_only_folders_are_listed_in_which_something_may_fit(
     assert tree.files == tuple(file for file in everything.files if file.fits(patterns))
 
 
+@pytest.mark.parametrize(
+    "pattern", ["best[1].bin", "OUT/best[1].bin", "run[0]", "OUT/run[0]/", "run[0]/w.bin"]
+)
+async def test_names_with_brackets_are_meant_as_they_are(pattern: str) -> None:
+    api = Wrote({"best[1].bin": b"b", "run[0]": {"w.bin": b"w"}})
+
+    tree = await walk(api, "j_1", ["OUT"], [pattern])
+
+    expectation = "OUT/best[1].bin" if "best" in pattern else "OUT/run[0]/w.bin"
+    assert [file.name for file in tree.files] == [expectation]
+
+
 async def test_what_is_listed_and_cannot_be_asked_for_is_said() -> None:
     class Odd(Wrote):
         async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
