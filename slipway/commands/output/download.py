@@ -1,4 +1,4 @@
-"""`slipway download` and `slipway cat`: the bytes of what a job wrote."""
+"""`slipway download`: the files that a job wrote, on this machine."""
 
 import asyncio
 import os
@@ -158,38 +158,6 @@ def check_directory(to: Path | None) -> None:
         raise Failure(
             f"no file can be saved in {existing}: {error.strerror}; choose another directory by --to"
         ) from error
-
-
-def cat(job: str, name: str, url: str, key: str) -> int:
-    """Write a file of a job to standard output, in chunks of bounded size."""
-
-    async def ask(api: Service, job_id: str) -> int:
-        directory, _, path = name.partition("/")
-        if not path or directory not in await api.outputs(job_id):
-            directory, path = "stdouterr", name
-        folder, _, last = path.rpartition("/")
-
-        async def size() -> int | None:
-            entries = await api.files(job_id, directory, folder or ".")
-            return next((entry["bytes"] for entry in entries if entry["name"] == last), None)
-
-        finding = await look_for(api, job_id, size, lambda size: size is not None)
-        if finding.what is None:
-            raise Failure(
-                f"there is no file {printable(name)}{finding.yet}; list them: slipway files {job_id} --tree"
-            )
-        file = Remote(directory, path, finding.what, None)
-        count, whole = 0, 0
-        async with aclosing(chunks(api, job_id, file, Bounds())) as content:
-            async for chunk in content:
-                count, whole = count + len(chunk.data), chunk.size
-                sys.stdout.buffer.write(chunk.data)
-        sys.stdout.buffer.flush()
-        if count != whole:
-            raise Failure(f"{printable(name)}: {count:,} of {whole:,} bytes arrived")
-        return 0
-
-    return asking_about(job, ask, url, key)
 
 
 async def save(

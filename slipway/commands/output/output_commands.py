@@ -70,7 +70,7 @@ def cat(
     key: Key = "",
 ) -> None:
     """Print a file that a job wrote, as it is. A name without its directory is one of stdouterr."""
-    raise typer.Exit(_command("output.download").cat(job, file, url, key))
+    raise typer.Exit(_command("output.cat").cat(job, file, url, key))
 
 
 @app.command(short_help="Print the output of a job.")

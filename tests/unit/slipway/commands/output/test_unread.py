@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from slipway.client.service import LogChunk, Service
-from slipway.commands.output import download, files
+from slipway.commands.output import cat, download, files
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, read
 from slipway.failure import Failure
@@ -127,7 +127,7 @@ async def test_yet_is_said_of_what_may_still_be_written_and_of_nothing_else(
 
     patterns = await asyncio.to_thread(failure, download.download, "j_1", ("a", "b"), tmp_path, "", "")
     assert patterns.startswith(f"no file fits a b{yet}; ")
-    name = await asyncio.to_thread(failure, download.cat, "j_1", "OUT/x", "", "")
+    name = await asyncio.to_thread(failure, cat.cat, "j_1", "OUT/x", "", "")
     assert name.startswith(f"there is no file OUT/x{yet}; ")
     await asyncio.to_thread(files.run, "j_1", "OUT", ".", "", "")
     assert capsys.readouterr().out == f"there are no files{yet}\n"

@@ -1,0 +1,44 @@
+"""`slipway cat`: the bytes of a file that a job wrote, on standard output."""
+
+import sys
+from contextlib import aclosing
+
+from slipway.client.output import Bounds, chunks
+from slipway.client.remote import Remote
+from slipway.client.service import Service
+from slipway.commands.jobs import asking_about
+from slipway.commands.output.finding import look_for
+from slipway.failure import Failure
+from slipway.terminal import printable
+
+
+def cat(job: str, name: str, url: str, key: str) -> int:
+    """Write a file of a job to standard output, in chunks of bounded size."""
+
+    async def ask(api: Service, job_id: str) -> int:
+        directory, _, path = name.partition("/")
+        if not path or directory not in await api.outputs(job_id):
+            directory, path = "stdouterr", name
+        folder, _, last = path.rpartition("/")
+
+        async def size() -> int | None:
+            entries = await api.files(job_id, directory, folder or ".")
+            return next((entry["bytes"] for entry in entries if entry["name"] == last), None)
+
+        finding = await look_for(api, job_id, size, lambda size: size is not None)
+        if finding.what is None:
+            raise Failure(
+                f"there is no file {printable(name)}{finding.yet}; list them: slipway files {job_id} --tree"
+            )
+        file = Remote(directory, path, finding.what, None)
+        count, whole = 0, 0
+        async with aclosing(chunks(api, job_id, file, Bounds())) as content:
+            async for chunk in content:
+                count, whole = count + len(chunk.data), chunk.size
+                sys.stdout.buffer.write(chunk.data)
+        sys.stdout.buffer.flush()
+        if count != whole:
+            raise Failure(f"{printable(name)}: {count:,} of {whole:,} bytes arrived")
+        return 0
+
+    return asking_about(job, ask, url, key)
