@@ -15,7 +15,7 @@ from shared.intake.accept import Accepted
 from shared.intake.job_sweep import AcceptedSweep
 from shared.intake.message import Request, read_request
 from shared.intake.request_door import request_arrived, sweep_requested
-from tests.unit.lifecycle.waiting.swept import sweep_message
+from tests.unit.lifecycle.job_sweeps.swept import sweep_message
 from tests.unit.world import World, job_json
 
 

@@ -15,7 +15,13 @@ from shared.operate.job_sweeps import cancel_sweep, job_sweep
 from tests.crash.chaos import Chaos, Seam
 from tests.crash.invariants.swept_jobs import too_many_at_work
 from tests.doubles.memory import MemoryLedger
-from tests.unit.lifecycle.waiting.swept import accepted_sweep, end, reported_ends, sweep_message, swept_jobs
+from tests.unit.lifecycle.job_sweeps.swept import (
+    accepted_sweep,
+    end,
+    reported_ends,
+    sweep_message,
+    swept_jobs,
+)
 from tests.unit.world import World, job_json
 
 

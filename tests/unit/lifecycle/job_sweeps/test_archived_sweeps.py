@@ -12,7 +12,7 @@ from shared.core.ports import Posted
 from shared.lifecycle.archive import archive
 from shared.operate.job_sweeps import cancel_sweep
 from tests.crash.invariants.swept_jobs import wrongly_swept
-from tests.unit.lifecycle.waiting.swept import accepted_sweep, end, read_sweep, reported_ends, swept_jobs
+from tests.unit.lifecycle.job_sweeps.swept import accepted_sweep, end, read_sweep, reported_ends, swept_jobs
 from tests.unit.world import World
 
 DAY = 86_400

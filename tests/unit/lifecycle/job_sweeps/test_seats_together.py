@@ -21,7 +21,7 @@ from shared.lifecycle.job_sweeps.seats import advance, seat
 from shared.lifecycle.legible import legible as read_legible
 from shared.lifecycle.sweep import sweep as sweep_shards
 from shared.operate.job_sweeps import cancel_sweep
-from tests.unit.lifecycle.waiting.swept import (
+from tests.unit.lifecycle.job_sweeps.swept import (
     accepted_sweep,
     end,
     read_sweep,

@@ -18,7 +18,7 @@ from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.transition import apply, note
 from shared.operate.job_sweeps import cancel_sweep
 from tests.crash.invariants.swept_jobs import too_many_at_work
-from tests.unit.lifecycle.waiting.swept import (
+from tests.unit.lifecycle.job_sweeps.swept import (
     accepted_sweep,
     end,
     read_sweep,
