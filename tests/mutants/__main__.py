@@ -21,8 +21,8 @@ from tests.mutants.operators import Mutant
 from tests.mutants.running import CAUGHT, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
-#: What is mutated: the life of a job, from its door to its last delivery.
-ROOMS = ("shared/intake", "shared/intake/explanation", "shared/lifecycle", "shared/delivery")
+#: What is mutated, with the rooms within: the life of a job, from its door to its last delivery.
+ROOMS = ("shared/intake", "shared/lifecycle", "shared/delivery")
 #: What has to notice: the tests that need no other process.
 TESTS = (
     "tests/unit/lifecycle",
@@ -55,12 +55,13 @@ def equivalents(text: str) -> dict[str, str]:
     return goldens
 
 
-def _modules(named: list[str]) -> list[Path]:
+def modules_of(named: list[str]) -> list[Path]:
+    """The files of what is named, by default of all rooms; a folder's with those of the folders in it."""
     expected = named or list(ROOMS)
     results = []
     for name in expected:
         place = ROOT / name
-        results += sorted(place.glob("*.py")) if place.is_dir() else [place]
+        results += sorted(place.rglob("*.py")) if place.is_dir() else [place]
     return [module for module in results if module.name != "__init__.py"]
 
 
@@ -152,7 +153,7 @@ def main(arguments: list[str] | None = None) -> int:
     options = parser.parse_args(arguments)
     if not hasattr(sys, "monitoring"):
         parser.error("sys.monitoring, which says what a test runs, needs Python 3.12 or newer")
-    modules = _modules(options.modules)
+    modules = modules_of(options.modules)
     report = Report(equivalents(EQUIVALENT.read_text(encoding="utf-8")), options.fresh, options.quick)
     names = {module: _name(module) for module in modules}
     mutation = Mutation(names, report, lambda: random.random() < options.sample, options.jobs)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.mutants import operators
-from tests.mutants.__main__ import EQUIVALENT, ROOT, equivalents
+from tests.mutants.__main__ import EQUIVALENT, ROOT, equivalents, modules_of
 from tests.mutants.code import functions_of
 from tests.mutants.operators import mutants_of
 
@@ -53,6 +53,21 @@ def test_a_mutant_changes_the_one_place_that_its_name_tells() -> None:
     assert members["C.f: a < 1 => a <= 1 (#2)"] == ast.unparse(ast.parse(source)).replace(
         "or a < 1", "or a <= 1", 1
     )
+
+
+def test_rooms_within_a_room_are_mutated_too() -> None:
+    folders = {module.parent.relative_to(ROOT).as_posix() for module in modules_of([])}
+
+    assert {"shared/lifecycle/clusters", "shared/lifecycle/job_sweeps", "shared/intake/explanation"} < folders
+    assert {"shared/intake", "shared/lifecycle", "shared/delivery"} < folders
+
+
+def test_equivalent_mutants_are_of_modules_that_are_mutated() -> None:
+    """The reason for one that is never tried would be read for nothing."""
+    mutated = {module.relative_to(ROOT).as_posix() for module in modules_of([])}
+    listed = equivalents(EQUIVALENT.read_text(encoding="utf-8"))
+
+    assert {name.partition(": ")[0] for name in listed} - mutated == set()
 
 
 def test_every_equivalent_mutant_exists_and_has_its_reason() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import re
+from collections import Counter
 from pathlib import Path
 
 from shared.core.refusals import REFUSALS
@@ -15,7 +17,9 @@ from tests.unit.jobspec.jobs import job
 from tests.unit.jobspec.reader.test_reading import BAD_TEXTS
 from tests.unit.jobspec.test_envelope import BAD_ENVELOPES
 
-DOCS = Path(__file__).parents[4] / "docs"
+ROOT = Path(__file__).parents[4]
+DOCS = ROOT / "docs"
+TABLE = ROOT / "shared/jobspec/problems/codes.py"
 
 
 def _all_findings() -> list[Problem]:
@@ -33,6 +37,24 @@ def _all_findings() -> list[Problem]:
 
 def test_every_code_is_produced_by_some_document() -> None:
     assert {problem.code for problem in _all_findings()} == set(CODES)
+
+
+def _written(path: Path) -> list[str]:
+    """The codes that a file of the source writes out, each as often as it does."""
+    texts = (node.value for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Constant))
+    return [text for text in texts if isinstance(text, str) and re.fullmatch(r"SW\d{3}", text)]
+
+
+def test_every_code_has_one_row() -> None:
+    """Python takes the last of two without a word."""
+    assert Counter(_written(TABLE)) == Counter(list(CODES))
+
+
+def test_every_row_is_of_a_code_that_some_rule_finds_and_every_rule_has_a_row() -> None:
+    modules = [path for path in (ROOT / "shared").rglob("*.py") if path != TABLE]
+    found = {code for path in modules for code in _written(path)}
+
+    assert found - set(REFUSALS) == set(CODES)
 
 
 def test_every_finding_is_one_short_line_with_a_remedy() -> None:
