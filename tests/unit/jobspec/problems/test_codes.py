@@ -52,9 +52,9 @@ def test_every_code_has_one_row() -> None:
 
 def test_every_row_is_of_a_code_that_some_rule_finds_and_every_rule_has_a_row() -> None:
     modules = [path for path in (ROOT / "shared").rglob("*.py") if path != TABLE]
-    found = {code for path in modules for code in _written(path)}
+    codes = {code for path in modules for code in _written(path)}
 
-    assert found - set(REFUSALS) == set(CODES)
+    assert codes - set(REFUSALS) == set(CODES)
 
 
 def test_every_finding_is_one_short_line_with_a_remedy() -> None:
