@@ -90,7 +90,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Callable[[Empty], None]:
         ) -> int:
             return asyncio.run(ask(api, job))
 
-        for module in (download, files):
+        for module in (cat, download, files):
             monkeypatch.setattr(module, "asking_about", asking)
 
     return serve
