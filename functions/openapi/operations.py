@@ -240,11 +240,11 @@ OPERATIONS: Mapping[str, Operation] = {
         "POST",
         "pause",
         "Pause submissions",
-        {200: operate.Switch},
+        {200: operate.PauseState},
         UNREADABLE,
         (text("reason", "shown with every job that waits"),),
     ),
-    "resume": Operation("POST", "resume", "Resume submissions", {200: operate.Switch}, UNREADABLE),
+    "resume": Operation("POST", "resume", "Resume submissions", {200: operate.PauseState}, UNREADABLE),
     "audit": Operation(
         "GET", "audit", "Compare drops, ledger, clusters and deliveries", {200: operate.AuditReport}
     ),

@@ -82,7 +82,7 @@ class ClusterList(Answer):
     clusters: tuple[ClusterState | SilentCluster, ...]
 
 
-class Switch(Answer):
+class PauseState(Answer):
     """Whether submissions are paused, since when, by whom and why."""
 
     paused: bool
