@@ -1,4 +1,4 @@
-"""The page for authors of jobs quotes messages and reasons that Slipway and its clusters have."""
+"""The pages for authors of jobs quote messages and reasons that Slipway and its clusters have."""
 
 from __future__ import annotations
 
@@ -9,7 +9,13 @@ import pytest
 from shared.core.job import Reason
 from tests.unit.documents.corpus import ROOT
 
-PAGE = (ROOT / "docs" / "how-to" / "troubleshoot-a-job.md").read_text(encoding="utf-8")
+NAMES = (
+    "troubleshoot-a-job",
+    "find-a-job-that-does-not-start",
+    "find-why-a-job-failed",
+    "find-missing-output",
+)
+PAGE = "\n".join((ROOT / "docs" / "how-to" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES)
 SOURCES = [
     file.read_text(encoding="utf-8")
     for room in ("slipway", "shared", "local")
@@ -35,7 +41,7 @@ SOURCES = [
 )
 def test_a_quoted_message_is_one_of_ours(message: str) -> None:
     assert message in PAGE
-    assert any(message in text for text in SOURCES), "the message has changed: change the page, too"
+    assert any(message in text for text in SOURCES), "the message has changed: change its page, too"
 
 
 def test_every_reason_of_an_end_has_a_row() -> None:
