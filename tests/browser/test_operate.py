@@ -121,6 +121,7 @@ async def test_a_receiver_shows_the_state_of_its_breaker(reader: Reader, state: 
 
 async def test_the_audit_is_made_when_the_reader_asks(reader: Reader) -> None:
     await reader.open("operate")
+    await expect(reader.page.get_by_text("Loading…")).to_have_count(0)  # what loads above moves the button
     await reader.page.get_by_role("button", name=re.compile("Compare")).click()
 
     await expect(reader.page.get_by_text("differences.")).to_be_visible(timeout=PATIENCE)
