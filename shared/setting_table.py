@@ -184,6 +184,12 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_RETENTION_DAYS": Setting(
         "timing", "days", "30", "when the record of a finished job moves into the archive; 0: never"
     ),
+    "SLIPWAY_SUBMIT_LEASE_SECONDS": Setting(
+        "timing", "seconds", "60", "when the sweep repeats a submission that did not finish"
+    ),
+    "SLIPWAY_DELIVER_GRACE_SECONDS": Setting(
+        "timing", "seconds", "30", "when the sweep delivers an event that was not delivered at once"
+    ),
     "SLIPWAY_DROP_CONTAINER": Setting(
         "storage", "container", "scripts", "container that people drop scripts into"
     ),

@@ -2,8 +2,8 @@
 
 Storage and the cluster's API stand behind proxies that fail; a worker process is killed every few seconds,
 and storage now and then; each job is sent up to three times, and many receivers fail at first. Kills end when
-every job has run. What is then unfinished has to be settled within three sweeps after the leases of dead
-workers are over. Timers run six times as often as by default; leases and graces are those of a deployment.
+every job has run. What is then unfinished has to be settled within three sweeps. All periods are a sixth of
+their defaults.
 """
 
 from __future__ import annotations
@@ -36,9 +36,8 @@ from tests.chaos.storage import MortalStorage
 
 _NODES = 8
 _SWEEP_SECONDS = 10
-#: The lease of a submission lasts for six of them.
-_SWEEPS = 6 + 3
-_GIVE_UP_AFTER = 15
+_SWEEPS = 3
+_GIVE_UP_AFTER = 12
 _LOOK_EVERY = 2.0
 _TELL_EVERY = 10.0
 #: Seconds for the cluster to run what it has, once everything is sent.
@@ -47,6 +46,8 @@ _INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
 _SETTINGS = {
     "SLIPWAY_SWEEP_SCHEDULE": f"*/{_SWEEP_SECONDS} * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "*/20 * * * * *",
+    "SLIPWAY_DELIVER_GRACE_SECONDS": "5",
+    "SLIPWAY_SUBMIT_LEASE_SECONDS": "10",
     # Its storage is killed, and raises no events.
     "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
     "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",
