@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from local.azurite import Azurite
 from tests.contract.emulator.conftest import Emulator, Lab, alive, autoscale, custom, until
@@ -43,6 +44,33 @@ class FakeRuntime:
         return sorted(entry.name for entry in folder.iterdir()) if folder.exists() else []
 
 
+@pytest_asyncio.fixture(loop_scope="session", scope="module")
+async def common(
+    tmp_path_factory: pytest.TempPathFactory, storage: Azurite, blobs: object, recorder: Recorder
+) -> AsyncIterator[tuple[Emulator, FakeRuntime]]:
+    """One emulator and its runtime, for the tests that neither stop nor configure them."""
+    folder = tmp_path_factory.mktemp("containers")
+    runtime = FakeRuntime(folder / "runtime")
+    emulator = Emulator(folder / "batchai", storage, recorder, flags=(), env=runtime.env)
+    await emulator.start()
+    yield emulator, runtime
+    await emulator.stop()
+
+
+@pytest.fixture
+def shared(common: tuple[Emulator, FakeRuntime]) -> FakeRuntime:
+    """The runtime of the common emulator, which has been called for nothing yet in this test."""
+    _, runtime = common
+    assert runtime.containers() == []
+    (runtime.home / "calls").write_text("")
+    return runtime
+
+
+@pytest.fixture
+def lab(common: tuple[Emulator, FakeRuntime], shared: FakeRuntime, request: pytest.FixtureRequest) -> Lab:
+    return Lab(common[0], f"w{abs(hash(request.node.nodeid))}")
+
+
 @pytest.fixture
 def runtime(tmp_path: Path) -> FakeRuntime:
     return FakeRuntime(tmp_path / "runtime")
@@ -57,143 +85,139 @@ def place(
 
 
 @asynccontextmanager
-async def working(emulator: Emulator, nodes: int = 1, least: int = 0) -> AsyncIterator[Lab]:
+async def working(emulator: Emulator) -> AsyncIterator[Lab]:
     await emulator.start()
     lab = Lab(emulator, "dev")
     try:
-        await lab.make_cluster(autoscale(nodes, least))
+        await lab.make_cluster(autoscale(1))
         yield lab
     finally:
         await emulator.stop()
 
 
 async def test_a_job_runs_in_a_container_with_its_environment_files_and_exit_code(
-    place: Emulator, runtime: FakeRuntime
+    lab: Lab, shared: FakeRuntime
 ) -> None:
-    async with working(place) as lab:
-        await lab.submit(
-            "job",
-            **image("tools:1"),
-            jobPreparation={"commandLine": "echo prepared > prepared"},
-            environmentVariables=[{"name": "TEXT", "value": "two\nlines"}],
-            secrets=[{"name": "TOKEN", "value": CANARY}],
-            **custom('cat prepared; echo "$OF_THE_IMAGE $HOME $TEXT"; [ ${#TOKEN} = 13 ] && exit 5'),
-        )
-        job = await lab.ends("job")
-        log = await lab.read("job", "execution.log")
+    await lab.make_cluster(autoscale(1))
+    await lab.submit(
+        "job",
+        **image("tools:1"),
+        jobPreparation={"commandLine": "echo prepared > prepared"},
+        environmentVariables=[{"name": "TEXT", "value": "two\nlines"}],
+        secrets=[{"name": "TOKEN", "value": CANARY}],
+        **custom('cat prepared; echo "$OF_THE_IMAGE $HOME $TEXT"; [ ${#TOKEN} = 13 ] && exit 5'),
+    )
+    job = await lab.ends("job")
+    log = await lab.read("job", "execution.log")
 
-        assert (job.execution_info.exit_code, job.execution_info.errors[0].code) == (5, "JobFailed")
-        assert await lab.read("job", "stdout.txt") == "prepared\nyes /root two\nlines\n"
-        assert "Starting a container of the image tools:1 on each node, by docker" in log
-        assert runtime.containers() == []
-        (run,) = runtime.calls("run")
-        volumes = [word.split(":")[0] for word in run["argv"] if word.startswith(str(place.data))]
-        assert volumes == [
-            str(place.data / "nodes" / "1"),
-            str(place.data / "blobs" / "devstoreaccount1" / "out" / "files"),
-        ]
-        assert CANARY not in str(
-            [call["argv"] for call in runtime.calls("run", "exec", "pull", "stop", "rm")]
-        )
+    assert (job.execution_info.exit_code, job.execution_info.errors[0].code) == (5, "JobFailed")
+    assert await lab.read("job", "stdout.txt") == "prepared\nyes /root two\nlines\n"
+    assert "Starting a container of the image tools:1 on each node, by docker" in log
+    assert shared.containers() == []
+    (run,) = shared.calls("run")
+    volumes = [word.split(":")[0] for word in run["argv"] if word.startswith(str(lab.emulator.data))]
+    assert volumes == [
+        str(lab.emulator.data / "nodes" / "1"),
+        str(lab.emulator.data / "blobs" / "devstoreaccount1" / "out" / "files"),
+    ]
+    assert CANARY not in str([call["argv"] for call in shared.calls("run", "exec", "pull", "stop", "rm")])
 
 
-async def test_each_node_has_its_own_container(place: Emulator, runtime: FakeRuntime) -> None:
-    async with working(place, 2) as lab:
-        script = {
-            "pythonScriptFilePath": "-c",
-            "pythonInterpreterPath": "echo",
-            "commandLineArgs": "$AZ_BATCHAI_TASK_INDEX",
-        }
-        await lab.submit("job", nodeCount=2, pyTorchSettings=script, **image("tools"))
-        job = await lab.ends("job")
+async def test_each_node_has_its_own_container(lab: Lab, shared: FakeRuntime) -> None:
+    await lab.make_cluster(autoscale(2))
+    script = {
+        "pythonScriptFilePath": "-c",
+        "pythonInterpreterPath": "echo",
+        "commandLineArgs": "$AZ_BATCHAI_TASK_INDEX",
+    }
+    await lab.submit("job", nodeCount=2, pyTorchSettings=script, **image("tools"))
+    job = await lab.ends("job")
 
-        assert job.execution_state == "succeeded", job.execution_info.errors
-        assert [await lab.read("job", f"stdout-{rank}.txt") for rank in (0, 1)] == ["-c 0\n", "-c 1\n"]
-        names = [call["argv"][call["argv"].index("--name") + 1] for call in runtime.calls("run")]
-        assert sorted(name[-2:] for name in names) == ["-0", "-1"]
-        assert runtime.containers() == []
+    assert job.execution_state == "succeeded", job.execution_info.errors
+    assert [await lab.read("job", f"stdout-{rank}.txt") for rank in (0, 1)] == ["-c 0\n", "-c 1\n"]
+    names = [call["argv"][call["argv"].index("--name") + 1] for call in shared.calls("run")]
+    assert sorted(name[-2:] for name in names) == ["-0", "-1"]
+    assert shared.containers() == []
 
 
 async def test_a_private_image_is_fetched_with_its_password_which_nothing_keeps(
-    place: Emulator, runtime: FakeRuntime
+    lab: Lab, shared: FakeRuntime
 ) -> None:
     credentials = {"username": "me", "password": "right"}
     wrong = {"username": "me", "password": CANARY}
     source = {"serverUrl": "https://acct.azurecr.io"}
-    async with working(place) as lab:
-        await lab.submit("wrong", **image("private/tools", credentials=wrong, **source), **custom("true"))
-        failed = await lab.ends("wrong")
-        await lab.submit(
-            "right", **image("private/tools", credentials=credentials, **source), **custom("true")
-        )
-        done = await lab.ends("right")
-        await lab.submit("again", **image("private/tools"), **custom("true"))
-        again = await lab.ends("again")
+    await lab.make_cluster(autoscale(1))
+    await lab.submit("wrong", **image("private/tools", credentials=wrong, **source), **custom("true"))
+    failed = await lab.ends("wrong")
+    await lab.submit("right", **image("private/tools", credentials=credentials, **source), **custom("true"))
+    done = await lab.ends("right")
+    await lab.submit("again", **image("private/tools"), **custom("true"))
+    again = await lab.ends("again")
 
     (error,) = failed.execution_info.errors
     assert (error.code, error.details[0].value) == ("FailedStartingContainer", "private/tools")
     assert "incorrect username or password" in error.message
     assert (done.execution_state, again.execution_state) == ("succeeded", "succeeded")
-    login = runtime.calls("login")[-1]
+    login = shared.calls("login")[-1]
     assert login["argv"] == ["login", "--username", "me", "--password-stdin", "acct.azurecr.io"]
     assert login["docker_host"] == "unix:///var/run/docker.sock"
-    assert len(runtime.calls("pull")) == 1
-    assert not (runtime.home / "config.json").exists()
+    assert len(shared.calls("pull")) == 1
+    assert not (shared.home / "config.json").exists()
     assert CANARY not in error.message
 
 
 async def test_a_job_without_an_image_takes_no_notice_of_one_of_its_name_that_had_one(
-    place: Emulator,
+    lab: Lab,
 ) -> None:
-    async with working(place, least=1) as lab:
-        await lab.submit("job", **image("tools"), **custom("true"))
-        await lab.ends("job")
-        await (await lab.client.jobs.begin_delete(*lab.place, "job")).result()
-        await lab.submit("job", **custom("echo on ${OF_THE_IMAGE:-the host}"))
-        await lab.ends("job")
+    await lab.make_cluster(autoscale(1, least=1))
+    await lab.submit("job", **image("tools"), **custom("true"))
+    await lab.ends("job")
+    await (await lab.client.jobs.begin_delete(*lab.place, "job")).result()
+    await lab.submit("job", **custom("echo on ${OF_THE_IMAGE:-the host}"))
+    await lab.ends("job")
 
-        assert await lab.read("job", "stdout.txt") == "on the host\n"
+    assert await lab.read("job", "stdout.txt") == "on the host\n"
 
 
 async def test_a_container_that_does_not_start_fails_the_job_with_what_the_runtime_said(
-    place: Emulator,
+    lab: Lab,
 ) -> None:
-    async with working(place, 2) as lab:
-        await lab.submit("job", nodeCount=2, **image("broken"), **custom("true"))
-        (error,) = (await lab.ends("job")).execution_info.errors
+    await lab.make_cluster(autoscale(2))
+    await lab.submit("job", nodeCount=2, **image("broken"), **custom("true"))
+    (error,) = (await lab.ends("job")).execution_info.errors
 
     assert error.code == "FailedStartingContainer"
     assert "no such file or directory" in error.message
 
 
-async def test_what_an_image_lacks_is_reported(place: Emulator) -> None:
-    async with working(place) as lab:
-        settings = {"languageType": "BrainScript", "configFilePath": "x.cntk"}
-        await lab.submit("job", **image("tools"), cntkSettings=settings)
-        (error,) = (await lab.ends("job")).execution_info.errors
+async def test_what_an_image_lacks_is_reported(lab: Lab) -> None:
+    await lab.make_cluster(autoscale(1))
+    settings = {"languageType": "BrainScript", "configFilePath": "x.cntk"}
+    await lab.submit("job", **image("tools"), cntkSettings=settings)
+    (error,) = (await lab.ends("job")).execution_info.errors
 
     # The nodes have one, as PATH goes; the image has not.
     assert error.code == "ProgramNotInstalled"
 
 
 async def test_terminating_a_job_ends_what_runs_in_its_container(
-    place: Emulator, runtime: FakeRuntime, tmp_path: Path
+    lab: Lab, shared: FakeRuntime, tmp_path: Path
 ) -> None:
     pid = tmp_path / "pid"
 
     async def started() -> str:
         return pid.read_text().strip() if pid.exists() else ""
 
-    async with working(place) as lab:
-        await lab.submit("job", **image("tools"), **custom(f"echo $$ > {pid}; sleep 600"))
-        number = await until(started)
-        poller = await lab.client.jobs.begin_terminate(*lab.place, "job")
-        await poller.result()
-        job = await lab.ends("job")
+    await lab.make_cluster(autoscale(1))
+    await lab.submit("job", **image("tools"), **custom(f"echo $$ > {pid}; sleep 600"))
+    number = await until(started)
+    poller = await lab.client.jobs.begin_terminate(*lab.place, "job")
+    await poller.result()
+    job = await lab.ends("job")
 
     assert job.execution_info.errors[0].code == "JobTerminated"
     assert not alive(number)
-    assert runtime.containers() == []
+    assert shared.containers() == []
 
 
 async def test_killed_and_started_again_the_emulator_finds_the_container(
