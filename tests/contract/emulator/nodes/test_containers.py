@@ -85,11 +85,11 @@ def place(
 
 
 @asynccontextmanager
-async def working(emulator: Emulator) -> AsyncIterator[Lab]:
+async def working(emulator: Emulator, nodes: int = 1) -> AsyncIterator[Lab]:
     await emulator.start()
     lab = Lab(emulator, "dev")
     try:
-        await lab.make_cluster(autoscale(1))
+        await lab.make_cluster(autoscale(nodes))
         yield lab
     finally:
         await emulator.stop()
