@@ -8,10 +8,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from local.azurite import ACCOUNT
-from local.clusters.kind import DATA, LOGS, ClusterOptions, Running
+from local.clusters.kind import DATA, LOGS, NAME, ClusterOptions, Running
 
-#: The cluster that jobs run on unless they name another one.
-CLUSTER = "dev-cluster-00"
 _OPTIONS = {"engine": "batchai", "mounted": [LOGS, DATA]}
 
 
@@ -34,7 +32,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     )
     yield Running(
         url=url,
-        settings={"SLIPWAY_BATCHAI_URL": url, "SLIPWAY_CLUSTERS": json.dumps({CLUSTER: _OPTIONS})},
+        settings={"SLIPWAY_BATCHAI_URL": url, "SLIPWAY_CLUSTERS": json.dumps({NAME: _OPTIONS})},
         # Azurite has no file shares; the emulator serves those that its nodes mount.
         connection_string=f"{options.storage.connection_string}FileEndpoint={url}/{ACCOUNT};",
     )

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from local.azurite import Azurite
     from local.process import Child
 
-#: The cluster's name, and the blob containers that its nodes see.
+#: The cluster that jobs run on unless they name another one, and the blob containers that its nodes see.
 NAME, SCRIPTS, DATA = "dev-cluster-00", "scripts", "datalake"
 #: The mount of every job for what it writes.
 LOGS = "logs"

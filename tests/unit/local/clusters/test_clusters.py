@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from local.clusters import emulator, slurm
-from local.clusters.kind import ClusterOptions, Installed, Running
+from local.clusters import slurm
+from local.clusters.kind import NAME, ClusterOptions, Installed, Running
 from local.clusters.registry import CLUSTERS, USUAL
 from local.slurm import programs
 
@@ -56,7 +56,7 @@ def test_the_emulator_is_started_on_the_storage_and_found_by_its_settings(tmp_pa
     assert arguments[-1] == "--idle-seconds=60", "options of a person come last, and win"
     assert cluster.settings["SLIPWAY_BATCHAI_URL"] == cluster.url
     (described,) = json.loads(cluster.settings["SLIPWAY_CLUSTERS"]).items()
-    assert described == (emulator.CLUSTER, {"engine": "batchai", "mounted": ["logs", "datalake"]})
+    assert described == (NAME, {"engine": "batchai", "mounted": ["logs", "datalake"]})
     assert cluster.connection_string.startswith(STRING)
     assert cluster.connection_string.endswith(f"FileEndpoint={cluster.url}/devstoreaccount1;")
     assert "c2VjcmV0" not in repr(cluster)
