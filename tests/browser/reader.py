@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Locator, Page, Route, expect
 
 AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 #: Milliseconds; jobs start and end within them here.
@@ -50,6 +51,20 @@ class Reader:
             },
         )
         return [f"{name}: {nodes}" for name, nodes in json.loads(outcome["result"]["value"])]
+
+
+async def comes(what: Locator) -> None:
+    """Let the clock of the page go on until something is there.
+
+    Answers take real time, and the page asks again some time after one by its clock: a single long step may
+    be over before an answer that was on its way comes in, and nothing would be asked any more.
+    """
+    for _ in range(60):
+        await what.page.clock.run_for(5000)
+        with suppress(AssertionError):
+            await expect(what).to_be_visible(timeout=500)
+            break
+    await expect(what).to_be_visible()
 
 
 def listed(number: int, **members: Any) -> dict[str, Any]:

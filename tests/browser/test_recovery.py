@@ -12,7 +12,7 @@ from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
-from tests.browser.reader import PATIENCE, Reader, answer_jobs, hold, listed
+from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, hold, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -103,17 +103,14 @@ async def test_an_answer_that_breaks_off_or_is_no_json_is_an_outage_that_ends(re
     await expect(page.get_by_text("train-000001")).to_be_visible()
     async with server:
         await page.route("**/api/jobs?*", lambda route: route.continue_(url=f"http://127.0.0.1:{port}/"))
-        await page.clock.run_for(20_000)
-        await expect(page.get_by_role("alert")).to_contain_text("does not answer")
+        await comes(page.get_by_role("alert").filter(has_text="does not answer"))
     await page.route("**/api/jobs?*", lambda route: route.fulfill(body="<html>Sign in to the hotel</html>"))
-    await page.clock.run_for(90_000)
-    await expect(page.get_by_role("alert")).to_contain_text("The answer is no JSON")
+    await comes(page.get_by_role("alert").filter(has_text="The answer is no JSON"))
     await expect(page.get_by_text("train-000001")).to_be_visible()
 
     await answer_jobs(page, lambda _: {"jobs": [listed(2)], "next": None})
-    await page.clock.run_for(90_000)
 
-    await expect(page.get_by_text("train-000002")).to_be_visible()
+    await comes(page.get_by_text("train-000002"))
     await expect(page.get_by_role("alert")).to_have_count(0)
 
 

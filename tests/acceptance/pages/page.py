@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import shlex
 import textwrap
 from pathlib import Path
 
-from tests.acceptance.door import Door
+from tests.acceptance.door import PATIENCE, Door
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -28,21 +29,37 @@ async def play(door: Door, folder: Path, commands: str) -> str:
     programs.mkdir(parents=True, exist_ok=True)
     (programs / "slipway").write_text(f'#!/bin/sh\nexec {shlex.join(door.slipway)} "$@"\n')
     (programs / "slipway").chmod(0o755)
-    shell = await asyncio.create_subprocess_exec(
-        *("bash", "-euxo", "pipefail", "-c", commands),
-        cwd=folder,
-        env={
-            **os.environ,
-            **door.stack.settings,
-            "PATH": f"{programs}:{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
-            "SLIPWAY_URL": door.stack.host_url,
-            "SLIPWAY_KEY": door.key,
-        },
-        stdin=asyncio.subprocess.DEVNULL,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    out, _ = await shell.communicate()
-    assert shell.returncode == 0, out.decode()
-    return out.decode()
+    with (folder / "output.txt").open("w+") as output:
+        shell = await asyncio.create_subprocess_exec(
+            *("bash", "-euxo", "pipefail", "-c", commands),
+            cwd=folder,
+            env={
+                **os.environ,
+                **door.stack.settings,
+                "PATH": f"{programs}:{os.environ['PATH']}",
+                "PYTHONPATH": str(ROOT),
+                "SLIPWAY_URL": door.stack.host_url,
+                "SLIPWAY_KEY": door.key,
+            },
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=output,
+            stderr=asyncio.subprocess.STDOUT,
+        )
+        try:
+            async with asyncio.timeout(2 * PATIENCE):
+                code: int | str = await shell.wait()
+        except TimeoutError:
+            shell.kill()
+            code = f"it stood still; active: {await _active(door)}"
+        output.seek(0)
+        text = output.read()
+    assert code == 0, f"{code}\n{text}"
+    return text
+
+
+async def _active(door: Door) -> str:
+    """What else may hold the nodes, or what the command waits for."""
+    _, listed, _ = await door.call("GET", "jobs?state=active")
+    records = [(await door.call("GET", f"jobs/{job['id']}"))[1] for job in listed["jobs"]]
+    _, clusters, _ = await door.call("GET", "clusters")
+    return json.dumps([records, clusters], indent=1)

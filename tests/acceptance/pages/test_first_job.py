@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
 
-from tests.acceptance.door import PATIENCE, Door
+from tests.acceptance.door import Door
 from tests.acceptance.pages.page import blocks, play
 from tests.acceptance.templates.stand_ins import only_wheels_of, wheel
 
@@ -29,13 +28,12 @@ async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
     output = []
 
     for block in commands:
-        async with asyncio.timeout(2 * PATIENCE):
-            if "requirements.txt" in block:
-                wheel(tmp_path, "tabulate", {"tabulate.py": TABULATE})
-                with only_wheels_of(tmp_path, door):
-                    output.append(await play(door, tmp_path, block))
-            else:
+        if "requirements.txt" in block:
+            wheel(tmp_path, "tabulate", {"tabulate.py": TABULATE})
+            with only_wheels_of(tmp_path, door):
                 output.append(await play(door, tmp_path, block))
+        else:
+            output.append(await play(door, tmp_path, block))
 
     _, run, both, packages, failed, later, explained, webhook = output
     assert "epoch 4: loss" in run
