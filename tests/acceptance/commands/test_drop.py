@@ -45,7 +45,8 @@ def folder_of(tmp_path: Path, command: str) -> Path:
 
 
 async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Door, tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, "sleep 600")
+    # An upload in the second in which its job ends may be a new one, and runs again: that must hold no node.
+    folder = folder_of(tmp_path, f'mkdir "$AZ_BATCHAI_MOUNT_ROOT/logs/{unique("once")}" && sleep 600')
 
     code, out, err = await slipway(door, tmp_path, "drop", str(folder))
     again, joined, remark = await slipway(door, tmp_path, "drop", str(folder))
@@ -57,7 +58,9 @@ async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Do
     assert (again, f"{job}  {folder.name}: " in joined, "the same files already" in remark) == (0, True, True)
     assert (refused, f"{job} runs from the folder {folder.name}" in why) == (1, True)
     assert len(await door.jobs(name=folder.name)) == 1
-    await door.call("POST", f"jobs/{job}/cancel")
+    status, _, _ = await door.call("POST", f"jobs/{job}/cancel")
+    assert status == 202
+    assert (await door.ended(id=job))["state"] == "cancelled"
 
 
 async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> None:
