@@ -58,17 +58,21 @@ class AsyncClient:
         from slipway.client.deployment import settings_for
         from slipway.commands.drop import check, target_of
         from slipway.commands.running.begin import Beginning
-        from slipway.commands.running.stage import Options, staged
+        from slipway.commands.running.stage import Options, check_path, staged
+        from slipway.settings import address_beside
 
         if not os.fspath(path).strip():
             raise Failure("no path is named: name a script, or a folder with one")
-        order = await self._order(after, after_failure)
+        check_path(Path(path))
+        file = Path(settings) if settings else None
+        client = AsyncClient(self._url or address_beside(file), self._key)
+        deployment = settings_for(self._url, file)
+        order = await client._order(after, after_failure)
         choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order)
         chosen = Options(choices, name, script=script)
-        deployment = settings_for(self._url, Path(settings) if settings else None)
         with staged(Path(path), chosen, deployment.text("SLIPWAY_STDOUT_PREFIX")) as folder:
             check(folder, target_of(folder, name))
-            return self._job(await Beginning(deployment, folder, name).job(self._url, self._key))
+            return client._job(await Beginning(deployment, folder, name).job(client._url, self._key))
 
     async def submit(
         self,

@@ -1,6 +1,8 @@
 """Which settings a command works with: a file's, the environment's, or those of a local stack."""
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -32,7 +34,7 @@ def load(file: Path | None, environment: Mapping[str, str]) -> SourcedSettings:
         return SourcedSettings(Settings(_values(file)), str(file))
     if any(name.startswith("SLIPWAY_STORAGE") for name in environment):
         return SourcedSettings(Settings(dict(environment)), "the environment")
-    local = UP / _FILE
+    local = local_stack() / _FILE
     if local.is_file():
         return SourcedSettings(Settings(_values(local)), display_path(local))
     raise Failure(
@@ -41,25 +43,83 @@ def load(file: Path | None, environment: Mapping[str, str]) -> SourcedSettings:
     )
 
 
-def local_url(data: Path = UP) -> str:
-    """Where the API of the stack of `up` listens; the usual address when it does not run."""
+def local_stack() -> Path:
+    """The folder of the local stack: the usual one, unless only another stack runs. Raises Failure."""
+    running = running_stacks()
+    if UP in running or not running:
+        return UP
+    if len(running) == 1:
+        return running[0]
+    folders = ", ".join(map(display_path, running))
+    raise Failure(f"several stacks run, with their data in {folders}; choose one by --url and --settings")
+
+
+def running_stacks() -> list[Path]:
+    """The folders of all local stacks that run: the usual one, and others (`up --data`)."""
+    others = sorted(Path(note.read_text(encoding="utf-8")) for note in _notes().glob("*"))
+    # One that was killed leaves its address and its note, but not its lock.
+    return [one for one in (UP, *others) if _url_in(one) and is_locked(one)]
+
+
+@contextmanager
+def noted_stack(folder: Path) -> Iterator[None]:
+    """Note the folder of a stack for the length of the block, where it is not the usual one."""
+    folder, notes = folder.resolve(), _notes()
+    note = notes / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    if folder != UP:
+        notes.mkdir(parents=True, exist_ok=True)
+        note.write_text(str(folder), encoding="utf-8")
     try:
-        return (data / ADDRESS).read_text(encoding="utf-8").strip() or _USUAL
-    except OSError:
-        return _USUAL
+        yield
+    finally:
+        note.unlink(missing_ok=True)
+
+
+def local_url() -> str:
+    """Where the API of the local stack listens; the usual address when none runs. Raises Failure."""
+    return (_url_in(folder) if is_locked(folder := local_stack()) else "") or _USUAL
+
+
+def is_local_url(url: str) -> bool:
+    """Whether a local stack that runs listens there, or the usual one would."""
+    return url in (_USUAL, *map(_url_in, running_stacks()))
 
 
 def address_beside(file: Path | None) -> str:
     """The address of the stack whose file of settings this is; "" for another file, and while none runs."""
+    return _url_in(file.parent) if file else ""
+
+
+def is_local(source: str) -> bool:
+    """Whether settings that `load` found are those of a local stack."""
+    return source in [display_path(folder / _FILE) for folder in (UP, *running_stacks())]
+
+
+def _notes() -> Path:
+    """A file for each stack that runs with its data elsewhere, which names its folder."""
+    return UP.with_name("stacks")
+
+
+def _url_in(folder: Path) -> str:
+    """The address of the stack with its data there; "" while it does not run."""
     try:
-        return (file.parent / ADDRESS).read_text(encoding="utf-8").strip() if file else ""
+        return (folder / ADDRESS).read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         return ""
 
 
-def is_local(source: str) -> bool:
-    """Whether settings that `load` found are those of the local stack."""
-    return source == display_path(UP / _FILE)
+def is_locked(folder: Path) -> bool:
+    """Whether a stack holds the folder now. Makes nothing."""
+    import fcntl  # not on Windows, where no local stack runs
+
+    try:
+        with (folder / "lock").open("rb") as lock:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def display_path(path: Path) -> str:

@@ -11,7 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
 from slipway.failure import Failure
-from slipway.settings import SourcedSettings, is_local, load, local_url
+from slipway.settings import SourcedSettings, is_local, is_local_url, load, local_url
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
@@ -73,7 +73,7 @@ def _elsewhere(url: str) -> str:
         with suppress(ValueError):  # as of a [ without its end
             return "" if urlsplit(url).hostname in LOOPBACK else "the address of the app"
     profile = chosen_profile()
-    return "the profile" if profile and profile.url != local_url() else ""
+    return "the profile" if profile and not is_local_url(profile.url) else ""
 
 
 def proxy_for(url: str) -> str | None:

@@ -1,7 +1,7 @@
 """The processes of a job, by the files that they write: `stdout.txt`, or `stdout-0.txt` and so on."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -13,8 +13,10 @@ from slipway.failure import Failure
 
 #: stdout.txt, stdout-3.txt, stdout-wk-0.txt: the rank follows the first dash.
 _NAME = re.compile(r"stdout(?:-(?P<rank>.+))?\.txt", re.DOTALL)
-#: Bytes in which the end of a file is looked through for its last lines.
-_BLOCK = 1 << 16
+#: Bytes in which the end of a file is looked through for its last lines; in search of some, more at once.
+_BLOCK, _SEARCHED = 1 << 16, 1 << 20
+#: Bytes of a line, at most: one that is longer is searched, and printed, in parts.
+LONGEST = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,30 @@ async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) 
             lacking -= 1
         if not lacking:
             return first + at + 1
+        end = first
+    return 0 if count else log.size
+
+
+async def start_of_found(
+    api: Service, job_id: str, log: ProcessLog, count: int, found: Callable[[bytes], bool]
+) -> int:
+    """The offset at which the last `count` lines begin that are `found`; those between are others."""
+    end, rest, lacking = log.size if count else 0, b"", count
+    while end > 0:
+        first = max(0, end - _SEARCHED)
+        read = partial(api.content, job_id, "stdouterr", log.name, first, end - 1)
+        data = (await patiently(read)).data + rest
+        at = first + len(data)
+        lines = data.split(b"\n")
+        if end == log.size and not lines[-1]:
+            at -= len(lines.pop()) + 1
+        rest = lines.pop(0) if first and len(lines[0]) <= LONGEST else b""
+        for line in reversed(lines):
+            at -= len(line)
+            lacking -= found(line)
+            if not lacking:
+                return at
+            at -= 1
         end = first
     return 0 if count else log.size
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from local.clusters.emulator import emulator_folder
 from slipway.failure import Failure
 from slipway.screen import put, put_json
-from slipway.settings import UP, display_path
+from slipway.settings import display_path, local_stack
 
 _CLOUD = "Slipway"
 _PATIENCE = 2.0
@@ -18,7 +18,7 @@ _PATIENCE = 2.0
 
 def run(data: Path | None, *, as_json: bool = False) -> int:
     """Print the lines for `eval`, or the variables; 0. Raises Failure when no stack runs there."""
-    where = (data or UP).resolve()
+    where = (data or local_stack()).resolve()
     _check_emulator(where)
     variables, remark = environment(where)
     if as_json:

@@ -128,10 +128,15 @@ def target_of(folder: Path, to: str) -> str:
     return target
 
 
-def to_upload(folder: Path) -> Sequence[Path]:
-    """The files of a folder in the order in which to upload them. Raises Failure when there is none."""
+def check_folder(folder: Path) -> None:
+    """Raise Failure for what is no folder."""
     if not folder.is_dir():
         raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
+
+
+def to_upload(folder: Path) -> Sequence[Path]:
+    """The files of a folder in the order in which to upload them. Raises Failure when there is none."""
+    check_folder(folder)
     for name in linked_folders(folder):
         if not _is_hidden(folder / name, folder):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")

@@ -29,18 +29,6 @@ def lock_folder(folder: Path) -> Iterator[None]:
         yield
 
 
-def is_locked(folder: Path) -> bool:
-    """Whether a stack holds the folder now. Makes nothing."""
-    try:
-        with (folder / "lock").open("rb") as lock:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-    return False
-
-
 def whereabouts(folder: Path) -> str:
     """Where the stack that holds a folder answers, for a sentence."""
     try:

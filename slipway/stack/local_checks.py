@@ -15,8 +15,8 @@ from local.setup.install import is_ready
 from slipway.client.health import health
 from slipway.commands.doctor.findings import Check, Finding, Options, fail, ok, private, warn
 from slipway.failure import Failure
-from slipway.settings import ROOT, UP
-from slipway.stack.data_folder import is_locked, whereabouts
+from slipway.settings import ROOT, UP, display_path, is_locked, running_stacks
+from slipway.stack.data_folder import whereabouts
 from slipway.stack.ports import USUAL_PORTS, busy_ports
 
 #: Bytes of memory with which the stack and a job have room.
@@ -73,6 +73,8 @@ async def _stack() -> list[Finding]:
     secrets = [one for name in ("secrets.json", "local.settings.json") for one in private("stack", UP / name)]
     if is_locked(UP):
         return [*secrets, ok("stack", f"runs, {whereabouts(UP)}")]
+    if others := [f"{whereabouts(one)} (data in {display_path(one)})" for one in running_stacks()]:
+        return [*secrets, ok("stack", f"runs, {', and '.join(others)}")]
     if busy := busy_ports(USUAL_PORTS):
         if USUAL_PORTS.host in busy and await _answers(address := f"http://127.0.0.1:{USUAL_PORTS.host}"):
             return [*secrets, ok("stack", f"one with other data (`slipway up --data`) runs, at {address}")]

@@ -17,7 +17,7 @@ from shared.configured import ConfiguredEngines
 from shared.settings import Settings
 from slipway.failure import Failure
 from slipway.screen import put
-from slipway.settings import ADDRESS, ROOT, UP, display_path
+from slipway.settings import ADDRESS, ROOT, UP, display_path, noted_stack
 from slipway.stack.data_folder import lock_folder, most_nodes
 from slipway.stack.example import run_example
 from slipway.stack.own_clusters import own_clusters
@@ -146,7 +146,8 @@ async def _stay(options: Options, plan: Plan, *, example: bool = False) -> int:
         address.write_text(stack.host_url, encoding="utf-8")
         put(*guide(stack, options, plan))
         try:
-            await while_it_runs(stack, _wait(stack, example=example))
+            with noted_stack(options.data):
+                await while_it_runs(stack, _wait(stack, example=example))
         finally:
             address.unlink(missing_ok=True)
             put("", "stopping")

@@ -124,7 +124,8 @@ async def test_a_detached_run_prints_its_id(door: Door, tmp_path: Path) -> None:
     name = unique("later")
     (tmp_path / f"{name}.py").write_text("print(1)\n")
 
-    code, out, err = await slipway(door, tmp_path, "run", "--detach", f"{name}.py")
+    # The settings of a stack name its app, too.
+    code, out, err = await slipway(door, tmp_path, "run", "--detach", f"{name}.py", by_settings=True)
 
     assert code == 0, err
     assert out.startswith("j_")

@@ -12,7 +12,7 @@ from slipway.client.profiles import Profile
 from slipway.client.service import service
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
 from slipway.failure import Failure
-from slipway.settings import ADDRESS, UP
+from slipway.settings import ADDRESS, UP, running_stacks
 from slipway.times import moment
 
 #: Seconds by which clocks may differ before signatures are refused, and before a warning is shown.
@@ -43,7 +43,7 @@ async def check(options: Options) -> list[Finding]:
     try:
         answer = await health(deployment.url)
     except Failure as failure:
-        chosen = bool(options.url or profile or (UP / ADDRESS).exists())
+        chosen = bool(options.url or profile or running_stacks() or (UP / ADDRESS).exists())
         return [*findings, _silent(str(failure), chosen=chosen)]
     findings += complaints(answer)
     if answer.ahead is not None:

@@ -14,7 +14,7 @@ from slipway.client.profiles import file_of, read_profiles
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, private, warn
 from slipway.commands.drop import has_container
 from slipway.failure import Failure
-from slipway.settings import ADDRESS, UP, is_local, load
+from slipway.settings import is_local, load, running_stacks
 
 #: Variables of the command, the local stack and its tests, besides the settings of the app.
 _OWN = frozenset(
@@ -76,7 +76,7 @@ async def _settings(options: Options) -> list[Finding]:
     if settings.values.get("SLIPWAY_STORAGE") != _DEVELOPMENT and source != "the environment":
         findings += private("settings", Path(source))
     findings.insert(0, ok("settings", f"come from {source}"))
-    if is_local(source) and not (UP / ADDRESS).exists():
+    if is_local(source) and not running_stacks():
         return [*findings, ok("storage", "that of the local stack, which does not run")]
     return [*findings, await _storage(settings)]
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from slipway.client.processes import LONGEST
 from slipway.screen import json_text
 from slipway.terminal import RESET, harmless, printable
 
-#: Bytes of a line, at most: one that is longer is printed in parts.
-_LONGEST = 1 << 16
 #: Of the ranks, one after the other: cyan, yellow, green, magenta, blue.
 _RANK_COLOURS = (36, 33, 32, 35, 34)
 
@@ -35,9 +34,9 @@ class Printer:
             self.stream.write(data)
             return
         *lines, rest = (self._rests.pop(file, ("", b""))[1] + data).split(b"\n")
-        while len(rest) > _LONGEST:
-            lines.append(rest[:_LONGEST])
-            rest = rest[_LONGEST:]
+        while len(rest) > LONGEST:
+            lines.append(rest[:LONGEST])
+            rest = rest[LONGEST:]
         self._rests[file] = (rank, rest)
         for line in lines:
             self._line(file, rank, line)
@@ -57,10 +56,13 @@ class Printer:
     def _takes_bytes(self, rank: str) -> bool:
         return not rank and not self.terminal and self.grep is None and self.clock is None
 
+    def takes(self, line: bytes) -> bool:
+        """Whether it prints a line."""
+        return self.grep is None or bool(self.grep.search(_text(line)))
+
     def _line(self, file: str, rank: str, line: bytes) -> None:
-        text = line.decode("utf-8", "surrogateescape")
-        if self.grep is None or self.grep.search(text):
-            self._print(file, rank, text)
+        if self.takes(line):
+            self._print(file, rank, _text(line))
 
     def _print(self, file: str, rank: str, text: str) -> None:
         head = f"{self.clock()} " if self.clock else ""
@@ -94,3 +96,7 @@ class JsonPrinter(Printer):
         line = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         one = {**self.head, "file": file, **ranked, **timed, "line": line}
         self.stream.write(f"{json_text(one, indent=None)}\n".encode())
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "surrogateescape")

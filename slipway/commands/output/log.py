@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, TextIO
 
 from slipway.client.patience import patiently
-from slipway.client.processes import ProcessLog, logs_of, start_of_tail
+from slipway.client.processes import ProcessLog, logs_of, start_of_found, start_of_tail
 from slipway.client.refusal import Absent, Unanswered
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
@@ -32,7 +32,7 @@ class Selection:
     #: one file, such as stderr.txt; else standard output of every process, or of one
     file: str = ""
     rank: str = ""
-    #: how many of the last lines of each process; None for all
+    #: how many of the last lines of each process, of those that the pattern finds; None for all
     tail: int | None = None
 
     def __post_init__(self) -> None:
@@ -166,7 +166,7 @@ async def _print_new(
             continue
         try:
             if log.name not in offsets and selection.tail is not None:
-                offsets[log.name] = await start_of_tail(api, job["id"], log, selection.tail)
+                offsets[log.name] = await _start(api, job["id"], log, selection.tail, out)
             await _print_one(api, job, log, offsets, partial(out.write, log.name, log.rank * (len(logs) > 1)))
         except Unanswered:
             raise
@@ -178,6 +178,13 @@ async def _print_new(
         if job["state"] in ENDED:
             out.end(log.name)
     out.stream.flush()
+
+
+async def _start(api: Service, job_id: str, log: ProcessLog, tail: int, out: Printer) -> int:
+    """Where the last lines begin, of those that are printed."""
+    if out.grep is None:
+        return await start_of_tail(api, job_id, log, tail)
+    return await start_of_found(api, job_id, log, tail, out.takes)
 
 
 async def _print_one(

@@ -14,7 +14,15 @@ from slipway.client.deployment import settings_for
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
-from slipway.commands.drop import Uploaded, check, outlook_of, target_of, to_upload, upload
+from slipway.commands.drop import (
+    Uploaded,
+    check,
+    check_folder,
+    outlook_of,
+    target_of,
+    to_upload,
+    upload,
+)
 from slipway.commands.jobs import rejection, show, standing
 from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
 from slipway.commands.running.foresee import foresee
@@ -66,6 +74,7 @@ def run(
 
     The exit code is 1 where a job was rejected that was not forced.
     """
+    check_folder(folder)
     settings, target = settings_for(url, settings_file), target_of(folder, to)
     if not force:
         check(folder, target)

@@ -14,7 +14,7 @@ from slipway.client.deployment import settings_for
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
-from slipway.commands.drop import check, target_of
+from slipway.commands.drop import check, check_folder, target_of
 from slipway.commands.jobs import rejection, why
 from slipway.commands.output import log
 from slipway.commands.output.download import check_directory, fetch
@@ -22,9 +22,10 @@ from slipway.commands.output.tail import last_errors
 from slipway.commands.running.begin import Beginning
 from slipway.commands.running.hints import misplaced
 from slipway.commands.running.report import Report
-from slipway.commands.running.stage import Options, staged
+from slipway.commands.running.stage import Options, check_path, staged
 from slipway.failure import Failure
 from slipway.screen import say
+from slipway.settings import address_beside
 
 #: Seconds between two looks at the job.
 _EVERY = 1.0
@@ -36,7 +37,9 @@ def run(
     path: Path, options: Options, url: str, key: str, settings_file: Path | None, *, as_json: bool = False
 ) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
+    check_path(path)
     settings, report = settings_for(url, settings_file), Report(as_json)
+    url = url or address_beside(settings_file)
     if not options.detach:
         check_directory(options.to)
     options = asyncio.run(_ordered(options, url, key))
@@ -74,7 +77,9 @@ def drop(
     as_json: bool = False,
 ) -> int:
     """Upload a folder, and follow the job that begins by it. The exit code is the job's. Raises Failure."""
+    check_folder(folder)
     settings, report = settings_for(url, settings_file), Report(as_json)
+    url = url or address_beside(settings_file)
     if not force:
         check(folder, target_of(folder, to))
     beginning = Beginning(settings, folder, to, force=force)

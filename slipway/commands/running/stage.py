@@ -146,10 +146,15 @@ def _write_envelope(file: Path, members: Mapping[str, Any]) -> None:
     file.write_text(json.dumps({**document, **members}, indent=2) + "\n", encoding="utf-8")
 
 
-def _script(path: Path, name: str) -> Path:
-    """The script that runs: the path itself, or that of the folder. Raises Failure."""
+def check_path(path: Path) -> None:
+    """Raise Failure where there is nothing that could run."""
     if not path.exists():
         raise Failure(f"there is no {path}; name a script, or a folder with one")
+
+
+def _script(path: Path, name: str) -> Path:
+    """The script that runs: the path itself, or that of the folder. Raises Failure."""
+    check_path(path)
     if path.is_dir():
         return _named_script(path, name) if name else _only_script(path)
     if name:

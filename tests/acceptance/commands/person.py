@@ -17,8 +17,10 @@ ROOT = Path(__file__).resolve().parents[3]
 PROGRAM = (sys.executable, "-m", "slipway.main")
 
 
-async def slipway(door: Door, cwd: Path, *words: str) -> tuple[int | None, str, str]:
-    command = await started(door, cwd, *words, program=door.slipway)
+async def slipway(
+    door: Door, cwd: Path, *words: str, by_settings: bool = False
+) -> tuple[int | None, str, str]:
+    command = await started(door, cwd, *words, program=door.slipway, by_settings=by_settings)
     out, err = await command.communicate()
     return command.returncode, out.decode(), err.decode()
 
@@ -29,10 +31,13 @@ async def started(
     *words: str,
     program: Sequence[str] = PROGRAM,
     stdin: int = asyncio.subprocess.DEVNULL,
+    by_settings: bool = False,
 ) -> asyncio.subprocess.Process:
     settings = cwd / "local.settings.json"
     settings.write_text(json.dumps({"Values": dict(door.stack.settings)}))
-    output = ("--url", door.stack.host_url, "--key", door.key, "--settings", str(settings))
+    (cwd / "url").write_text(door.stack.host_url)  # as `slipway up` leaves it beside its settings
+    address = () if by_settings else ("--url", door.stack.host_url)
+    output = (*address, "--key", door.key, "--settings", str(settings))
     return await asyncio.create_subprocess_exec(
         *(*program, words[0], *output, *words[1:]),
         cwd=cwd,

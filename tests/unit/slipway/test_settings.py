@@ -1,12 +1,15 @@
 """Which settings a command takes, and where it says that they come from."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from slipway import settings
 from slipway.failure import Failure
+from slipway.stack.data_folder import lock_folder
 
 VALUES = {"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}
 
@@ -49,7 +52,53 @@ def test_a_path_is_shown_as_a_person_would_type_it(tmp_path: Path, monkeypatch: 
     assert settings.display_path(Path("/elsewhere/logs")) == "/elsewhere/logs"
 
 
-def test_the_address_of_a_running_stack_is_taken_and_else_the_usual_one(tmp_path: Path) -> None:
-    assert settings.local_url(tmp_path) == "http://127.0.0.1:7071"
-    (tmp_path / "url").write_text("http://127.0.0.1:4711")
-    assert settings.local_url(tmp_path) == "http://127.0.0.1:4711"
+@pytest.fixture
+def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of the usual stack, which does not run."""
+    monkeypatch.setattr(settings, "UP", tmp_path / "up")
+    return tmp_path / "up"
+
+
+@contextmanager
+def running(folder: Path, url: str) -> Iterator[None]:
+    with lock_folder(folder), settings.noted_stack(folder):
+        (folder / settings.ADDRESS).write_text(url)
+        written(folder / "local.settings.json", {"Values": {**VALUES, "SLIPWAY_WORKSPACE": folder.name}})
+        yield
+
+
+def test_the_address_of_a_running_stack_is_taken_and_else_the_usual_one(usual: Path) -> None:
+    assert settings.local_url() == "http://127.0.0.1:7071"
+    with running(usual, "http://127.0.0.1:4711"):
+        assert settings.local_url() == "http://127.0.0.1:4711"
+    assert settings.local_url() == "http://127.0.0.1:7071", "it was killed, and left its address"
+
+
+def test_a_stack_with_its_data_elsewhere_is_the_local_one_while_only_it_runs(
+    usual: Path, tmp_path: Path
+) -> None:
+    with running(tmp_path / "other", "http://127.0.0.1:4712"):
+        assert settings.local_url() == "http://127.0.0.1:4712"
+        assert settings.is_local_url("http://127.0.0.1:4712")
+        result, source = settings.load(None, {})
+        assert (result.text("SLIPWAY_WORKSPACE"), settings.is_local(source)) == ("other", True)
+
+        with running(tmp_path / "third", "http://127.0.0.1:4713"):
+            with pytest.raises(Failure, match=r"several stacks run, .*other, .*third; choose one by --url"):
+                settings.local_url()
+            with running(usual, "http://127.0.0.1:4711"):
+                assert settings.local_url() == "http://127.0.0.1:4711"
+
+    assert not settings.is_local_url("http://127.0.0.1:4712")
+    assert settings.load(None, {}).source == str(usual / "local.settings.json")
+
+
+def test_a_stack_elsewhere_that_was_killed_is_none(usual: Path, tmp_path: Path) -> None:
+    notes = tmp_path / "stacks"
+    with running(tmp_path / "other", "http://127.0.0.1:4712"):
+        (note,) = notes.iterdir()
+        left = note.read_text()
+    notes.joinpath(note.name).write_text(left)
+
+    assert settings.running_stacks() == []
+    assert settings.local_url() == "http://127.0.0.1:7071"

@@ -30,7 +30,8 @@ SILENT = {"name": "far", "error": "no answer", "since": "2026-11-20T10:00:00+00:
 def nothing_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.setattr("slipway.settings._USUAL", "http://127.0.0.1:9")
-    monkeypatch.setattr("slipway.commands.doctor.app.UP", tmp_path)
+    for module in ("slipway.settings", "slipway.commands.doctor.app"):
+        monkeypatch.setattr(f"{module}.UP", tmp_path)
     for name in (PROFILE, "SLIPWAY_URL", "SLIPWAY_KEY"):
         monkeypatch.delenv(name, raising=False)
 

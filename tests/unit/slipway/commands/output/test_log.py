@@ -122,6 +122,31 @@ async def test_a_tail_is_found_in_a_log_of_any_size(size: int, end: bytes) -> No
     assert await printed(Selection(tail=9), log) == log.decode()
 
 
+@pytest.mark.parametrize(
+    ("lines", "tail", "expected"),
+    [
+        (b"a 1\nb 2\na 3\nb 4\n", 1, b"a 3\n"),
+        (b"a 1\nb 2\na 3\nb 4", 2, b"a 1\na 3\n"),
+        (b"a 1\nb 2\n", 9, b"a 1\n"),
+        (b"b 1\nb 2\n", 1, b""),
+        (b"a 1\nb 2\na", 1, b"a\n"),
+        (b"a 1\nb 2\n", 0, b""),
+        (b"a 1\n" + b"b\n" * 1_500_000, 1, b"a 1\n"),
+        (b"a 1\n" + b"a 2\n" + b"b" * 3_000_000 + b"\n", 1, b"a 2\n"),
+        ((b"a" + b"b" * 62 + b"\n") * 16_385 + b"b\n", 16_385, (b"a" + b"b" * 62 + b"\n") * 16_385),
+    ],
+    ids=["of two", "two", "all", "none", "without end", "zero", "far away", "before a long line", "edge"],
+)
+async def test_the_last_lines_are_those_that_the_pattern_finds(
+    lines: bytes, tail: int, expected: bytes
+) -> None:
+    assert (await printed(Selection(tail=tail), lines, grep=re.compile("a"))).encode() == expected
+
+
+async def test_no_empty_line_is_found_at_the_end_of_a_log() -> None:
+    assert await printed(Selection(tail=1), b"x\n\ny\n", grep=re.compile("^$")) == "\n"
+
+
 async def test_a_file_gets_the_bytes_of_one_process_and_a_terminal_nothing_that_moves_its_cursor() -> None:
     log = b"\x1b[31mred\x1b[0m\x1b[2J\x1b]0;title\x07 \xff\t10%\r20%\r\n"
     api, out = ScriptedService([job(*ENDED)], {1: log}), io.BytesIO()

@@ -1,10 +1,15 @@
 """The question after a Ctrl-C."""
 
 import io
+import os
+from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 from slipway.commands.running.run import _cancels
+from slipway.failure import Failure
+from slipway.main import app
 
 
 @pytest.mark.parametrize(
@@ -28,3 +33,26 @@ def test_what_is_no_answer_is_asked_again(
 
     assert _cancels("[D/c] ") == cancels
     assert capsys.readouterr().err.count("[D/c] ") == questions
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["run", "nope"], "there is no nope; name a script"),
+        (["drop", "nope"], "nope is not a folder; name one"),
+        (["drop", "--follow", "nope"], "nope is not a folder; name one"),
+    ],
+)
+def test_a_path_that_is_not_there_is_named_before_settings_are_missed(
+    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("slipway.settings.UP", tmp_path / "none")
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    for name in [name for name in os.environ if name.startswith("SLIPWAY_")]:
+        monkeypatch.delenv(name)
+
+    failure = CliRunner().invoke(app, words).exception
+
+    assert isinstance(failure, Failure)
+    assert expected in str(failure)
