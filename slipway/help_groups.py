@@ -5,11 +5,14 @@ The types of its context are private to typer.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from typing import Any
 
 import typer
 from typer.core import TyperGroup
+
+from slipway.terminal import printable
 
 GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
@@ -44,6 +47,21 @@ def refuse_empty_words(words: Sequence[str]) -> None:
             )
             raise typer.BadParameter(f"{what} is empty. Give it a value, or leave it out.")
         option = word
+
+
+def teaching(usual: str) -> type[TyperGroup]:
+    """A group that, for what is none of its commands, says how its usual command takes it."""
+
+    class Teaching(TyperGroup):
+        def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+            if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+                ctx.fail(
+                    f"{printable(args[0])} is no command of `{ctx.command_path}`; "
+                    f"did you mean `{ctx.command_path} {usual} {printable(shlex.join(args))}`?"
+                )
+            return super().resolve_command(ctx, args)
+
+    return Teaching
 
 
 class Grouped(TyperGroup):

@@ -5,9 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
+from slipway.help_groups import teaching
 from slipway.options import LOCAL, JobId, Json, Key, Url, Utc
 
-app = typer.Typer(name="events", help="Inspect and redeliver webhook events.", no_args_is_help=True)
+app = typer.Typer(
+    name="events",
+    help="Inspect and redeliver webhook events.",
+    no_args_is_help=True,
+    cls=teaching("list"),
+)
 
 
 @app.command("list")

@@ -45,6 +45,16 @@ def rejection(job: Mapping[str, Any]) -> str:
     return f"{job['id']} was rejected, so it never ran{first}; what is wrong: slipway show {job['id']}"
 
 
+def unmeant(job: Mapping[str, Any]) -> str:
+    """What is said of a job, or a sweep, whose name no command takes for it; "" for any other."""
+    name = str(job.get("name", ""))
+    if name == "last":
+        return f"`last` always means the latest, so ask for this one by its id: {job['id']}"
+    if name.startswith(str(job["id"])[:2]):
+        return f"{name} reads as an id, so ask for this one by its own: {job['id']}"
+    return ""
+
+
 def pause(url: str, key: str, reason: str, *, as_json: bool = False) -> int:
     """Stop submissions; jobs are accepted as ever, and wait."""
 

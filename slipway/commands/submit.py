@@ -11,7 +11,7 @@ from slipway.client.service import Service, service
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.diagnose import scripts_named
 from slipway.commands.document.order import Order, text_in_order
-from slipway.commands.jobs import asking, show, standing, why
+from slipway.commands.jobs import asking, show, standing, unmeant, why
 from slipway.commands.running import drop, stage
 from slipway.commands.sweeps.sweep import lines
 from slipway.failure import Failure
@@ -93,7 +93,10 @@ def name_of(file: Path) -> str:
 async def submit(api: Service, document: bytes, file: str, name: str = "", *, as_json: bool = False) -> int:
     """Post it, and show its warnings, as of that file, and what it waits for."""
     if _is_sweep(document):
-        show(await api.submit_sweep(document, file=file, name=name), lines, as_json=as_json)
+        sweep = await api.submit_sweep(document, file=file, name=name)
+        show(sweep, lines, as_json=as_json)
+        if hint := unmeant({"name": sweep.get("name", ""), "id": sweep["sweepId"]}):
+            remark(hint)
         return 0
     job = await api.submit(document, file=file, name=name)
     if warnings := placed(job.get("problems", []), file):
@@ -101,6 +104,8 @@ async def submit(api: Service, document: bytes, file: str, name: str = "", *, as
     show(job, lambda job: [standing(job)], as_json=as_json)
     if "waiting" in job:
         remark(f"  {why(job)}")
+    if hint := unmeant(job):
+        remark(hint)
     return 0
 
 

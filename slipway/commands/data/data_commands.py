@@ -6,9 +6,15 @@ from typing import Annotated, Any
 
 import typer
 
+from slipway.help_groups import teaching
 from slipway.options import Json, SettingsFile, Utc
 
-app = typer.Typer(name="data", help="Copy files to and from the data that jobs mount.", no_args_is_help=True)
+app = typer.Typer(
+    name="data",
+    help="Copy files to and from the data that jobs mount.",
+    no_args_is_help=True,
+    cls=teaching("ls"),
+)
 
 Container = Annotated[str, typer.Option(help="blob container, which the clusters mount under its name")]
 _USUAL = "datalake"

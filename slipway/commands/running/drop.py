@@ -23,7 +23,7 @@ from slipway.commands.drop import (
     to_upload,
     upload,
 )
-from slipway.commands.jobs import rejection, show, standing
+from slipway.commands.jobs import rejection, show, standing, unmeant
 from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
 from slipway.commands.running.foresee import foresee
 from slipway.failure import Failure
@@ -56,6 +56,8 @@ class _Drop:
         self.jobs.append(job)
         if not self.as_json:
             put(standing(job))
+        if hint := unmeant(job):
+            say(hint)
         if job["state"] == "rejected":
             say(rejection(job))
 

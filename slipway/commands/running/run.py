@@ -15,7 +15,7 @@ from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
 from slipway.commands.drop import check, check_folder, target_of
-from slipway.commands.jobs import rejection, why
+from slipway.commands.jobs import rejection, unmeant, why
 from slipway.commands.output import log
 from slipway.commands.output.download import check_directory, fetch
 from slipway.commands.output.tail import last_errors
@@ -151,6 +151,8 @@ async def report_rejection(job_id: str, url: str, key: str) -> int:
     """1 for a job that was rejected, which is said; else 0."""
     async with service(url, key) as api:
         job = await patiently(lambda: api.job(job_id))
+    if hint := unmeant(job):
+        say(hint)
     if job["state"] == "rejected":
         say(rejection(job))
     return int(job["state"] == "rejected")
@@ -183,6 +185,8 @@ async def _news(api: Service, job_id: str, report: Report) -> None:
     waits = ""
     while True:
         job = await patiently(lambda: api.job(job_id))
+        if last is None and (hint := unmeant(job)):
+            say(hint)
         report.state(last, job)
         last, before = job, waits
         waits = why(job) if "waiting" in job else ""

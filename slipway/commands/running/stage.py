@@ -102,7 +102,7 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def _copied(files: Sequence[Path], folder: Path, name: str) -> Iterator[Path]:
-    """A copy of some files of a folder, in a folder of this name."""
+    """A copy of some files of a folder, in a folder of this name. No Failure names its place."""
     with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
         copied = Path(base) / name
         copied.mkdir()
@@ -110,7 +110,12 @@ def _copied(files: Sequence[Path], folder: Path, name: str) -> Iterator[Path]:
             copy = copied / file.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(file, copy)
-        yield copied
+        try:
+            yield copied
+        except Failure as failure:
+            if f"{copied}/" not in str(failure):
+                raise
+            raise Failure(str(failure).replace(f"{copied}/", "")) from None
 
 
 def _warn(script: Path) -> None:

@@ -5,12 +5,14 @@ from typing import Annotated, Any
 
 import typer
 
+from slipway.help_groups import teaching
 from slipway.options import LOCAL, Json, Key, Url
 
 app = typer.Typer(
     name="sweep",
     help="Look at a sweep of jobs, or cancel all of them.",
     no_args_is_help=True,
+    cls=teaching("show"),
 )
 Sweep = Annotated[
     str, typer.Argument(metavar="SWEEP", help="its id (or the beginning of it), its name, or last")

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.client.service import Listed, Service
-from slipway.commands.jobs import job_id
+from slipway.commands.jobs import job_id, unmeant
 from slipway.failure import Failure
 
 NEWEST, MIDDLE = "j_abc" + "ab" * 10 + "a", "j_abc" + "xy" * 10 + "x"
@@ -85,3 +85,19 @@ async def test_a_sweep_in_place_of_a_job_is_told_what_there_is(api: Listing, swe
 
 async def test_a_job_whose_name_begins_like_a_sweep_is_found() -> None:
     assert await job_id(Listing((NEWEST, "s_abc")), "s_abc") == NEWEST
+
+
+@pytest.mark.parametrize(
+    ("name", "identity", "said"),
+    [
+        ("last", "j_1", "`last` always means the latest, so ask for this one by its id: j_1"),
+        ("last", "s_1", "`last` always means the latest, so ask for this one by its id: s_1"),
+        ("j_old", "j_1", "j_old reads as an id, so ask for this one by its own: j_1"),
+        ("j_old", "s_1", ""),
+        ("s_old", "j_1", ""),
+        ("s_old", "s_1", "s_old reads as an id, so ask for this one by its own: s_1"),
+        ("lasting", "j_1", ""),
+    ],
+)
+def test_a_name_that_no_command_takes_for_its_job_is_remarked_on(name: str, identity: str, said: str) -> None:
+    assert unmeant({"name": name, "id": identity}) == said

@@ -28,17 +28,18 @@ async def test_the_warnings_of_a_job_and_what_it_waits_for_are_shown(
     async def answer(request: web.Request) -> web.Response:
         problems = [{**WARNING, "file": "message", "line": 1, "column": 2}]
         waiting = {"word": "PartitionDown", "text": "it is down", "since": "2026-01-01T12:00:00Z"}
-        job = {"id": "j_1", "name": "x", "state": "queued", "problems": problems, "waiting": waiting}
+        job = {"id": "j_1", "name": "last", "state": "queued", "problems": problems, "waiting": waiting}
         return web.json_response(job)
 
     async with answering(answer) as url, service(url) as api:
         assert await submit(api, b"{}", "mine.json") == 0
 
     captured = capsys.readouterr()
-    assert captured.out == "j_1  x: queued\n"
+    assert captured.out == "j_1  last: queued\n"
     assert captured.err.splitlines()[0] == "mine.json:1:2: warning SW075 x: too many"
     since = moment("2026-01-01T12:00:00Z")
-    assert captured.err.splitlines()[-1] == f"  it is down (PartitionDown, since {since})"
+    assert captured.err.splitlines()[-2] == f"  it is down (PartitionDown, since {since})"
+    assert captured.err.splitlines()[-1].endswith("ask for this one by its id: j_1")
 
 
 @pytest.mark.parametrize(

@@ -192,3 +192,13 @@ def test_a_job_json_that_was_kept_for_a_script_runs_its_folder_under_any_name(tm
     file = tmp_path / "job.json"
     assert scripts_named(file, "train") == ("train/train.py",)
     assert scripts_named(file, "team/other") == ("team/other/train.py",)
+
+
+def test_what_is_refused_names_no_temporary_place(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print(1)")
+
+    with (
+        pytest.raises(Failure, match=r"^job\.json:1:2: it is wrong$"),
+        staged(tmp_path / "train.py", NOTHING, PREFIX) as folder,
+    ):
+        raise Failure(f"{folder}/job.json:1:2: it is wrong")

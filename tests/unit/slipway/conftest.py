@@ -1,0 +1,13 @@
+"""The command without a local stack, whatever runs on this machine."""
+
+from pathlib import Path
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def no_stack(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder in which a local stack would have its data."""
+    usual = tmp_path_factory.mktemp("stacks") / "up"
+    monkeypatch.setattr("slipway.settings.UP", usual)
+    return usual
