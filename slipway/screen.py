@@ -16,7 +16,7 @@ _WHO = 24
 #: So many columns cannot be read where lines wrap; what the last one, often a sentence, needs.
 _MANY, _LAST = 4, 24
 #: To how many columns another cell is shortened where the terminal is narrow, at least, and such a terminal.
-_SHORTEST, _NARROWEST = 12, 60
+_SHORTEST, _NARROWEST = 12, 40
 
 
 @dataclass(frozen=True)
@@ -106,6 +106,7 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
     """Rows in columns; the first row is the head. A terminal that is too narrow gets a block for each row."""
     rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]))]
+    room = widths[-1]
     if sys.stdout.isatty():
         needed = sum(widths[:-1]) + 2 * (len(widths) - 1) + min(widths[-1], _LAST)
         columns = shutil.get_terminal_size().columns
@@ -118,8 +119,28 @@ def table(rows: Sequence[Sequence[str]]) -> list[str]:
                 [shortened(cell, widths[n]) if n == widest else cell for n, cell in enumerate(row)]
                 for row in rows
             ]
-    lines = ["  ".join(padded(cell, width) for cell, width in zip(row, widths, strict=True)) for row in rows]
-    return [line.rstrip() for line in lines]
+        if len(widths) > 1:
+            room = max(_SHORTEST, columns - sum(widths[:-1]) - 2 * (len(widths) - 1))
+    return [line.rstrip() for row in rows for line in _lines(row, widths, room)]
+
+
+def _lines(row: Sequence[str], widths: Sequence[int], room: int) -> list[str]:
+    """A row in columns; a last cell that needs more than its room goes on below itself."""
+    *cells_before, last = row
+    before = "".join(f"{padded(cell, width)}  " for cell, width in zip(cells_before, widths, strict=False))
+    first, *others = _folded(last, room) if cells(last) > room else [last]
+    return [before + first, *(" " * cells(before) + one for one in others)]
+
+
+def _folded(text: str, width: int) -> list[str]:
+    """A text in lines of so many columns; a word that is longer is shortened."""
+    lines = [""]
+    for word in (shortened(one, width) for one in text.split(" ")):
+        if lines[-1] and cells(lines[-1]) + 1 + cells(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}" if lines[-1] else word
+    return lines
 
 
 def _blocks(head: Sequence[str], *rows: Sequence[str]) -> list[str]:

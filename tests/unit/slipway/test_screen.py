@@ -61,8 +61,8 @@ def test_a_table_that_is_too_wide_for_its_terminal_is_a_block_of_lines_for_each_
     monkeypatch.setenv("COLUMNS", "56")
     assert table(rows) == [*block, "", "node   b", "of     c"]
 
-    monkeypatch.setenv("COLUMNS", "57")  # the last column may wrap
-    assert table(rows)[1] == f"{'a' * 20}  c   idle   {'x' * 90}"
+    monkeypatch.setenv("COLUMNS", "57")
+    assert table(rows)[1] == f"{'a' * 20}  c   idle   {'x' * 11}…{'x' * 11}"
     monkeypatch.setenv("COLUMNS", "10")
     assert table([row[:3] for row in rows])[2] == f"b{' ' * 21}c"
     monkeypatch.setattr("sys.stdout.isatty", lambda: False)
@@ -87,6 +87,22 @@ def test_a_long_name_is_shortened_in_the_middle_where_it_does_not_fit(
     assert "…" in shown[1]
     assert "end.bin" in shown[1]
     assert max(map(cells, table([rows[0], ("漢" * 200, "12", "2026-01-01 12:00:00")]))) <= 60
+
+
+@pytest.mark.parametrize("columns", [40, 50, 60])
+def test_the_last_column_goes_on_below_itself(columns: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    sentence = "the cluster has no node of this size, " + "漢" * 60 + " and will have none"
+    rows = [("job", "why"), ("digits", sentence), ("b" * 300, "short")]
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", str(columns))
+
+    shown = table(rows)
+
+    assert max(map(cells, shown)) <= columns
+    assert len(shown) > 4
+    words = " ".join(line[shown[0].index("why") :] for line in shown[1:-1])
+    assert words.startswith("the cluster has no node of this size, ")
+    assert words.endswith(" and will have none")
 
 
 def test_nothing_in_a_text_moves_the_cursor(capsys: pytest.CaptureFixture[str]) -> None:
