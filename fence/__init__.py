@@ -13,7 +13,7 @@ import errno
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +30,13 @@ _ENTRIES, PAGE, _LISTED = 100_000, 1_000, 50_000
 #: The last moment that a date can hold; files may be of later ones.
 _LATEST = 253_402_300_799.0
 _ENTRY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | SAFE
+_Kind = Literal["file", "directory", "link", "pipe", "socket", "device"]
+_KINDS: Mapping[int, _Kind] = {
+    stat.S_IFREG: "file",
+    stat.S_IFDIR: "directory",
+    stat.S_IFIFO: "pipe",
+    stat.S_IFSOCK: "socket",
+}
 #: A pipe that took a file's place a moment ago is not waited for.
 _FILE = SAFE | os.O_NONBLOCK | os.O_NOCTTY
 
@@ -38,12 +45,12 @@ _FILE = SAFE | os.O_NONBLOCK | os.O_NOCTTY
 class Entry:
     """What stands in a directory. A link is shown as what it leads to, if that is below the root and near.
 
-    `path` is where that really is, from the root on, without any link.
+    `path` is where that really is, from the root on, without any link. Only files and directories open.
     """
 
     name: str
     path: str
-    kind: Literal["file", "directory", "link"]
+    kind: _Kind
     size: int
     #: Unix time, one that a date can hold
     modified: float
@@ -138,7 +145,7 @@ class Fence:
         return os.fdopen(_regular(fd), "r+b" if write else "rb")
 
     def entries(self, path: str = ".") -> list[Entry]:
-        """What is in a directory, by name; no pipes, sockets and devices. Raises Refused for too many."""
+        """What is in a directory, by name. Raises Refused for too many."""
         names, entries, following, more = Names(), list[Entry](), "", False
         while len(entries) <= _ENTRIES and not more:
             part, following, more = self.listing(path, names, following, _ENTRIES + 1)
@@ -175,10 +182,8 @@ class Fence:
                 except OSError:
                     yield Entry(name, path, "link", status.st_size, modified(status))
                     continue
-            if stat.S_ISDIR(status.st_mode):
-                yield Entry(name, path, "directory", status.st_size, modified(status))
-            elif stat.S_ISREG(status.st_mode):
-                yield Entry(name, path, "file", status.st_size, modified(status))
+            kind = _KINDS.get(stat.S_IFMT(status.st_mode), "device")
+            yield Entry(name, path, kind, status.st_size, modified(status))
 
     def _stat(self, path: str, steps: Iterator[int]) -> _Status:
         fd, names = self._walk(path, _ENTRY, links=True, steps=steps)

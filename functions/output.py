@@ -61,6 +61,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
             "modified": f.modified.isoformat() if f.modified else None,
             **({"link": True} if f.link else {}),
             **({"leftOut": True} if f.left_out else {}),
+            **({"kind": f.kind} if f.kind else {}),
         }
         for f in page.files
     ]

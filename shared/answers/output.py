@@ -18,7 +18,10 @@ class OutputEntry(Answer):
     link: bool | None = None
     """True for a link that leads out of the run's own folder."""
     left_out: bool | None = None
-    """True where the name cannot be asked for, or stands for the rest of too many entries."""
+    """True where the name cannot be asked for, it is no file, or stands for the rest of too many entries."""
+    kind: str | None = None
+    """Of what is left out: `file` or `directory`, whose name cannot be asked for; `link`, `pipe`, `socket` or
+    `device`; `other` for one of these four, where the cluster does not say which."""
 
 
 class OutputEntries(Answer):

@@ -82,7 +82,7 @@ class OutputFile:
     """A file that a job wrote.
 
     `size` in bytes, None for a directory, for a `link` that leads elsewhere, and for what is `left_out`: its
-    name cannot be asked for, or it stands for the rest of a directory with too many entries.
+    name cannot be asked for, it is no file, or it stands for the rest of a directory with too many entries.
     """
 
     name: str
@@ -90,6 +90,8 @@ class OutputFile:
     modified: datetime | None
     link: bool = False
     left_out: bool = False
+    #: of what is left out: file, directory, link, pipe, socket, device, or other; "" where it is the rest
+    kind: str = ""
 
 
 @dataclass(frozen=True)
@@ -281,7 +283,7 @@ class Engine(Protocol):
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """At most `limit` bytes of a file of an output directory; none at its end, or after it.
 
-        Raises NotFound while there is no such file.
+        Raises NotFound, which names directory and path, while there is no such file; NotAFile for a folder.
         """
 
     async def nodes(self, cluster: str) -> ClusterView:

@@ -56,6 +56,10 @@ class NotFound(EngineError):
     """The engine does not know this job; not yet evidence that it is lost."""
 
 
+class NotAFile(NotFound):
+    """A directory stands where a file was asked for."""
+
+
 class Conflict(EngineError):
     """The engine-side name belongs to another job; never overwrite it."""
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.engine import FileChunk, FilePage, OutputFile
-from shared.core.errors import Misuse, NotFound, Rejected
+from shared.core.errors import Misuse, NotAFile, NotFound, Rejected
 from shared.core.job import Job, JobState, Stored, Target
 from shared.core.ports import Ports
-from shared.core.visible import is_askable
+from shared.core.visible import escaped, is_askable, is_visible
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
 
@@ -22,6 +22,8 @@ MOST_BYTES = 8 << 20
 _LONGEST_RECEIPT = 16 << 20
 #: Characters of a `next`; clusters and storage make them of names.
 _LONGEST_AFTER = 4_000
+#: Characters of a path that are shown.
+_SHOWN = 200
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
@@ -79,6 +81,12 @@ async def content(
     stored = await stored_of(ports, job_id, directory, path, who)
     if not any(level not in ("", ".") for level in path.split("/")):
         raise Misuse("no file is named", remedy="list the files: …/files")
+    if path.endswith("/"):
+        raise Misuse(
+            f"{directory}/{path} ends with a slash, as the path of no file does",
+            status=404,
+            remedy="ask for a file without it, or for what a directory holds: …/files",
+        )
     target = target_of(stored)
     engine = ports.engines.get(target.engine)
     try:
@@ -97,6 +105,8 @@ async def content(
         first = span.first or 0
         limit = MOST_BYTES if span.last is None else min(MOST_BYTES, span.last - first + 1)
         return await engine.read(target, directory, path, first, limit)
+    except NotAFile as error:
+        raise _of_directory(error) from error
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
 
@@ -126,6 +136,10 @@ async def refusal(ports: Ports, stored: Stored, directory: str, reason: str) -> 
     elif not stored.job.state.terminal:
         reason += " yet"
     return Misuse(reason, status=404, remedy=f"this job has {', '.join(ids)}")
+
+
+def _of_directory(error: NotAFile) -> Misuse:
+    return Misuse(str(error), status=404, remedy="name a file in it; this lists them: …/files")
 
 
 def forgotten(archived: Job) -> Misuse:
@@ -158,6 +172,8 @@ async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Cal
     try:
         name = file or _first_log(await engine.files(target, "stdouterr"))
         chunk = await engine.read(target, "stdouterr", name, start, LOG_CHUNK)
+    except NotAFile as error:
+        raise _of_directory(error) from error
     except NotFound as error:
         if stored.job.archived:
             raise forgotten(stored.job) from error
@@ -181,10 +197,20 @@ def target_of(stored: Stored) -> Target:
 
 
 def _check_path(path: str) -> None:
-    """Raise Misuse (400) for a path that leads out of its directory, or could."""
-    levels = path.split("/")
-    if path.startswith("/") or ".." in levels or not is_askable(path):
+    """Raise Misuse (400) for a path that leads out of its directory, or that no file of a job is asked by."""
+    if path.startswith("/") or ".." in path.split("/"):
         raise Misuse("the path leads out of the output directory", remedy="e.g. models/best, without ..")
+    if not is_visible(path):
+        raise Misuse(
+            f"the path {escaped(path)[:_SHOWN]} has characters that are not visible, and no request can name "
+            "such a file",
+            remedy="let the job give the file another name, or copy it from where it was written",
+        )
+    if not is_askable(path):
+        raise Misuse(
+            f"the path {path[:_SHOWN]} has a backslash, which some systems take for the end of a folder",
+            remedy="let the job give the file another name, or copy it from where it was written",
+        )
 
 
 def _first_log(files: tuple[OutputFile, ...]) -> str:

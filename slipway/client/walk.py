@@ -3,9 +3,11 @@
 import asyncio
 import re
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatchcase
+from itertools import takewhile
 from typing import Any
 
 from fence.names import MORE
@@ -27,6 +29,17 @@ _REST = (
     "the others are not listed, and still where the job wrote them; copy them from that share or container, "
     "or let the job write fewer files into one folder"
 )
+_UNNAMED = "its name cannot be asked for"
+#: What holds no bytes to save, by what a list calls it.
+_NO_FILES = {
+    "link": "it is a link that leads out of the job's folder",
+    "pipe": "it is a pipe, not a file",
+    "socket": "it is a socket, not a file",
+    "device": "it is a device, not a file",
+    "other": "it is no file, but a pipe, a socket, a device, or a link that leads out of the job's folder",
+}
+#: A part of a pattern: a set of characters, or one character.
+_PART = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
 #: What a list shows of a folder.
 Shown = tuple[tuple[Any, ...], ...]
 
@@ -83,14 +96,12 @@ class _Walk:
         below = []
         for entry in entries:
             name = f"{folder.path}/{entry['name']}".lstrip("/")
-            if not _Folder(folder.directory, name).may_hold(self.patterns):
+            fits = Remote(folder.directory, name, 0, None).fits(self.patterns)
+            is_folder = entry["bytes"] is None  # or it is not known
+            if not fits and not (is_folder and _Folder(folder.directory, name).may_hold(self.patterns)):
                 continue
-            if entry.get("link"):
-                reason = "it is a link that leads out of the job's folder"
-                self.skipped.append((f"{folder.directory}/{name}", reason))
-            elif entry.get("leftOut"):
-                reason = _REST if entry["name"].startswith(MORE) else "it is there, and cannot be asked for"
-                self.unread.append((f"{folder.directory}/{name}", reason))
+            if entry.get("link") or entry.get("leftOut"):
+                self.leave_out(f"{folder.directory}/{name}", entry, fits=fits)
             elif entry["bytes"] is not None:
                 moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
                 self.files.append(Remote(folder.directory, name, entry["bytes"], moment))
@@ -103,6 +114,16 @@ class _Walk:
             else:
                 below.append(_Folder(folder.directory, name, (*folder.above, this)))
         return below
+
+    def leave_out(self, name: str, entry: Mapping[str, Any], *, fits: bool) -> None:
+        """Note what the list has and no download gets."""
+        kind = "link" if entry.get("link") else str(entry.get("kind") or "")
+        if kind in _NO_FILES:
+            self.skipped.append((name, _NO_FILES[kind]))
+        elif entry["name"].startswith(MORE):
+            self.unread.append((name, _REST))
+        elif fits or kind != "file":
+            self.unread.append((name, _UNNAMED))
 
 
 async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: Sequence[str] = ()) -> Tree:
@@ -141,8 +162,25 @@ async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: 
 
 def _may_begin(folder: str, pattern: str) -> bool:
     """Whether the name of a file below a folder may match a pattern, or begin with it as with a folder."""
-    literal = re.split(r"[*?\[]", pattern, maxsplit=1)[0]
-    if literal == pattern:
-        pattern = f"{pattern.rstrip('/')}/"
-        return f"{folder}/".startswith(pattern) or pattern.startswith(f"{folder}/")
-    return f"{folder}/".startswith(literal) or literal.startswith(f"{folder}/")
+    if f"{folder}/".startswith(f"{pattern.rstrip('/')}/") or pattern.startswith(f"{folder}/"):
+        return True
+    parts = _PART.findall(pattern)
+    ways = _after_stars(parts, {0})
+    for letter in f"{folder}/":
+        ways = _after_stars(
+            parts, {at if parts[at] == "*" else at + 1 for at in ways if _takes(parts, at, letter)}
+        )
+    return bool(ways)
+
+
+def _takes(parts: Sequence[str], at: int, letter: str) -> bool:
+    return at < len(parts) and fnmatchcase(letter, parts[at])
+
+
+def _after_stars(parts: Sequence[str], ways: set[int]) -> set[int]:
+    """The parts that may come next: a star stands for nothing, too."""
+    found: set[int] = set()
+    for way in ways:
+        stars = takewhile(lambda at: parts[at] == "*", range(way, len(parts)))
+        found |= {way, *(at + 1 for at in stars)}
+    return found

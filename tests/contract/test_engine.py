@@ -19,7 +19,7 @@ from local.patience import Patience
 from local.process import child
 from local.slurm import Options, Slurm, missing_programs, slurm
 from shared.core.engine import ABILITIES, Engine, Observation, Order, room
-from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
+from shared.core.errors import Conflict, Misconfigured, NotAFile, NotFound, Rejected, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
 from shared.engines.batchai.client import Workspace
@@ -66,7 +66,7 @@ class Rig:
         """In memory the test is the cluster; a real one needs no help."""
         if self.memory is not None:
             self.memory.set_state(target.name, state, reason=reason, exit_code=code)
-            self.memory.output = {"stdout.txt": b"one\ntwo\n"}
+            self.memory.output = {"stdout.txt": b"one\ntwo\n", "deep/a": b"1\n"}
 
     async def until(self, target: Target, expected: Callable[[Observation], bool]) -> Observation:
         patience = Patience(PATIENCE)
@@ -242,7 +242,7 @@ async def test_what_is_at_work_is_reported_with_its_token_until_it_ends(rig: Rig
 
 
 async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
-    order = rig.order("echo one; echo two")
+    order = rig.order("mkdir $AZ_BATCHAI_STDOUTERR_DIR/deep; echo 1 > $_/a; echo one; echo two")
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
     await rig.until(order.target, lambda observation: observation.state.terminal)
@@ -254,8 +254,12 @@ async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
     assert (first.data, rest.data, end.data) == (b"one\n", b"two\n", b"")
     assert (first.size, end.next, end.size) == (8, 8, 8)
     assert "stdout.txt" in {file.name for file in await rig.engine.files(order.target, "stdouterr")}
-    with pytest.raises(NotFound):
-        await rig.engine.read(order.target, "stdouterr", "missing.txt", 0, 10)
+    for path in ("missing.txt", "no/such/missing.txt"):
+        with pytest.raises(NotFound, match=f"there is no stdouterr/{path}"):
+            await rig.engine.read(order.target, "stdouterr", path, 0, 10)
+    for _ in range(2):
+        with pytest.raises(NotAFile, match="stdouterr/deep is a directory"):
+            await rig.engine.read(order.target, "stdouterr", "deep", 0, 10)
 
 
 async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:

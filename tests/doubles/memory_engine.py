@@ -20,7 +20,7 @@ from shared.core.engine import (
     Submission,
     Variable,
 )
-from shared.core.errors import Conflict, EngineError, NotFound, Transient
+from shared.core.errors import Conflict, EngineError, NotAFile, NotFound, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target
 from shared.core.refusals import gives_none, refused
@@ -152,8 +152,10 @@ class MemoryEngine:
         return FilePage(files[start : start + 1000], str(start + 1000) if len(files) > start + 1000 else "")
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
+        if directory == "stdouterr" and any(name.startswith(f"{path}/") for name in self.output):
+            raise NotAFile(f"{directory}/{path} is a directory")
         if directory != "stdouterr" or path not in self.output or target.name in self.forgotten:
-            raise NotFound(f"there is no {path}")
+            raise NotFound(f"there is no {directory}/{path}")
         whole = self.output[path]
         data = whole[offset : offset + limit]
         return FileChunk(data, offset + len(data), len(whole), str(hash(whole)))

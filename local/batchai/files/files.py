@@ -184,7 +184,7 @@ class FileService:
         root = Xml.Element("EnumerationResults", ShareName=item.share.name)
         entries = Xml.SubElement(root, "Entries")
         for one in files:
-            if one.name.startswith(prefix) and is_name(one.name) and one.kind != "link":
+            if one.name.startswith(prefix) and is_name(one.name) and one.kind in ("file", "directory"):
                 entry = Xml.SubElement(entries, one.kind.capitalize())
                 Xml.SubElement(entry, "Name").text = one.name
                 properties = Xml.SubElement(entry, "Properties")

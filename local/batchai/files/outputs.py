@@ -104,9 +104,9 @@ def listing(
 ) -> Part:
     """The entries of a directory of a job's output. Raises ArmError.
 
-    The job may have put links anywhere. They lead to what is below the folder of its run, or are left out.
-    What has no name that can be asked for is listed as a file without an address, as is what a directory with
-    too many entries has beyond those that are listed.
+    The job may have put links anywhere. They lead to what is below the folder of its run, or nowhere. What
+    cannot be asked for is listed as a file without an address, and also without properties if it is no file
+    (such a link, a pipe, a socket, a device) or stands for what lies beyond those that are listed.
     """
     real = _real_directory(job, directory_id)
     if real is None:  # the job has not mounted anything yet
@@ -123,11 +123,7 @@ def listing(
             held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)
     except OSError:
         return Part([], "")
-    listed = [
-        _entry(entry, lambda path: sign(f"{url_of_file}/{path}"))
-        for entry in held.entries
-        if entry.kind != "link"
-    ]
+    listed = [_entry(entry, lambda path: sign(f"{url_of_file}/{path}")) for entry in held.entries]
     if held.more:
         listed.append({"name": rest(), "fileType": "file"})
     return Part(listed, quote(os.fsencode(held.next), safe=""))
@@ -156,14 +152,16 @@ def _check_inside(path: str) -> None:
 
 
 def _entry(entry: Entry, url: Callable[[str], str]) -> dict[str, Any]:
-    if not all(map(is_name, (entry.name, *entry.path.split("/")))):
-        return {"name": shown(entry.name), "fileType": "file"}
+    name = entry.name if is_name(entry.name) else shown(entry.name)
     if entry.kind == "directory":
-        return {"name": entry.name, "fileType": "directory"}
+        return {"name": name, "fileType": "directory"}
+    if entry.kind != "file":
+        return {"name": name, "fileType": "file"}
+    is_served = all(map(is_name, (entry.name, *entry.path.split("/"))))
     return {
-        "name": entry.name,
+        "name": name,
         "fileType": "file",
-        "downloadUrl": url(entry.path),
+        **({"downloadUrl": url(entry.path)} if is_served else {}),
         "properties": {
             "lastModified": stamp(datetime.fromtimestamp(entry.modified, UTC)),
             "contentLength": entry.size,

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from shared.core.errors import NotFound
+from shared.core.errors import NotAFile, NotFound
 
 #: Seconds that an address is used again; the service signs them for an hour.
 _FRESH = 1800.0
@@ -31,18 +31,26 @@ class Listed(NamedTuple):
 
     urls: Mapping[str, str]
     next: str = ""
+    directories: frozenset[str] = frozenset()
 
 
 #: Gives the page after one of a folder; "" is before the first.
 List = Callable[[str], Awaitable[Listed]]
 
 
+class _Absence(NamedTuple):
+    """When a file may be looked for again, and whether a directory has its name."""
+
+    until: float
+    is_directory: bool
+
+
 @dataclass
 class _Folder:
     urls: dict[str, str] = field(default_factory=dict)
     until: float = 0.0
-    #: name → when it may be looked for again
-    absences: dict[str, float] = field(default_factory=dict)
+    #: by name, of what is no file there
+    absences: dict[str, _Absence] = field(default_factory=dict)
     listing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -53,33 +61,37 @@ class Addresses:
         self._clock = clock
         self._folders: dict[str, _Folder] = {}
 
-    async def find(self, folder: str, name: str, list_folder: List) -> str:
-        """The address of a file; lists its folder where needed. Raises NotFound, and what the list raises."""
+    async def find(self, folder: str, name: str, list_folder: List, path: str = "") -> str:
+        """The address of a file; lists its folder where needed. Raises NotFound, and what the list raises.
+
+        The former names the `path`, by default the name.
+        """
         entry = self._folders.pop(folder, None) or _Folder()
         self._folders[folder] = entry
-        if url := self._address(entry, name):
+        if url := self._address(entry, name, path):
             return url
         async with entry.listing:  # of many who wait for the same list, one makes it
-            if url := self._address(entry, name):
+            if url := self._address(entry, name, path):
                 return url
             began = self._clock()
-            urls = await _listed(list_folder, name)
+            listed = await _listed(list_folder, name)
             now = self._clock()
-            if name not in urls:
+            if name not in listed.urls:
                 if len(entry.absences) >= _MOST_ABSENCES:
                     entry.absences.clear()
-                entry.absences[name] = now + min(_LONGEST, _PAUSE * (now - began))
-                raise NotFound(f"there is no {name}")
-            entry.urls, entry.until = dict(urls), now + _FRESH
+                until = now + min(_LONGEST, _PAUSE * (now - began))
+                entry.absences[name] = _Absence(until, name in listed.directories)
+                raise _error(path or name, entry.absences[name])
+            entry.urls, entry.until = dict(listed.urls), now + _FRESH
             self._trim()
-            return urls[name]
+            return listed.urls[name]
 
-    def _address(self, entry: _Folder, name: str) -> str:
+    def _address(self, entry: _Folder, name: str, path: str) -> str:
         """The address if it is valid; "" where the folder is to be listed. Raises NotFound."""
         if entry.until > self._clock() and name in entry.urls:
             return entry.urls[name]
-        if entry.absences.get(name, 0.0) > self._clock():
-            raise NotFound(f"there is no {name}")
+        if (absence := entry.absences.get(name)) and absence.until > self._clock():
+            raise _error(path or name, absence)
         return ""
 
     def listed(self, folder: str) -> None:
@@ -97,14 +109,21 @@ class Addresses:
             del self._folders[next(iter(self._folders))]
 
 
-async def _listed(list_folder: List, name: str) -> Mapping[str, str]:
+def _error(path: str, absence: _Absence) -> NotFound:
+    if absence.is_directory:
+        return NotAFile(f"{path} is a directory")
+    return NotFound(f"there is no {path}")
+
+
+async def _listed(list_folder: List, name: str) -> Listed:
     """The addresses from a name on, as many as are kept. No more is read than that takes."""
     urls: dict[str, str] = {}
-    after, more = "", True
+    after, more, directories = "", True, frozenset[str]()
     while more:
         page = await list_folder(after)
+        directories |= page.directories & {name}
         urls |= {one: url for one, url in page.urls.items() if one >= name}
         after, more = page.next, bool(page.next) and not (name in urls and len(urls) >= _MOST)
         if len(urls) > 2 * _MOST:  # a list in no order, whose name is still to come
             urls = {one: urls[one] for one in sorted(urls)[:_MOST]}
-    return {one: urls[one] for one in sorted(urls)[:_MOST]}
+    return Listed({one: urls[one] for one in sorted(urls)[:_MOST]}, "", directories)

@@ -194,10 +194,11 @@ class BatchAIEngine:
         async def list_folder(after: str) -> Listed:
             listed = await self._calls.files(target, directory, above or ".", after)
             urls = {file["name"]: file["downloadUrl"] for file in listed.entries if file.get("downloadUrl")}
-            return Listed(urls, listed.next)
+            directories = (file["name"] for file in listed.entries if file.get("fileType") == "directory")
+            return Listed(urls, listed.next, frozenset(directories))
 
         async with api_errors():
-            url = await self._addresses.find(folder, name, list_folder)
+            url = await self._addresses.find(folder, name, list_folder, f"{directory}/{path}")
             try:
                 return await self._downloads.read(url, offset, limit)
             except Refused:

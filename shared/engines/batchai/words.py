@@ -36,13 +36,18 @@ TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 
 
 def output_file(file: Mapping[str, Any]) -> OutputFile:
-    """What a listed file says; a job may have chosen any name for it."""
-    name, properties = str(file["name"]), file.get("properties") or {}
+    """What a listed file says; a job may have chosen any name for it.
+
+    One without an address and without properties is no file, or stands for the rest of a directory.
+    """
+    name, properties = str(file["name"]), file.get("properties")
     folder = file.get("fileType") == "directory"
-    left_out = not is_askable(name) or (not folder and not file.get("downloadUrl"))
-    size = None if folder or left_out else int(properties.get("contentLength") or 0)
-    modified = untrusted.moment(properties.get("lastModified"))
-    return OutputFile(escaped(name), size, modified, left_out=left_out)
+    modified = untrusted.moment((properties or {}).get("lastModified"))
+    if is_askable(name) and (folder or file.get("downloadUrl")):
+        size = None if folder else int((properties or {}).get("contentLength") or 0)
+        return OutputFile(escaped(name), size, modified)
+    kind = "directory" if folder else "file" if properties is not None or file.get("downloadUrl") else "other"
+    return OutputFile(escaped(name), None, modified, left_out=True, kind=kind)
 
 
 def observation(job: Mapping[str, Any]) -> Observation:

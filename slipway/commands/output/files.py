@@ -59,9 +59,12 @@ def rows(entries: Sequence[Mapping[str, Any]], *, utc: bool = False, yet: str = 
 
 def _row(file: Mapping[str, Any], *, utc: bool) -> tuple[str, ...]:
     modified = moment(file["modified"], utc=utc) if file["modified"] else ""
+    kind = str(file.get("kind") or "")
     size = (
         "link"
         if file.get("link")
+        else kind
+        if kind in ("pipe", "socket", "device")
         else "left out"
         if file.get("leftOut")
         else ""

@@ -212,11 +212,12 @@ async def test_other_links_are_listed_as_links_and_not_opened(share: Share) -> N
             await share.log(f"{name}/passwd")
 
 
-async def test_pipes_and_sockets_are_neither_listed_nor_opened(share: Share) -> None:
+async def test_pipes_and_sockets_are_named_and_not_opened(share: Share) -> None:
     folder = share.run()
     os.mkfifo(folder / "stdouterr/stdout.txt")
 
-    assert await share.listed("stdouterr") == {}
+    (listed,) = (await share.records.page(TARGET, "stdouterr", ".", "")).files
+    assert (listed.size, listed.left_out, listed.kind) == (None, True, "pipe")
     with pytest.raises(NotFound, match="neither a file nor a directory"):
         await share.log()
 
@@ -251,7 +252,7 @@ async def test_the_most_exact_prefix_of_reads_counts(share: Share, tmp_path: Pat
 async def test_what_cannot_be_seen_is_said(share: Share) -> None:
     share.run()
 
-    with pytest.raises(NotFound, match=r"there is no none\.txt$"):
+    with pytest.raises(NotFound, match=r"there is no stdouterr/none\.txt$"):
         await share.log("none.txt")
     with pytest.raises(NotFound, match="no output directory 'X'"):
         await share.listed("X")

@@ -132,7 +132,7 @@ async def test_an_empty_file_is_a_file(get: Get) -> None:
 async def test_a_missing_file_is_404_with_the_directories_that_there_are(get: Get) -> None:
     result = await get("none.txt")
     problem = json.loads(result.get_body())
-    assert (result.status_code, problem["detail"]) == (404, "there is no none.txt yet")
+    assert (result.status_code, problem["detail"]) == (404, "there is no stdouterr/none.txt yet")
     assert "stdouterr" in problem["remedy"]
 
 

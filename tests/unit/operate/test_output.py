@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -107,15 +108,15 @@ async def test_a_file_that_no_answer_can_hold_is_read_in_spans(
 
 async def test_yet_is_said_only_of_a_job_that_may_still_write(world: World) -> None:
     job = await running(world)
-    with pytest.raises(Misuse, match=r"there is no model\.bin yet$") as early:
+    with pytest.raises(Misuse, match=r"there is no stdouterr/model\.bin yet$") as early:
         await output.content(world.ports, job.id, "stdouterr", "model.bin")
 
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
 
-    with pytest.raises(Misuse, match=r"there is no model\.bin$") as late:
+    with pytest.raises(Misuse, match=r"there is no stdouterr/model\.bin$") as late:
         await output.content(world.ports, job.id, "stdouterr", "model.bin")
-    with pytest.raises(Misuse, match=r"there is no model\.bin$"):
+    with pytest.raises(Misuse, match=r"there is no stdouterr/model\.bin$"):
         await output.log(world.ports, job.id, "model.bin", "0")
     assert (early.value.status, late.value.status) == (404, 404)
 
@@ -226,3 +227,37 @@ async def test_a_file_whose_name_has_nothing_but_points_is_one(world: World) -> 
     world.engine.output["..."] = b"data"
 
     assert (await output.content(world.ports, job.id, "stdouterr", "...")).data == b"data"
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "reason"),
+    [
+        ("deep", 404, "stdouterr/deep is a directory"),
+        ("deep/", 404, "stdouterr/deep/ ends with a slash, as the path of no file does"),
+        ("deep/a.txt/", 404, "stdouterr/deep/a.txt/ ends with a slash, as the path of no file does"),
+        ("no/such/a.txt", 404, "there is no stdouterr/no/such/a.txt yet"),
+        ("../a.txt", 400, "the path leads out of the output directory"),
+        ("a/../../b", 400, "the path leads out of the output directory"),
+        ("//a", 400, "the path leads out of the output directory"),
+        ("esc\x1b[2J", 400, "the path esc\\x1b[2J has characters that are not visible"),
+        ("back\\slash", 400, "the path back\\slash has a backslash"),
+    ],
+)
+async def test_why_a_path_has_no_file_is_said_truly(
+    world: World, path: str, status: int, reason: str
+) -> None:
+    job = await running(world)
+    world.engine.output["deep/a.txt"] = b"a"
+
+    with pytest.raises(Misuse, match=f"^{re.escape(reason)}") as caught:
+        await output.content(world.ports, job.id, "stdouterr", path)
+
+    assert caught.value.status == status
+
+
+async def test_a_log_that_is_a_directory_is_none_and_not_waited_for(world: World) -> None:
+    job = await running(world)
+    world.engine.output["deep/a.txt"] = b"a"
+
+    with pytest.raises(Misuse, match="stdouterr/deep is a directory"):
+        await output.log(world.ports, job.id, "deep", "0")

@@ -12,6 +12,7 @@ interface Entry {
   modified: string | null;
   link?: boolean;
   leftOut?: boolean;
+  kind?: string;
 }
 
 /** Some names of a folder; `next` is the `after` of those that follow. */
@@ -87,13 +88,26 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
   );
 }
 
+const NO_FILES: Record<string, string> = {
+  link: "a link out of the run's folder, not followed",
+  pipe: "a pipe, not a file",
+  socket: "a socket, not a file",
+  device: "a device, not a file",
+  other: "a pipe, a socket, a device, or a link out of the run's folder",
+};
+
+function notOffered(file: Entry): string {
+  const kind = file.link ? "link" : (file.kind ?? "");
+  return NO_FILES[kind] ?? (kind ? "left out: its name cannot be asked for" : "left out");
+}
+
 /** A folder, or a name that cannot be followed. */
 function Closed({ file, href }: { file: Entry; href: string }) {
   if (file.link || file.leftOut) {
     return (
       <>
         <span>{file.name}</span>
-        <span class="quiet">{file.link ? "a link out of the run's folder, not followed" : "left out"}</span>
+        <span class="quiet">{notOffered(file)}</span>
       </>
     );
   }

@@ -276,7 +276,7 @@ async def test_a_job_cannot_list_or_serve_by_its_links_what_is_not_of_its_run(la
     await lab.make_cluster(autoscale(1))
     attack = """
         cd $AZ_BATCHAI_STDOUTERR_DIR/..
-        ln -s /proc/self stdouterr/self; ln -s /etc/passwd stdouterr/users
+        ln -s /proc/self stdouterr/self; ln -s /etc/passwd stdouterr/users; mkfifo stdouterr/pipe
         mkdir outputs/real; echo 12 > outputs/real/3
         ln -s real/3 outputs/last; ln -s ../outputs/last stdouterr/new
         rm -rf $AZ_BATCHAI_OUTPUT_GONE; ln -s /proc/self $AZ_BATCHAI_OUTPUT_GONE
@@ -286,9 +286,15 @@ async def test_a_job_cannot_list_or_serve_by_its_links_what_is_not_of_its_run(la
     await lab.submit("job", **custom(attack), outputDirectories=outputs)
     await lab.ends("job")
 
-    assert list(await lab.files("job")) == ["execution.log", "new", "stderr.txt", "stdout.txt", "usage.jsonl"]
+    files = await lab.files("job")
+    assert list(files) == [
+        "execution.log", "new", "pipe", "self", "stderr.txt", "stdout.txt", "usage.jsonl", "users",
+    ]  # fmt: skip
+    assert {name for name, file in files.items() if not file.download_url} == {"pipe", "self", "users"}
+    assert {files[name].content_length for name in ("pipe", "self", "users")} == {None}
     assert await lab.read("job", "new") == "12\n"
-    assert list(await lab.files("job", "M")) == ["last", "real"]
+    assert list(await lab.files("job", "M")) == ["gone", "last", "real"]
+    assert not (await lab.files("job", "M"))["gone"].download_url
     assert await lab.files("job", "GONE") == {}
     assert await lab.files("job", "stdouterr", "self") == {}
 

@@ -121,24 +121,26 @@ async def test_a_directory_that_a_job_does_not_have_is_not_found_and_no_silence(
             raise error
 
 
+def left_out(name: str, kind: str) -> OutputFile:
+    return OutputFile(name, None, None, left_out=True, kind=kind)
+
+
 @pytest.mark.parametrize(
-    ("name", "kind", "url", "shown", "size"),
+    ("file", "expected"),
     [
-        ("stdout.txt", "file", "https://a", "stdout.txt", 7),
-        ("unusual\u00a0space", "file", "https://a", "unusual\u00a0space", 7),
-        ("models", "directory", None, "models", None),
-        ("stdout-1\u200b.txt", "file", "https://a", "stdout-1\\u200b.txt", None),
-        ("a\\b", "file", "https://a", "a\\b", None),
-        ("odd\u200b", "directory", None, "odd\\u200b", None),
-        ("linked", "file", None, "linked", None),
+        ({"name": "stdout.txt", "downloadUrl": "https://a"}, OutputFile("stdout.txt", 7, None)),
+        (
+            {"name": "unusual\u00a0space", "downloadUrl": "https://a"},
+            OutputFile("unusual\u00a0space", 7, None),
+        ),
+        ({"name": "models", "fileType": "directory"}, OutputFile("models", None, None)),
+        ({"name": "odd\u200b.txt", "downloadUrl": "https://a"}, left_out("odd\\u200b.txt", "file")),
+        ({"name": "a\\b", "downloadUrl": "https://a"}, left_out("a\\b", "file")),
+        ({"name": "odd\u200b", "fileType": "directory"}, left_out("odd\\u200b", "directory")),
+        ({"name": "linked"}, left_out("linked", "file")),
+        ({"name": "pipe", "properties": None}, left_out("pipe", "other")),
+        ({"name": "pipe\u200b", "properties": None}, left_out("pipe\\u200b", "other")),
     ],
 )
-def test_a_file_that_cannot_be_asked_for_is_listed_as_left_out(
-    name: str, kind: str, url: str | None, shown: str, size: int | None
-) -> None:
-    file = {"name": name, "fileType": kind, "downloadUrl": url, "properties": {"contentLength": 7}}
-
-    listed = output_file(file)
-
-    left_out = size is None and name != "models"
-    assert listed == OutputFile(shown, size, None, left_out=left_out)
+def test_what_cannot_be_asked_for_is_listed_as_left_out(file: dict[str, Any], expected: OutputFile) -> None:
+    assert output_file({"fileType": "file", "properties": {"contentLength": 7}, **file}) == expected

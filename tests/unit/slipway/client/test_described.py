@@ -21,12 +21,13 @@ def members(name: str) -> dict[str, Any]:
 
 async def test_files_of_the_client_are_the_entries_of_the_document() -> None:
     # A new member of an entry is one that the client has to know, or leaves out with a reason here.
-    assert set(members("OutputEntry")) == {"name", "bytes", "modified", "link", "leftOut"}
+    assert set(members("OutputEntry")) == {"name", "bytes", "modified", "link", "leftOut", "kind"}
     entry = {"name": "w.bin", "bytes": 3, "modified": "1970-01-01T00:00:07+00:00"}
     folder = {"name": "below", "bytes": None, "modified": None}
     link = {"name": "out", "bytes": None, "modified": None, "link": True}
     many = {"name": "rest", "bytes": None, "modified": None, "leftOut": True}
-    answers = {".": [entry, folder, link, many], "below": [entry]}
+    pipe = {**many, "name": "pipe", "kind": "pipe"}
+    answers = {".": [entry, folder, link, many, pipe], "below": [entry]}
 
     class Described(Service):
         async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
@@ -37,7 +38,7 @@ async def test_files_of_the_client_are_the_entries_of_the_document() -> None:
     tree = await walk(Described(None, ""), "j_1", ["OUT"])  # type: ignore[arg-type]
 
     assert tree.files == (Remote("OUT", "below/w.bin", 3, 7.0), Remote("OUT", "w.bin", 3, 7.0))
-    assert [name for name, _ in tree.skipped] == ["OUT/out"]
+    assert [name for name, _ in tree.skipped] == ["OUT/out", "OUT/pipe"]
     assert [name for name, _ in tree.unread] == ["OUT/rest"]
 
 

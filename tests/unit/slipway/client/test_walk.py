@@ -135,6 +135,8 @@ async def test_a_mesh_of_links_between_folders_ends_soon_with_all_files() -> Non
         (("none/at/all",), 1),
         (("OTHER/*",), 1),
         (("be*",), 2),
+        (("?/?.bin",), 3),
+        (("OUT/[ab]/[!c].bin",), 3),
     ],
 )
 async def test_only_folders_are_listed_in_which_something_may_fit(
@@ -170,22 +172,52 @@ async def test_what_is_listed_and_cannot_be_asked_for_is_said() -> None:
     tree = await walk(Odd({"good": b"good"}), "j_1", ["OUT"])
 
     assert [file.path for file in tree.files] == ["good"]
-    assert tree.unread == (("OUT/a\\n", "it is there, and cannot be asked for"),)
+    assert tree.unread == (("OUT/a\\n", "its name cannot be asked for"),)
 
 
-async def test_what_cannot_be_asked_for_is_said_only_where_it_may_have_been_meant() -> None:
-    class Odd(Wrote):
-        async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-            odd = {"name": "a\\n", "bytes": None, "modified": None, "leftOut": True}
-            return [*await super().files(job_id, directory, path), odd]
+class Left(Wrote):
+    """Beside the files, what a list names and no request gets."""
 
-    api = Odd({"good": b"good", "out": None})
+    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+        kinds = {"bad\\n": "file", "dir\\n": "directory", "old\\n": "", "queue": "pipe"}
+        left = [
+            {
+                "name": name,
+                "bytes": None,
+                "modified": None,
+                "leftOut": True,
+                **({"kind": kind} if kind else {}),
+            }
+            for name, kind in kinds.items()
+        ]
+        return [*await super().files(job_id, directory, path), *left]
 
-    assert await _counts(api, "OUT/go*") == (0, 0)
-    assert await _counts(api, "*.bin") == (1, 1)
-    assert await _counts(api, "OUT/a*") == (0, 1)
+
+@pytest.mark.parametrize(
+    ("pattern", "skipped", "unread"),
+    [
+        ("OUT/go*", [], []),
+        ("OUT/[a]", [], []),
+        ("?ood", [], []),
+        ("*.bin", ["out", "queue"], ["dir\\n", "old\\n"]),
+        ("OUT/b*", [], ["bad\\n"]),
+        ("OUT/q*", ["queue"], []),
+        ("OUT/bad*.txt", [], []),
+        ("OUT/d*/x", [], ["dir\\n"]),
+        ("OUT", ["out", "queue"], ["bad\\n", "dir\\n", "old\\n"]),
+    ],
+)
+async def test_what_cannot_be_asked_for_is_said_only_where_it_may_have_been_meant(
+    pattern: str, skipped: list[str], unread: list[str]
+) -> None:
+    tree = await walk(Left({"good": b"good", "out": None}), "j_1", ["OUT"], [pattern])
+
+    assert [name for name, _ in tree.skipped] == [f"OUT/{name}" for name in skipped]
+    assert [name for name, _ in tree.unread] == [f"OUT/{name}" for name in unread]
 
 
-async def _counts(api: Wrote, pattern: str) -> tuple[int, int]:
-    tree = await walk(api, "j_1", ["OUT"], [pattern])
-    return len(tree.skipped), len(tree.unread)
+async def test_what_is_no_file_is_named_with_what_it_is() -> None:
+    tree = await walk(Left({}), "j_1", ["OUT"])
+
+    assert tree.skipped == (("OUT/queue", "it is a pipe, not a file"),)
+    assert [name for name, _ in tree.unread] == ["OUT/bad\\n", "OUT/dir\\n", "OUT/old\\n"]
