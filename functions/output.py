@@ -7,6 +7,7 @@ import base64
 import hashlib
 import mimetypes
 import re
+from dataclasses import asdict
 from urllib.parse import quote
 
 import azure.functions as func
@@ -42,6 +43,17 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
         "X-Content-Type-Options": "nosniff",
     }
     return func.HttpResponse(chunk.data, status_code=200, mimetype="text/plain", headers=headers)
+
+
+@blueprint.function_name("get_errors")
+@blueprint.route("jobs/{id}/errors", methods=["GET"])
+@api_route()
+async def get_errors(req: func.HttpRequest) -> func.HttpResponse:
+    """How standard error of each process of a job ended, without the job's secrets."""
+    from shared.operate.stderr import stderr
+
+    ends = await stderr(ports(), req.route_params["id"], caller())
+    return answer({"files": [asdict(one) for one in ends.files], "more": ends.more})
 
 
 @blueprint.function_name("get_files")

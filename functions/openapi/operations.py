@@ -104,6 +104,13 @@ OPERATIONS: Mapping[str, Operation] = {
             Parameter("offset", "the byte to begin with", {"type": "integer", "minimum": 0}),
         ),
     ),
+    "get_errors": Operation(
+        "GET",
+        "jobs/{id}/errors",
+        "Read the last lines of standard error of a job's processes, without its secrets",
+        {200: output.ErrorEnds},
+        (*_NO_JOB, 409),
+    ),
     "get_files": Operation(
         "GET",
         "jobs/{id}/files",

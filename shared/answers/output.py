@@ -104,6 +104,14 @@ class LastLines(Answer):
     lines: tuple[str, ...]
 
 
+class ErrorEnds(Answer):
+    """How standard error of a job's processes ended: of those that wrote some, the first eight by name."""
+
+    files: tuple[LastLines, ...]
+    more: int
+    """How many others wrote some."""
+
+
 class Receipt(JobDetail):
     """What was accepted, what became of it, and the way there."""
 

@@ -38,10 +38,20 @@ async def read_end(
 
     `reason`: why the job failed. `document`: as the ledger has it, since its sealed values are masked.
     """
+    file = _stderr(await ports.engines.get(target.engine).files(target, "stdouterr"), reason)
+    return await end_of(ports, job, target, file, document) if file else None
+
+
+def errors_among(files: Iterable[OutputFile]) -> list[OutputFile]:
+    """Standard error of each process that wrote some, by name."""
+    return sorted((f for f in files if f.name.startswith("stderr") and f.size), key=lambda f: f.name)
+
+
+async def end_of(
+    ports: Ports, job: Job, target: Target, file: OutputFile, document: Mapping[str, Any] | None
+) -> LastLines | None:
+    """The same of one file."""
     engine = ports.engines.get(target.engine)
-    file = _stderr(await engine.files(target, "stdouterr"), reason)
-    if file is None:
-        return None
     for size in (_BYTES, _LONGEST):
         start = max(0, (file.size or 0) - size)
         chunk = await engine.read(target, "stdouterr", file.name, start, size)
@@ -94,7 +104,7 @@ def error_line(lines: Iterable[str]) -> str:
 
 def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> OutputFile | None:
     """The file that most likely says why: of the preparation if that failed, else the first with text."""
-    written = sorted((f for f in files if f.name.startswith("stderr") and f.size), key=lambda f: f.name)
+    written = errors_among(files)
     preparation = reason is Reason.PREPARATION
     fitting = [file for file in written if ("job_prep" in file.name) is preparation]
     return next(iter(fitting or written), None)

@@ -192,6 +192,10 @@ class Service:
             name = unquote(headers.get("Slipway-File", ""))
             return LogChunk(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
 
+    async def errors(self, job_id: str) -> dict[str, Any]:
+        """How standard error of the job's processes ended: the last lines of some, and how many more."""
+        return await self._json("GET", f"jobs/{_id(job_id)}/errors")
+
     async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
         """The numbers that a job reported after the `next` of an earlier answer."""
         query = {"points": "2000"} | ({"after": after} if after else {})
