@@ -31,11 +31,30 @@ function foreign({ method, headersDistinct: { host = [""], origin, ...other } })
   return crossing ? "a page of another site sent this request (Sec-Fetch-Site)" : null;
 }
 
+// Azure refuses names with control characters. Azurite takes them, and then lists the container with 500 for good.
+function isUnnameable({ method, url }) {
+  if (method !== "PUT") return false;
+  try {
+    return /[\0-\x1f\x7f-\x9f\ufffe\uffff]/.test(decodeURIComponent(url.split("?")[0]));
+  } catch {
+    return false; // no UTF-8: that is Azurite's to refuse
+  }
+}
+
+function refuseName(response) {
+  response.writeHead(400, { "Content-Type": "application/xml", "x-ms-error-code": "InvalidUri" });
+  const message = "The name has control characters, which the names of blobs, rows and keys cannot have.";
+  response.end(`<?xml version="1.0" encoding="utf-8"?><Error><Code>InvalidUri</Code><Message>${message}</Message></Error>`);
+  return true;
+}
+
 const emit = http.Server.prototype.emit;
 http.Server.prototype.emit = function (event, request, response) {
   const detail = event === "request" ? foreign(request) : null;
-  if (detail === null) return emit.apply(this, arguments);
+  const refused = event === "request" && detail === null && isUnnameable(request);
+  if (detail === null && !refused) return emit.apply(this, arguments);
   request.resume();
+  if (refused) return refuseName(response);
   response.writeHead(403, { "Content-Type": "application/problem+json" });
   response.end(JSON.stringify({ type: "about:blank", title: "Not allowed", status: 403, detail, remedy }));
   return true;

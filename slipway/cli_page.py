@@ -27,7 +27,8 @@ This page is generated: `python -m slipway.cli_page`.
 A command exits with 0, or prints one line on standard error and exits with 1; a command with other codes
 names them. Commands that call the API take `--url` and `--key`, or the environment variables `SLIPWAY_URL`
 and `SLIPWAY_KEY`. Without an address they call that of the profile of `slipway login`
-(`slipway --profile NAME …`, `SLIPWAY_PROFILE`, or the latest), else the stack that `slipway up` started.
+(`slipway --profile NAME …`, `SLIPWAY_PROFILE`, or the latest), else the stack that `slipway up` started: the
+one with its data in `.local/up`, or else the only one that runs.
 
 With `--json` a command prints one JSON document, what the API answered or what the command did, and nothing
 else on standard output; one that goes on prints an object on each line. `up` and `demo` are for people, and

@@ -87,7 +87,7 @@ def run(
     job. After Ctrl-C the job goes on, or is cancelled if you say so.
 
     With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
-    rank), and last end, with the exit code or what was downloaded.
+    rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
     """
     choices = (arguments or (), nodes, image, env or (), name, to, cluster, gpus)
     order = _command("document.order").Order(after or (), after_failure or ())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 from pathlib import Path
@@ -157,6 +158,24 @@ async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:
     assert "goes on; slipway log --follow j_" in err.decode()
     (job,) = await door.jobs(name=name)
     assert job["state"] == "running"
+    await door.call("POST", f"jobs/{job['id']}/cancel")
+
+
+async def test_a_program_reads_that_the_command_was_interrupted(door: Door, tmp_path: Path) -> None:
+    name = unique("events")
+    (tmp_path / f"{name}.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
+    command = await started(door, tmp_path, "run", "--json", f"{name}.py")
+    assert command.stdout is not None
+    while b"begun" not in await command.stdout.readline():
+        pass
+
+    command.send_signal(signal.SIGINT)
+    out, _ = await command.communicate()
+
+    (job,) = await door.jobs(name=name)
+    assert command.returncode == 130
+    last = json.loads(out.splitlines()[-1])
+    assert last == {"event": "interrupted", "id": job["id"], "cancelled": False}
     await door.call("POST", f"jobs/{job['id']}/cancel")
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from azure.core.exceptions import HttpResponseError
 from azure.storage.blob import ContentSettings
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from typer.testing import CliRunner
@@ -145,6 +146,17 @@ async def test_no_name_leads_out_of_the_directory(world: World, tmp_path: Path, 
     assert [path.name for path in (tmp_path / "in").rglob("*") if path.is_file()] == ["fine"]
 
 
+@pytest.mark.parametrize("name", ["esc\x1b[2J", "folder\x7f/file", "line\nfeed"])
+async def test_storage_takes_no_name_that_would_hide_all_others(world: World, name: str) -> None:
+    await world.container.upload_blob("fine", b"1")
+
+    with pytest.raises(HttpResponseError) as refused:
+        await world.container.upload_blob(name, b"1")
+
+    assert (refused.value.status_code, refused.value.error_code) == (400, "InvalidUri")  # type: ignore[attr-defined]
+    assert [file.name for file in await world.lake.files()] == ["fine"]
+
+
 async def test_a_link_on_the_way_is_not_followed(world: World, tmp_path: Path) -> None:
     await world.container.upload_blob("folder/file", b"1")
     (tmp_path / "in").mkdir()
@@ -205,7 +217,11 @@ async def test_the_commands_print_tables_or_json(world: World, tmp_path: Path) -
     (entry,) = json.loads((await run("ls", "a/b", "--json"))[1])
     assert (entry["name"], entry["bytes"]) == ("train.csv", 4)
     code, out, _ = await run("get", "a/*.csv", "--to", str(tmp_path / "home"), "--json")
-    assert (code, json.loads(out)["saved"]) == (0, 1)
+    assert (code, json.loads(out)["saved"], json.loads(out)["failed"]) == (0, 1, [])
+    (tmp_path / "taken/a/b/train.csv").mkdir(parents=True)
+    code, out, _ = await run("get", "a/*.csv", "--to", str(tmp_path / "taken"), "--json")
+    ((name, reason),) = [(one["name"], one["reason"]) for one in json.loads(out)["failed"]]
+    assert (code, name, bool(reason)) == (1, "a/b/train.csv", True)
     assert (tmp_path / "home/a/b/train.csv").read_text() == "1,2\n"
     for words, reason in (
         (("get", "none"), "there is no none"),

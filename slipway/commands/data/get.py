@@ -32,7 +32,13 @@ def run(
     outcome = asyncio.run(ask())
     for name, reason in outcome.failed:
         say(f"{printable(name)}: {reason}")
-    answer = {"saved": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "folder": str(to)}
+    answer = {
+        "saved": outcome.saved,
+        "bytes": outcome.bytes,
+        "present": outcome.present,
+        "folder": str(to),
+        "failed": outcome.failures,
+    }
     show(answer, lambda _: [summary(outcome, to)], as_json=as_json)
     return int(bool(outcome.failed))
 

@@ -40,7 +40,13 @@ def run(
     for name, reason in outcome.failed:
         say(f"{printable(name)}: {reason}")
     mounted = f"$AZ_BATCHAI_MOUNT_ROOT/{container}/{_folder(to)}"
-    answer = {"sent": outcome.saved, "bytes": outcome.bytes, "present": outcome.present, "mounted": mounted}
+    answer = {
+        "sent": outcome.saved,
+        "bytes": outcome.bytes,
+        "present": outcome.present,
+        "mounted": mounted,
+        "failed": outcome.failures,
+    }
     addition = f"; {outcome.present} were there already" if outcome.present else ""
     count = f"{outcome.saved} file{'' if outcome.saved == 1 else 's'}, {outcome.bytes:,} bytes"
     show(answer, lambda _: [f"{count}, for jobs in {mounted}{addition}"], as_json=as_json)

@@ -41,6 +41,16 @@ class Outcome:
     #: the job whose files lie in the directory as well
     other: str = ""
 
+    @property
+    def failures(self) -> list[dict[str, str]]:
+        """Those that failed, for programs."""
+        return failures(self.failed)
+
+
+def failures(failed: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """Files with the reasons why they could not be saved, for programs."""
+    return [{"name": name, "reason": reason} for name, reason in failed]
+
 
 @dataclass(frozen=True)
 class Fetched:
@@ -68,7 +78,7 @@ class Fetched:
             "bytes": self.outcome.bytes,
             "present": self.outcome.present,
             "folder": str(self.folder),
-            "failed": [{"name": name, "reason": reason} for name, reason in self.failed],
+            "failed": failures(self.failed),
         }
 
 

@@ -55,6 +55,12 @@ class Report:
         else:
             say(f"  {why(job)}")
 
+    def interrupted(self, job_id: str, *, cancelled: bool = False) -> None:
+        """The command ends by a Ctrl-C. The job goes on unless cancelled; "" where its id is not known."""
+        if self.as_json:
+            named = {"id": job_id} if job_id else {}
+            put_json({"event": "interrupted", **named, "cancelled": cancelled}, indent=None)
+
     def failure(self, job: Job, errors: Sequence[str]) -> None:
         """The job ended badly, with these last lines."""
         if self.as_json:

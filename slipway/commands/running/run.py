@@ -46,7 +46,7 @@ def run(
     with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
         check(folder, target_of(folder, options.name))
         beginning = Beginning(settings, folder, options.name)
-        job_id = _begin(beginning, url, key)
+        job_id = _begin(beginning, url, key, report)
     if options.detach and job_id:
         report.begun(job_id, detached=True)
         return asyncio.run(report_rejection(job_id, url, key))
@@ -83,7 +83,7 @@ def drop(
     if not force:
         check(folder, target_of(folder, to))
     beginning = Beginning(settings, folder, to, force=force)
-    job_id = _begin(beginning, url, key)
+    job_id = _begin(beginning, url, key, report)
 
     async def finish(api: Service) -> int:
         job = await _follow(api, job_id, beginning.files, report)
@@ -94,19 +94,20 @@ def drop(
     return _to_the_end(job_id, finish, url, key, report)
 
 
-def _begin(beginning: Beginning, url: str, key: str) -> str:
+def _begin(beginning: Beginning, url: str, key: str, report: Report) -> str:
     """The job that begins by an upload; "" after a Ctrl-C. Raises Failure."""
     try:
         return asyncio.run(beginning.job(url, key))
     except KeyboardInterrupt:
         if beginning.begins and sys.stdin.isatty():
-            _ask_before(beginning, url, key)
+            _ask_before(beginning, url, key, report)
         else:
             say(beginning.interrupted())
+            report.interrupted("")
         return ""
 
 
-def _ask_before(beginning: Beginning, url: str, key: str) -> None:
+def _ask_before(beginning: Beginning, url: str, key: str, report: Report) -> None:
     """Ctrl-C before the id of the job is known: it begins, unless a person says otherwise."""
     try:
         if _cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
@@ -114,10 +115,12 @@ def _ask_before(beginning: Beginning, url: str, key: str) -> None:
             job_id = asyncio.run(beginning.late(url, key))
             asyncio.run(_cancel(job_id, url, key))
             say(f"{job_id} is being cancelled")
+            report.interrupted(job_id, cancelled=True)
             return
     except KeyboardInterrupt:
         pass
     say(beginning.interrupted())
+    report.interrupted("")
 
 
 def _to_the_end(
@@ -135,7 +138,7 @@ def _to_the_end(
     try:
         return asyncio.run(ask())
     except KeyboardInterrupt:
-        return _interrupted(job_id, url, key)
+        return _interrupted(job_id, url, key, report)
 
 
 async def _ordered(options: Options, url: str, key: str) -> Options:
@@ -197,14 +200,16 @@ async def _news(api: Service, job_id: str, report: Report) -> None:
         await asyncio.sleep(_EVERY)
 
 
-def _interrupted(job_id: str, url: str, key: str) -> int:
+def _interrupted(job_id: str, url: str, key: str, report: Report) -> int:
     """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
-    if sys.stdin.isatty() and _cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] "):
+    cancelled = sys.stdin.isatty() and _cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] ")
+    if cancelled:
         asyncio.run(_cancel(job_id, url, key))
         say(f"{job_id} is being cancelled")
     else:
         commands = ", ".join(f"slipway {name} {job_id}" for name in ("log --follow", "download", "cancel"))
         say(f"{job_id} goes on; {commands}")
+    report.interrupted(job_id, cancelled=cancelled)
     return _INTERRUPTED
 
 
