@@ -13,7 +13,7 @@ import errno
 import os
 import stat
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,12 +31,8 @@ _ENTRIES, PAGE, _LISTED = 100_000, 1_000, 50_000
 _LATEST = 253_402_300_799.0
 _ENTRY = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | SAFE
 _Kind = Literal["file", "directory", "link", "pipe", "socket", "device"]
-_KINDS: Mapping[int, _Kind] = {
-    stat.S_IFREG: "file",
-    stat.S_IFDIR: "directory",
-    stat.S_IFIFO: "pipe",
-    stat.S_IFSOCK: "socket",
-}
+_WORDS: tuple[_Kind, ...] = ("file", "directory", "pipe", "socket")
+_KINDS = dict(zip((stat.S_IFREG, stat.S_IFDIR, stat.S_IFIFO, stat.S_IFSOCK), _WORDS, strict=True))
 #: A pipe that took a file's place a moment ago is not waited for.
 _FILE = SAFE | os.O_NONBLOCK | os.O_NOCTTY
 

@@ -60,6 +60,11 @@ class NotAFile(NotFound):
     """A directory stands where a file was asked for."""
 
 
+def no_file(path: str, *, is_directory: bool) -> NotFound:
+    """What is raised of a path that is no file."""
+    return NotAFile(f"{path} is a directory") if is_directory else NotFound(f"there is no {path}")
+
+
 class Conflict(EngineError):
     """The engine-side name belongs to another job; never overwrite it."""
 

@@ -14,7 +14,7 @@ from urllib.parse import quote, unquote_to_bytes
 from fence import Entry, Fence
 from fence.names import Names, rest
 from shared.core.engine import FileChunk, FilePage, OutputFile
-from shared.core.errors import Busy, NotAFile, NotFound, Transient
+from shared.core.errors import Busy, NotFound, Transient, no_file
 from shared.core.job import Target
 from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
@@ -25,8 +25,6 @@ Record = Mapping[str, Any]
 #: Bytes of a record; ours have some hundred.
 _LARGEST = 1 << 20
 #: The path, or what leads there, is not there or not of the kind that is needed.
-#: What holds no bytes that could be read.
-_NO_FILES = ("pipe", "socket", "device")
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
@@ -180,10 +178,8 @@ class Records:
                 yield root, f"{inside}/{path}"
         except _Unseen:
             raise NotFound(f"there is no output directory {directory!r} that can be seen from here") from None
-        except IsADirectoryError:
-            raise NotAFile(f"{directory}/{path} is a directory") from None
-        except _ABSENT:
-            raise NotFound(f"there is no {directory}/{path}") from None
+        except _ABSENT as error:
+            raise no_file(f"{directory}/{path}", is_directory=type(error) is IsADirectoryError) from None
         except PermissionError as error:
             raise NotFound(f"{path} cannot be opened: {error.strerror}") from None
         except OSError as error:
@@ -238,7 +234,7 @@ class _Unseen(Exception):
 def _file(entry: Entry) -> OutputFile:
     name = os.fsencode(entry.name).decode("utf-8", "backslashreplace")  # a job may have chosen any bytes
     modified = datetime.fromtimestamp(entry.modified, UTC)
-    if entry.kind in _NO_FILES or not is_askable(entry.name):
+    if entry.kind in ("pipe", "socket", "device") or not is_askable(entry.name):
         return OutputFile(escaped(name), None, modified, left_out=True, kind=entry.kind)
     size = entry.size if entry.kind == "file" else None
     return OutputFile(name, size, modified, link=entry.kind == "link")

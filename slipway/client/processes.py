@@ -71,9 +71,9 @@ async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) 
 
 
 async def start_of_found(
-    api: Service, job_id: str, log: ProcessLog, count: int, found: Callable[[bytes], bool]
+    api: Service, job_id: str, log: ProcessLog, count: int, takes: Callable[[bytes], bool]
 ) -> int:
-    """The offset at which the last `count` lines begin that are `found`; those between are others."""
+    """The offset at which the last `count` lines begin that it `takes`; those between are others."""
     end, rest, lacking = log.size if count else 0, b"", count
     while end > 0:
         first = max(0, end - _SEARCHED)
@@ -86,7 +86,7 @@ async def start_of_found(
         rest = lines.pop(0) if first and len(lines[0]) <= LONGEST else b""
         for line in reversed(lines):
             at -= len(line)
-            lacking -= found(line)
+            lacking -= takes(line)
             if not lacking:
                 return at
             at -= 1

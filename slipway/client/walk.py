@@ -179,8 +179,8 @@ def _takes(parts: Sequence[str], at: int, letter: str) -> bool:
 
 def _after_stars(parts: Sequence[str], ways: set[int]) -> set[int]:
     """The parts that may come next: a star stands for nothing, too."""
-    found: set[int] = set()
+    result: set[int] = set()
     for way in ways:
         stars = takewhile(lambda at: parts[at] == "*", range(way, len(parts)))
-        found |= {way, *(at + 1 for at in stars)}
-    return found
+        result |= {way, *(at + 1 for at in stars)}
+    return result

@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from shared.core.errors import NotAFile, NotFound
+from shared.core.errors import no_file
 
 #: Seconds that an address is used again; the service signs them for an hour.
 _FRESH = 1800.0
@@ -81,7 +81,7 @@ class Addresses:
                     entry.absences.clear()
                 until = now + min(_LONGEST, _PAUSE * (now - began))
                 entry.absences[name] = _Absence(until, name in listed.directories)
-                raise _error(path or name, entry.absences[name])
+                raise no_file(path or name, is_directory=name in listed.directories)
             entry.urls, entry.until = dict(listed.urls), now + _FRESH
             self._trim()
             return listed.urls[name]
@@ -91,7 +91,7 @@ class Addresses:
         if entry.until > self._clock() and name in entry.urls:
             return entry.urls[name]
         if (absence := entry.absences.get(name)) and absence.until > self._clock():
-            raise _error(path or name, absence)
+            raise no_file(path or name, is_directory=absence.is_directory)
         return ""
 
     def listed(self, folder: str) -> None:
@@ -107,12 +107,6 @@ class Addresses:
     def _trim(self) -> None:
         while len(self._folders) > _FOLDERS or sum(len(one.urls) for one in self._folders.values()) > _ALL:
             del self._folders[next(iter(self._folders))]
-
-
-def _error(path: str, absence: _Absence) -> NotFound:
-    if absence.is_directory:
-        return NotAFile(f"{path} is a directory")
-    return NotFound(f"there is no {path}")
 
 
 async def _listed(list_folder: List, name: str) -> Listed:

@@ -82,7 +82,8 @@ def log(
     ] = "",
     rank: Annotated[str, typer.Option(help="only the process of this rank, such as 0 or wk-1")] = "",
     tail: Annotated[
-        int | None, typer.Option(min=0, help="begin with this many of the last lines of each process, of those that --grep finds")
+        int | None,
+        typer.Option(min=0, help="begin with this many of the last lines of each process that --grep finds"),
     ] = None,
     grep: Annotated[
         str, typer.Option(metavar="PATTERN", help="only lines in which this regular expression matches")

@@ -1,4 +1,4 @@
-"""The command without a local stack, whatever runs on this machine."""
+"""The command without a local stack, also where one runs on this machine."""
 
 from pathlib import Path
 

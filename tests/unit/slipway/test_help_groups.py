@@ -18,18 +18,18 @@ def test_every_command_stands_under_one_heading() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "meant"),
+    ("words", "command"),
     [
         (["sweep", "tune", "--best", "loss"], "slipway sweep show tune --best loss"),
         (["events", "last"], "slipway events list last"),
         (["data", "a b"], "slipway data ls 'a b'"),
     ],
 )
-def test_a_group_says_how_its_usual_command_takes_what_is_none(words: list[str], meant: str) -> None:
+def test_a_group_says_how_its_usual_command_takes_what_is_none(words: list[str], command: str) -> None:
     ran = CliRunner().invoke(app, words, prog_name="slipway")
 
     assert ran.exit_code == 2
-    assert f"did you mean `{meant}`?" in ran.output
+    assert f"did you mean `{command}`?" in ran.output
 
 
 def test_a_misspelt_option_of_a_group_is_no_name() -> None:

@@ -25,6 +25,7 @@ JOB: dict[str, Any] = {
     "a member of a newer version": 1,
 }  # fmt: skip
 LINES = b"Traceback\nValueError: no data\n"
+ENDS = {"files": [{"file": "stderr.txt", "lines": LINES.decode().splitlines()}], "more": 0}
 
 
 def api(job: dict[str, Any]) -> Any:
@@ -35,6 +36,8 @@ def api(job: dict[str, Any]) -> Any:
             return web.json_response({"jobs": [job], "next": None} if listed else job)
         if path == "/outputs":
             return web.json_response({"outputs": [{"id": "stdouterr"}]})
+        if path == "/errors":
+            return web.json_response(ENDS)
         if path == "/files":
             entry = {"name": "stderr.txt", "bytes": len(LINES), "modified": "2026-01-01T12:00:00+00:00"}
             return web.json_response({"files": [entry]})

@@ -97,8 +97,8 @@ def test_a_stack_elsewhere_that_was_killed_is_none(usual: Path, tmp_path: Path) 
     notes = tmp_path / "stacks"
     with running(tmp_path / "other", "http://127.0.0.1:4712"):
         (note,) = notes.iterdir()
-        left = note.read_text()
-    notes.joinpath(note.name).write_text(left)
+        text = note.read_text()
+    notes.joinpath(note.name).write_text(text)
 
     assert settings.running_stacks() == []
     assert settings.local_url() == "http://127.0.0.1:7071"

@@ -175,12 +175,12 @@ async def test_what_is_listed_and_cannot_be_asked_for_is_said() -> None:
     assert tree.unread == (("OUT/a\\n", "its name cannot be asked for"),)
 
 
-class Left(Wrote):
+class WithOthers(Wrote):
     """Beside the files, what a list names and no request gets."""
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         kinds = {"bad\\n": "file", "dir\\n": "directory", "old\\n": "", "queue": "pipe"}
-        left = [
+        others = [
             {
                 "name": name,
                 "bytes": None,
@@ -190,7 +190,7 @@ class Left(Wrote):
             }
             for name, kind in kinds.items()
         ]
-        return [*await super().files(job_id, directory, path), *left]
+        return [*await super().files(job_id, directory, path), *others]
 
 
 @pytest.mark.parametrize(
@@ -210,14 +210,14 @@ class Left(Wrote):
 async def test_what_cannot_be_asked_for_is_said_only_where_it_may_have_been_meant(
     pattern: str, skipped: list[str], unread: list[str]
 ) -> None:
-    tree = await walk(Left({"good": b"good", "out": None}), "j_1", ["OUT"], [pattern])
+    tree = await walk(WithOthers({"good": b"good", "out": None}), "j_1", ["OUT"], [pattern])
 
     assert [name for name, _ in tree.skipped] == [f"OUT/{name}" for name in skipped]
     assert [name for name, _ in tree.unread] == [f"OUT/{name}" for name in unread]
 
 
 async def test_what_is_no_file_is_named_with_what_it_is() -> None:
-    tree = await walk(Left({}), "j_1", ["OUT"])
+    tree = await walk(WithOthers({}), "j_1", ["OUT"])
 
     assert tree.skipped == (("OUT/queue", "it is a pipe, not a file"),)
     assert [name for name, _ in tree.unread] == ["OUT/bad\\n", "OUT/dir\\n", "OUT/old\\n"]

@@ -88,7 +88,7 @@ async def test_a_job_whose_name_begins_like_a_sweep_is_found() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "identity", "said"),
+    ("name", "identity", "remark"),
     [
         ("last", "j_1", "`last` always means the latest, so ask for this one by its id: j_1"),
         ("last", "s_1", "`last` always means the latest, so ask for this one by its id: s_1"),
@@ -99,5 +99,7 @@ async def test_a_job_whose_name_begins_like_a_sweep_is_found() -> None:
         ("lasting", "j_1", ""),
     ],
 )
-def test_a_name_that_no_command_takes_for_its_job_is_remarked_on(name: str, identity: str, said: str) -> None:
-    assert unmeant({"name": name, "id": identity}) == said
+def test_a_name_that_no_command_takes_for_its_job_is_remarked_on(
+    name: str, identity: str, remark: str
+) -> None:
+    assert unmeant({"name": name, "id": identity}) == remark

@@ -15,12 +15,12 @@ FAILED = {"id": "j_1", "state": "failed", "engine": {"engine": "x"}}
 
 class Wrote(Service):
     def __init__(self, answer: dict[str, Any] | Exception) -> None:
-        self._said = answer
+        self._document = answer
 
     async def errors(self, job_id: str) -> dict[str, Any]:
-        if isinstance(self._said, Exception):
-            raise self._said
-        return self._said
+        if isinstance(self._document, Exception):
+            raise self._document
+        return self._document
 
 
 def ends(*names: str, more: int = 0) -> dict[str, Any]:
