@@ -25,6 +25,7 @@ UNSEEN = {
         *("ExplainedSweep.existing", "ExplainedSweep.values"),
         *(f"Explanation.{name}" for name in ("cost", "document", "engineName", "limits", "requestsBefore")),
         *("Explanation.wait", "Explanation.wallClockLimit", "Validated.notes"),
+        "OutputEntry.kind",
         *(f"ProblemDocument.{name}" for name in ("jobId", "receipt", "title", "type")),
         *(f"Sweep.{name}" for name in ("cluster", "experiment", "labels", "parameters")),
     },
