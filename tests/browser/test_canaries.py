@@ -16,7 +16,7 @@ UNSEEN = {
         *("DeadOne.job", "Metrics.next", "OutputEntries.next", "ReceiverState.deadEvents", "Sweep.sweepId"),
         *(f"SignInWay.{name}" for name in ("authorize", "client", "issuer", "scope", "token")),
     },
-    "compared, and not shown": {"Identity.id", "Sweep.state"},
+    "compared, and not shown": {"Identity.id", "OutputEntry.kind", "Sweep.state"},
     "not read by the page": {
         *("Capability.note", "ClusterState.capabilities", "ClusterState.priority"),
         *("Facts.maxWallClock", "Facts.mounted"),
@@ -25,7 +25,6 @@ UNSEEN = {
         *("ExplainedSweep.existing", "ExplainedSweep.values"),
         *(f"Explanation.{name}" for name in ("cost", "document", "engineName", "limits", "requestsBefore")),
         *("Explanation.wait", "Explanation.wallClockLimit", "Validated.notes"),
-        "OutputEntry.kind",
         *(f"ProblemDocument.{name}" for name in ("jobId", "receipt", "title", "type")),
         *(f"Sweep.{name}" for name in ("cluster", "experiment", "labels", "parameters")),
     },
