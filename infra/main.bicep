@@ -11,7 +11,7 @@ param environmentName string
 @metadata({ azd: { type: 'location' } })
 param location string
 
-@description('Put storage and secrets behind private endpoints, and the app into a virtual network.')
+@description('Put storage behind private endpoints, and the app into a virtual network.')
 param vnetEnabled bool = false
 
 @description('Entra application whose tokens the API requires; empty: function keys.')

@@ -170,6 +170,15 @@ def test_what_an_alert_looks_for_is_logged(action: str) -> None:
     assert f'"action": "{action}"' in code("shared/lifecycle/postponement.py")
 
 
+def test_what_alerts_read_is_not_sampled() -> None:
+    sampling = json.loads(code("host.json"))["logging"]["applicationInsights"]["samplingSettings"]
+    kinds = {"traces": "Trace", "requests": "Request", "exceptions": "Exception", "dependencies": "Dependency"}
+    read = {kinds[name] for name in re.findall(rf"'({'|'.join(kinds)})\b", code("infra/alerts.bicep"))}
+
+    assert "Trace" in read
+    assert read <= set(sampling["excludedTypes"].split(";"))
+
+
 def test_alerts_name_functions_and_loggers_that_there_are() -> None:
     text = code("infra/alerts.bicep") + code("infra/workbook.json")
     functions = set(re.findall(r"""operation_Name == \\?["'](\w+)""", text))
