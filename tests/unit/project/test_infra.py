@@ -172,7 +172,12 @@ def test_what_an_alert_looks_for_is_logged(action: str) -> None:
 
 def test_what_alerts_read_is_not_sampled() -> None:
     sampling = json.loads(code("host.json"))["logging"]["applicationInsights"]["samplingSettings"]
-    kinds = {"traces": "Trace", "requests": "Request", "exceptions": "Exception", "dependencies": "Dependency"}
+    kinds = {
+        "traces": "Trace",
+        "requests": "Request",
+        "exceptions": "Exception",
+        "dependencies": "Dependency",
+    }
     read = {kinds[name] for name in re.findall(rf"'({'|'.join(kinds)})\b", code("infra/alerts.bicep"))}
 
     assert "Trace" in read
