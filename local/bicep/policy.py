@@ -39,12 +39,14 @@ class Rule(NamedTuple):
 
 _STORAGE, _SITE = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
 _VAULT, _EVENTS = "Microsoft.KeyVault/vaults", "Microsoft.EventGrid/systemTopics/eventSubscriptions"
+_LOGS, _GRANT = "Microsoft.OperationalInsights/workspaces", "Microsoft.Authorization/roleAssignments"
 _PACKAGE = "properties.functionAppConfig.deployment.storage.authentication.type"
 RULES = (
     Rule(_STORAGE, "properties.allowBlobPublicAccess", ("false",), "blobs are never public"),
     Rule(_STORAGE, "properties.allowSharedKeyAccess", ("false",), "identities, no keys"),
     Rule(_STORAGE, "properties.minimumTlsVersion", ("TLS1_2", "TLS1_3"), "TLS 1.2 at least"),
     Rule(_STORAGE, "properties.supportsHttpsTrafficOnly", ("true",), "HTTPS only"),
+    Rule(_STORAGE, "properties.networkAcls.defaultAction", ("Deny", "Deny : Allow"), "a firewall can close"),
     Rule(f"{_STORAGE}/blobServices/containers", "properties.publicAccess", ("None",), "never public"),
     Rule(_SITE, "properties.httpsOnly", ("true",), "HTTPS only"),
     Rule(_SITE, "properties.siteConfig.minTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
@@ -56,9 +58,11 @@ RULES = (
     Rule(_VAULT, "properties.enableRbacAuthorization", ("true",), "roles, no access policies"),
     Rule(_VAULT, "properties.enableSoftDelete", ("true",), "a deleted secret can be had back"),
     Rule("Microsoft.Insights/components", "properties.DisableLocalAuth", ("true",), "identities, no keys"),
+    Rule(_LOGS, "properties.features.disableLocalAuth", ("true",), "identities, no keys"),
     Rule("Microsoft.EventGrid/systemTopics", "identity.type", ("SystemAssigned",), "events come by identity"),
     Rule(_EVENTS, "properties.deliveryWithResourceIdentity.identity.type", ("SystemAssigned",), "no key"),
     Rule(_EVENTS, "properties.deadLetterWithResourceIdentity.identity.type", ("SystemAssigned",), "no loss"),
+    Rule(_EVENTS, "properties.filter.includedEventTypes", ("Microsoft.Storage.BlobCreated",), "drops alone"),
     Rule(_EVENTS, "properties.eventDeliverySchema", ("CloudEventSchemaV1_0",), "one form of events"),
 )  # fmt: skip
 
@@ -76,6 +80,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
         if resource.is_existing:
             continue
         yield from _by_rules(resource, finding)
+        yield from _too_wide(resource, template, finding)
         if resource.type.partition("@")[0] == f"{_VAULT}/secrets":
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
             yield finding(resource.body, text)
@@ -98,9 +103,35 @@ def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> I
         value: Value | None = resource.body
         for step in rule.path.split("."):
             value = value.members.get(step) if value is not None else None
-        if value is None or value.text not in rule.allowed:
+        if value is None or _text(value) not in rule.allowed:
             allowed = " or ".join(rule.allowed)
             yield finding(value or resource.body, f"{resource.symbol}: {rule.path} is {allowed} ({rule.why})")
+
+
+def _text(value: Value) -> str:
+    """What a value can be: of a list each item, of a choice both."""
+    return (" : " if value.kind == "choice" else ", ").join(map(_text, value.items)) or value.text
+
+
+def _holder(resource: Resource) -> str:
+    """Who a role is granted to, as the template says it."""
+    properties = resource.body.members.get("properties")
+    holder = properties.members.get("principalId") if properties else None
+    return holder.text if holder else ""
+
+
+def _too_wide(
+    resource: Resource, template: Template, finding: Callable[[Value, str], Finding]
+) -> Iterator[Finding]:
+    """A role is granted on one resource, and to a person on less than a whole storage account."""
+    if resource.type.partition("@")[0] != _GRANT:
+        return
+    scope = resource.body.members.get("scope")
+    types = {one.symbol: one.type.partition("@")[0] for one in template.resources}
+    if scope is None or scope.text not in types:
+        yield finding(scope or resource.body, f"{resource.symbol}: no resource of this file is its scope")
+    elif types[scope.text] == _STORAGE and _holder(resource) != "appPrincipalId":
+        yield finding(scope, f"{resource.symbol}: a person's role holds for the whole storage account")
 
 
 def _values(value: Value, name: str) -> Iterator[tuple[str, Value]]:
