@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
+from pydantic import Field
+
 from shared.answers.base import Answer, Time
 
 
@@ -13,7 +15,7 @@ class DeliveryTry(Answer):
     at: Time
     status: int | None
     ms: int
-    said: str
+    detail: str = Field(alias="said")
 
 
 class EventDelivery(Answer):
@@ -21,7 +23,7 @@ class EventDelivery(Answer):
 
     url: str
     state: Literal["pending", "delivered", "dead"]
-    attempts: int
+    try_count: int = Field(alias="attempts")
     last: str
     tries: tuple[DeliveryTry, ...]
     next: Time | None = None
@@ -56,7 +58,7 @@ class ReceiverTested(Answer):
 
     outcome: str
     status: int | None
-    said: str
+    detail: str = Field(alias="said")
     ms: int
 
 

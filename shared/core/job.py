@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from shared.core.errors import NoTarget
 from shared.core.relations.dependency import Dependency
@@ -38,9 +38,14 @@ _HISTORY = 120
 
 
 class _FrozenModel(BaseModel):
-    """Members that it does not know stay: a newer version wrote them, and may come back."""
+    """Members that it does not know stay: a newer version wrote them, and may come back.
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    Stored records keep the names that they have always had, as aliases.
+    """
+
+    model_config = ConfigDict(
+        frozen=True, extra="allow", validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
+    )
 
 
 class Receiver(_FrozenModel):
@@ -167,7 +172,7 @@ class Job(_FrozenModel):
     #: when the sweep looks at it again although the engine says nothing new
     due: AwareDatetime
     #: when it could start at the earliest, because its source asked for more than an hour may bring
-    turn: AwareDatetime | None = None
+    slot: AwareDatetime | None = Field(default=None, alias="turn")
     sequence: int = 1
     history: tuple[Entry, ...] = ()
     #: where the whole record stands, when this one is only a tombstone

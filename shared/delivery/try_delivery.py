@@ -23,7 +23,7 @@ _BUSY, _PARKED = 5.0, 300.0
 async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
     """The delivery after a try, or after a reason against one. Errors of storage and network are outcomes."""
     longest = ports.policy.longest_delivery_wait
-    if delivery.state != "pending" or (delivery.attempts and not is_due(delivery.due, now, longest)):
+    if delivery.state != "pending" or (delivery.try_count and not is_due(delivery.due, now, longest)):
         return delivery
     try:
         if delivery.url == RECEIPT:
@@ -59,7 +59,7 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
     await _learn(ports, delivery, url, now, posted)
     _tell(ports, notice, posted)
     delivery = _count_try(delivery).with_try(
-        Try(at=now, status=posted.status, ms=posted.milliseconds, said=posted.detail)
+        Try(at=now, status=posted.status, ms=posted.milliseconds, detail=posted.detail)
     )
     if posted.outcome == "delivered":
         return delivery.model_copy(update={"state": "delivered", "last": posted.detail})
@@ -94,14 +94,14 @@ def _tell(ports: Ports, notice: Notice, posted: Posted) -> None:
 
 
 def _count_try(delivery: Delivery) -> Delivery:
-    return delivery.model_copy(update={"attempts": delivery.attempts + 1})
+    return delivery.model_copy(update={"try_count": delivery.try_count + 1})
 
 
 def _retry(
     ports: Ports, notice: Notice, delivery: Delivery, now: datetime, why: str, retry_after: float | None
 ) -> Delivery:
     """The next try by the schedule, of which this one was a part."""
-    wait = ports.policy.schedule.delay(delivery.attempts, retry_after=retry_after, jitter=ports.jitter())
+    wait = ports.policy.schedule.delay(delivery.try_count, retry_after=retry_after, jitter=ports.jitter())
     if wait is None:
         return _dead(notice, delivery, why)
     return delivery.model_copy(update={"due": now + timedelta(seconds=wait), "last": why})

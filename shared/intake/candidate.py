@@ -107,7 +107,7 @@ def record(
         **_flaws(draft),
         created=now,
         due=wait.until if wait else now,
-        turn=wait.until if wait and wait.rate else None,
+        slot=wait.until if wait and wait.rate else None,
         ended=None if valid else now,
         sequence=len(states),
         waiting=waits,

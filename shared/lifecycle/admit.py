@@ -222,10 +222,10 @@ def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
         start = min(counted[-limit] + _HOUR, now + _LONGEST_SLOT) if len(counted) >= limit else now
     if start <= now:
         return None
-    return Wait(start, hourly_turn(ports), rate=True)
+    return Wait(start, hourly_limit(ports), rate=True)
 
 
-def hourly_turn(ports: Ports) -> Why:
+def hourly_limit(ports: Ports) -> Why:
     """The reason of a job that waits because its source asked for too many."""
     limit = ports.policy.max_jobs_per_hour
     return Why("HourlyTurn", f"waits: {limit} jobs in an hour are allowed for one caller or door")

@@ -20,7 +20,7 @@ from shared.core.relations.dependency import WAITS, Dependency, judge, sentence,
 from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door, deliver_now
-from shared.lifecycle.admit import hourly_turn
+from shared.lifecycle.admit import hourly_limit
 from shared.lifecycle.ends import end_unmet
 from shared.lifecycle.transition import apply, note
 from shared.lifecycle.waiting import waiting
@@ -133,8 +133,8 @@ def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:
     if judgement.dependencies == job.dependencies:
         return None
     why = why_after(judgement.dependencies)
-    if why is None and job.turn is not None and job.turn > ports.clock():
-        why = hourly_turn(ports)
+    if why is None and job.slot is not None and job.slot > ports.clock():
+        why = hourly_limit(ports)
     why = why or why_member(job.sweep)
     text = why.text if why else ""
     waits = waiting(ports, job, why)

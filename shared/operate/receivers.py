@@ -99,8 +99,8 @@ def _by_url(notices: Iterable[Notice]) -> dict[str, list[_Way]]:
 def _state(url: str, ways: Sequence[_Way], disabled: Disabled | None) -> ReceiverState:
     pending = [way.delivery for way in ways if way.delivery.state == "pending"]
     dead = [way for way in ways if way.delivery.state == "dead"]
-    failing = [delivery for delivery in pending if delivery.attempts and delivery.tries]
-    tries = sorted((one for delivery in failing for one in delivery.tries[-delivery.attempts :]), key=_when)
+    failing = [delivery for delivery in pending if delivery.try_count and delivery.tries]
+    tries = sorted((one for delivery in failing for one in delivery.tries[-delivery.try_count :]), key=_when)
     newest = sorted(dead, key=lambda way: max(map(_when, way.delivery.tries), default=way.delivery.due))
     since = disabled.since if disabled else tries[0].at if tries else None
     return ReceiverState(
@@ -118,7 +118,7 @@ def _state(url: str, ways: Sequence[_Way], disabled: Disabled | None) -> Receive
 def _last(tries: Sequence[Try], dead: Sequence[_Way]) -> str:
     """The last answer that is known; the try says it in words."""
     if tries:
-        return tries[-1].said or str(tries[-1].status or "")
+        return tries[-1].detail or str(tries[-1].status or "")
     return dead[-1].delivery.last if dead else ""
 
 

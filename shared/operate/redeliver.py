@@ -97,7 +97,7 @@ async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
 async def _restart(ports: Ports, notice: Notice) -> None:
     now = ports.clock()
     deliveries = tuple(
-        delivery.model_copy(update={"state": "pending", "attempts": 0, "due": now})
+        delivery.model_copy(update={"state": "pending", "try_count": 0, "due": now})
         if _is_redelivered(delivery)
         else delivery
         for delivery in notice.deliveries

@@ -352,7 +352,7 @@ async def test_recent_counts_a_job_that_had_to_wait_by_its_turn(ledger: Ledger) 
     created = {"over": (400, -61), "ran": (300, -10), "waits": (5, 200)}
     for key, (age, ahead) in created.items():
         job = make(key, source="queue", created=NOW - timedelta(minutes=age))
-        await ledger.create(job.model_copy(update={"turn": NOW + timedelta(minutes=ahead)}), None, None)
+        await ledger.create(job.model_copy(update={"slot": NOW + timedelta(minutes=ahead)}), None, None)
 
     result = await ledger.recent("queue", NOW - timedelta(hours=1))
 

@@ -110,7 +110,7 @@ def test_an_event_of_as_many_receivers_as_a_job_may_name_fits_into_an_entity() -
         url=f"https://{'h' * 253}/…", secret="s" * 100, sealed=address, due=moment, last="w" * 200
     )
     for _ in range(20):
-        delivery = delivery.with_try(Try(at=moment, status=500, ms=15_000, said="w" * 120))
+        delivery = delivery.with_try(Try(at=moment, status=500, ms=15_000, detail="w" * 120))
     notice = Notice(
         job_id="j" * 40,
         sequence=1,

@@ -79,7 +79,7 @@ class Cluster(Resource):
     allocation_since: datetime
     nodes: tuple[Node, ...] = ()
     #: How many nodes it has had so far: numbers of nodes are taken again, their ids are not.
-    made: int = 0
+    nodes_made: int = 0
     errors: tuple[Fault, ...] = ()
 
     @property

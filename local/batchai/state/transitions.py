@@ -35,9 +35,9 @@ def provisioned(cluster: Cluster, numbers: Iterable[int], now: datetime) -> Clus
             state="allocating",
             since=now,
         )
-        for count, number in enumerate(numbers, start=cluster.made + 1)
+        for count, number in enumerate(numbers, start=cluster.nodes_made + 1)
     ]
-    return cluster.evolve(nodes=(*cluster.nodes, *new), made=cluster.made + len(new))
+    return cluster.evolve(nodes=(*cluster.nodes, *new), nodes_made=cluster.nodes_made + len(new))
 
 
 def move_nodes(

@@ -28,8 +28,8 @@ EVERY = "l|"
 def listed_rows(job: Job, shards: int) -> list[Entity]:
     """Every row of the job in the lists, and that of its slot if it has to wait for one."""
     entities = shown_rows(job, shards) if job.state.terminal else [current_row(job, shards)]
-    if job.turn is not None:
-        key = f"t|{listed(job.turn)}|{job.id}"
+    if job.slot is not None:
+        key = f"t|{listed(job.slot)}|{job.id}"
         entities.append({**row_of(job.id, key, shards), "Source": job.source})
     return entities
 

@@ -93,7 +93,7 @@ def brief(job: Job) -> Job:
         "missed_at": None,
         "unknown_since": None,
         "due": job.created,
-        "turn": None,
+        "slot": None,
         "sequence": stage.sequence,
     }
     return job.model_copy(update={**nothing, "target": target, "history": (stage,)})

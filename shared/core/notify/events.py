@@ -21,33 +21,41 @@ RECEIPT = "receipt:"
 #: The address of the delivery to the queue of those who prefer to pull.
 NOTICES = "queue:job-notices"
 
-
 #: Tries of one delivery that a row keeps: the whole schedule, and some more after a redelivery.
 _TRIES = 16
 
 
-class Try(BaseModel):
-    """One POST: when, what was answered (None: nothing), in how many milliseconds, and in words."""
+class _Row(BaseModel):
+    """What the outbox stores; aliases are the names that its rows have always had."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")  # what a newer version wrote
+    model_config = ConfigDict(
+        frozen=True,
+        extra="allow",  # what a newer version wrote
+        validate_by_name=True,
+        validate_by_alias=True,
+        serialize_by_alias=True,
+    )
+
+
+class Try(_Row):
+    """One POST: when, what was answered (None: nothing), in how many milliseconds, and in words."""
 
     at: AwareDatetime
     status: int | None = None
     ms: int
-    said: str
+    detail: str = Field(alias="said")
 
 
-class Delivery(BaseModel):
+class Delivery(_Row):
     """An event on its way to one receiver, to the queue of notices, or to the receipt of its job."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")  # what a newer version wrote
 
     url: str
     secret: str | None = None
     sealed: str | None = None
     #: what the sealed address is bound to
     place: str = ""
-    attempts: int = 0
+    #: its tries since it began, or began again; `tries` holds what became of the last of them
+    try_count: int = Field(default=0, alias="attempts")
     due: AwareDatetime
     #: pending, delivered, dead
     state: str = "pending"
@@ -64,16 +72,8 @@ class Delivery(BaseModel):
         return self.model_copy(update={"tries": (*self.tries, one)[-_TRIES:]})
 
 
-class Notice(BaseModel):
+class Notice(_Row):
     """An outbox row: one recorded event and its deliveries. The body never changes."""
-
-    model_config = ConfigDict(
-        frozen=True,
-        extra="allow",  # what a newer version wrote
-        validate_by_name=True,
-        validate_by_alias=True,
-        serialize_by_alias=True,
-    )
 
     job_id: str
     sequence: int
@@ -168,10 +168,10 @@ def _delivery(delivery: Delivery) -> dict[str, Any]:
     shown = {
         "url": delivery.url,
         "state": delivery.state,
-        "attempts": delivery.attempts,
+        "attempts": delivery.try_count,
         "last": delivery.last,
         "tries": [
-            {"at": one.at.isoformat(), "status": one.status, "ms": one.ms, "said": one.said}
+            {"at": one.at.isoformat(), "status": one.status, "ms": one.ms, "said": one.detail}
             for one in delivery.tries
         ],
     }

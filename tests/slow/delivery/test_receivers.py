@@ -34,9 +34,9 @@ async def test_two_hundred_hanging_receivers_hold_neither_the_sweep_nor_the_othe
         for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
     ]
     assert len(waiting) == 200
-    assert {delivery.tries[0].said for row in waiting for delivery in row.deliveries if delivery.webhook} == {
-        "timeout"
-    }
+    assert {
+        delivery.tries[0].detail for row in waiting for delivery in row.deliveries if delivery.webhook
+    } == {"timeout"}
 
 
 async def test_one_hanging_receiver_of_many_events_holds_its_own_lane_only(world: World) -> None:

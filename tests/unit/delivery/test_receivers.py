@@ -85,7 +85,7 @@ async def test_a_receiver_that_fails_on_and_on_is_left_alone_until_one_probe_get
         for n in range(4)
         for row in await world.outbox.undelivered(n, world.now + timedelta(hours=1), timedelta(days=9))
     ]
-    untried = [row.deliveries[1] for row in waiting if not row.deliveries[1].attempts]
+    untried = [row.deliveries[1] for row in waiting if not row.deliveries[1].try_count]
     assert len(untried) == 7  # which cost them no try
     assert all(target.due > world.now for target in untried)
 
@@ -139,7 +139,7 @@ async def test_busy_slots_cost_no_try(world: World) -> None:
     job = await ended(world, Posted("busy", None, "not sent", None, 0), OK)
     notice = await world.outbox.notice(job.id, job.sequence)
     assert notice is not None
-    assert (notice.deliveries[1].attempts, notice.deliveries[1].tries) == (0, ())
+    assert (notice.deliveries[1].try_count, notice.deliveries[1].tries) == (0, ())
 
     await next_try(world)
     assert len(world.webhooks.posts) == 2
@@ -152,6 +152,6 @@ async def test_each_try_is_kept_with_its_time_its_answer_and_its_length(world: W
 
     (row,) = [row for (_, key), row in world.ledger.rows.items() if key.startswith("e|")]
     tries = notice_of_row(row).deliveries[1].tries
-    assert [(one.status, one.ms, one.said) for one in tries] == [(503, 1, "5xx"), (204, 42, "2xx")]
+    assert [(one.status, one.ms, one.detail) for one in tries] == [(503, 1, "5xx"), (204, 42, "2xx")]
     assert tries[0].at < tries[1].at
     assert job.state is JobState.SUCCEEDED

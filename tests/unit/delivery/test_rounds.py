@@ -43,7 +43,7 @@ async def test_an_event_that_is_not_comes_back_by_message_and_a_little_later_by_
     assert settled.due == world.now + timedelta(seconds=5 + 30)
     assert settled.deliveries == after.deliveries
     assert woken(world) == [(7, 5)]
-    assert [delivery.attempts for delivery in after.deliveries] == [1, 0]
+    assert [delivery.try_count for delivery in after.deliveries] == [1, 0]
 
 
 async def test_an_event_that_is_under_way_is_left_to_anyone_who_sends_it(

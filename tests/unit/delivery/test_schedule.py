@@ -91,5 +91,5 @@ async def test_an_event_whose_receiver_never_has_room_is_given_up_after_the_life
         await world.sweep(HOUR / 2)
     (notice,) = await world.outbox.dead()
 
-    assert [(one.state, one.attempts) for one in notice.deliveries if one.webhook] == [("dead", 0)]
+    assert [(one.state, one.try_count) for one in notice.deliveries if one.webhook] == [("dead", 0)]
     assert not any(key.startswith("o|") for _, key in world.ledger.rows)

@@ -69,7 +69,7 @@ async def tried(world: World, delivery: Delivery, **members: Any) -> Delivery:
 
 
 @pytest.mark.parametrize(
-    ("state", "attempts", "ahead", "posted"),
+    ("state", "try_count", "ahead", "posted"),
     [
         ("pending", 0, 0.0, True),
         ("pending", 0, 3600.0, True),  # held, and asked for again: the breaker decides
@@ -84,9 +84,9 @@ async def tried(world: World, delivery: Delivery, **members: Any) -> Delivery:
     ],
 )
 async def test_a_delivery_is_tried_when_it_is_pending_and_its_time_has_come(
-    world: World, hooks: Hooks, state: str, attempts: int, ahead: float, posted: bool
+    world: World, hooks: Hooks, state: str, try_count: int, ahead: float, posted: bool
 ) -> None:
-    delivery = delivery_of(world, state=state, attempts=attempts, due=world.now + timedelta(seconds=ahead))
+    delivery = delivery_of(world, state=state, try_count=try_count, due=world.now + timedelta(seconds=ahead))
     after = await tried(world, delivery)
     assert (len(hooks.posts), after is delivery) == (posted, not posted)
 
@@ -98,10 +98,10 @@ async def test_a_delivery_is_tried_when_it_is_pending_and_its_time_has_come(
 async def test_the_frozen_body_goes_out_with_its_id_and_the_secrets_of_its_name(
     world: World, hooks: Hooks, name: str | None, secrets: tuple[str, ...]
 ) -> None:
-    after = await tried(world, delivery_of(world, secret=name, attempts=2))
+    after = await tried(world, delivery_of(world, secret=name, try_count=2))
     assert hooks.posts == [(URL, "evt_1", "größer".encode(), secrets, world.now)]
-    assert (after.state, after.last, after.attempts) == ("delivered", "2xx", 3)
-    assert after.tries == (Try(at=world.now, status=204, ms=7, said="2xx"),)
+    assert (after.state, after.last, after.try_count) == ("delivered", "2xx", 3)
+    assert after.tries == (Try(at=world.now, status=204, ms=7, detail="2xx"),)
 
 
 async def test_a_sealed_address_is_opened_at_its_place_and_never_stored(world: World, hooks: Hooks) -> None:
@@ -121,7 +121,7 @@ async def test_a_receipt_is_written_and_a_notice_is_queued(
 
     assert list(drops.answers) == ["default/r/receipt.json"]
     assert world.queues.messages == [("job-notices", "größer", 0)]
-    assert [(one.state, one.last, one.attempts) for one in (receipt, notice)] == [
+    assert [(one.state, one.last, one.try_count) for one in (receipt, notice)] == [
         ("delivered", "stored", 1)
     ] * 2
     assert hooks.posts == []
@@ -131,7 +131,7 @@ async def test_a_receipt_is_written_and_a_notice_is_queued(
 
 
 @pytest.mark.parametrize(
-    ("answer", "state", "attempts", "wait"),
+    ("answer", "state", "try_count", "wait"),
     [
         (RECEIVER_DOWN, "pending", 3, 1800),  # the third wait of the schedule
         (replace(RECEIVER_DOWN, retry_after=7200.0), "pending", 3, 7200),
@@ -143,21 +143,21 @@ async def test_a_receipt_is_written_and_a_notice_is_queued(
     ],
 )
 async def test_an_answer_that_is_none_says_when_it_is_tried_again(
-    world: World, hooks: Hooks, answer: Posted, state: str, attempts: int, wait: float
+    world: World, hooks: Hooks, answer: Posted, state: str, try_count: int, wait: float
 ) -> None:
     hooks.answer = answer
-    delivery = delivery_of(world, attempts=2)
+    delivery = delivery_of(world, try_count=2)
     after = await tried(world, delivery)
     due = world.now + timedelta(seconds=wait) if state == "pending" else delivery.due
-    assert (after.state, after.attempts, after.due, after.last) == (state, attempts, due, answer.detail)
-    expected = (Try(at=world.now, status=answer.status, ms=answer.milliseconds, said=answer.detail),)
+    assert (after.state, after.try_count, after.due, after.last) == (state, try_count, due, answer.detail)
+    expected = (Try(at=world.now, status=answer.status, ms=answer.milliseconds, detail=answer.detail),)
     assert after.tries == (() if answer.outcome == "busy" else expected)
 
 
 async def test_the_place_within_the_spread_is_drawn_by_chance(world: World, hooks: Hooks) -> None:
     hooks.answer = RECEIVER_DOWN
     world.use(jitter=lambda: 0.0)
-    assert (await tried(world, delivery_of(world, attempts=2))).due == world.now + timedelta(
+    assert (await tried(world, delivery_of(world, try_count=2))).due == world.now + timedelta(
         seconds=0.8 * 1800
     )
     hooks.answer = replace(BUSY, retry_after=60.0)
@@ -168,8 +168,8 @@ async def test_the_place_within_the_spread_is_drawn_by_chance(world: World, hook
 async def test_the_last_try_that_fails_makes_it_dead(world: World, hooks: Hooks) -> None:
     hooks.answer = RECEIVER_DOWN
     tries = world.ports.policy.schedule.tries
-    after = await tried(world, delivery_of(world, attempts=tries - 1))
-    assert (after.state, after.last, after.attempts) == ("dead", "5xx", tries)
+    after = await tried(world, delivery_of(world, try_count=tries - 1))
+    assert (after.state, after.last, after.try_count) == ("dead", "5xx", tries)
 
 
 @pytest.mark.parametrize(("beyond", "state"), [(0.0, "pending"), (1.0, "dead")])
@@ -179,7 +179,7 @@ async def test_an_event_that_was_held_for_longer_than_its_life_is_given_up(
     hooks.answer = BUSY
     since = world.now - world.ports.policy.schedule.life - timedelta(seconds=beyond)
     after = await tried(world, delivery_of(world), since=since)
-    assert (after.state, after.last, after.attempts) == (state, BUSY.detail, 0)
+    assert (after.state, after.last, after.try_count) == (state, BUSY.detail, 0)
 
 
 # Errors
@@ -193,7 +193,7 @@ async def test_settings_that_do_not_fit_cost_no_try_and_one_line(
         after = await tried(world, delivery_of(world, secret=secret))
         why = f"SLIPWAY_WEBHOOK_SECRETS names no secret {secret or 'default'!r}"
         assert after.last == f"waits for the deployment to be mended: {why}"
-        assert (after.state, after.attempts) == ("pending", 0)
+        assert (after.state, after.try_count) == ("pending", 0)
         assert after.due == world.now + timedelta(seconds=300 * 1.25)
         assert world.ports.troubles.reasons("settings") == {"deliveries": why}
     assert [record.levelno for record in caplog.records] == [logging.ERROR] * 2
@@ -201,7 +201,7 @@ async def test_settings_that_do_not_fit_cost_no_try_and_one_line(
 
 
 @pytest.mark.parametrize(
-    ("error", "attempts", "wait", "last"),
+    ("error", "try_count", "wait", "last"),
     [
         (Misconfigured("x" * 300), 2, 375, f"waits for the deployment to be mended: {'x' * 200}"),
         (Unavailable("x" * 300), 3, 1800, "x" * 200),
@@ -210,12 +210,12 @@ async def test_settings_that_do_not_fit_cost_no_try_and_one_line(
     ids=["settings", "storage", "defect"],
 )
 async def test_an_error_is_an_outcome_and_its_words_are_cut(
-    world: World, hooks: Hooks, error: Exception, attempts: int, wait: float, last: str
+    world: World, hooks: Hooks, error: Exception, try_count: int, wait: float, last: str
 ) -> None:
     hooks.answer = error
-    after = await tried(world, delivery_of(world, attempts=2))
+    after = await tried(world, delivery_of(world, try_count=2))
     due = world.now + timedelta(seconds=wait)
-    assert (after.state, after.attempts, after.due, after.last) == ("pending", attempts, due, last)
+    assert (after.state, after.try_count, after.due, after.last) == ("pending", try_count, due, last)
 
 
 # What is learnt of the receiver
@@ -227,10 +227,10 @@ async def test_a_receiver_that_does_not_answer_is_left_alone_from_the_end_of_its
     hooks.answer = RECEIVER_DOWN
     for _ in range(5):
         await tried(world, delivery_of(world))
-    after = await tried(world, delivery_of(world, attempts=2))
+    after = await tried(world, delivery_of(world, try_count=2))
 
     assert len(hooks.posts) == 5
-    assert (after.attempts, after.last) == (2, "not sent: the receiver does not answer")
+    assert (after.try_count, after.last) == (2, "not sent: the receiver does not answer")
     assert after.due == world.now + timedelta(seconds=30 * 1.25)
 
 
@@ -265,7 +265,7 @@ async def test_a_receiver_that_is_gone_is_disabled_here_and_for_all(
 
     after = await tried(world, delivery_of(world, **sealed))
     assert len(hooks.posts) == 1
-    assert (after.state, after.attempts) == ("dead", 0)
+    assert (after.state, after.try_count) == ("dead", 0)
     assert after.last == "not sent: disabled since 2026-01-01T12:00:00+00:00 (410 Gone)"
     assert "canary-7" not in caplog.text + str(world.ledger.rows)
 

@@ -152,7 +152,7 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
     assert "canary" not in job.labels["at"]
     assert (job.state, job.reason, job.sequence, job.generation) == (JobState.SUBMITTING, None, 2, 2)
     assert [entry.sequence for entry in job.history] == [1, 2]
-    assert (job.message, job.waiting, job.ended, job.turn) == ("", None, None, None)
+    assert (job.message, job.waiting, job.ended, job.slot) == ("", None, None, None)
     assert job.due == world.now + timedelta(seconds=world.ports.policy.submit_lease)
 
 
@@ -164,7 +164,7 @@ def test_the_record_of_a_job_that_waits_says_for_what_and_until_when(world: Worl
 
     assert (job.name, job.experiment) == ("theirs", "other")
     assert (job.state, job.sequence, job.target, job.due) == (JobState.ACCEPTED, 1, None, until)
-    assert job.turn == (until if rate else None)
+    assert job.slot == (until if rate else None)
     assert job.waiting is not None
     assert (job.waiting.word, job.waiting.text, job.waiting.since) == (
         "HourlyTurn",

@@ -371,7 +371,7 @@ async def test_what_a_newer_version_wrote_into_an_event_survives_a_try(world: Wo
     assert notice.model_extra == {"lane": 7}
     assert "deliveries" not in json.loads(row["Notice0"]), "every version reads and writes `targets`"
     assert {str(one.model_extra) for one in notice.deliveries} == {"{'mood': 'calm'}"}
-    assert max(one.attempts for one in notice.deliveries) == 1
+    assert max(one.try_count for one in notice.deliveries) == 1
 
 
 async def test_what_a_newer_version_remembers_of_a_drop_survives_another_look(world: World) -> None:

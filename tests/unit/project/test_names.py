@@ -45,15 +45,6 @@ NO_ACTS = BARE | {
 #: Words that no sentence of the project needs; the glossary says what to write.
 VAGUE = frozenset({"whatever", "whoever", "nobody", "somebody", "anybody"})
 
-#: Members that records and messages hold under such a name.
-MEMBERS = {
-    ("local/batchai/state/records.py", "made"),
-    ("shared/answers/events.py", "said"),
-    ("shared/core/job.py", "turn"),
-    ("shared/core/notify/events.py", "said"),
-}
-
-
 #: The kinds of nodes that bind a name, and the member that holds it.
 _BINDERS: dict[type[ast.AST], str] = {
     **dict.fromkeys((ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler), "name"),
@@ -85,7 +76,7 @@ def bare_names(path: str, source: str) -> set[str]:
     sides = {"left"} if "right" in names else set()
     bare = {name for name in names if _plain(name) in BARE - sides}
     bare |= {name for name in acts if _plain(name) in NO_ACTS}
-    return {name for name in bare if (path, name) not in MEMBERS and not name.startswith("__")}
+    return {name for name in bare if not name.startswith("__")}
 
 
 def _plain(name: str) -> str:
@@ -209,6 +200,27 @@ def test_a_name_is_no_bare_preposition_or_participle() -> None:
 )
 def test_such_a_name_is_seen_wherever_it_stands(source: str) -> None:
     assert bare_names("a.py", source)
+
+
+#: Where every name is about a delivery and its tries; an attempt is a job's.
+OF_DELIVERIES = re.compile(
+    r"shared/(delivery/(?!receipt\.py|last_lines)|core/notify/|adapters/webhook/|answers/events|operate/re(ceivers|deliver))"
+    r"|functions/events\.py|slipway/commands/events\.py"
+)
+
+
+def test_a_delivery_has_tries_and_no_attempts() -> None:
+    paths = [path for name in FOLDERS for path in (ROOT / name).rglob("*.py")]
+    files = [path for path in paths if OF_DELIVERIES.match(path.relative_to(ROOT).as_posix())]
+
+    bad = {
+        path.name: names
+        for path in files
+        if (names := {name for _, name in bindings(ast.parse(path.read_text())) if "attempt" in name.lower()})
+    }
+
+    assert len(files) > 20
+    assert bad == {}
 
 
 def test_a_name_of_the_page_is_no_bare_preposition_or_participle() -> None:

@@ -195,7 +195,7 @@ async def test_a_job_whose_turn_comes_later_is_not_submitted_before(world: World
     stored = await world.ledger.get(sweep.job_id(1))
     assert stored is not None
     late = world.now + timedelta(minutes=30)
-    assert await apply(world.ports, note(world.ports, stored, due=late, turn=late))
+    assert await apply(world.ports, note(world.ports, stored, due=late, slot=late))
 
     await _report_ends(world, sweep, 0)
 

@@ -288,7 +288,7 @@ async def test_a_document_with_problems_is_rejected_at_once_at_any_rate(world: W
     world.policy(max_jobs_per_hour=1)
     await world.message(job_json(), "m1")
     rejected = (await world.message(job_json(nodeCount=0), "m2")).job
-    assert (rejected.state, rejected.due, rejected.turn) == (JobState.REJECTED, world.now, None)
+    assert (rejected.state, rejected.due, rejected.slot) == (JobState.REJECTED, world.now, None)
 
 
 async def test_the_rate_is_known_to_a_process_that_has_just_started(world: World) -> None:

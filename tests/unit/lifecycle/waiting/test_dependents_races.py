@@ -64,7 +64,7 @@ async def test_a_job_with_a_turn_says_first_for_which_jobs_it_waits(world: World
     await _job(world, "one")
     other = await _job(world, "two")
     waits = await _job(world, "three", after=["one", "two"])
-    assert waits.turn is not None
+    assert waits.slot is not None
 
     await _end(world)
 

@@ -177,7 +177,7 @@ async def test_an_event_that_our_settings_keep_from_its_receiver_says_so_and_los
         await world.sweep(3600)
 
     (notice,) = [one for one in await world.outbox.events(job.id) if one.state == "pending"]
-    assert {delivery.attempts for delivery in notice.deliveries if delivery.webhook} == {0}
+    assert {delivery.try_count for delivery in notice.deliveries if delivery.webhook} == {0}
     assert (await ready(world.ports)).settings_wrong
     (one,) = (await audit(world.ports)).differences
     assert (one.kind, one.what) == ("settings", notice.event_id)

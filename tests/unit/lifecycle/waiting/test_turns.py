@@ -153,8 +153,8 @@ async def test_a_job_that_comes_again_because_its_record_failed_keeps_its_turn(w
     await world.message(job_json(), "m0")
     await _in_vain(world)
 
-    assert (await world.message(job_json(), "m1")).job.turn == world.now + timedelta(hours=1)
-    assert (await world.message(job_json(), "m2")).job.turn == world.now + timedelta(hours=2)
+    assert (await world.message(job_json(), "m1")).job.slot == world.now + timedelta(hours=1)
+    assert (await world.message(job_json(), "m2")).job.slot == world.now + timedelta(hours=2)
 
 
 async def test_a_job_that_comes_again_because_its_record_failed_keeps_its_place_at_work(world: World) -> None:
