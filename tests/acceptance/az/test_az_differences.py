@@ -1,4 +1,4 @@
-"""The CLI's other commands: those that work, and what the tutorial says of different or broken ones."""
+"""The CLI's other commands: those that work, and what the page says of different or broken ones."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 
-TUTORIAL = (Path(__file__).parents[3] / "docs" / "how-to" / "use-the-azure-cli.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "azure-cli.md").read_text()
 GROUP, WORKSPACE, EXPERIMENT = "others", "others", "others"
 W = ("-g", GROUP, "-w", WORKSPACE)
 E = (*W, "-e", EXPERIMENT)
@@ -148,7 +148,7 @@ async def test_they_do_so_without_the_connection_string_too(ready: Az) -> None:
 
 
 async def test_a_cluster_takes_other_limits_by_the_request_of_the_tutorial(ready: Az) -> None:
-    (command,) = re.findall(r"    az (rest .*?)\n(?:\n|\Z)", TUTORIAL, re.DOTALL)
+    (command,) = re.findall(r"    az (rest .*?)\n(?:\n|\Z)", PAGE, re.DOTALL)
     names = {"batchai.recipes": GROUP, "recipe_workspace": WORKSPACE, "nc6": "c"}
     words = shlex.split(re.sub("|".join(names), lambda name: names[name[0]], command.replace("\\\n", " ")))
 

@@ -1,4 +1,4 @@
-"""docs/how-to/run-a-first-job.md: each of its commands, in their order, by a shell."""
+"""docs/how-to/run-a-first-job.md and the page after it: each of their commands, in order, by a shell."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.acceptance.door import Door
 from tests.acceptance.pages.page import blocks, play
 from tests.acceptance.templates.stand_ins import only_wheels_of, wheel
 
-PAGE = "how-to/run-a-first-job.md"
+PAGES = ("how-to/run-a-first-job.md", "how-to/go-on-from-a-first-job.md")
 #: Where `make up` has its receiver, unless the port is taken.
 RECEIVER = "http://127.0.0.1:7090"
 #: Stands for the package of this name, as far as the page uses it.
@@ -20,11 +20,16 @@ TABULATE = """def tabulate(rows, headers):
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
-async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
-    for name, script in zip(("first/train.py", "table/train.py"), blocks(PAGE, "python"), strict=True):
+def of_pages(language: str) -> list[str]:
+    """The blocks of both pages, in their order."""
+    return [block for page in PAGES for block in blocks(page, language)]
+
+
+async def test_the_pages_do_what_they_say(door: Door, tmp_path: Path) -> None:
+    for name, script in zip(("first/train.py", "table/train.py"), of_pages("python"), strict=True):
         (tmp_path / name).parent.mkdir()
         (tmp_path / name).write_text(script)
-    commands = [block.replace(RECEIVER, door.stack.receiver_url) for block in blocks(PAGE, "sh")]
+    commands = [block.replace(RECEIVER, door.stack.receiver_url) for block in of_pages("sh")]
     output = []
 
     for block in commands:
@@ -35,7 +40,7 @@ async def test_the_page_does_what_it_says(door: Door, tmp_path: Path) -> None:
         else:
             output.append(await play(door, tmp_path, block))
 
-    _, run, both, packages, failed, later, explained, webhook = output
+    _, run, both, failed, later, packages, explained, webhook = output
     assert "epoch 4: loss" in run
     assert run.endswith("1.914\n")
     assert both.endswith("weights-0.txt\nweights-1.txt\n")

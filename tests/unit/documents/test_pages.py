@@ -38,6 +38,16 @@ def test_the_index_links_to_every_page() -> None:
     assert {page for page in pages - rules - {"README.md"} if f"]({page}" not in index} == set()
 
 
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name == "how-to"], ids=lambda page: page.stem
+)
+def test_a_how_to_is_short(page: Path) -> None:
+    """What is looked up, and not followed, belongs in `docs/reference`."""
+    lines = len(page.read_text(encoding="utf-8").splitlines())
+
+    assert lines < (160 if page.name == "deploy.md" else 100)
+
+
 def test_every_page_that_a_text_names_is_there() -> None:
     files = [*PAGES, *(file for room in ROOMS for file in (ROOT / room).rglob("*.py"))]
     named = {
