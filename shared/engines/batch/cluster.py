@@ -1,0 +1,142 @@
+"""One cluster on Azure Batch as a deployment configures it. Pure: read from JSON, every mistake named."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from datetime import timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts
+from shared.engines.launch.layout import Layout
+from shared.engines.options import camel, checked, each_cluster
+from shared.jobspec import parse_duration
+
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+#: Ids of pools and jobs; those of jobs end with our word for a priority.
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_LONGEST_NAME = 57
+#: schedulingPriority → the priority of the Batch job that its tasks go to.
+PRIORITIES: Mapping[str, int] = {"low": -500, "normal": 0, "high": 500}
+
+
+@dataclass(frozen=True)
+class BatchCluster:
+    """A pool of a Batch account. Paths are those of its nodes."""
+
+    name: str
+    #: of the account: https://ACCOUNT.REGION.batch.azure.com
+    url: str
+    pool: str
+    #: a directory that all nodes share (Azure Files or NFS, mounted by the pool): claims, records
+    shared: str
+    #: $AZ_BATCHAI_MOUNT_ROOT
+    mount_root: str = "/mnt/batch/tasks/fsmounts"
+    #: where each node keeps what only it needs
+    temporary: str = "/tmp/slipway"  # noqa: S108 - of the nodes, below a folder of the attempt's own
+    #: PATH of jobs
+    path: str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    gpus: int = 0
+    #: all that is below mount_root on every node; empty where that is not known
+    mounted: Sequence[str] = ()
+    #: MiB
+    node_memory: int = 0
+    #: that a job may have, and the most that the pool grows to
+    max_nodes: int = 0
+    max_wall_clock: str = ""
+    #: share address, ACCOUNT/CONTAINER or file server id → directory of the nodes
+    mounts: Mapping[str, str] = field(default_factory=dict)
+    #: directory of the nodes → where this app sees it
+    reads: Mapping[str, str] = field(default_factory=dict)
+    #: whether the sweep writes the pool's autoscale formula
+    scales: bool = True
+    #: nodes that stay when there is nothing to do
+    min_nodes: int = 0
+    #: whether the nodes are spot ones, which may be taken away; tasks on them then wait again
+    spot: bool = False
+
+    @property
+    def longest(self) -> timedelta | None:
+        """How long a job may run; None where nothing limits it."""
+        return parse_duration(self.max_wall_clock)
+
+    @property
+    def layout(self) -> Layout:
+        """Where its attempts keep their records."""
+        return Layout("batch", self.name, self.shared)
+
+    @property
+    def queues(self) -> Mapping[str, str]:
+        """schedulingPriority → id of the Batch job that its tasks go to."""
+        return {level: f"{self.name}-{level}" for level in PRIORITIES}
+
+    @property
+    def facts(self) -> ClusterFacts:
+        """What is configured of it."""
+        return ClusterFacts(
+            mounts=frozenset(self.mounted) or None,
+            max_nodes=self.max_nodes or None,
+            gpus=self.gpus or None,
+            memory=self.node_memory or None,
+            longest=self.longest,
+        )
+
+
+def clusters_from(document: Any, setting: str) -> dict[str, BatchCluster]:
+    """The clusters of a JSON object: name → options in camelCase. Raises Misconfigured."""
+    return {name: _cluster(name, options, place) for name, options, place in each_cluster(document, setting)}
+
+
+def _cluster(name: str, options: Any, place: str) -> BatchCluster:
+    members = {camel(one.name): one for one in fields(BatchCluster) if one.name != "name"}
+    kinds = {option: str(one.type) for option, one in members.items()}
+    values = checked(options, place, kinds, needed=("url", "pool", "shared"))
+    cluster = BatchCluster(name, **{members[option].name: value for option, value in values.items()})
+    _check(cluster, place)
+    return cluster
+
+
+def _check(cluster: BatchCluster, place: str) -> None:
+    """What would go wrong later, at a job. Raises Misconfigured."""
+    address = urlsplit(cluster.url)
+    if address.scheme not in ("http", "https") or not address.hostname:
+        text = "url must be the address of a Batch account, e.g. https://ACCOUNT.REGION.batch.azure.com"
+        raise Misconfigured(f"{place}: {text}")
+    if address.scheme == "http" and address.hostname not in _LOOPBACK:
+        raise Misconfigured(f"{place}: plain http is only for an emulator on this machine: use https")
+    if not _ID.fullmatch(cluster.pool):
+        raise Misconfigured(f"{place}: pool has at most 64 letters, digits, '-' and '_'")
+    if not _ID.fullmatch(cluster.name) or len(cluster.name) > _LONGEST_NAME:
+        text = f"its Batch jobs bear its name: use at most {_LONGEST_NAME} letters, digits, '-' and '_'"
+        raise Misconfigured(f"{place}: {text}")
+    paths = [cluster.shared, cluster.mount_root, cluster.temporary, *cluster.mounts.values(), *cluster.reads]
+    for path in paths:
+        if not path.startswith("/") or any(c in path for c in "\t\n$"):
+            raise Misconfigured(f"{place}: {path!r} is not an absolute path")
+    for directory in cluster.path.split(":"):
+        if not directory.startswith("/") or any(c in directory for c in "\t\n$~"):
+            raise Misconfigured(f"{place}: path: {directory!r} is not an absolute directory")
+    _check_numbers(cluster, place)
+    if cluster.max_wall_clock and not cluster.longest:
+        raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")
+
+
+def _check_numbers(cluster: BatchCluster, place: str) -> None:
+    numbers = {
+        "gpus": cluster.gpus,
+        "maxNodes": cluster.max_nodes,
+        "minNodes": cluster.min_nodes,
+        "nodeMemory": cluster.node_memory,
+    }
+    for option, number in numbers.items():
+        if number < 0:
+            raise Misconfigured(f"{place}: {option} has to be at least 0")
+    if not cluster.scales:
+        return
+    if not cluster.max_nodes:
+        raise Misconfigured(f"{place}: maxNodes is missing: the most nodes that the pool may grow to")
+    if cluster.min_nodes > cluster.max_nodes:
+        raise Misconfigured(f"{place}: minNodes is above maxNodes")

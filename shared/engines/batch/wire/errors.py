@@ -1,0 +1,97 @@
+"""Azure Batch's errors in our classes: the code decides, and the status where the code is not known. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.errors import (
+    Busy,
+    Conflict,
+    EngineError,
+    Misconfigured,
+    NotFound,
+    Rejected,
+    Saturated,
+    Transient,
+)
+
+#: A name that is free again when the deletion is over, or a state that passes.
+_PASSING = ("BeingDeleted", "BeingTerminated", "BeingResized")
+_MEANINGS: Mapping[str, type[EngineError]] = {
+    "TaskNotFound": NotFound,
+    "FileNotFound": NotFound,
+    "TaskFilesUnavailable": NotFound,
+    "TaskFilesCleanedup": NotFound,
+    "TaskExists": Conflict,
+    **dict.fromkeys(
+        (
+            "AccountIsDisabled",
+            "AccountNotFound",
+            "AuthenticationFailed",
+            "Forbidden",
+            "InsufficientAccountPermissions",
+            "InvalidAutoScalingSettings",
+            "JobCompleted",
+            "JobDisabled",
+            "PoolNotFound",
+        ),
+        Misconfigured,
+    ),
+    **dict.fromkeys(("OperationTimedOut", "InternalError"), Transient),
+    **dict.fromkeys(("ServerBusy", "TooManyRequests", "TooManyEnableAutoScaleRequests"), Busy),
+    "ConditionNotMet": Busy,
+}
+_REMEDIES: Mapping[str, str] = {
+    "JobCompleted": "the Batch job that our tasks go to was terminated: delete it, and it is made again",
+    "JobDisabled": "the Batch job that our tasks go to was disabled: enable it",
+}
+#: What the service appends to each message: of no use to a reader of an event, and different each time.
+_TRACE = re.compile(r"\s*(RequestId|Time):\S*")
+_LONGEST = 500
+
+
+def code_of(body: Mapping[str, Any]) -> str:
+    """The code of an error's body; "" where it has none."""
+    return str(body.get("code") or "")
+
+
+def failure(status: int, body: Mapping[str, Any]) -> EngineError:
+    """What an answer means that is no success."""
+    code = code_of(body)
+    text = _text(status, body)
+    if code.endswith("QuotaReached"):
+        return Saturated(text)
+    if code.endswith(_PASSING):
+        return Busy(text)
+    if code in _MEANINGS:
+        remedy = _REMEDIES.get(code)
+        return _MEANINGS[code](f"{text}; {remedy}" if remedy else text)
+    return _by_status(status)(text)
+
+
+def _by_status(status: int) -> type[EngineError]:
+    if status in (401, 403):
+        return Misconfigured
+    if status == 404:
+        return NotFound
+    if status in (429, 503):
+        return Busy
+    if status in (400, 405, 411, 413, 414, 422):
+        return Rejected
+    return Transient
+
+
+def _text(status: int, body: Mapping[str, Any]) -> str:
+    message = body.get("message")
+    words = message.get("value") if isinstance(message, Mapping) else None
+    values = body.get("values") or ()
+    details = [
+        f"{one['key']}: {one['value']}"
+        for one in values
+        if isinstance(one, Mapping) and one.get("key") in ("PropertyName", "Reason") and one.get("value")
+    ]
+    message_text = _TRACE.sub("", str(words or "")).strip()
+    text = " ".join((f"Azure Batch: {code_of(body) or status}", message_text)).strip()
+    return "; ".join((text, *details))[:_LONGEST]

@@ -1,0 +1,56 @@
+"""The options of a cluster on Azure Batch: every mistake is named before a job meets it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts
+from shared.engines.batch.cluster import clusters_from
+
+BARE = {"url": "https://a.westeurope.batch.azure.com", "pool": "t4", "shared": "/nfs/s", "maxNodes": 4}
+
+
+def test_what_is_configured_are_the_facts_of_the_cluster() -> None:
+    options = {**BARE, "gpus": 1, "nodeMemory": 28672, "maxWallClock": "PT12H", "mounted": ["logs"]}
+    cluster = clusters_from({"gpu": options}, "x")["gpu"]
+
+    assert cluster.facts == ClusterFacts(frozenset({"logs"}), 4, 1, 28672, timedelta(hours=12))
+    assert cluster.queues == {"low": "gpu-low", "normal": "gpu-normal", "high": "gpu-high"}
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"url": ""}, "url is missing"),
+        ({"pool": ""}, "pool is missing"),
+        ({"shared": ""}, "shared is missing"),
+        ({"url": "a.batch.azure.com"}, "url must be the address of a Batch account"),
+        ({"url": "http://a.batch.azure.com"}, "plain http is only for an emulator"),
+        ({"pool": "a pool"}, "pool has at most 64 letters"),
+        ({"shared": "here"}, "'here' is not an absolute path"),
+        ({"mountRoot": "/$HOME"}, "is not an absolute path"),
+        ({"path": "/bin:~/bin"}, "'~/bin' is not an absolute directory"),
+        ({"maxNodes": 0}, "maxNodes is missing"),
+        ({"maxNodes": -1}, "maxNodes has to be at least 0"),
+        ({"minNodes": 5}, "minNodes is above maxNodes"),
+        ({"maxWallClock": "1d"}, "maxWallClock is not an ISO 8601 duration"),
+        ({"nodes": 1}, "there is no option 'nodes'"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(options: dict[str, Any], text: str) -> None:
+    with pytest.raises(Misconfigured, match=f"^x: gpu: .*{text}"):
+        clusters_from({"gpu": BARE | options}, "x")
+
+
+def test_a_pool_that_an_operator_scales_needs_no_bounds() -> None:
+    assert clusters_from({"gpu": BARE | {"maxNodes": 0, "scales": False}}, "x")["gpu"].max_nodes == 0
+
+
+def test_a_name_that_no_batch_job_can_bear_is_refused() -> None:
+    for name in ("my cluster", "c" * 58):
+        with pytest.raises(Misconfigured, match="its Batch jobs bear its name"):
+            clusters_from({name: BARE}, "x")
