@@ -22,8 +22,8 @@ from shared.core.notify.schedule import Schedule
 from shared.engines.entry import Entry
 from shared.engines.registry import ENGINES, UNNAMED
 from shared.setting import Setting
-from shared.setting_table import SETTINGS
-from shared.setting_values import Values
+from shared.setting.table import SETTINGS
+from shared.setting.values import Values
 
 
 def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:

@@ -24,7 +24,7 @@ from shared.core.notify.webhook_url import UrlPolicy, refusal
 from shared.core.policy import Policy
 from shared.intake import deployment_limits
 from shared.setting import BOUNDS
-from shared.setting_table import SETTINGS
+from shared.setting.table import SETTINGS
 from shared.settings import TABLE, Settings
 from shared.wiring import build, policy_of
 from slipway import settings_page

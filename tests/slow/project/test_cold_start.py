@@ -32,7 +32,7 @@ LIGHT = [
     "shared.core.notify",
     "shared.core.notify.waits",
     "shared.setting",
-    "shared.setting_table",
+    "shared.setting.table",
 ]
 
 

@@ -10,11 +10,10 @@ import pytest
 from tests.unit.project.test_architecture import PACKAGES, ROOT, VIOLATIONS
 
 
-@pytest.mark.parametrize("contract", VIOLATIONS)
-def test_a_violation_breaks_its_contract(contract: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("contract", "file", "line"), VIOLATIONS)
+def test_a_violation_breaks_its_contract(contract: str, file: str, line: str, tmp_path: Path) -> None:
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
-    file, line = VIOLATIONS[contract]
     with (tmp_path / file).open("a") as module:
         module.write(f"\n{line}\n")
 
@@ -24,7 +23,7 @@ def test_a_violation_breaks_its_contract(contract: str, tmp_path: Path) -> None:
 
     assert ran.returncode == 1, ran.stdout + ran.stderr
     assert "0 kept, 1 broken" in ran.stdout
-    assert "is not allowed to import" in ran.stdout
+    assert "is not allowed to import" in ran.stdout or "made acyclic by removing" in ran.stdout
 
 
 def test_no_link_is_part_of_the_project() -> None:

@@ -61,7 +61,6 @@ def test_only_the_registry_and_its_own_folder_name_an_engine() -> None:
     ("contract", "option", "pattern"),
     [
         ("engines", "modules", "shared.engines.{}"),
-        ("settings", "forbidden_modules", "shared.engines.{}.configure"),
         ("local-parts", "modules", "local.{}"),
     ],
 )
