@@ -13,8 +13,8 @@ from local.batchai.launch.toolkits import LAUNCHES, TYPES, processes
 from local.batchai.state.sizes import gpus_of, size_of
 from local.nodes.machine import Directories
 from local.nodes.work import CannotLaunch, Process
-from tests.unit.local.batchai.launch_plans import FOLDER, JOBS, goldens
-from tests.unit.local.batchai.test_documents import _job
+from tests.unit.local.batchai.documents import a_job
+from tests.unit.local.batchai.launch.plans import FOLDER, JOBS, goldens
 
 
 def env(node: int, nodes: int) -> dict[str, str]:
@@ -50,7 +50,7 @@ def test_every_toolkit_of_a_job_file_is_launched_and_has_a_golden_plan() -> None
 
 
 def test_launch_plans_are_the_golden_ones() -> None:
-    """If they are meant to change: python -m tests.unit.local.batchai.launch_plans."""
+    """If they are meant to change: python -m tests.unit.local.batchai.launch.plans."""
     assert goldens() == {file.name: file.read_text(encoding="utf-8") for file in FOLDER.iterdir()}
 
 
@@ -240,8 +240,8 @@ def test_nodes_have_the_gpus_of_their_size_as_far_as_this_machine_has_them() -> 
 def test_a_job_sees_the_gpus_of_its_node_only() -> None:
     place = Directories(Path("/n"), ("w", "e", "j"))
 
-    with_gpus = job_environment(_job(), place, [], [], (2, 3))
-    without = job_environment(_job(), place, [], [])
+    with_gpus = job_environment(a_job(), place, [], [], (2, 3))
+    without = job_environment(a_job(), place, [], [])
 
     assert (with_gpus["AZ_BATCHAI_NUM_GPUS"], with_gpus["CUDA_VISIBLE_DEVICES"]) == ("2", "2,3")
     assert without["AZ_BATCHAI_NUM_GPUS"] == "0"

@@ -14,7 +14,7 @@ from local.batchai.files.outputs import Downloads, Page, listing
 from local.batchai.launch.layout import segment
 from local.batchai.state.records import Job
 from tests.doubles.scans import count_scans
-from tests.unit.local.batchai.simulation import START
+from tests.unit.local.batchai.state.simulation import START
 
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs/j"
 

@@ -1,6 +1,6 @@
 """The golden launch plans: what a job of each toolkit starts on two nodes, and the environment there.
 
-`python -m tests.unit.local.batchai.launch_plans` writes them anew; look at the changes before a commit.
+`python -m tests.unit.local.batchai.launch.plans` writes them anew; look at the changes before a commit.
 """
 
 import json
@@ -14,7 +14,7 @@ from local.batchai.state import ids
 from local.batchai.state.records import Job
 from local.nodes.machine import Machine
 
-FOLDER = Path(__file__).resolve().parents[3] / "golden" / "launch"
+FOLDER = Path(__file__).resolve().parents[4] / "golden" / "launch"
 _NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _SCRIPT = {
     "pythonScriptFilePath": "$AZ_BATCHAI_INPUT_CODE/train.py",

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from local.batchai.state import transitions
-from tests.unit.local.batchai.simulation import PACE, START, Simulation, autoscale, manual
+from tests.unit.local.batchai.state.simulation import PACE, START, Simulation, autoscale, manual
 
 
 def test_nothing_happens_and_nothing_is_awaited_on_an_empty_cluster() -> None:
