@@ -1,41 +1,22 @@
-"""The settings: one table, one reader, one example file."""
+"""What is made of the settings of the environment: types, and errors that name the setting."""
 
 from __future__ import annotations
 
-import base64
 import json
-import logging
-import os
-import threading
-from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
-from shared.adapters.sealing import AesSeal
-from shared.adapters.storage.rows import notice_row, partition
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.core.notify.cloudevents import LARGEST_EVENT
-from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.schedule import Schedule
-from shared.core.notify.webhook_url import UrlPolicy, refusal
-from shared.core.policy import Policy
-from shared.intake import deployment_limits
-from shared.setting import BOUNDS
-from shared.setting.table import SETTINGS
+from shared.core.notify.webhook_url import refusal
 from shared.settings import TABLE, Settings
 from shared.wiring import build, policy_of
-from slipway import settings_page
 
 ROOT = Path(__file__).resolve().parents[2]
 CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
-
-
-def test_the_page_and_the_example_file_are_those_of_the_table() -> None:
-    assert settings_page.PAGE.read_text() == settings_page.page()
-    assert settings_page.EXAMPLE.read_text() == settings_page.example()
 
 
 def test_a_name_that_is_no_setting_is_named_with_the_nearest_one() -> None:
@@ -59,100 +40,6 @@ def test_what_describes_clusters_as_earlier_versions_did_is_named_with_its_new_f
     }
 
 
-@pytest.mark.parametrize("name", [name for name in TABLE if TABLE[name].kind not in ("text", "names")])
-def test_every_setting_is_read_at_start_as_its_kind(name: str) -> None:
-    settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: "[no such value"})
-    with pytest.raises(Misconfigured, match=name):
-        build(settings)
-
-
-COUNTED = {name: one for name, one in TABLE.items() if one.kind in BOUNDS}
-
-
-@pytest.mark.parametrize("name", [name for name, one in COUNTED.items() if one.kind != "durations"])
-def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
-    least, most = COUNTED[name].limits
-    for wrong in (least - 1, most * 1.01 + 1):
-        with pytest.raises(Misconfigured, match=name):
-            Settings({name: f"{wrong:.0f}"}).check()
-    for right in (least, most):
-        Settings({name: f"{right:.12g}"}).check()
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("SLIPWAY_SHARDS", "1000000000"),
-        ("SLIPWAY_SWEEP_PARTS", "1000000000"),
-        ("SLIPWAY_MAX_DOCUMENT_BYTES", "100000000"),
-        ("SLIPWAY_MAX_RECEIVERS", "51"),
-        ("SLIPWAY_MAX_DOCUMENT_BYTES", "0"),
-        ("SLIPWAY_MAX_SCRIPT_BYTES", "0"),
-        ("SLIPWAY_MAX_NODES", "0"),
-        ("SLIPWAY_MAX_NODE_HOURS", "0"),
-        ("SLIPWAY_MAX_WALL_CLOCK_HOURS", "0"),
-        ("SLIPWAY_MAX_WALL_CLOCK_HOURS", "100000000000"),
-    ],
-)
-def test_a_limit_under_which_no_job_could_run_or_be_kept_is_refused_at_start(name: str, value: str) -> None:
-    with pytest.raises(Misconfigured, match=name):
-        Settings({name: value}).check()
-
-
-def test_a_document_may_be_allowed_as_long_as_the_ledger_keeps_it() -> None:
-    assert SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].limits.most == deployment_limits._LONGEST
-
-
-def test_an_event_of_as_many_receivers_as_a_job_may_name_fits_into_an_entity() -> None:
-    moment, most = datetime(2026, 11, 20, tzinfo=UTC), int(SETTINGS["SLIPWAY_MAX_RECEIVERS"].limits.most)
-    address = AesSeal([base64.b64encode(bytes(32)).decode()]).seal("h" * UrlPolicy().max_length, "j/notify/0")
-    delivery = Delivery(
-        url=f"https://{'h' * 253}/…", secret="s" * 100, sealed=address, due=moment, last="w" * 200
-    )
-    for _ in range(20):
-        delivery = delivery.with_try(Try(at=moment, status=500, ms=15_000, detail="w" * 120))
-    notice = Notice(
-        job_id="j" * 40,
-        sequence=1,
-        event_id="e" * 30,
-        type="io.slipway.job.succeeded.v1",
-        body='"' * LARGEST_EVENT,
-        deliveries=(delivery,) * most,
-        due=moment,
-        since=moment,
-    )
-
-    row = notice_row(notice, 16)
-
-    assert most >= 50
-    assert 2 * sum(len(name) + len(str(value)) for name, value in row.items()) < 1 << 20
-
-
-def test_the_partitions_of_as_many_shards_as_may_be_have_keys_of_one_length() -> None:
-    most = int(SETTINGS["SLIPWAY_SHARDS"].limits.most)
-    assert len(partition(most - 1)) == len(partition(0)) < len(partition(most))
-
-
-@pytest.mark.parametrize(
-    ("kind", "message"),
-    [
-        ("SLIPWAY_SHARDS", "1 to 1000"),
-        ("SLIPWAY_MAX_NODES", "at least 1"),
-        ("SLIPWAY_WEBHOOK_PORTS", "1 to 65535"),
-    ],
-)
-def test_the_bounds_of_the_table_are_on_the_page(kind: str, message: str) -> None:
-    (row,) = [line for line in settings_page.page().splitlines() if line.startswith(f"| `{kind}` ")]
-    assert message in row
-
-
-def test_no_row_of_the_table_can_be_changed() -> None:
-    with pytest.raises(TypeError):
-        SETTINGS["SLIPWAY_CLUSTER"] = TABLE["SLIPWAY_CLUSTER"]  # type: ignore[index]
-    with pytest.raises(TypeError):
-        TABLE["SLIPWAY_CLUSTER"] = SETTINGS["SLIPWAY_CLUSTER"]  # type: ignore[index]
-
-
 def test_a_choice_is_read_in_any_case_as_the_table_writes_it() -> None:
     assert Settings({"SLIPWAY_BLOB_SOURCE": "logsandcontainerscan"}).choice("SLIPWAY_BLOB_SOURCE") == (
         "LogsAndContainerScan"
@@ -161,21 +48,6 @@ def test_a_choice_is_read_in_any_case_as_the_table_writes_it() -> None:
 
 def test_the_values_are_not_in_what_is_printed_of_settings() -> None:
     assert "canary" not in repr(Settings({"SLIPWAY_SEAL_KEY": "canary"}))
-
-
-def test_the_defaults_make_a_policy() -> None:
-    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
-    policy = policy_of(settings, ConfiguredEngines(settings).clusters)
-    assert policy.completion.storage_account == "acct"
-    assert policy.limits.max_nodes == 100
-    assert policy.completion.cluster_id is not None
-    assert policy.completion.cluster_id.endswith("/workspaces/dev/clusters/dev-cluster-00")
-
-
-def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
-    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
-    policy = policy_of(settings, ConfiguredEngines(settings).clusters)
-    assert replace(policy, completion=Policy().completion) == Policy()
 
 
 def test_a_schedule_of_ones_own_is_read_in_seconds_minutes_hours_and_days() -> None:
@@ -247,42 +119,6 @@ def test_a_wrong_value_is_an_error_that_names_the_setting(name: str, value: str)
     with pytest.raises(Misconfigured, match=name) as caught:
         build(settings)
     assert "canary" not in str(caught.value)
-
-
-def test_building_the_ports_leaves_the_process_as_it_is() -> None:
-    connection = (
-        "InstrumentationKey=00000000-0000-0000-0000-000000000001;IngestionEndpoint=http://127.0.0.1:1"
-    )
-    values = {
-        "SLIPWAY_STORAGE": CONNECTION,
-        "SLIPWAY_INSIGHTS": "true",
-        "APPLICATIONINSIGHTS_CONNECTION_STRING": connection,
-        "SLIPWAY_JSON_LOGS": "true",
-    }
-
-    def process() -> tuple[object, ...]:
-        root = logging.getLogger()
-        return dict(os.environ), threading.enumerate(), root.level, list(root.handlers)
-
-    before = process()
-    build(Settings(values))
-    build(Settings({**values, "SLIPWAY_OTLP_URL": "http://127.0.0.1:1"}))
-    assert process() == before
-
-
-def test_a_default_subscription_with_a_path_needs_a_key_that_seals_it() -> None:
-    values = {
-        "SLIPWAY_STORAGE": CONNECTION,
-        "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": "whsec_" + "a" * 32}),
-        "SLIPWAY_DEFAULT_NOTIFY": '[{"url": "https://hooks.example.com/canary"}]',
-    }
-    with pytest.raises(
-        Misconfigured, match=r"SLIPWAY_DEFAULT_NOTIFY: /0/url: .*no key can seal it"
-    ) as caught:
-        build(Settings(values))
-    assert "canary" not in str(caught.value)
-    sealing = {"SLIPWAY_SEAL_KEY": base64.b64encode(b"k" * 32).decode()}
-    assert build(Settings(values | sealing)).policy.default_notify
 
 
 def test_storage_may_be_reached_by_identity() -> None:

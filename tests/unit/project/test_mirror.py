@@ -30,3 +30,13 @@ def test_a_room_within_a_room_has_its_tests_in_its_own_folder() -> None:
     }
 
     assert astray == set()
+
+
+def test_every_room_has_its_tests() -> None:
+    rooms = {path.parent.name for path in (ROOT / "shared").glob("*/__init__.py")}
+    tests = {
+        path.relative_to(ROOT / "tests/unit").parts[0] for path in (ROOT / "tests/unit").rglob("*/test_*.py")
+    }
+
+    assert len(rooms) > 9
+    assert rooms - tests == set()

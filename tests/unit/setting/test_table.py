@@ -1,0 +1,120 @@
+"""The table of settings: its rows, its bounds, its page, and how each value is read at start."""
+
+from __future__ import annotations
+
+import base64
+from datetime import UTC, datetime
+
+import pytest
+
+from shared.adapters.sealing import AesSeal
+from shared.adapters.storage.rows import notice_row, partition
+from shared.core.errors import Misconfigured
+from shared.core.notify.cloudevents import LARGEST_EVENT
+from shared.core.notify.events import Delivery, Notice, Try
+from shared.core.notify.webhook_url import UrlPolicy
+from shared.intake import deployment_limits
+from shared.setting import BOUNDS
+from shared.setting.table import SETTINGS
+from shared.settings import TABLE, Settings
+from shared.wiring import build
+from slipway import settings_page
+
+CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
+COUNTED = {name: one for name, one in TABLE.items() if one.kind in BOUNDS}
+
+
+def test_the_page_and_the_example_file_are_those_of_the_table() -> None:
+    assert settings_page.PAGE.read_text() == settings_page.page()
+    assert settings_page.EXAMPLE.read_text() == settings_page.example()
+
+
+@pytest.mark.parametrize("name", [name for name in TABLE if TABLE[name].kind not in ("text", "names")])
+def test_every_setting_is_read_at_start_as_its_kind(name: str) -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION, name: "[no such value"})
+    with pytest.raises(Misconfigured, match=name):
+        build(settings)
+
+
+@pytest.mark.parametrize("name", [name for name, one in COUNTED.items() if one.kind != "durations"])
+def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
+    least, most = COUNTED[name].limits
+    for wrong in (least - 1, most * 1.01 + 1):
+        with pytest.raises(Misconfigured, match=name):
+            Settings({name: f"{wrong:.0f}"}).check()
+    for right in (least, most):
+        Settings({name: f"{right:.12g}"}).check()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("SLIPWAY_SHARDS", "1000000000"),
+        ("SLIPWAY_SWEEP_PARTS", "1000000000"),
+        ("SLIPWAY_MAX_DOCUMENT_BYTES", "100000000"),
+        ("SLIPWAY_MAX_RECEIVERS", "51"),
+        ("SLIPWAY_MAX_DOCUMENT_BYTES", "0"),
+        ("SLIPWAY_MAX_SCRIPT_BYTES", "0"),
+        ("SLIPWAY_MAX_NODES", "0"),
+        ("SLIPWAY_MAX_NODE_HOURS", "0"),
+        ("SLIPWAY_MAX_WALL_CLOCK_HOURS", "0"),
+        ("SLIPWAY_MAX_WALL_CLOCK_HOURS", "100000000000"),
+    ],
+)
+def test_a_limit_under_which_no_job_could_run_or_be_kept_is_refused_at_start(name: str, value: str) -> None:
+    with pytest.raises(Misconfigured, match=name):
+        Settings({name: value}).check()
+
+
+def test_a_document_may_be_allowed_as_long_as_the_ledger_keeps_it() -> None:
+    assert SETTINGS["SLIPWAY_MAX_DOCUMENT_BYTES"].limits.most == deployment_limits._LONGEST
+
+
+def test_an_event_of_as_many_receivers_as_a_job_may_name_fits_into_an_entity() -> None:
+    moment, most = datetime(2026, 11, 20, tzinfo=UTC), int(SETTINGS["SLIPWAY_MAX_RECEIVERS"].limits.most)
+    address = AesSeal([base64.b64encode(bytes(32)).decode()]).seal("h" * UrlPolicy().max_length, "j/notify/0")
+    delivery = Delivery(
+        url=f"https://{'h' * 253}/…", secret="s" * 100, sealed=address, due=moment, last="w" * 200
+    )
+    for _ in range(20):
+        delivery = delivery.with_try(Try(at=moment, status=500, ms=15_000, detail="w" * 120))
+    notice = Notice(
+        job_id="j" * 40,
+        sequence=1,
+        event_id="e" * 30,
+        type="io.slipway.job.succeeded.v1",
+        body='"' * LARGEST_EVENT,
+        deliveries=(delivery,) * most,
+        due=moment,
+        since=moment,
+    )
+
+    row = notice_row(notice, 16)
+
+    assert most >= 50
+    assert 2 * sum(len(name) + len(str(value)) for name, value in row.items()) < 1 << 20
+
+
+def test_the_partitions_of_as_many_shards_as_may_be_have_keys_of_one_length() -> None:
+    most = int(SETTINGS["SLIPWAY_SHARDS"].limits.most)
+    assert len(partition(most - 1)) == len(partition(0)) < len(partition(most))
+
+
+@pytest.mark.parametrize(
+    ("kind", "message"),
+    [
+        ("SLIPWAY_SHARDS", "1 to 1000"),
+        ("SLIPWAY_MAX_NODES", "at least 1"),
+        ("SLIPWAY_WEBHOOK_PORTS", "1 to 65535"),
+    ],
+)
+def test_the_bounds_of_the_table_are_on_the_page(kind: str, message: str) -> None:
+    (row,) = [line for line in settings_page.page().splitlines() if line.startswith(f"| `{kind}` ")]
+    assert message in row
+
+
+def test_no_row_of_the_table_can_be_changed() -> None:
+    with pytest.raises(TypeError):
+        SETTINGS["SLIPWAY_CLUSTER"] = TABLE["SLIPWAY_CLUSTER"]  # type: ignore[index]
+    with pytest.raises(TypeError):
+        TABLE["SLIPWAY_CLUSTER"] = SETTINGS["SLIPWAY_CLUSTER"]  # type: ignore[index]

@@ -1,0 +1,71 @@
+"""The composition root: from settings to ports and a policy."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import os
+import threading
+from dataclasses import replace
+
+import pytest
+
+from shared.configured import ConfiguredEngines
+from shared.core.errors import Misconfigured
+from shared.core.policy import Policy
+from shared.settings import Settings
+from shared.wiring import build, policy_of
+
+CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
+
+
+def test_the_defaults_make_a_policy() -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
+    policy = policy_of(settings, ConfiguredEngines(settings).clusters)
+    assert policy.completion.storage_account == "acct"
+    assert policy.limits.max_nodes == 100
+    assert policy.completion.cluster_id is not None
+    assert policy.completion.cluster_id.endswith("/workspaces/dev/clusters/dev-cluster-00")
+
+
+def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
+    policy = policy_of(settings, ConfiguredEngines(settings).clusters)
+    assert replace(policy, completion=Policy().completion) == Policy()
+
+
+def test_building_the_ports_leaves_the_process_as_it_is() -> None:
+    connection = (
+        "InstrumentationKey=00000000-0000-0000-0000-000000000001;IngestionEndpoint=http://127.0.0.1:1"
+    )
+    values = {
+        "SLIPWAY_STORAGE": CONNECTION,
+        "SLIPWAY_INSIGHTS": "true",
+        "APPLICATIONINSIGHTS_CONNECTION_STRING": connection,
+        "SLIPWAY_JSON_LOGS": "true",
+    }
+
+    def process() -> tuple[object, ...]:
+        root = logging.getLogger()
+        return dict(os.environ), threading.enumerate(), root.level, list(root.handlers)
+
+    before = process()
+    build(Settings(values))
+    build(Settings({**values, "SLIPWAY_OTLP_URL": "http://127.0.0.1:1"}))
+    assert process() == before
+
+
+def test_a_default_subscription_with_a_path_needs_a_key_that_seals_it() -> None:
+    values = {
+        "SLIPWAY_STORAGE": CONNECTION,
+        "SLIPWAY_WEBHOOK_SECRETS": json.dumps({"default": "whsec_" + "a" * 32}),
+        "SLIPWAY_DEFAULT_NOTIFY": '[{"url": "https://hooks.example.com/canary"}]',
+    }
+    with pytest.raises(
+        Misconfigured, match=r"SLIPWAY_DEFAULT_NOTIFY: /0/url: .*no key can seal it"
+    ) as caught:
+        build(Settings(values))
+    assert "canary" not in str(caught.value)
+    sealing = {"SLIPWAY_SEAL_KEY": base64.b64encode(b"k" * 32).decode()}
+    assert build(Settings(values | sealing)).policy.default_notify
