@@ -25,21 +25,19 @@ def ports() -> Ports:
     global _ports  # noqa: PLW0603 - one client per process: connections are kept alive between events
     if _ports is None:
         from shared.settings import Settings
-        from shared.wiring import build, meter_of
+        from shared.wiring import build, meter_of, write_json_lines
 
         settings = Settings(dict(os.environ))
-        _prepare_logs(settings)
+        logging.getLogger("azure").setLevel(logging.WARNING)  # its pipelines log every request at INFO
+        write_json_lines()
+        _report(settings)
         _ports = build(settings, meter_of(settings))
         _spare_the_collector()
     return _ports
 
 
-def _prepare_logs(settings: Settings) -> None:
-    logging.getLogger("azure").setLevel(logging.WARNING)  # its pipelines log every request at INFO
-    if settings.flag("SLIPWAY_JSON_LOGS"):
-        from shared.wiring import write_json_lines
-
-        write_json_lines()
+def _report(settings: Settings) -> None:
+    """Log the names that are no settings, or no longer."""
     for name, successor in settings.earlier().items():
         log.warning("the form of %s is read for one more release; write %s", name, successor)
     for name, nearest in settings.unknown().items():

@@ -156,7 +156,6 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         inventory_window=settings.window(),
         retention=settings.retention(),
         max_document=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
-        max_script=settings.whole("SLIPWAY_MAX_SCRIPT_BYTES"),
         paused=settings.flag("SLIPWAY_PAUSED"),
         max_jobs_per_hour=settings.whole("SLIPWAY_MAX_JOBS_PER_HOUR"),
         max_active_jobs=settings.whole("SLIPWAY_MAX_ACTIVE_JOBS"),

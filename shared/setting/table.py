@@ -134,9 +134,6 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_MAX_DOCUMENT_BYTES": Setting(
         "limits", "whole", "262144", "size of a job.json", bounds=_DOCUMENT_BYTES
     ),
-    "SLIPWAY_MAX_SCRIPT_BYTES": Setting(
-        "limits", "whole", "16777216", "size of a dropped script", bounds=_ONE_AT_LEAST
-    ),
     "SLIPWAY_MAX_NODES": Setting("limits", "whole", "100", "nodes of a job", bounds=_ONE_AT_LEAST),
     "SLIPWAY_MAX_WALL_CLOCK_HOURS": Setting(
         "limits", "number", "168", "wall-clock limit of a job", bounds=_WALL_CLOCK
@@ -217,9 +214,6 @@ _ROWS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_SHARDS": Setting(
         "storage", "whole", "4", "partitions of the ledger; fixed when the table is made", bounds=_SHARDS
-    ),
-    "SLIPWAY_JSON_LOGS": Setting(
-        "telemetry", "flag", "true", "log one JSON object a line; false: as the host formats it"
     ),
     "SLIPWAY_OTLP_URL": Setting(
         "telemetry", "address", "", "OTLP collector for metrics and traces, e.g. http://127.0.0.1:4318"

@@ -12,6 +12,7 @@ from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import refusal
+from shared.core.policy import Policy
 from shared.settings import TABLE, Settings
 from shared.wiring import build, policy_of
 
@@ -72,9 +73,9 @@ def test_a_time_that_no_calendar_holds_is_refused_with_the_name_of_its_setting(n
 
 def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
     size = int(TABLE["SLIPWAY_MAX_DOCUMENT_BYTES"].default)
-    assert (
-        f"| bytes of a document | {size:,} (" in (ROOT / "docs" / "reference" / "job-format.md").read_text()
-    )
+    page = (ROOT / "docs" / "reference" / "job-format.md").read_text()
+    assert f"| bytes of a document | {size:,} (" in page
+    assert f"| bytes of a dropped script | {Policy().max_script:,} |" in page
     assert f"accepts: {size >> 10} KiB, unless" in (ROOT / "docs" / "rules" / "SW001.md").read_text()
 
 

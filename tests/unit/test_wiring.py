@@ -43,7 +43,6 @@ def test_building_the_ports_leaves_the_process_as_it_is() -> None:
         "SLIPWAY_STORAGE": CONNECTION,
         "SLIPWAY_INSIGHTS": "true",
         "APPLICATIONINSIGHTS_CONNECTION_STRING": connection,
-        "SLIPWAY_JSON_LOGS": "true",
     }
 
     def process() -> tuple[object, ...]:

@@ -54,7 +54,6 @@ def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
         ("SLIPWAY_MAX_DOCUMENT_BYTES", "100000000"),
         ("SLIPWAY_MAX_RECEIVERS", "51"),
         ("SLIPWAY_MAX_DOCUMENT_BYTES", "0"),
-        ("SLIPWAY_MAX_SCRIPT_BYTES", "0"),
         ("SLIPWAY_MAX_NODES", "0"),
         ("SLIPWAY_MAX_NODE_HOURS", "0"),
         ("SLIPWAY_MAX_WALL_CLOCK_HOURS", "0"),
