@@ -42,10 +42,23 @@ def refused(code: str, pointer: str, message: str, remedy: str = "") -> Problem:
     return Problem(code, pointer, message, remedy or REFUSALS[code][1])
 
 
-def key_taken(by: str) -> Misuse:
+class KeyTaken(Misuse):
     """The error of a request whose key belongs to something else."""
-    return Misuse(
+
+
+def key_taken(by: str) -> KeyTaken:
+    """Its key was used for another payload."""
+    return KeyTaken(
         f"the idempotency key was used for another payload; it belongs to {by}",
         status=422,
         remedy="send the same document again, or choose a new key",
+    )
+
+
+def key_claimed(by: str) -> KeyTaken:
+    """Its key was taken by another request while this one was looked at."""
+    return KeyTaken(
+        f"the idempotency key is claimed by another request; it belongs to {by}",
+        status=409,
+        remedy="choose a new key",
     )

@@ -9,14 +9,16 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import NamedTuple
 
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.identity import job_id
 from shared.core.job import Job, JobState, Stored
+from shared.core.job_sweeps.record import sweep_id
 from shared.core.meter import timed
 from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Ports
-from shared.core.refusals import key_taken
+from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door
 from shared.intake.candidate import Candidate, KeyedDraft, draft_of, record
@@ -66,8 +68,8 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
         except Exists:
             existing = await ports.ledger.get(job.id)
             if existing is None:
-                raise Unavailable(f"record {job.id} exists and cannot be read") from None
-            if runs_again(existing, candidate):
+                await _check_claim(ports, job)
+            if existing is None or runs_again(existing, candidate):
                 generation += 1
                 continue
             ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
@@ -79,6 +81,15 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
     after = await _follow_up(ports, stored, draft, notice)
     return Accepted(after, created=True, notes=draft.notes + _stuck_notes(after))
+
+
+async def _check_claim(ports: Ports, job: Job) -> None:
+    """Raise KeyTaken where a sweep claimed the id; what is rejected holds no key, and gets the next id."""
+    sweep = await ports.job_sweeps.claimant(job.id)
+    if sweep is None:
+        raise Unavailable(f"record {job.id} exists and cannot be read")
+    if job.state is not JobState.REJECTED:
+        raise key_claimed(f"the sweep {sweep}")
 
 
 def _stuck_notes(job: Job) -> tuple[str, ...]:
@@ -132,6 +143,32 @@ def runs_again(existing: Stored, candidate: Candidate) -> bool:
     if job.state is JobState.REJECTED:
         return True
     raise key_taken(f"job {job.id}")
+
+
+class KeyHolder(NamedTuple):
+    """The job, if there is one, and its generation, else the first that is free."""
+
+    job: Job | None
+    generation: int
+
+
+async def key_holder(ports: Ports, key: str) -> KeyHolder:
+    """The job that a key belongs to, of those that were not rejected. Costs one point read of a new key."""
+    generation = 1
+    while (stored := await ports.ledger.get(job_id(key, generation))) is not None:
+        if stored.job.state is not JobState.REJECTED:
+            return KeyHolder(stored.job, generation)
+        generation += 1
+    return KeyHolder(None, generation)
+
+
+async def sweep_with_key(ports: Ports, job: Job) -> KeyTaken | None:
+    """Why a job that is not recorded would be refused: a sweep has its key. Costs two point reads."""
+    recorded = await ports.job_sweeps.get(sweep_id(job.key))
+    if recorded is not None:
+        return key_taken(f"the sweep {recorded.sweep.id}")
+    sweep = await ports.job_sweeps.claimant(job.id)
+    return key_claimed(f"the sweep {sweep}") if sweep is not None else None
 
 
 def _first_notice(ports: Ports, job: Job) -> Notice | None:

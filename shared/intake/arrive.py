@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from dataclasses import replace
 
-from shared.core.errors import EngineError, Misuse, Unavailable
+from shared.core.errors import EngineError, Unavailable
 from shared.core.identity import message_name
 from shared.core.ledger.dead import dead_id
 from shared.core.messages import FolderLook, JobsEnded, SweepExpansion, SweepPart
 from shared.core.ports import Ports
-from shared.core.refusals import refused
+from shared.core.refusals import KeyTaken, refused
 from shared.intake.accept import Accepted
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
 from shared.intake.drop import FolderResult, look_at_folder
@@ -26,8 +26,6 @@ log = logging.getLogger(__name__)
 
 #: Errors of storage, of a cluster or of the settings: the message itself may be right.
 _OUTAGE = (Unavailable, EngineError, TimeoutError)
-#: What `accept` says of a key that another payload has (HTTP 422).
-_KEY_TAKEN = 422
 
 
 async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
@@ -161,9 +159,7 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
                 ports, request, door="queue", source="queue", key=f"message:{key}", name=name
             )
         ]
-    except Misuse as error:
-        if error.status != _KEY_TAKEN:
-            raise
+    except KeyTaken as error:
         problem = refused("SW108", "/idempotencyKey", str(error), error.remedy)
         envelope = request.envelope.model_copy(update={"sweep": None})
         again = replace(request, key=None, envelope=envelope, problems=(*request.problems, problem))

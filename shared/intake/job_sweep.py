@@ -12,12 +12,12 @@ from dataclasses import dataclass, replace
 
 from shared.core.errors import Unavailable
 from shared.core.identity import job_id
-from shared.core.job import Budget, Job, JobState
+from shared.core.job import Budget
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.messages import digest
 from shared.core.ports import Ports
-from shared.core.refusals import key_taken
-from shared.intake.accept import Accepted, accept
+from shared.core.refusals import key_claimed, key_taken
+from shared.intake.accept import Accepted, accept, key_holder
 from shared.intake.candidate import Candidate, KeyedDraft, draft_of, key_of
 from shared.intake.facts import cluster_for
 from shared.intake.message import Request
@@ -38,6 +38,8 @@ log = logging.getLogger(__name__)
 
 #: Jobs that are recorded at once, before it is noted that they are.
 _AT_ONCE = 50
+#: How often an id is claimed that jobs take meanwhile, each of which is rejected.
+_CLAIMS = 10
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     existing = await ports.job_sweeps.get(sweep_id(key))
     if existing is not None:
         return await _joined(ports, existing, candidate)
-    if (job := await _holder(ports, key)) is not None:
+    if (job := (await key_holder(ports, key)).job) is not None:
         raise key_taken(f"job {job.id}")
     cluster = await cluster_for(ports, candidate.request)
     keyed = draft_of(ports, candidate, cluster)
@@ -79,6 +81,7 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
         if not sample.draft.valid:
             return AcceptedSweep(None, await accept(ports, one, sample))
     sweep = _record(ports, candidate, keyed, len(every))
+    await _claim(ports, sweep)
     stored = await ports.job_sweeps.create(sweep, keyed.draft.document)
     if stored.sweep != sweep:
         return await _joined(ports, stored, candidate)
@@ -87,14 +90,18 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     return AcceptedSweep(stored.sweep, None, True, keyed.draft.notes)
 
 
-async def _holder(ports: Ports, key: str) -> Job | None:
-    """The job that a key belongs to, of those that were not rejected. Costs one point read."""
-    generation = 1
-    while (stored := await ports.ledger.get(job_id(key, generation))) is not None:
-        if stored.job.state is not JobState.REJECTED:
-            return stored.job
-        generation += 1
-    return None
+async def _claim(ports: Ports, sweep: JobSweep) -> None:
+    """Take the id that a job with the same key would get. Raises KeyTaken where a job was quicker.
+
+    A crash after it leaves the claim: the same request goes on from there, and no job gets the key.
+    """
+    for _ in range(_CLAIMS):
+        holder, generation = await key_holder(ports, sweep.key)
+        if holder is not None:
+            raise key_claimed(f"job {holder.id}")
+        if await ports.job_sweeps.claim(sweep.id, job_id(sweep.key, generation)):
+            return
+    raise Unavailable(f"the key of {sweep.id} could not be claimed")
 
 
 async def _joined(ports: Ports, stored: StoredSweep, candidate: Candidate) -> AcceptedSweep:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.core.engine import Why
@@ -327,7 +327,21 @@ def _swept_and_archived(run: Run) -> None:
     run.messages.append(Message(late))
 
 
+def _one_key(run: Run) -> None:
+    """A job and a sweep of one job with the same key, at once: the loser is rejected."""
+    sweep = _keyed("a", sweep={"lr": [0.1]})
+    run.messages += [message(_keyed("a"), "m1", twin=True), message(sweep, "m2", twin=True)]
+
+
+def _one_key_later(run: Run) -> None:
+    """The same, the sweep first."""
+    _one_key(run)
+    run.messages = [replace(one, twin=False) for one in reversed(run.messages)]
+
+
 SWEPT = Story("jobs of a sweep", _swept, 3, 3)
+ONE_KEY_LATER = Story("a sweep, and then a job with its key", _one_key_later, 2, 1)
+ONE_KEY = Story("a job and a sweep with one key at once", _one_key, 2, 1)
 SWEPT_IN_PARTS = Story("jobs of a sweep, swept in parts", _swept, 3, 3, parts=2)
 CANCELLED = Story("a cancelled job", _cancelled)
 FAILED = Story("a job that fails, and says why", _failed)
@@ -345,6 +359,8 @@ JOB_SWEEPS = (
     Story("a sweep that is cancelled", _swept_away, 3, None),
     Story("jobs of a sweep whose ends are told", _swept_and_told, 3, 3),
     Story("a sweep that is archived", _swept_and_archived, 3, 3),
+    ONE_KEY,
+    ONE_KEY_LATER,
 )
 STORIES = (
     Story("one message", _one),

@@ -14,7 +14,7 @@ from shared.core.ledger.records import Active
 from shared.core.notify.events import Notice
 from tests.crash.chaos import Fault
 from tests.crash.simulate import simulate
-from tests.crash.stories import SWEPT, SWEPT_IN_PARTS, Story, play
+from tests.crash.stories import ONE_KEY, ONE_KEY_LATER, SWEPT, SWEPT_IN_PARTS, Story, play
 
 Patch = pytest.MonkeyPatch
 
@@ -51,12 +51,39 @@ def the_end_is_not_reported(patch: Patch) -> None:
     patch.setattr(TableJobSweeps, "end", mutant)
 
 
+def the_key_is_not_claimed(patch: Patch) -> None:
+    async def mutant(port: TableJobSweeps, sweep_id: str, job_id: str) -> bool:
+        return True
+
+    patch.setattr(TableJobSweeps, "claim", mutant)
+
+
+def a_claim_is_not_respected(patch: Patch) -> None:
+    original = TableJobSweeps.claim
+
+    async def mutant(port: TableJobSweeps, sweep_id: str, job_id: str) -> bool:
+        await original(port, sweep_id, job_id)
+        return True
+
+    patch.setattr(TableJobSweeps, "claim", mutant)
+
+
+def a_claim_is_not_known_again(patch: Patch) -> None:
+    async def mutant(port: TableJobSweeps, job_id: str) -> None:
+        return None
+
+    patch.setattr(TableJobSweeps, "claimant", mutant)
+
+
 CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (one_seat_too_many, SWEPT),
     (submitted_without_a_seat, SWEPT),
     (a_seat_stays_after_the_end, SWEPT),
     (the_end_is_not_reported, SWEPT),
     (one_seat_too_many, SWEPT_IN_PARTS),
+    (the_key_is_not_claimed, ONE_KEY),
+    (a_claim_is_not_respected, ONE_KEY),
+    (a_claim_is_not_known_again, ONE_KEY_LATER),
 )
 
 

@@ -2,7 +2,8 @@
 
 `w|<id>` the record · `s|<id>` its template, and `p|<id>` the key alone, while it has not ended. `p|` comes
 after `o|`, so the range query of a shard's unfinished work finds it, too. `v|<time>|<id>` it ended then, and
-is not archived yet.
+is not archived yet. `j|<id of a job>` stands where a job with the same idempotency key would be recorded, so
+that only one of the two is.
 """
 
 from __future__ import annotations
@@ -39,6 +40,21 @@ class TableJobSweeps:
                 raise Unavailable(f"sweep {sweep.id} could not be recorded") from refused
             return existing
         return StoredSweep(sweep, etags[0])
+
+    async def claim(self, sweep_id: str, job_id: str) -> bool:
+        """One write, and a point read where something stands there."""
+        try:
+            await self._store.write(
+                job_id, Operation("create", rows.claim_row(sweep_id, job_id, self._store.shards))
+            )
+        except Refused:
+            return await self.claimant(job_id) == sweep_id
+        return True
+
+    async def claimant(self, job_id: str) -> str | None:
+        """A point read."""
+        row = await self._store.row(job_id, f"j|{job_id}")
+        return str(row.row["Sweep"]) if row is not None and row.row.get("Sweep") else None
 
     async def get(self, sweep_id: str) -> StoredSweep | None:
         """A point read."""

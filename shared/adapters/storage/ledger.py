@@ -69,7 +69,7 @@ class TableLedger:
                     job = self._store.read(row.row, rows.record_of)
                     stored = rows.stored_of(row.row, row.written)
                     return self._remember(Stored(job, row.etag, stored))
-            if row is None:
+            if row is None or row.row.get("Sweep"):  # a sweep claimed its key
                 self._records.pop(job_id, None)
                 return None
         stub = rows.row_of(job_id, f"j|{job_id}", self._shards)

@@ -42,6 +42,11 @@ def stub_row(job: Job, shards: int) -> Entity:
     return {**row_of(job.id, f"j|{job.id}", shards), "State": ""}
 
 
+def claim_row(sweep_id: str, job_id: str, shards: int) -> Entity:
+    """What takes the key of a job's record for a sweep that has the same idempotency key."""
+    return {**row_of(job_id, f"j|{job_id}", shards), "State": "", "Sweep": sweep_id}
+
+
 def record_row(job: Job, shards: int) -> Entity:
     """The record of a job that has ended."""
     return {

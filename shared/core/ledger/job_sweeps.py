@@ -42,6 +42,15 @@ class JobSweeps(Protocol):
     async def create(self, sweep: JobSweep, template: JsonObject) -> StoredSweep:
         """Record a sweep with its template, whose secrets are sealed. The existing one if its id is taken."""
 
+    async def claim(self, sweep_id: str, job_id: str) -> bool:
+        """Keep a job with the same idempotency key from being recorded under this id.
+
+        Whether the claim stands now; False where a record, or another claim, was first.
+        """
+
+    async def claimant(self, job_id: str) -> str | None:
+        """The sweep that claimed the id; None for an id that none claimed."""
+
     async def get(self, sweep_id: str) -> StoredSweep | None:
         """The record as it is stored now; None for an unknown id."""
 

@@ -18,7 +18,7 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
-from shared.intake.accept import runs_again
+from shared.intake.accept import runs_again, sweep_with_key
 from shared.intake.candidate import Candidate, draft_of, record
 from shared.intake.explanation.explain_run import describe_run
 from shared.intake.explanation.forecast import Ahead, nodes_to_add
@@ -101,6 +101,8 @@ async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, li
     while True:
         job = record(ports, candidate, draft, key, generation)
         existing = await ports.ledger.get(job.id) if live else None
+        if existing is None and live and draft.valid and candidate.drop is None:
+            return _Foreseen(job, None, await sweep_with_key(ports, job))
         if existing is None or generation >= candidate.generation + _GENERATIONS:
             return _Foreseen(job, None, None)
         try:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
+from shared.intake.accept import key_holder
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.explanation.explain import explain
 from shared.jobspec import JsonObject, combinations, filled, text_of
@@ -27,7 +28,8 @@ async def explain_sweep(
     every = combinations(envelope.sweep or {})
     total, values = len(every), every[0]
     parallel = min(envelope.parallel or total, total)
-    identity = sweep_id(key_of(candidate.source, candidate.key)) if keyed and live else None
+    key = key_of(candidate.source, candidate.key)
+    identity = sweep_id(key) if keyed and live else None
     existing = await ports.job_sweeps.get(identity) if identity else None
     body = await explain(ports, _first(candidate, values, total), keyed=False, live=live)
     shown = ", ".join(f"{name}={text_of(value)}" for name, value in values.items())
@@ -42,6 +44,9 @@ async def explain_sweep(
         body["verdict"] = "duplicate"
     elif existing is not None:
         summary = f"It would be refused: its idempotency key belongs to the sweep {existing.sweep.id}."
+        body["verdict"] = "refused"
+    elif identity and (holder := (await key_holder(ports, key)).job) is not None:
+        summary = f"It would be refused: its idempotency key belongs to job {holder.id}."
         body["verdict"] = "refused"
     return body | {"summary": summary, "sweep": members}
 

@@ -15,10 +15,13 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.errors import Exists
+from shared.core.identity import job_id
 from shared.core.job import JobState, Receiver
 from shared.core.job_sweeps.record import JobSweep, sweep_id
 from shared.core.notify.sweep_event import notice_of_end
 from tests.doubles.memory import MemoryLedger
+from tests.unit.recorded import job_of
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TEMPLATE = {"properties": {"nodeCount": 1}}
@@ -69,6 +72,24 @@ async def test_a_sweep_is_recorded_once_and_named_until_it_has_ended(store: Stor
     assert await port.template(sweep.id) == TEMPLATE
     assert await _open(store) == [sweep.id]
     assert await port.get(sweep_id("unknown")) is None
+
+
+async def test_a_claim_and_the_record_of_a_job_keep_each_other_out(store: Store) -> None:
+    port, ledger, mine, other = TableJobSweeps(store), TableLedger(store), sweep_id("k"), sweep_id("other")
+    claimed, job = job_of(id=job_id("k", 1)), job_of(id=job_id("k", 2))
+    await ledger.create(job, None, None)
+
+    assert await port.claim(mine, claimed.id)
+    assert await port.claim(mine, claimed.id), "a claim may be repeated"
+    assert not await port.claim(other, claimed.id)
+    assert not await port.claim(mine, job.id)
+    with pytest.raises(Exists):
+        await ledger.create(claimed, None, None)
+
+    assert await ledger.get(claimed.id) is None
+    assert await port.claimant(claimed.id) == mine
+    assert await port.claimant(job.id) is None
+    assert await port.claimant(job_id("k", 3)) is None
 
 
 async def test_only_one_of_two_writers_of_a_version_succeeds(store: Store) -> None:

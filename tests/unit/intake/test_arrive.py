@@ -12,6 +12,7 @@ from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop, JobState
 from shared.core.messages import sweep_message
+from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.intake.arrive import blob_arrived, message_arrived, poison_arrived
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.dead_letter import REDRIVE, bury, hold
@@ -131,14 +132,23 @@ class Refuses(MemoryLedger):
         return await super().create(*args)
 
 
-@pytest.mark.parametrize("status", [413, 422])
+@pytest.mark.parametrize(
+    "error",
+    [
+        Misuse("this cannot be", status=413),
+        Misuse("this cannot be", status=422),
+        key_taken("another"),
+        key_claimed("another"),
+    ],
+    ids=["413", "422", "taken", "claimed"],
+)
 async def test_of_what_a_person_did_wrong_only_a_taken_key_becomes_a_record(
-    world: World, status: int
+    world: World, error: Misuse
 ) -> None:
     world.ledger = ledger = Refuses(world.clock)
     world.use(ledger=ledger)
-    ledger.error = Misuse("this cannot be", status=status, remedy="mend it")
-    if status != 422:
+    ledger.error = error
+    if not isinstance(error, KeyTaken):
         with pytest.raises(Misuse, match="this cannot be"):
             await message_arrived(world.ports, BODY, "m1")
         assert ledger.jobs == []
@@ -147,7 +157,7 @@ async def test_of_what_a_person_did_wrong_only_a_taken_key_becomes_a_record(
     (accepted,) = await message_arrived(world.ports, BODY, "m1")
 
     assert accepted.job.state is JobState.REJECTED
-    assert [p["remedy"] for p in accepted.job.problems if p["code"] == "SW108"] == ["mend it"]
+    assert [p["remedy"] for p in accepted.job.problems if p["code"] == "SW108"] == [error.remedy]
 
 
 # Requests

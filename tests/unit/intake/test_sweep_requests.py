@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections import Counter
 from typing import Any
@@ -9,12 +10,16 @@ from typing import Any
 import pytest
 
 from shared.core.errors import Misuse
+from shared.core.identity import job_id
 from shared.core.job import JobState
+from shared.core.job_sweeps.record import sweep_id
 from shared.intake import accept as intake
 from shared.intake.accept import Accepted
+from shared.intake.candidate import key_of
 from shared.intake.job_sweep import AcceptedSweep
 from shared.intake.message import Request, read_request
-from shared.intake.request_door import request_arrived, sweep_requested
+from shared.intake.request_door import request_arrived, request_explained, sweep_requested
+from shared.jobspec import JsonObject
 from tests.unit.lifecycle.job_sweeps.swept import sweep_message
 from tests.unit.world import World, job_json
 
@@ -65,6 +70,56 @@ async def test_the_key_of_a_sweep_is_no_key_of_a_job(world: World) -> None:
 
     assert refused.value.status == 422
     assert len(world.ledger.jobs) == 4
+
+
+@pytest.mark.parametrize("first", [_post, _post_job], ids=["sweep first", "job first"])
+async def test_of_a_job_and_a_sweep_with_one_key_at_once_the_loser_gets_409(world: World, first: Any) -> None:
+    second = _post_job if first is _post else _post
+
+    answers = await asyncio.gather(first(world), second(world), return_exceptions=True)
+
+    (error,) = [answer for answer in answers if isinstance(answer, BaseException)]
+    assert isinstance(error, Misuse)
+    assert error.status == 409
+    assert "new key" in error.remedy
+    jobs = {job.sweep is None for job in world.ledger.jobs}
+    assert len(jobs) == 1, "jobs of the sweep and a job of its own"
+    winner = _post_job if jobs == {True} else _post
+    assert not (await winner(world)).created
+
+
+async def test_a_sweep_that_was_not_recorded_after_its_claim_is_recorded_by_its_next_message(
+    world: World,
+) -> None:
+    key = key_of("http:ann", "k")
+    await world.ports.job_sweeps.claim(sweep_id(key), job_id(key, 1))
+
+    with pytest.raises(Misuse, match=sweep_id(key)) as refused:
+        await _post_job(world)
+    foreseen = await explained(world, {"spec": job_json()})
+    rejected = await _post(world, spec=job_json(nodeCount=-1))
+    accepted = await _post(world)
+
+    assert refused.value.status == 409
+    assert foreseen["verdict"] == "refused"
+    assert rejected.rejected is not None
+    assert rejected.rejected.created
+    assert (accepted.accepted.id, accepted.accepted.total) == (sweep_id(key), 4)
+
+
+async def test_explain_says_that_the_key_belongs_to_the_other_kind(world: World) -> None:
+    job, sweep = (await _post_job(world, key="job")).job, (await _post(world, key="sweep")).accepted
+
+    of_sweep = await explained(world, sweep_message(), key="job")
+    of_job = await explained(world, {"spec": job_json()}, key="sweep")
+
+    assert (of_sweep["verdict"], of_job["verdict"]) == ("refused", "refused")
+    assert job.id in of_sweep["summary"]
+    assert sweep.id in of_job["summary"]
+
+
+async def explained(world: World, document: dict[str, Any], key: str = "k") -> JsonObject:
+    return await request_explained(world.ports, _request(world, document), source="http:ann", key=key)
 
 
 async def test_the_key_of_a_rejected_job_is_free_and_of_its_successor_is_not(world: World) -> None:
