@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -112,7 +113,7 @@ async def answer_jobs(page: Page, jobs: Callable[[Mapping[str, str]], dict[str, 
     return addresses
 
 
-async def hold(page: Page, pattern: str) -> list[Route]:
+async def hold(page: Page, pattern: str | re.Pattern[str]) -> list[Route]:
     """Answer no call; the calls, as they come."""
     held: list[Route] = []
 

@@ -18,6 +18,11 @@ export class ApiError extends Error {
   ) {
     super(message);
   }
+
+  /** Whether the same call may be answered later: nothing came, too much was asked at once, or the deployment is not well. */
+  get isPassing(): boolean {
+    return this.status === 0 || this.status === 429 || this.status >= 500;
+  }
 }
 
 const UNKNOWN_CALLER = "slipway-unknown-caller";
@@ -36,11 +41,12 @@ interface Options {
   body?: string;
   headers?: Record<string, string>;
   signal?: AbortSignal;
-  /** Milliseconds until no answer counts as none. */
-  patience?: number;
+  /** Called with each piece of the answer; from then on, its patience begins anew. */
+  onPiece?: (bytes: number) => void;
 }
 
-const PATIENCE = 60_000;
+/** Milliseconds until no answer counts as none: one who clicks waits less than a poll in the background. */
+export const PATIENCE = { GET: 60_000, POST: 30_000 } as const;
 
 export function address(path: string, query: Query = {}): URL {
   const url = new URL(path, API);
@@ -52,14 +58,27 @@ export function address(path: string, query: Query = {}): URL {
 
 /** The whole answer of one call. Throws ApiError for any refusal, and where nothing, or only a part, comes back. */
 export async function call(path: string, options: Options = {}): Promise<Response> {
-  const { signal, patience = PATIENCE } = options;
-  const late = AbortSignal.timeout(patience);
+  const { signal, method = "GET", onPiece } = options;
+  const late = new AbortController();
+  let timer: number | undefined;
+  const wait = () => {
+    window.clearTimeout(timer);
+    timer = window.setTimeout(() => late.abort(), PATIENCE[method]);
+  };
+  const piece = (bytes: number) => {
+    if (onPiece === undefined) return;
+    wait();
+    onPiece(bytes);
+  };
   let answer: Response;
+  wait();
   try {
-    answer = await complete(await send(path, options, signal === undefined ? late : AbortSignal.any([signal, late])));
+    answer = await complete(await send(path, options, signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])), piece);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw new ApiError(0, "The deployment does not answer", "The page tries again by itself.", false);
+    throw noAnswer(method, late.signal.aborted);
+  } finally {
+    window.clearTimeout(timer);
   }
   if (answer.status === 401) window.dispatchEvent(new Event(UNKNOWN_CALLER));
   if (!answer.ok && answer.status !== 304) throw await refusal(answer);
@@ -79,10 +98,22 @@ function send(path: string, { method = "GET", query, body, headers }: Options, s
   });
 }
 
+/** A call that changes something may have arrived; all of them can be made twice. */
+function noAnswer(method: "GET" | "POST", isLate: boolean): ApiError {
+  const message = isLate ? `The deployment has not answered for ${PATIENCE[method] / 1000} s` : "The deployment does not answer";
+  return new ApiError(0, message, method === "POST" ? "It may have done it all the same; to try again is safe." : "", false);
+}
+
 /** The same answer when all of it has come: the connection may break in its middle. */
-async function complete(answer: Response): Promise<Response> {
+async function complete(answer: Response, onPiece: (bytes: number) => void): Promise<Response> {
   const { status, headers } = answer;
-  const body = await answer.blob();
+  const counted = new TransformStream<Uint8Array, Uint8Array>({
+    transform(chunk, out) {
+      onPiece(chunk.length);
+      out.enqueue(chunk);
+    },
+  });
+  const body = await new Response(answer.body?.pipeThrough(counted) ?? null).blob();
   return new Response([204, 304].includes(status) ? null : body, { status, headers });
 }
 

@@ -30,6 +30,11 @@ function silent(start: number): ApiError {
   return new ApiError(0, "No complete answer has come", "The page goes on waiting.", false, [], problem);
 }
 
+/** What a poll asks for needs no click to be asked for again. */
+function repeated({ status, message, remedy, problem }: ApiError): ApiError {
+  return new ApiError(status, message, `${remedy} The page tries again by itself.`.trim(), false, [], problem);
+}
+
 interface Options<T> {
   /** The longest pause while nothing changes. */
   latest?: number;
@@ -73,7 +78,7 @@ export function usePoll<T>(
         if (ends.signal.aborted) return;
         if (!(error instanceof ApiError)) throw error;
         outcome = "error";
-        setShown((before) => ({ ...before, error }));
+        setShown((before) => ({ ...before, error: error.isPassing ? repeated(error) : error }));
         if (error.status === 401) return; // until the caller signs in
       } finally {
         window.clearTimeout(silence);

@@ -176,5 +176,5 @@ async def test_a_log_is_saved_whole_while_it_grows_and_a_failure_is_said(
 
     await page.route("**/files/stdouterr/stdout.txt", fail)
     await page.get_by_role("button", name="Download").click()
-    await expect(page.get_by_role("alert")).to_contain_text("the cluster does not answer wait")
+    await expect(page.get_by_role("alert")).to_contain_text("the cluster does not answer. wait")
     await expect(page.get_by_role("button", name="Download")).to_be_enabled()

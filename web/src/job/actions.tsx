@@ -1,26 +1,26 @@
 import { useMemo, useState } from "preact/hooks";
 import { ENDS, type JobDetail } from "../answers";
-import { type ApiError, call, json } from "../api";
-import { Refusal } from "../parts/parts";
+import { call, json } from "../api";
+import { Outcome, useDeed } from "../parts/deed";
 import { useRights } from "../rights";
 import { link } from "../route";
-import { attempt, onceKey } from "./attempt";
+import { onceKey } from "./once";
 
 /** Cancel a job that runs, after a second click; run one that has ended again. */
 export function Actions({ job, onChange }: { job: JobDetail; onChange: () => void }) {
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed();
   const [isAsking, ask] = useState(false);
   const { maySubmit, mayChange } = useRights();
   const path = `jobs/${encodeURIComponent(job.id)}`;
   const key = useMemo(onceKey, [job.id]);
   const cancel = () =>
-    attempt(setError, async () => {
+    deed.click(async () => {
       ask(false);
       await call(`${path}/cancel`, { method: "POST" });
       onChange();
     });
   const rerun = () =>
-    attempt(setError, async () => {
+    deed.click(async () => {
       const receipt = await (await call(`${path}/receipt`)).text();
       const headers = { "idempotency-key": key };
       const again = await json<JobDetail>(`${path}/rerun`, { method: "POST", body: receipt, headers });
@@ -38,7 +38,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
           )
         ) : (
           <>
-            <button type="button" onClick={() => void rerun()}>
+            <button type="button" aria-disabled={deed.isBusy} onClick={() => void rerun()}>
               Run again
             </button>
             <a class="button" href={link(["new"], { from: job.id })}>
@@ -56,11 +56,11 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
           </button>
         </>
       ) : (
-        <button type="button" disabled={job.cancelRequested === true} onClick={() => ask(true)}>
+        <button type="button" disabled={job.cancelRequested === true} aria-disabled={deed.isBusy} onClick={() => deed.isBusy || ask(true)}>
           Cancel
         </button>
       )}
-      <Refusal error={error} />
+      <Outcome deed={deed} />
     </div>
   );
 }

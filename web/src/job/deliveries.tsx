@@ -1,10 +1,10 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { Job } from "../answers";
-import { type ApiError, call, Feed } from "../api";
+import { call, Feed } from "../api";
+import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
-import { attempt } from "./attempt";
 
 interface Try {
   at: string;
@@ -26,17 +26,18 @@ export function Deliveries({ job }: { job: Job }) {
   const { maySubmit, mayChange } = useRights();
   const feed = useMemo(() => new Feed<{ events: JobEvent[] }>(path), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST });
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed();
   const events = polled.value?.events ?? [];
   const again = (event: JobEvent) =>
-    attempt(setError, async () => {
+    deed.click(async () => {
       await call(`events/${encodeURIComponent(event.id)}/redeliver`, { method: "POST" });
       polled.again();
     });
   return (
     <section aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>
-      <Refusal error={error ?? polled.error} />
+      <Refusal error={polled.error} />
+      <Outcome deed={deed} />
       {polled.value && events.length === 0 && <p class="quiet">No event of this job has a receiver.</p>}
       {events.map((event) => (
         <article key={event.id}>
@@ -46,7 +47,7 @@ export function Deliveries({ job }: { job: Job }) {
           <p class="quiet">
             <code>{event.id}</code>{" "}
             {maySubmit && mayChange(job) && (
-              <button type="button" onClick={() => void again(event)}>
+              <button type="button" aria-disabled={deed.isBusy} onClick={() => void again(event)}>
                 Send again
               </button>
             )}

@@ -1,7 +1,6 @@
-import { useEffect, useState } from "preact/hooks";
 import type { Finding, JobDetail } from "../answers";
-import { ApiError, json } from "../api";
-import { Refusal } from "../parts/parts";
+import { json } from "../api";
+import { Outcome, useReading } from "../parts/deed";
 import { Findings } from "../parts/findings";
 import { Environment } from "./environment";
 import { Marked } from "./marked";
@@ -26,20 +25,14 @@ function Accepted({ document, findings }: { document: Record<string, unknown>; f
 
 /** The job.json as it was accepted, with what was found in it, and the receipt. */
 export function Document({ job }: { job: JobDetail }) {
-  const [receipt, setReceipt] = useState<Receipt>();
-  const [error, setError] = useState<ApiError>();
-  useEffect(() => {
-    json<Receipt>(`jobs/${encodeURIComponent(job.id)}/receipt`).then(
-      (value) => setReceipt(value),
-      (problem) => problem instanceof ApiError && setError(problem),
-    );
-  }, [job.id, job.state]);
+  const path = `jobs/${encodeURIComponent(job.id)}/receipt`;
+  const { value: receipt, reading } = useReading(`${path}\n${job.state}`, (signal) => json<Receipt>(path, { signal }));
   const problems: Finding[] = job.problems ?? [];
   return (
     <section aria-labelledby="document">
       <h2 id="document">job.json</h2>
       <Findings findings={problems} />
-      <Refusal error={error} />
+      <Outcome deed={reading} doing="Loading…" />
       {job.received !== undefined && <Received text={job.received} findings={problems} />}
       {receipt?.accepted && <Accepted document={receipt.accepted} findings={problems} />}
       {receipt?.accepted && <Environment job={job} document={receipt.accepted} />}

@@ -1,8 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { ApiError } from "../api";
+import { PATIENCE } from "../api";
 import { size } from "../format";
-import { Refusal } from "../parts/parts";
-import { attempt } from "./attempt";
+import { Outcome, useDeed } from "../parts/deed";
 import { saveFile } from "./save";
 
 interface Props {
@@ -18,22 +17,21 @@ interface Props {
 /** Saves a file, however long that takes; says how far it is, and why it failed. */
 export function Download({ id, directory, path, grows = false, name }: Props) {
   const [progress, setProgress] = useState("");
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed(PATIENCE.GET);
   const isHere = useRef(true);
   useEffect(() => () => void (isHere.current = false), []);
-  const save = async () => {
-    setProgress("…");
-    const onPart = (read: number, all: number) => isHere.current && setProgress(`${size(read)} of ${size(all)}`);
-    await attempt(setError, () => saveFile(id, directory, path, { grows, onPart }));
-    setProgress("");
-  };
+  const save = () =>
+    deed.click(async () => {
+      setProgress("");
+      const onPart = (read: number, all?: number) => isHere.current && setProgress(all === undefined ? size(read) : `${size(read)} of ${size(all)}`);
+      await saveFile(id, directory, path, { grows, onPart });
+    });
   return (
     <>
-      <button type="button" disabled={progress !== ""} onClick={() => void save()}>
+      <button type="button" aria-disabled={deed.isBusy} onClick={() => void save()}>
         Download{name && <span class="hidden"> {name}</span>}
       </button>
-      {progress && <span class="quiet">{progress}</span>}
-      <Refusal error={error} />
+      <Outcome deed={deed} progress={progress} />
     </>
   );
 }

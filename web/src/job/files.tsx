@@ -1,7 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError, json } from "../api";
+import { json, type Query } from "../api";
 import { size } from "../format";
-import { Refusal, Time } from "../parts/parts";
+import { Outcome, useReading } from "../parts/deed";
+import { Time } from "../parts/parts";
 import { link } from "../route";
 import { Download } from "./download";
 import { Preview } from "./preview";
@@ -44,7 +45,8 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
           </a>
         ))}
       </nav>
-      <Refusal error={listed.error ?? outputs.error} />
+      <Outcome deed={listed.reading} doing="Loading…" />
+      <Outcome deed={outputs.reading} doing="" />
       {folders.length > 0 && (
         <p>
           <a href={address(directory, ...folders.slice(0, -1))}>↑ {folders.slice(0, -1).at(-1) ?? directory}</a>
@@ -114,16 +116,7 @@ function Closed({ file, href }: { file: Entry; href: string }) {
   return <a href={href}>{file.name}/</a>;
 }
 
-function useAnswer<T>(path: string, query: Record<string, string>, ended: boolean) {
-  const [state, setState] = useState<{ value?: T; error?: ApiError }>({});
-  useEffect(() => {
-    const ends = new AbortController();
-    setState({});
-    json<T>(path, { query, signal: ends.signal }).then(
-      (value) => setState({ value }),
-      (error) => error instanceof ApiError && setState({ error }),
-    );
-    return () => ends.abort();
-  }, [path, JSON.stringify(query), ended]);
-  return state;
+/** What the job wrote, as it is now, and as it is when the job has ended. */
+function useAnswer<T>(path: string, query: Query, ended: boolean) {
+  return useReading(JSON.stringify([path, query, ended]), (signal) => json<T>(path, { query, signal }));
 }

@@ -1,10 +1,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { ENDS, type JobDetail } from "../answers";
-import { type ApiError, json } from "../api";
+import { json, PATIENCE } from "../api";
+import { Outcome, useDeed } from "../parts/deed";
 import { Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
 import { plain, runs } from "./ansi";
-import { attempt } from "./attempt";
 import { Download } from "./download";
 import type { Block } from "./lines";
 import { Part, useMatches } from "./matches";
@@ -24,7 +24,7 @@ export function Log({ job }: { job: JobDetail }) {
   const [isFollowed, follow] = useState(true);
   const [isWrapped, wrap] = useState(true);
   const [search, find] = useState("");
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed(PATIENCE.GET);
   const name = names.includes(chosen) ? chosen : (names[0] ?? "stdout.txt");
   const { tail, polled } = useTail(job, name);
   const { lines } = tail;
@@ -32,7 +32,7 @@ export function Log({ job }: { job: JobDetail }) {
   const { box, hold, scrolled } = usePlace(isFollowed && !lines.isCut, () => follow(false));
   const earlier = () => {
     follow(false);
-    return attempt(setError, async () => {
+    return deed.click(async () => {
       await tail.earlier();
       hold();
     });
@@ -62,8 +62,9 @@ export function Log({ job }: { job: JobDetail }) {
         <Check label="Wrap" value={isWrapped} onChange={wrap} />
         <Download id={job.id} directory="stdouterr" path={name} grows={!ENDS.has(job.state)} />
       </form>
-      <Refusal error={error ?? polled.error} readAt={polled.readAt} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
       <Part tail={tail} count={search === "" ? undefined : matches.count} onEarlier={() => void earlier()} onLatest={latest} />
+      <Outcome deed={deed} />
       <div class={`log ${isWrapped ? "wrapped" : ""}`} ref={box} role="log" aria-label={name} aria-live="off" tabIndex={0} onScroll={scrolled}>
         {lines.blocks.map((block) => (
           <BlockText key={block.id} block={block} shown={matches.linesOf(block)} />

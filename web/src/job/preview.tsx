@@ -1,6 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { ApiError } from "../api";
-import { Refusal } from "../parts/parts";
+import { Outcome, useReading } from "../parts/deed";
 import { readStart } from "./save";
 
 /** Bytes that are read of a text, and of an image. */
@@ -20,14 +19,10 @@ interface Props {
 export function Preview({ id, directory, path }: Props) {
   const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
   const image = IMAGES[extension];
-  const [data, setData] = useState<Uint8Array<ArrayBuffer>>();
-  const [error, setError] = useState<ApiError>();
+  const { value: data, reading } = useReading([id, directory, path].join("/"), (signal) => readStart(id, directory, path, image ? IMAGE : TEXT, signal));
   const [isBroken, setBroken] = useState(false);
-  useEffect(() => {
-    readStart(id, directory, path, image ? IMAGE : TEXT).then(setData, (problem) => problem instanceof ApiError && setError(problem));
-  }, [path]);
-  if (error) return error.status === 416 ? <p class="quiet">The file is empty.</p> : <Refusal error={error} />;
-  if (data === undefined) return <p role="status">Loading…</p>;
+  if (reading.error?.status === 416) return <p class="quiet">The file is empty.</p>;
+  if (data === undefined) return <Outcome deed={reading} doing="Loading…" />;
   if (image && !isBroken) return <Picture data={data} type={image} name={path} onBroken={() => setBroken(true)} />;
   const beginning = data.subarray(0, TEXT);
   const broken = isBroken && <p role="status">This is no image of the kind that its name says, or only a part of one.</p>;

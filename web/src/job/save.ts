@@ -2,8 +2,6 @@
 import { ApiError, call } from "../api";
 
 const CHUNK = 8 << 20;
-/** Milliseconds for one part over a slow line. */
-const PATIENCE = 600_000;
 
 export interface Part {
   data: Uint8Array<ArrayBuffer>;
@@ -18,13 +16,13 @@ function place(id: string, directory: string, path: string): string {
 }
 
 /** At most the first bytes of a file. */
-export async function readStart(id: string, directory: string, path: string, bytes: number): Promise<Uint8Array<ArrayBuffer>> {
-  return (await readPart(id, directory, path, 0, bytes - 1)).data;
+export async function readStart(id: string, directory: string, path: string, bytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  return (await readPart(id, directory, path, 0, bytes - 1, signal)).data;
 }
 
 /** The bytes from one to another, both included. */
-export async function readPart(id: string, directory: string, path: string, first: number, last: number): Promise<Part> {
-  return partOf(await call(place(id, directory, path), { headers: { range: `bytes=${first}-${last}` } }));
+export async function readPart(id: string, directory: string, path: string, first: number, last: number, signal?: AbortSignal): Promise<Part> {
+  return partOf(await call(place(id, directory, path), { headers: { range: `bytes=${first}-${last}` }, ...(signal && { signal }) }));
 }
 
 /** At most the last bytes of a file. */
@@ -47,8 +45,8 @@ function span(answer: Response, bytes: number): { start: number; size: number } 
 interface Saving {
   /** Whether more may be written at its end meanwhile: then as much is saved as there was at first. */
   grows: boolean;
-  /** Called with the bytes that are read and those of the file. */
-  onPart: (read: number, size: number) => void;
+  /** Called with the bytes that are read and those of the file, where that is known. */
+  onPart: (read: number, size: number | undefined) => void;
 }
 
 /** Save a file on the reader's disk. The browser shows nothing of it, so nothing in it runs. */
@@ -59,7 +57,9 @@ export async function saveFile(id: string, directory: string, path: string, { gr
   for (let start = 0; start < (size ?? 1); ) {
     const condition: Record<string, string> = tag && !grows ? { "if-match": tag } : {};
     const range = `bytes=${start}-${Math.min(start + CHUNK, size ?? Infinity) - 1}`;
-    const answer = await call(place(id, directory, path), { headers: { range, ...condition }, patience: PATIENCE }).catch(emptied(start));
+    let read = start;
+    const onPiece = (bytes: number) => onPart((read += bytes), size);
+    const answer = await call(place(id, directory, path), { headers: { range, ...condition }, onPiece }).catch(emptied(start));
     if (answer === undefined) break;
     const part = await answer.blob();
     tag = answer.headers.get("etag") ?? "";

@@ -1,26 +1,21 @@
-import { useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import type { JobDetail } from "../answers";
-import { type ApiError, json } from "../api";
-import { attempt } from "../job/attempt";
+import { json } from "../api";
+import { onceKey } from "../job/once";
 import { example } from "../new/example";
-import { Refusal } from "../parts/parts";
+import { Outcome, useDeed } from "../parts/deed";
 import { useRights } from "../rights";
 import { link } from "../route";
 
 /** What a first visit shows on a deployment without jobs: one click runs the example. */
 export function First() {
-  const [error, setError] = useState<ApiError>();
-  const [isSending, send] = useState(false);
+  const deed = useDeed();
+  const key = useMemo(onceKey, []);
   const { maySubmit } = useRights();
   const run = () =>
-    attempt(setError, async () => {
-      send(true);
-      try {
-        const job = await json<JobDetail>("jobs", { method: "POST", body: await example() });
-        location.hash = link(["jobs", job.id, "log"]);
-      } finally {
-        send(false);
-      }
+    deed.click(async () => {
+      const job = await json<JobDetail>("jobs", { method: "POST", body: await example(), headers: { "idempotency-key": key } });
+      location.hash = link(["jobs", job.id, "log"]);
     });
   return (
     <section class="first" aria-labelledby="first">
@@ -28,7 +23,7 @@ export function First() {
       <p>The example trains a classifier of handwritten digits on two nodes. It needs numpy and scikit-learn there, and takes less than a minute.</p>
       <div class="actions">
         {maySubmit && (
-          <button type="button" class="main" disabled={isSending} onClick={() => void run()}>
+          <button type="button" class="main" aria-disabled={deed.isBusy} onClick={() => void run()}>
             Run the example
           </button>
         )}
@@ -36,7 +31,7 @@ export function First() {
           Write a job of your own
         </a>
       </div>
-      <Refusal error={error} />
+      <Outcome deed={deed} />
     </section>
   );
 }

@@ -1,7 +1,7 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Job } from "../answers";
-import { type ApiError, call, Feed } from "../api";
-import { attempt } from "../job/attempt";
+import { call, Feed } from "../api";
+import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, State } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
@@ -24,9 +24,9 @@ export function SweepSummary({ id, job }: { id: string; job: Job | undefined }) 
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST, isFinal: (one) => one.state === "ended" });
   const { mayChange } = useRights();
   const [isAsking, ask] = useState(false);
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed();
   const cancel = () =>
-    attempt(setError, async () => {
+    deed.click(async () => {
       ask(false);
       await call(`${path}/cancel`, { method: "POST" });
       polled.again();
@@ -56,13 +56,14 @@ export function SweepSummary({ id, job }: { id: string; job: Job | undefined }) 
               </button>
             </>
           ) : (
-            <button type="button" disabled={sweep.cancelRequested === true} onClick={() => ask(true)}>
+            <button type="button" disabled={sweep.cancelRequested === true} aria-disabled={deed.isBusy} onClick={() => deed.isBusy || ask(true)}>
               Cancel the sweep
             </button>
           )}
+          <Outcome deed={deed} />
         </div>
       )}
-      <Refusal error={error ?? polled.error} />
+      <Refusal error={polled.error} />
     </section>
   );
 }

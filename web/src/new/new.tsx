@@ -1,11 +1,12 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { JobDetail } from "../answers";
-import { ApiError, json, type Query } from "../api";
+import { json, PATIENCE, type Query } from "../api";
 import { JsonEditor } from "../editor/editor";
 import { fixed } from "../editor/places";
-import { attempt, onceKey } from "../job/attempt";
+import { onceKey } from "../job/once";
+import { Outcome, useDeed } from "../parts/deed";
 import { Findings } from "../parts/findings";
-import { Notice, Refusal } from "../parts/parts";
+import { Notice } from "../parts/parts";
 import { useRights } from "../rights";
 import { link, type Route } from "../route";
 import { earlier } from "./again";
@@ -28,28 +29,23 @@ const FIRST = `{
 /** A job.json or a folder that is checked while it is written, explained, and submitted. */
 export function NewJob({ route }: { route: Route }) {
   const { maySubmit } = useRights();
-  const { text, version, type, put, notes, trouble, load } = useDocument(route.query["from"]);
+  const { text, version, type, put, notes, trouble, loading, load } = useDocument(route.query["from"]);
   const [name, setName] = useState("first");
   const [explanation, setExplanation] = useState<Explanation>();
-  const [error, setError] = useState<ApiError>();
+  const explaining = useDeed();
+  const sending = useDeed();
   const { findings, isValid } = useCheck(text);
-  const [isSending, send] = useState(false);
   const members = membersOf(text);
   const hasName = members.has("name");
   const key = useMemo(onceKey, [text, name]);
   useEffect(() => setExplanation(undefined), [text]);
   const explain = () =>
-    attempt(setError, async () => setExplanation(await json<Explanation>("explain", { method: "POST", body: text })));
+    explaining.click(async () => setExplanation(await json<Explanation>("explain", { method: "POST", body: text })));
   const submit = () =>
-    attempt(setError, async () => {
-      send(true);
-      try {
-        const place = await submitted(text, members.has("sweep"), hasName ? {} : { name }, members.has("idempotencyKey") ? {} : { "idempotency-key": key });
-        forgetDraft();
-        location.hash = place;
-      } finally {
-        send(false);
-      }
+    sending.click(async () => {
+      const place = await submitted(text, members.has("sweep"), hasName ? {} : { name }, members.has("idempotencyKey") ? {} : { "idempotency-key": key });
+      forgetDraft();
+      location.hash = place;
     });
   const drop = (event: DragEvent) => {
     if (!event.dataTransfer?.files.length) return; // text that moves within the editor
@@ -70,6 +66,7 @@ export function NewJob({ route }: { route: Route }) {
             Begin with the example
           </button>
         </div>
+        <Outcome deed={loading} doing="Loading…" />
         {trouble && <Notice kind="error">{trouble}</Notice>}
         {notes.map((note) => (
           <Notice key={note} kind="info">{note}</Notice>
@@ -82,18 +79,19 @@ export function NewJob({ route }: { route: Route }) {
         )}
         <JsonEditor label="job.json" text={text} version={version} findings={findings} onChange={type} />
         <div class="actions">
-          <button type="button" onClick={() => void explain()}>
+          <button type="button" aria-disabled={explaining.isBusy} onClick={() => void explain()}>
             Explain
           </button>
           {maySubmit && (
-            <button type="button" class="main" disabled={isValid === false || isSending} onClick={() => void submit()}>
+            <button type="button" class="main" disabled={isValid === false} aria-disabled={sending.isBusy} onClick={() => void submit()}>
               Submit
             </button>
           )}
           <span role="status">{isValid === undefined ? "" : isValid ? "This document can run." : "This document cannot run."}</span>
         </div>
       </form>
-      <Refusal error={error} />
+      <Outcome deed={explaining} onAgain={() => void explain()} />
+      <Outcome deed={sending} onAgain={() => void submit()} />
       {explanation && <Explained explanation={explanation} />}
       <Findings findings={findings} onFix={(finding) => put(fixed(text, finding.edits ?? []))} />
     </main>
@@ -106,6 +104,7 @@ function useDocument(from: string | undefined) {
   const [state, setState] = useState({ text: before ?? (from === undefined ? FIRST : ""), version: 0 });
   const [notes, setNotes] = useState<string[]>([]);
   const [trouble, setTrouble] = useState("");
+  const loading = useDeed(PATIENCE.GET);
   const put = (text: string) => setState(({ version }) => ({ text, version: version + 1 }));
   const type = (text: string) => {
     if (text !== state.text) keepDraft(from, text);
@@ -119,7 +118,7 @@ function useDocument(from: string | undefined) {
       const text = await coming();
       if (text !== undefined) put(text);
     } catch (error) {
-      if (!(error instanceof FolderError || error instanceof ApiError)) throw error;
+      if (!(error instanceof FolderError)) throw error;
       setTrouble(error.message);
     }
   };
@@ -130,8 +129,8 @@ function useDocument(from: string | undefined) {
     setNotes(remarks);
     return text;
   };
-  useEffect(() => void load(begin), [from]);
-  return { ...state, put, type, notes, trouble, load };
+  useEffect(() => void loading.begin(() => load(begin)), [from]);
+  return { ...state, put, type, notes, trouble, loading, load };
 }
 
 async function textOf(coming: Folder | string | undefined): Promise<string | undefined> {

@@ -1,7 +1,6 @@
 import { useState } from "preact/hooks";
-import { type ApiError, json } from "../api";
-import { attempt } from "../job/attempt";
-import { Refusal } from "../parts/parts";
+import { json, PATIENCE } from "../api";
+import { Outcome, useDeed } from "../parts/deed";
 
 interface Report {
   counted: Record<string, number>;
@@ -12,20 +11,15 @@ interface Report {
 /** Compares drops, ledger, clusters and deliveries, when the reader asks for it. */
 export function Audit() {
   const [report, setReport] = useState<Report>();
-  const [isRunning, run] = useState(false);
-  const [error, setError] = useState<ApiError>();
-  const compare = async () => {
-    run(true);
-    await attempt(setError, async () => setReport(await json<Report>("audit")));
-    run(false);
-  };
+  const deed = useDeed(PATIENCE.GET);
+  const compare = () => deed.click(async () => setReport(await json<Report>("audit")));
   return (
     <section aria-labelledby="audit">
       <h2 id="audit">Audit</h2>
-      <button type="button" disabled={isRunning} onClick={() => void compare()}>
+      <button type="button" aria-disabled={deed.isBusy} onClick={() => void compare()}>
         Compare drops, ledger, clusters and deliveries
       </button>
-      <Refusal error={error} />
+      <Outcome deed={deed} />
       <div role="status">
         {report && (
           <p>

@@ -1,6 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
 import { ApiError, call, json } from "../api";
-import { attempt } from "../job/attempt";
+import { Outcome, useDeed } from "../parts/deed";
 import { Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
@@ -13,12 +13,12 @@ export function Health() {
   const read = useMemo(reader, []);
   const polled = usePoll("health", read, { latest: 4 * LATEST });
   const [reason, setReason] = useState("");
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed();
   const words = polled.value?.words;
   const { isAdmin } = useRights();
   const isPaused = words?.["paused"] === true;
   const toggle = () =>
-    attempt(setError, async () => {
+    deed.click(async () => {
       if (isPaused) await call("resume", { method: "POST" });
       else await call("pause", { method: "POST", query: { reason } });
       polled.again();
@@ -49,12 +49,12 @@ export function Health() {
               <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
             </label>
           )}
-          <button type="button" disabled={words === undefined} onClick={() => void toggle()}>
+          <button type="button" disabled={words === undefined} aria-disabled={deed.isBusy} onClick={() => void toggle()}>
             {isPaused ? "Resume submissions" : "Pause submissions"}
           </button>
         </div>
       )}
-      <Refusal error={error} />
+      <Outcome deed={deed} />
     </section>
   );
 }

@@ -1,6 +1,5 @@
-import { useState } from "preact/hooks";
-import { type ApiError, call } from "../api";
-import { attempt } from "../job/attempt";
+import { call } from "../api";
+import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, Time } from "../parts/parts";
 import { link } from "../route";
 import { useRights } from "../rights";
@@ -34,23 +33,24 @@ export function Operate() {
 
 function DeadLetters() {
   const polled = useList<{ dead: Dead[] }>("dead");
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed();
   const redrive = (one: Dead) =>
-    attempt(setError, async () => {
+    deed.click(async () => {
       await call(`dead/${encodeURIComponent(one.id)}/redrive`, { method: "POST" });
       polled.again();
     });
   return (
     <section aria-labelledby="dead">
       <h2 id="dead">Dead letters</h2>
-      <Refusal error={error ?? polled.error} />
+      <Refusal error={polled.error} />
+      <Outcome deed={deed} />
       {polled.value?.dead.length === 0 && <p class="quiet">There are none.</p>}
       <ul class="files" aria-label="Dead letters">
         {polled.value?.dead.map((one) => (
           <li key={one.id}>
             {one.kind} <code>{one.id}</code> <Time at={one.since} /> <span>{one.reason}</span>
             {one.job && <a href={link(["jobs", one.job, "deliveries"])}>its job</a>}
-            <button type="button" onClick={() => void redrive(one)}>
+            <button type="button" aria-disabled={deed.isBusy} onClick={() => void redrive(one)}>
               Redrive<span class="hidden"> {one.id}</span>
             </button>
           </li>

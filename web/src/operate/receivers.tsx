@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
-import { type ApiError, call, json } from "../api";
-import { attempt } from "../job/attempt";
+import { call, json } from "../api";
+import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, Time } from "../parts/parts";
 import { useList } from "./lists";
 
@@ -26,16 +26,17 @@ const WORDS: Record<Receiver["state"], string> = {
 /** Receivers that have not taken all their events: since when, when they are tried next, and what was given up. */
 export function Receivers() {
   const polled = useList<{ receivers: Receiver[] }>("receivers");
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed();
   const redeliver = (one: Receiver) =>
-    attempt(setError, async () => {
+    deed.click(async () => {
       for (const id of one.deadEvents) await call(`events/${encodeURIComponent(id)}/redeliver`, { method: "POST" });
       polled.again();
     });
   return (
     <section aria-labelledby="receivers">
       <h2 id="receivers">Receivers</h2>
-      <Refusal error={error ?? polled.error} />
+      <Refusal error={polled.error} />
+      <Outcome deed={deed} />
       {polled.value?.receivers.length === 0 && <p class="quiet">Every event was taken.</p>}
       <ul class="files" aria-label="Receivers">
         {polled.value?.receivers.map((one) => (
@@ -56,7 +57,7 @@ export function Receivers() {
               {one.last} {one.pending} pending, {one.dead} dead
             </span>
             {one.dead > 0 && (
-              <button type="button" onClick={() => void redeliver(one)}>
+              <button type="button" aria-disabled={deed.isBusy} onClick={() => void redeliver(one)}>
                 Send {one.deadEvents.length} again<span class="hidden"> to {one.url}</span>
               </button>
             )}
@@ -90,10 +91,10 @@ function ReceiverTest({ onSent }: { onSent: () => void }) {
   const [url, setUrl] = useState("");
   const [secret, setSecret] = useState("");
   const [answer, setAnswer] = useState("");
-  const [error, setError] = useState<ApiError>();
+  const deed = useDeed();
   const send = (event: Event) => {
     event.preventDefault();
-    void attempt(setError, async () => {
+    void deed.click(async () => {
       setAnswer("");
       const body = JSON.stringify({ url, ...(secret ? { secret } : {}) });
       const { outcome, status, said, ms } = await json<{ outcome: string; status: number | null; said: string; ms: number }>(
@@ -114,9 +115,9 @@ function ReceiverTest({ onSent }: { onSent: () => void }) {
         Name of its secret
         <input value={secret} onInput={(event) => setSecret(event.currentTarget.value)} />
       </label>
-      <button type="submit">Send a test</button>
+      <button type="submit" aria-disabled={deed.isBusy}>Send a test</button>
       <span role="status">{answer}</span>
-      <Refusal error={error} />
+      <Outcome deed={deed} />
     </form>
   );
 }

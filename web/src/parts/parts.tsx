@@ -41,17 +41,32 @@ export function Notice({ kind, children }: { kind: "error" | "info"; children: C
   );
 }
 
+interface RefusalProps {
+  error: ApiError | undefined;
+  readAt?: number | undefined;
+  onAgain?: (() => void) | undefined;
+}
+
 /** What went wrong, what the reader can do, and how old that is which the page still shows. */
-export function Refusal({ error, readAt }: { error: ApiError | undefined; readAt?: number | undefined }) {
+export function Refusal({ error, readAt, onAgain }: RefusalProps) {
   const now = useNow();
   if (error === undefined) return null;
   const start = error.problem["since"];
   return (
     <Notice kind="error">
-      <strong>{error.message}</strong> {typeof start === "string" && <>since <Time at={start} />. </>}
+      <strong>{error.message}</strong>
+      {typeof start === "string" ? <> since <Time at={start} />. </> : error.message.endsWith(".") ? " " : ". "}
       {error.remedy}
       <Findings findings={error.findings} />
       {readAt !== undefined && <> What you see is {duration(now - readAt)} old.</>}
+      {onAgain && (
+        <>
+          {" "}
+          <button type="button" onClick={onAgain}>
+            Try again
+          </button>
+        </>
+      )}
     </Notice>
   );
 }
