@@ -93,3 +93,4 @@ resource dropped 'Microsoft.EventGrid/systemTopics/eventSubscriptions@2025-02-15
 }
 
 output topicId string = topic.id
+output topicName string = topic.name

@@ -147,3 +147,5 @@ output AZURE_FUNCTION_APP_NAME string = dispatcher.outputs.name
 output AZURE_KEY_VAULT_NAME string = vault.outputs.name
 output AZURE_STORAGE_ACCOUNT_NAME string = storage.outputs.name
 output SLIPWAY_URL string = dispatcher.outputs.url
+output AZURE_EVENT_TOPIC_NAME string = events.outputs.topicName
+output AZURE_INSIGHTS_NAME string = monitor.outputs.insightsName

@@ -6,16 +6,21 @@ from dataclasses import asdict
 
 from slipway.commands.doctor import app, configuration, machine
 from slipway.commands.doctor.findings import Check, Finding, Options, fail, print_lines
+from slipway.commands.doctor.live import live, quotas
 from slipway.screen import put_json
 
-#: Seconds after which a check is given up.
-_PATIENCE = 60.0
-CHECKS: Sequence[Check] = (machine.check, configuration.check, app.check)
+#: Seconds after which a check is given up; with `live` a drop may take minutes.
+_PATIENCE, _LIVE = 60.0, 600.0
+CHECKS: Sequence[Check] = (machine.check, configuration.check, app.check, quotas.check)
 
 
-def run(options: Options, more: Sequence[Check] = (), *, as_json: bool) -> int:
-    """Look at everything, `more` included, and show it; 1 if something does not work."""
-    findings = asyncio.run(_findings([*CHECKS, *more], options))
+def run(options: Options, more: Sequence[Check] = (), *, is_live: bool = False, as_json: bool) -> int:
+    """Look at everything, `more` included, and show it; 1 if something does not work.
+
+    Of what is deployed on Azure only if `is_live`, and then not at the local stack.
+    """
+    checks = (app.check, quotas.check, live.check) if is_live else (*CHECKS, *more)
+    findings = asyncio.run(_findings(checks, options, _LIVE if is_live else _PATIENCE))
     good = all(one.outcome != "fail" for one in findings)
     if as_json:
         put_json({"ok": good, "findings": list(map(asdict, findings))})
@@ -24,15 +29,16 @@ def run(options: Options, more: Sequence[Check] = (), *, as_json: bool) -> int:
     return 0 if good else 1
 
 
-async def _findings(checks: Sequence[Check], options: Options) -> list[Finding]:
+async def _findings(checks: Sequence[Check], options: Options, patience: float) -> list[Finding]:
     """Run all checks at once; their findings in the order of the checks."""
-    return [one for some in await asyncio.gather(*(_one(check, options) for check in checks)) for one in some]
+    findings = await asyncio.gather(*(_one(check, options, patience) for check in checks))
+    return [one for some in findings for one in some]
 
 
-async def _one(check: Check, options: Options) -> list[Finding]:
+async def _one(check: Check, options: Options, patience: float) -> list[Finding]:
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(patience):
             return await check(options)
     except TimeoutError:
         subject = check.__module__.rpartition(".")[2]
-        return [fail(subject, f"no end within {_PATIENCE:g} s", "run it again")]
+        return [fail(subject, f"no end within {patience:g} s", "run it again")]

@@ -11,8 +11,8 @@ from typing import Literal
 from slipway.screen import put
 from slipway.terminal import RESET, coloured, harmless
 
-Outcome = Literal["ok", "warn", "fail"]
-_COLOURS = {"ok": 32, "warn": 33, "fail": 31}
+Outcome = Literal["ok", "warn", "fail", "skip"]
+_COLOURS = {"ok": 32, "warn": 33, "fail": 31, "skip": 36}
 _NARROWEST = 60
 
 
@@ -28,11 +28,17 @@ class Finding:
 
 @dataclass(frozen=True)
 class Options:
-    """The options of the command: which deployment, and which settings."""
+    """The options of the command: which deployment, which settings, and what of Azure."""
 
     url: str
     key: str = field(repr=False)
     settings_file: Path | None = None
+    subscription: str = ""
+    region: str = ""
+    #: who checks the signature of a test event; "" for none
+    receiver: str = ""
+    #: the address of Azure Resource Manager
+    arm: str = "https://management.azure.com"
 
 
 #: Checks one thing. What a person can mend is a finding, not an exception.
@@ -52,6 +58,11 @@ def warn(subject: str, text: str, remedy: str = "") -> Finding:
 def fail(subject: str, text: str, remedy: str = "") -> Finding:
     """A finding: it does not work."""
     return Finding(subject, "fail", text, remedy)
+
+
+def skip(subject: str, why: str) -> Finding:
+    """A finding: nothing could look at it, and why."""
+    return Finding(subject, "skip", f"not checked: {why}")
 
 
 def private(subject: str, file: Path) -> list[Finding]:
@@ -97,4 +108,6 @@ def _count(findings: Sequence[Finding]) -> str:
     numbers = {word: sum(one.outcome == word for one in findings) for word in ("fail", "warn")}
     names = {"fail": "failure", "warn": "warning"}
     counts = [f"{n} {names[word]}{'' if n == 1 else 's'}" for word, n in numbers.items() if n]
+    if skipped := sum(one.outcome == "skip" for one in findings):
+        counts.append(f"{skipped} not checked")
     return ", ".join(counts) if counts else "everything works"

@@ -1,0 +1,98 @@
+"""What azd keeps of a deployment: the outputs of the template, in `.azure/NAME/.env` of the clone."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from slipway.failure import Failure
+
+_LINE = re.compile(r'(?:export )?([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|(.*))', re.ASCII)
+_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+#: The name that azd takes for its current environment, before the default one.
+_NAME = "AZURE_ENV_NAME"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A deployment, by the names that its template gave its resources."""
+
+    subscription: str
+    group: str
+    app: str
+    vault: str
+    storage: str
+    topic: str
+    insights: str
+    is_private: bool = False
+
+    def path(self, kind: str, name: str) -> str:
+        """The path of a resource of the group."""
+        return f"/subscriptions/{self.subscription}/resourceGroups/{self.group}/providers/{kind}/{name}"
+
+
+def environment(folder: Path, variables: Mapping[str, str]) -> Mapping[str, str]:
+    """The values of azd's environment for a folder within a project; {} for none. Raises Failure.
+
+    AZURE_ENV_NAME names it, else the project's default does.
+    """
+    project = next((one for one in (folder, *folder.parents) if (one / ".azure").is_dir()), None)
+    if project is None:
+        return {}
+    try:
+        name = variables.get(_NAME) or _default(project / ".azure" / "config.json")
+        if not name:
+            return {}
+        if not _ID.fullmatch(name):
+            raise Failure(f"{_NAME} {name[:80]!r} is no name of an environment of azd")
+        return read((project / ".azure" / name / ".env").read_text("utf-8"))
+    except FileNotFoundError:
+        raise Failure(f"azd has no environment {name} in {project}; `azd env list` names them") from None
+    except (OSError, UnicodeError) as error:
+        raise Failure(f"the environment of azd in {project} cannot be read: {error}") from None
+
+
+def read(text: str) -> dict[str, str]:
+    """The values of a file of azd, which quotes them as Go's godotenv does."""
+    values = {}
+    for line in text.splitlines():
+        if match := _LINE.fullmatch(line.strip()):
+            name, quoted, bare = match.groups()
+            values[name] = bare.strip() if quoted is None else re.sub(r"\\(.)", _unescaped, quoted)
+    return values
+
+
+def target_of(values: Mapping[str, str]) -> Target:
+    """The deployment of an environment. Raises Failure where it has not been provisioned."""
+    names = {
+        "subscription": "AZURE_SUBSCRIPTION_ID",
+        "group": "AZURE_RESOURCE_GROUP",
+        "app": "AZURE_FUNCTION_APP_NAME",
+        "vault": "AZURE_KEY_VAULT_NAME",
+        "storage": "AZURE_STORAGE_ACCOUNT_NAME",
+        "topic": "AZURE_EVENT_TOPIC_NAME",
+        "insights": "AZURE_INSIGHTS_NAME",
+    }
+    if absent := [name for name in names.values() if not values.get(name)]:
+        raise Failure(f"azd's environment has no {', '.join(absent)}; run `azd provision` in the clone")
+    results = {member: values[name] for member, name in names.items()}
+    for name, value in results.items():
+        if not re.fullmatch(r"[\w().-]{1,90}", value, re.ASCII):
+            raise Failure(f"azd's environment: {names[name]} {value[:80]!r} is no name of a resource")
+    return Target(**results, is_private=values.get("VNET_ENABLED", "").lower() == "true")
+
+
+def _default(file: Path) -> str:
+    """The name of the default environment; "" where there is none."""
+    try:
+        name = json.loads(file.read_text("utf-8")).get("defaultEnvironment", "")
+    except FileNotFoundError:
+        return ""
+    except (ValueError, AttributeError):
+        raise Failure(f"{file} cannot be read; `azd env select NAME` writes it") from None
+    return str(name)
+
+
+def _unescaped(match: "re.Match[str]") -> str:
+    return {"n": "\n", "r": "\r"}.get(match[1], match[1])

@@ -1,0 +1,105 @@
+"""`slipway doctor --live`: each point of docs/how-to/first-live-run.md that a command proves."""
+
+import os
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from shared.settings import Settings
+from slipway.client.deployment import LOOPBACK, Deployment, find_deployment
+from slipway.commands.doctor.findings import Finding, Options, fail, skip
+from slipway.commands.doctor.live import resources, traffic
+from slipway.commands.doctor.live.arm import Arm, ArmError, resource_manager
+from slipway.commands.doctor.live.azd import Target, environment, target_of
+from slipway.failure import Failure
+from slipway.settings import load
+
+Point = Callable[[], Awaitable[Finding]]
+#: What no command can prove by looking, and how a person does.
+BY_HAND: Mapping[str, str] = {
+    "preview": "`azd provision --preview` is to show no change",
+    "dead letters": "remove the queue, drop a folder, and look into the container dead-letters",
+    "redeploy": "`azd deploy` while 100 jobs are being accepted, then `slipway audit`",
+    "teardown": "`azd down --purge`, then `az resource list --tag azd-env-name=NAME`",
+}
+#: The points that a command proves, in the order of the list.
+POINTS = (
+    *("deployment", "secrets", "package", "keys", "identity"),
+    *("refusal", "entra", "events", "drop", "telemetry", "webhook", "network"),
+)
+_FORBIDDEN = 403
+
+
+async def check(options: Options) -> list[Finding]:
+    """A finding for each point; what is not proved is no failure, and says why."""
+    try:
+        values = environment(Path.cwd(), os.environ)
+        if not values:
+            raise Failure("there is no environment of azd here; go to the clone, and `azd env new NAME`")
+        target = target_of(values)
+        deployment = await _deployment(options, values)
+        settings = _storage(options, target)
+    except Failure as failure:
+        return [fail("live", str(failure))]
+    results = await _resources(options, target)
+    traffics: Mapping[str, Point] = {
+        "refusal": lambda: traffic.refusal(deployment),
+        "entra": lambda: traffic.entra(deployment, values.get("SLIPWAY_API_AUDIENCE", "")),
+        "drop": lambda: traffic.drop(deployment, settings),
+        "webhook": lambda: traffic.webhook(deployment, options.receiver),
+    }
+    for name, point in traffics.items():
+        results[name] = await _finding(name, point)
+    return [*(results[name] for name in POINTS), *(skip(name, why) for name, why in BY_HAND.items())]
+
+
+async def _deployment(options: Options, values: Mapping[str, str]) -> Deployment:
+    """The deployment with its key. Raises Failure where the key is of another one than azd's."""
+    deployment = await find_deployment(options.url, options.key)
+    url = values.get("SLIPWAY_URL", "").rstrip("/")
+    if not options.url and url and deployment.url != url:
+        raise Failure(f"azd deployed {url}, and the profile is for {deployment.url}; `slipway login {url}`")
+    address = urlsplit(deployment.url)
+    if address.scheme == "http" and address.hostname not in LOOPBACK:
+        raise Failure(f"{deployment.url} would show the key to others on the way; give an https address")
+    return deployment
+
+
+def _storage(options: Options, target: Target) -> Settings:
+    """Where drops go: the file of settings if one is named, else the account that was deployed."""
+    if options.settings_file:
+        return load(options.settings_file, os.environ).settings
+    return traffic.storage_of(target.storage)
+
+
+async def _resources(options: Options, target: Target) -> dict[str, Finding]:
+    points: Mapping[str, Callable[[Arm, Target], Awaitable[Finding]]] = {
+        "deployment": resources.deployment,
+        "secrets": resources.secrets,
+        "package": resources.package,
+        "keys": resources.keys,
+        "identity": resources.identity,
+        "events": resources.subscription,
+        "telemetry": resources.telemetry,
+        "network": resources.network,
+    }
+    try:
+        async with resource_manager(options.arm) as arm:
+            return {name: await _finding(name, partial(point, arm, target)) for name, point in points.items()}
+    except Failure as failure:
+        return {name: skip(name, str(failure)) for name in points}
+
+
+async def _finding(name: str, point: Point) -> Finding:
+    """What a point finds; what this caller may not see is not checked, and all else that fails has failed."""
+    try:
+        return await point()
+    except ArmError as error:
+        if error.status == _FORBIDDEN:
+            return skip(name, str(error))
+        return fail(name, str(error), "`azd provision`, if it is not there")
+    except Failure as failure:
+        return fail(name, str(failure))
+    except (KeyError, IndexError, TypeError, ValueError):
+        return fail(name, "Azure answers something else than it documents", "report it with the version")

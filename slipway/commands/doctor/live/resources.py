@@ -1,0 +1,150 @@
+"""The points that Resource Manager can show: what was made, without keys, with its references and roles."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from slipway.commands.doctor.findings import Finding, fail, ok, skip
+from slipway.commands.doctor.live.arm import Arm
+from slipway.commands.doctor.live.azd import Target
+
+_STORAGE, _SITES = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
+_TOPICS, _INSIGHTS = "Microsoft.EventGrid/systemTopics", "Microsoft.Insights/components"
+_DEPLOYMENTS_VERSION, _STORAGE_VERSION = "2025-04-01", "2025-01-01"
+_SITE_VERSION, _EVENTS_VERSION, _QUERY_VERSION = "2024-11-01", "2025-02-15", "2018-04-20"
+#: What the Functions host has to know to work: without them the package was not built.
+NEEDED = ("accept_message", "sweep", "health")
+#: Member of the account → what it has to be.
+_CLOSED = {
+    "allowSharedKeyAccess": False,
+    "allowBlobPublicAccess": False,
+    "supportsHttpsTrafficOnly": True,
+    "minimumTlsVersion": "TLS1_2",
+}
+_SWEEPS = 'requests | where timestamp > ago(15m) and operation_Name == "sweep" | summarize count()'
+
+
+async def deployment(arm: Arm, target: Target) -> Finding:
+    """Whether every part of the template has been deployed."""
+    group = f"/subscriptions/{target.subscription}/resourceGroups/{target.group}"
+    results = await arm.every(f"{group}/providers/Microsoft.Resources/deployments", _DEPLOYMENTS_VERSION)
+    if not results:
+        return fail("deployment", f"{target.group} has no deployment", "`azd provision`")
+    states = {str(one["name"]): str(one["properties"]["provisioningState"]) for one in results}
+    bad = [f"{name} {state}" for name, state in sorted(states.items()) if state != "Succeeded"]
+    if bad:
+        return fail("deployment", ", ".join(bad), "`azd provision` says why, and may be run again")
+    return ok("deployment", f"{len(states)} parts of {target.group} have succeeded")
+
+
+async def keys(arm: Arm, target: Target) -> Finding:
+    """Whether storage refuses keys, public reading and plain HTTP, and the app has none of its keys."""
+    account = await arm.get(target.path(_STORAGE, target.storage), _STORAGE_VERSION)
+    properties = account["properties"]
+    open_doors = [
+        f"{name} is {properties.get(name)}"
+        for name, value in _CLOSED.items()
+        if properties.get(name) != value
+    ]
+    settings = await _settings(arm, target)
+    open_doors += [f"the setting {name} holds a key" for name, text in settings.items() if _has_key(text)]
+    if open_doors:
+        return fail("keys", "; ".join(open_doors), "`azd provision` puts back what the template says")
+    return ok("keys", f"{target.storage} refuses keys, public reading and plain HTTP")
+
+
+async def identity(arm: Arm, target: Target) -> Finding:
+    """Whether queues, table and package are reached with the app's identity."""
+    settings = await _settings(arm, target)
+    site = await arm.get(target.path(_SITES, target.app), _SITE_VERSION)
+    ways = {
+        "its host": settings.get("AzureWebJobsStorage__credential"),
+        "its storage": settings.get("SLIPWAY_STORAGE__credential"),
+        "its package": _member(site, "properties", "functionAppConfig", "deployment", "storage",
+                               "authentication", "type"),
+    }  # fmt: skip
+    other = [name for name, way in ways.items() if way not in ("managedidentity", "UserAssignedIdentity")]
+    if other:
+        return fail("identity", f"{target.app}: {', '.join(other)} without identity", "`azd provision`")
+    return ok("identity", f"{target.app} reaches queues, table and package with its identity")
+
+
+async def secrets(arm: Arm, target: Target) -> Finding:
+    """Whether every reference to the vault has been resolved, so its secrets are there and may be read."""
+    path = f"{target.path(_SITES, target.app)}/config/configreferences/appsettings"
+    references = await arm.every(path, _SITE_VERSION)
+    if not references:
+        return fail("secrets", f"{target.app} has no reference to {target.vault}", "`azd provision`")
+    bad = [
+        f"{one['name']} is {_member(one, 'properties', 'status')}"
+        for one in references
+        if _member(one, "properties", "status") != "Resolved"
+    ]
+    if bad:
+        remedy = "`infra/hooks/secrets.sh` makes what is absent; a new role takes some minutes"
+        return fail("secrets", "; ".join(sorted(bad)), remedy)
+    names = sorted(str(_member(one, "properties", "secretName")) for one in references)
+    return ok("secrets", f"{', '.join(names)} of {target.vault} are read with the app's identity")
+
+
+async def package(arm: Arm, target: Target) -> Finding:
+    """Whether the package was built, and the host results its functions."""
+    results = await arm.every(f"{target.path(_SITES, target.app)}/functions", _SITE_VERSION)
+    names = {str(one["name"]).rpartition("/")[2] for one in results}
+    if absent := [name for name in NEEDED if name not in names]:
+        return fail("package", f"the host knows no function {', '.join(absent)}", "`azd deploy`, and its log")
+    return ok("package", f"the host knows its {len(names)} functions")
+
+
+async def subscription(arm: Arm, target: Target) -> Finding:
+    """Whether the topic delivers drops, and keeps what it cannot deliver, both with its identity."""
+    path = f"{target.path(_TOPICS, target.topic)}/eventSubscriptions/drops"
+    properties = (await arm.get(path, _EVENTS_VERSION))["properties"]
+    if properties.get("provisioningState") != "Succeeded":
+        text = f"the subscription of events is {properties.get('provisioningState')}"
+        return fail("events", text, "`azd provision` makes it again")
+    for name in ("deliveryWithResourceIdentity", "deadLetterWithResourceIdentity"):
+        if _member(properties, name, "identity", "type") != "SystemAssigned":
+            return fail("events", f"its {name} is not there", "`azd provision` makes it again")
+    return ok("events", f"{target.topic} delivers drops and keeps dead letters, with its identity")
+
+
+async def network(arm: Arm, target: Target) -> Finding:
+    """With a virtual network: whether storage is closed to all others, and the app is in the network."""
+    if not target.is_private:
+        return skip("network", "VNET_ENABLED is not true")
+    account = await arm.get(target.path(_STORAGE, target.storage), _STORAGE_VERSION)
+    site = await arm.get(target.path(_SITES, target.app), _SITE_VERSION)
+    action = _member(account, "properties", "networkAcls", "defaultAction")
+    if action != "Deny":
+        return fail("network", f"{target.storage} is open to every network", "`azd provision`")
+    if not _member(site, "properties", "virtualNetworkSubnetId"):
+        return fail("network", f"{target.app} is in no network", "`azd provision`")
+    return ok("network", f"{target.storage} is closed to other networks, and {target.app} is in its own")
+
+
+async def telemetry(arm: Arm, target: Target) -> Finding:
+    """Whether Application Insights has taken the runs of `sweep`, which comes each minute."""
+    path = f"{target.path(_INSIGHTS, target.insights)}/query"
+    answer = await arm.post(path, _QUERY_VERSION, {"query": _SWEEPS})
+    number = int(answer["tables"][0]["rows"][0][0])
+    if not number:
+        remedy = "what arrives is shown after some minutes; the app's role is Monitoring Metrics Publisher"
+        return fail("telemetry", f"{target.insights} has no run of sweep of the last 15 minutes", remedy)
+    return ok("telemetry", f"{target.insights} has {number} runs of sweep of the last 15 minutes")
+
+
+async def _settings(arm: Arm, target: Target) -> Mapping[str, str]:
+    """The app's settings; they are looked at and never shown."""
+    path = f"{target.path(_SITES, target.app)}/config/appsettings/list"
+    properties = (await arm.post(path, _SITE_VERSION, {}))["properties"]
+    return {str(name): str(text) for name, text in properties.items()}
+
+
+def _has_key(text: str) -> bool:
+    return "AccountKey=" in text or "SharedAccessKey=" in text
+
+
+def _member(document: Any, *steps: str) -> Any:
+    for step in steps:
+        document = document.get(step) if isinstance(document, dict) else None
+    return document

@@ -1,0 +1,121 @@
+"""What Resource Manager says of a deployment, point by point: in good order, and with one thing wrong."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from slipway.commands.doctor.findings import Finding
+from slipway.commands.doctor.live import live, resources
+from slipway.commands.doctor.live.arm import resource_manager
+from slipway.commands.doctor.live.azd import target_of
+from tests.unit.project.test_infra import code
+from tests.unit.slipway.commands.doctor.live import deployed
+from tests.unit.slipway.commands.doctor.live.azure import azure
+
+POINTS = {
+    "deployment": resources.deployment,
+    "secrets": resources.secrets,
+    "package": resources.package,
+    "keys": resources.keys,
+    "identity": resources.identity,
+    "events": resources.subscription,
+    "telemetry": resources.telemetry,
+    "network": resources.network,
+}
+
+
+async def result(
+    point: str, changed: dict[str, Any], patch: pytest.MonkeyPatch, vnet: str = "false"
+) -> Finding:
+    async with azure(deployed.answers() | changed, patch) as fake, resource_manager(fake.url) as arm:
+        return await POINTS[point](arm, target_of(deployed.VALUES | {"VNET_ENABLED": vnet}))
+
+
+@pytest.mark.parametrize("point", [point for point in POINTS if point != "network"])
+async def test_a_deployment_in_good_order_passes(point: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    finding = await result(point, {}, monkeypatch)
+
+    assert (finding.subject, finding.outcome) == (point, "ok")
+
+
+def storage(**members: Any) -> dict[str, Any]:
+    account = deployed.answers()[deployed.STORAGE]
+    return {deployed.STORAGE: account | {"properties": account["properties"] | members}}
+
+
+def settings(**members: str) -> dict[str, Any]:
+    return {deployed.SETTINGS: {"properties": deployed.answers()[deployed.SETTINGS]["properties"] | members}}
+
+
+def events(**members: Any) -> dict[str, Any]:
+    return {deployed.EVENTS: {"properties": deployed.answers()[deployed.EVENTS]["properties"] | members}}
+
+
+FAILED = {"value": [{"name": "events", "properties": {"provisioningState": "Failed"}}]}
+UNRESOLVED = {"value": [deployed.reference("SLIPWAY_SEAL_KEY", "seal-key", "AccessToKeyVaultDenied")]}
+NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
+
+
+@pytest.mark.parametrize(
+    ("point", "changed", "text"),
+    [
+        ("deployment", {deployed.DEPLOYMENTS: FAILED}, "events Failed"),
+        ("deployment", {deployed.DEPLOYMENTS: {"value": []}}, "rg-dev has no deployment"),
+        ("secrets", {deployed.REFERENCES: UNRESOLVED}, "SLIPWAY_SEAL_KEY is AccessToKeyVaultDenied"),
+        ("secrets", {deployed.REFERENCES: {"value": []}}, "func-1 has no reference to kv-1"),
+        ("package", {f"{deployed.SITE}/functions": {"value": []}}, "knows no function accept_message"),
+        ("keys", storage(allowSharedKeyAccess=True), "allowSharedKeyAccess is True"),
+        ("keys", storage(allowSharedKeyAccess=None), "allowSharedKeyAccess is None"),
+        ("keys", storage(allowBlobPublicAccess=True), "allowBlobPublicAccess is True"),
+        ("keys", storage(minimumTlsVersion="TLS1_0"), "minimumTlsVersion is TLS1_0"),
+        ("keys", settings(AzureWebJobsStorage="x;AccountKey=hush"), "AzureWebJobsStorage holds a key"),
+        ("identity", settings(SLIPWAY_STORAGE__credential=""), "its storage without identity"),
+        ("identity", {deployed.SITE: NO_PACKAGE}, "its package without identity"),
+        ("events", events(provisioningState="Failed"), "the subscription of events is Failed"),
+        ("events", events(deadLetterWithResourceIdentity=None), "deadLetterWithResourceIdentity is not"),
+        ("telemetry", {deployed.QUERY: {"tables": [{"rows": [[0]]}]}}, "appi-1 has no run of sweep"),
+    ],
+)
+async def test_what_is_wrong_fails_with_its_remedy(
+    point: str, changed: dict[str, Any], text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    finding = await result(point, changed, monkeypatch)
+
+    assert (finding.subject, finding.outcome) == (point, "fail")
+    assert text in finding.text
+    assert finding.remedy
+    assert "hush" not in f"{finding}"
+
+
+async def test_a_network_is_looked_at_where_there_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = {deployed.SITE: {"properties": {"virtualNetworkSubnetId": "/subscriptions/s-1/…/app"}}}
+    closed = storage(networkAcls={"defaultAction": "Deny"})
+
+    without = await result("network", {}, monkeypatch)
+    is_open = await result("network", inside, monkeypatch, vnet="true")
+    outside = await result("network", closed, monkeypatch, vnet="true")
+    good = await result("network", closed | inside, monkeypatch, vnet="true")
+
+    assert [one.outcome for one in (without, is_open, outside, good)] == ["skip", "fail", "fail", "ok"]
+
+
+def test_the_outputs_of_the_template_name_every_resource_that_is_looked_at() -> None:
+    outputs = code("infra/main.bicep")
+    of_azd = ("AZURE_ENV_NAME", "AZURE_SUBSCRIPTION_ID")
+
+    assert {name for name in deployed.VALUES if f"output {name} " not in outputs} == set(of_azd)
+
+
+def test_the_list_of_the_first_live_run_is_that_of_the_command() -> None:
+    lines = re.findall(r"^\| `([\w ]+)` \|", code("docs/how-to/first-live-run.md"), re.MULTILINE)
+
+    assert lines == [*live.POINTS, *live.BY_HAND]
+
+
+def test_the_functions_that_are_looked_for_are_those_of_the_app() -> None:
+    assert {
+        name for name in resources.NEEDED if f'function_name("{name}")' not in code("functions/*.py")
+    } == set()
