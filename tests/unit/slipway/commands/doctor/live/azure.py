@@ -13,7 +13,7 @@ TOKEN = "token-of-a-managed-identity"
 
 
 class Azure:
-    """What is answered, by path: a body, or a status with a body. `paths` has each path that was asked for."""
+    """What is answered, by path: a body, or a status with an error. `paths` are those that were asked for."""
 
     def __init__(self, answers: Mapping[str, Any]) -> None:
         self.answers = dict(answers)
