@@ -35,6 +35,12 @@ def script() -> str:
 
 
 @cache
+def spreading() -> str:
+    """The program that starts processes on the other nodes, for schedulers that have no command for that."""
+    return _joined(("agent", "spread"))
+
+
+@cache
 def forgetting() -> str:
     """The program that removes what attempts have left."""
     return _joined(("files", "forget"))

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from shared.engines.recorded import IDLE
 from shared.engines.slurm.wire.dialect import Copy
-from shared.engines.slurm.words import IDLE
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
-from shared.engines import untrusted
+from shared.engines.recorded import CODES, MEMORY, recorded
 from shared.engines.slurm.waits import waits_for
 from shared.engines.slurm.wire.dialect import Copy
 
@@ -57,23 +57,10 @@ STATES: dict[str, Meaning] = {
 
 #: SIGKILL, and the last of the common signals: Slurm has higher numbers for scripts that it cannot start.
 _KILL, _LAST_SIGNAL = 9, 31
-_MEMORY = "killed by the cluster (signal 9), usually because it used more memory than it had"
 _UNSTARTED = "nothing of it ran: a node did not boot, or the launch failed (prolog, shared directory, disk)"
 #: What the kernel, or env, says of a program that is not there or cannot be run.
 _NO_PROGRAM = frozenset({126, 127})
 _NO_PYTHON = "nothing of it ran: `path` of the cluster, which its operator sets, leads to no python3"
-
-#: Exit codes of the program on the nodes where the job's command gave none (`node/run.py`, `node/claim.py`).
-_CODES: dict[int, tuple[Reason, str]] = {
-    124: (_R.TIMEOUT, "the wall-clock limit was reached"),
-    250: (_R.INFRASTRUCTURE, "a node could not be made ready"),
-    251: (_R.PREPARATION, "the job preparation failed"),
-    252: (_R.INFRASTRUCTURE, "its name belongs to another job"),
-    253: (_R.INFRASTRUCTURE, "an earlier copy had begun, and the cluster lost it; it is not run again"),
-    254: (_R.INFRASTRUCTURE, "another run of it took over"),
-}
-#: Those of a copy that ran nothing, because another one has the claim.
-IDLE = frozenset({252, 253, 254})
 
 
 def state_of(states: frozenset[str], job: object) -> Meaning:
@@ -120,18 +107,18 @@ def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explai
         why = _NO_PYTHON if copy.code in _NO_PROGRAM else _UNSTARTED
         return _Explained(replace(unstarted, unstarted=True), (why,))
     if "OUT_OF_MEMORY" in copy.states:
-        return _Explained(replace(observed, exit_code=copy.code or None), (_MEMORY,))
+        return _Explained(replace(observed, exit_code=copy.code or None), (MEMORY,))
     if observed.reason is not _R.USER:
         return _Explained(observed, ())
     if copy.code in _NO_PROGRAM and begun is None:
         return _Explained(observed, ("a command was not found, or python3 in `path` of the cluster",))
-    if copy.code in _CODES:
-        reason, text = _CODES[copy.code]
+    if copy.code in CODES:
+        reason, text = CODES[copy.code]
         return _Explained(
             replace(observed, reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
         )
     if copy.signal == _KILL and begun is not False:
-        return _Explained(replace(observed, exit_code=128 + _KILL), (_MEMORY,))
+        return _Explained(replace(observed, exit_code=128 + _KILL), (MEMORY,))
     if copy.signal and not copy.code:
         text = f"its script ended by signal {copy.signal}"
         return _Explained(replace(observed, reason=_R.INFRASTRUCTURE, exit_code=None), (text,))
@@ -149,29 +136,6 @@ def _never_began(copy: Copy, begun: bool | None) -> bool:
         # A prolog that failed. What is cancelled in the queue has no nodes, and a run leaves a code.
         return begun is False and bool(copy.nodes) and not (copy.code or copy.signal)
     return "BOOT_FAIL" in copy.states or ("NODE_FAIL" in copy.states and begun is False)
-
-
-def recorded(record: Mapping[str, Any]) -> Observation:
-    """What the record of a run that ended says. A job can write it: what cannot be used is left out."""
-    reason = _reason(record.get("reason"))
-    state = _S.SUCCEEDED if reason is None else _S.CANCELLED if reason is _R.TERMINATED else _S.FAILED
-    text = record.get("message")
-    return Observation(
-        state,
-        reason,
-        text if reason is not None and isinstance(text, str) else "",
-        untrusted.exit_code(record.get("exitCode")),
-        untrusted.moment(record.get("started")),
-        untrusted.moment(record.get("ended")),
-    )
-
-
-def _reason(word: Any) -> Reason | None:
-    """Why it ended, None for a success. A word that is none of ours was written by the job itself."""
-    try:
-        return Reason(word) if word else None
-    except ValueError:
-        return _R.USER
 
 
 def _began(copy: Copy) -> float | None:

@@ -104,8 +104,10 @@ def test_only_the_composition_root_reads_the_environment() -> None:
         "shared/wiring.py",
         "functions/bindings.py",
         "functions/process.py",
+        "shared/engines/node/agent.py",
         "shared/engines/node/forget.py",
         "shared/engines/node/run.py",
+        "shared/engines/node/spread.py",
     }
 
 

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from shared.core.errors import Transient
 from shared.engines.reads import Reads
+from shared.engines.recorded import IDLE
 from shared.engines.slurm.wire.dialect import Copy
-from shared.engines.slurm.words import IDLE
 
 #: Bytes at the end of the file that are looked through, some 15,000 jobs: it grows for as long as it is let.
 _TAIL = 8 << 20

@@ -13,12 +13,13 @@ from urllib.parse import quote
 from shared.core.engine import Observation
 from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason, Target
+from shared.engines.recorded import IDLE, recorded
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.dialect import Copy, copy_of, exit_object
-from shared.engines.slurm.words import IDLE, observation, recorded, state_of
+from shared.engines.slurm.words import observation, state_of
 
 
 class EndSources:

@@ -1,0 +1,44 @@
+"""What the Azure Batch engine can do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shared.core.engine import Ability
+from shared.engines.batch.cluster import BatchCluster
+
+ABILITIES: Mapping[str, Ability] = {
+    "durable": Ability("yes", "a task is a resource with a name"),
+    "gang": Ability("yes", "multi-instance tasks"),
+    "mpi": Ability("yes", "by mpirun on the nodes"),
+    "containers": Ability("no"),
+    "registries": Ability("no"),
+    "shares": Ability("configured", "a table of what the pool mounts (`mounts`)"),
+    "servers": Ability("configured", "the same table"),
+    "commands": Ability("no"),
+    "preparation": Ability("yes"),
+    "secrets": Ability("yes", "in the environment of the task, which readers of the Batch account see"),
+    "vault": Ability("no"),
+    "priorities": Ability("yes", "a Batch job for each priority"),
+    "limit": Ability("yes", "by the program on the nodes, to the second"),
+    "exit": Ability("yes"),
+    "ended": Ability("yes", "until the task is deleted"),
+    "bulk": Ability("yes", "a filtered list for each priority, in pages of 1,000"),
+    "logs": Ability("configured", "where the app sees the nodes' file system (`reads`)"),
+    "elastic": Ability("configured", "the autoscale formula of the pool (`scales`)"),
+    "preemptible": Ability("configured", "spot nodes (`spot`): the same attempt runs again"),
+}
+
+
+def abilities_of(cluster: BatchCluster) -> Mapping[str, Ability]:
+    """The abilities of one cluster, by its configuration."""
+    servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
+    abilities = {
+        "shares": len(servers) < len(cluster.mounts),
+        "servers": bool(servers),
+        "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
+        "elastic": cluster.scales,
+        "preemptible": cluster.spot,
+    }
+    answers = {name: Ability("yes" if has else "no", ABILITIES[name].note) for name, has in abilities.items()}
+    return {**ABILITIES, **answers}

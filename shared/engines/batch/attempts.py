@@ -1,0 +1,150 @@
+"""Attempts on one cluster, as tasks: each submitted once, also where answers were lost."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+from shared.core.engine import ClusterView, Observation, Order
+from shared.core.errors import Conflict, NotFound
+from shared.core.job import JobState, Target
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.job.request import forgetting, queue, submission
+from shared.engines.batch.pool import Pool
+from shared.engines.batch.pools import why
+from shared.engines.batch.scaling import demand
+from shared.engines.batch.tasks import Listed, Tasks
+from shared.engines.batch.words import nodes_of, observation, was_taken_back
+from shared.engines.bulk import alone, each
+from shared.engines.recent import Lately
+from shared.engines.records import Records
+
+#: How far before the last look the next one begins: clocks differ, and lists lag.
+_OVERLAP = timedelta(minutes=5)
+#: How far back the first look of a process goes. What ended before is asked for one by one.
+_FIRST = timedelta(hours=1)
+#: Seconds for which a view of the pool is good for a reason to wait.
+_GOOD = 30.0
+#: How the tasks are called that remove what attempts have left, and how many attempts one of them removes.
+_FORGET = "slipway-forget-"
+_FORGOTTEN = 500
+
+
+class Attempts:
+    """The attempts on one cluster."""
+
+    def __init__(
+        self,
+        cluster: BatchCluster,
+        tasks: Tasks,
+        pool: Pool,
+        lately: Lately[str],
+        records: Records,
+        clock: Callable[[], float],
+    ) -> None:
+        self._cluster, self._tasks, self._pool = cluster, tasks, pool
+        self._lately, self._records, self._clock = lately, records, clock
+        self._looked: datetime | None = None
+
+    async def submit(self, order: Order) -> Observation:
+        """Add its task; one of that name with the same token is success."""
+        target = order.target
+        task = submission(self._cluster, order, uuid.uuid4().hex)
+        if await self._tasks.add(task):
+            return Observation(JobState.QUEUED, handle=f"{queue(self._cluster, order)}/{target.name}")
+        existing = await self._tasks.find(target)
+        if existing is not None and existing.token != target.token:
+            raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
+        if existing is None:  # it was deleted in between
+            raise NotFound(f"Azure Batch knows {target.name} no longer")
+        return await self._observed(existing, target)
+
+    async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """By one filtered list for each Batch job; what that misses is asked for one by one."""
+        now = datetime.fromtimestamp(self._clock(), UTC)
+        since = (self._looked or now - _FIRST) - _OVERLAP
+        listed = [one async for one in self._tasks.listed(since)]
+        self._looked = now
+        await self._pool.scale(demand(nodes_of(one.task) for one in listed if not one.is_over))
+        swept = [one for one in listed if one.is_over and one.name.startswith(_FORGET)]
+        await each(swept, self._tasks.delete)
+        by_name = {one.name: one for one in listed}
+        waits = any(one.task.get("state") == "active" for one in listed)
+        view = await self._lately.now(self._cluster.name, _GOOD) if waits else None
+
+        async def one(target: Target) -> Observation | None:
+            task = by_name.get(target.name.lower()) or await self._tasks.find(target)
+            if task is None or task.token != target.token:
+                return None
+            return await alone(target.name, self._understood(task, target, view))
+
+        results = await each(targets, one)
+        return {t.name: answer for t, answer in zip(targets, results, strict=True) if answer is not None}
+
+    async def at_work(self) -> Mapping[str, str]:
+        """Every task that has not ended, with its token."""
+        listed = [one async for one in self._tasks.listed()]
+        return {str(one.task["id"]): one.token for one in listed if one.token and not one.is_over}
+
+    async def see(self, target: Target) -> Observation:
+        """The task by a question of its own. Raises NotFound."""
+        return await self._observed(await self._own(target), target)
+
+    async def cancel(self, target: Target) -> None:
+        """End its task, if it has one."""
+        task = await self._tasks.find(target)
+        if task is not None and task.token == target.token and not task.is_over:
+            await self._tasks.terminate(task)
+
+    async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
+        """Delete their tasks; then a small task removes their records, as soon as there is a node for it."""
+        await each(targets, self._delete)
+        remaining = await self._records.remaining(targets)
+        if remaining is None:
+            remaining = list(targets)
+        if not remaining:
+            return frozenset()
+        view = await self._lately.view(self._cluster.name)
+        # A node is not bought for that, and where this app cannot look, one task is trusted.
+        if view is not None and view.nodes and await self._clear(remaining[:_FORGOTTEN]):
+            is_visible = await self._records.visible()
+            remaining = remaining if is_visible else remaining[_FORGOTTEN:]
+        return frozenset(one.name for one in remaining)
+
+    async def _clear(self, targets: Iterable[Target]) -> bool:
+        layout = self._cluster.layout
+        attempts = [[layout.attempt(target), target.token] for target in targets]
+        plan = json.dumps({"attempts": attempts, "outputs": layout.shared, "ends": ""})
+        # One name at a time: what runs already is not added again.
+        return await self._tasks.add(forgetting(self._cluster, self._next_name(), plan))
+
+    def _next_name(self) -> str:
+        return f"{_FORGET}{int(self._clock() // 60)}"
+
+    async def _delete(self, target: Target) -> None:
+        task = await self._tasks.find(target)
+        if task is not None and task.token == target.token:
+            await self._tasks.delete(task)
+
+    async def _own(self, target: Target) -> Listed:
+        task = await self._tasks.find(target)
+        if task is None or task.token != target.token:
+            raise NotFound(f"Azure Batch does not know {target.name}")
+        return task
+
+    async def _observed(self, task: Listed, target: Target) -> Observation:
+        waits = task.task.get("state") == "active"
+        view = await self._lately.now(self._cluster.name, _GOOD) if waits else None
+        return await self._understood(task, target, view)
+
+    async def _understood(self, task: Listed, target: Target, view: ClusterView | None) -> Observation:
+        record = await self._records.find(target) if task.is_over else None
+        observed = observation(task.task, record)
+        if task.task.get("state") == "active":
+            reason = why(nodes_of(task.task), view, taken_back=was_taken_back(task.task))
+            observed = replace(observed, why=reason)
+        segment = self._records.segment(target, record) if record is not None else ""
+        return replace(observed, handle=task.handle, segment=segment)

@@ -1,0 +1,140 @@
+"""The task that carries an attempt, in one place: the engine sends it, explain shows it. Pure."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+from datetime import timedelta
+from functools import cache
+from typing import Any
+
+from shared.core.engine import Order, Submission
+from shared.engines.batch.cluster import PRIORITIES, BatchCluster
+from shared.engines.batch.job.site import site
+from shared.engines.launch import plan as launch
+from shared.jobspec import iso_duration
+
+#: After the job's own limit: the program on the nodes keeps the time to the second.
+_SLACK = timedelta(minutes=5)
+#: Stands for what is chosen anew at each submission.
+ANEW = "<chosen at submission>"
+#: The texts of the programs, packed: the service limits no single value, but the whole request.
+_PROGRAM, _SPREAD = "SLIPWAY_PROGRAM", "SLIPWAY_SPREAD"
+_UNPACK = 'printf %s "${name}" | base64 -d | gzip -d >{file}'
+_RUN = " && ".join(
+    (
+        'cd "$AZ_BATCH_TASK_WORKING_DIR"',
+        _UNPACK.format(name=_SPREAD, file="spread.py"),
+        _UNPACK.format(name=_PROGRAM, file="run.py"),
+        f"unset {_SPREAD} {_PROGRAM}",
+        # mpirun reaches the other nodes as everything else does: no sshd has to run there.
+        'export OMPI_MCA_plm_rsh_agent="python3 $PWD/spread.py rsh"',
+        'export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"',
+        "exec python3 run.py",
+    )
+)
+_AGENT = " && ".join(
+    (
+        'cd "$AZ_BATCH_TASK_WORKING_DIR"',
+        _UNPACK.format(name=_SPREAD, file="spread.py"),
+        f"unset {_SPREAD} {_PROGRAM} {launch.PLAN}",
+        "exec python3 spread.py serve",
+    )
+)
+
+
+def queue(cluster: BatchCluster, order: Order) -> str:
+    """The id of the Batch job that an order's task goes to."""
+    return cluster.queues[_level(order)]
+
+
+def queue_submission(cluster: BatchCluster, queue_id: str) -> Submission:
+    """POST of one of the cluster's Batch jobs, which stays for ever. Its tasks yield to higher ones."""
+    level = queue_id.rpartition("-")[2]
+    body = {
+        "id": queue_id,
+        "priority": PRIORITIES[level],
+        "poolInfo": {"poolId": cluster.pool},
+        "onAllTasksComplete": "noaction",
+        "metadata": [{"name": "slipway", "value": cluster.name}],
+    }
+    return Submission("POST", "/jobs", body)
+
+
+def submission(cluster: BatchCluster, order: Order, once: str = ANEW) -> Submission:
+    """POST of the task. `once`: the key of the agents of its nodes."""
+    properties = order.document["properties"]
+    nodes = int(properties["nodeCount"])
+    limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
+    body: dict[str, Any] = {
+        "id": order.target.name,
+        # A list gives it without the environment, in which everything else stands.
+        "displayName": order.target.token,
+        "commandLine": _shell(_RUN),
+        "environmentSettings": _pairs(_environment(cluster, order, nodes, once)),
+        "userIdentity": {"autoUser": {"scope": "pool", "elevationLevel": "admin"}},
+        "constraints": {
+            "maxWallClockTime": iso_duration(limit),
+            "maxTaskRetryCount": 0,
+            "retentionTime": "P1D",
+        },
+    }
+    if nodes > 1:
+        coordination = {"numberOfInstances": nodes, "coordinationCommandLine": _shell(_AGENT)}
+        body["multiInstanceSettings"] = coordination
+    return Submission("POST", f"/jobs/{queue(cluster, order)}/tasks", body)
+
+
+def forgetting(cluster: BatchCluster, name: str, plan: str) -> Submission:
+    """POST of a small task that removes what attempts have left in the directory that nodes share."""
+    run = " && ".join((_UNPACK.format(name=_PROGRAM, file="forget.py"), "exec python3 forget.py"))
+    body = {
+        "id": name,
+        "commandLine": _shell(run),
+        "environmentSettings": _pairs(
+            {
+                "PATH": cluster.path,
+                "LANG": "C.UTF-8",
+                launch.PLAN: plan,
+                _PROGRAM: _packed(launch.forgetting()),
+            }
+        ),
+        "userIdentity": {"autoUser": {"scope": "pool", "elevationLevel": "admin"}},
+        "constraints": {"maxWallClockTime": "PT30M", "maxTaskRetryCount": 0, "retentionTime": "PT1H"},
+    }
+    return Submission("POST", f"/jobs/{cluster.queues['low']}/tasks", body)
+
+
+def _environment(cluster: BatchCluster, order: Order, nodes: int, once: str) -> dict[str, str]:
+    place = site(cluster, order)
+    # The same for every submission of an attempt: one that the service lost, and took again, takes over.
+    environment = launch.environment(place, order, order.target.token)
+    environment |= {
+        _PROGRAM: _packed(launch.script()),
+        _SPREAD: _packed(launch.spreading()),
+        "SLIPWAY_NODES": str(nodes),
+    }
+    if nodes == 1:
+        return environment
+    return environment | {
+        "SLIPWAY_AGENTS": f"{place.records}/agents",
+        "SLIPWAY_AGENT_KEY": once,
+    }
+
+
+def _level(order: Order) -> str:
+    return order.document["properties"].get("schedulingPriority") or "normal"
+
+
+def _shell(text: str) -> str:
+    """A command line: the service starts no shell by itself, and reads double quotes as one."""
+    return f"/bin/sh -c '{text}'"
+
+
+def _pairs(environment: dict[str, str]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in environment.items()]
+
+
+@cache
+def _packed(text: str) -> str:
+    return base64.b64encode(gzip.compress(text.encode(), mtime=0)).decode()

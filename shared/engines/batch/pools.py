@@ -1,0 +1,115 @@
+"""A pool as it is now, and what a queued task waits for there. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from shared.core.engine import ClusterView, Why, too_large
+from shared.engines.batch.cluster import BatchCluster
+
+#: States of nodes → ours.
+_STATES: Mapping[str, str] = {
+    "idle": "idle",
+    "running": "running",
+    **dict.fromkeys(
+        ("creating", "starting", "waitingforstarttask", "rebooting", "reimaging", "upgradingos"), "preparing"
+    ),
+    **dict.fromkeys(("unusable", "starttaskfailed", "unknown", "offline"), "unusable"),
+    **dict.fromkeys(("leavingpool", "preempted", "deallocating", "deallocated"), "leaving"),
+}
+_SPACE = ("idle", "running", "preparing", "unusable", "leaving")
+#: Codes of resize errors, by what they have in them → our word, and a sentence.
+_ERRORS: tuple[tuple[str, str, str], ...] = (
+    ("QuotaReached", "Quota", "the account's quota of cores is used up: ask Azure for more"),
+    ("QuotaExceeded", "Quota", "the account's quota of cores is used up: ask Azure for more"),
+    ("AllocationFailed", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
+    ("AllocationTimedOut", "NoCapacity", "Azure did not give virtual machines in time"),
+    ("Overconstrained", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
+    ("Capacity", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
+    (
+        "Image",
+        "ImageEnded",
+        "the image of the pool cannot be used any more: an operator has to choose another",
+    ),
+)
+
+
+def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, Any]) -> ClusterView:
+    """The cluster by its pool, and by the pool's entry in the list of node counts."""
+    states = dict.fromkeys(_SPACE, 0)
+    for kind in ("dedicated", "lowPriority"):
+        for word, number in (counts.get(kind) or {}).items():
+            if word.lower() in _STATES:
+                states[_STATES[word.lower()]] += int(number)
+    nodes = int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
+    target = int(pool.get("targetDedicatedNodes") or 0) + int(pool.get("targetLowPriorityNodes") or 0)
+    scales = bool(pool.get("enableAutoScale"))
+    return ClusterView(
+        name=cluster.name,
+        engine="batch",
+        state="steady" if pool.get("allocationState") == "steady" else "resizing",
+        nodes=nodes,
+        counts=states,
+        minimum=cluster.min_nodes if scales else target,
+        maximum=(cluster.max_nodes or None) if scales else target,
+        size=str(pool.get("vmSize") or ""),
+        errors=tuple(errors(pool)),
+        priority="lowpriority" if cluster.spot else "dedicated",
+        facts=cluster.facts,
+    )
+
+
+def errors(pool: Mapping[str, Any]) -> list[str]:
+    """What the pool says is wrong with it: each with its code in front."""
+    resize = [_error(one) for one in pool.get("resizeErrors") or ()]
+    formula = (pool.get("autoScaleRun") or {}).get("error")
+    return [*resize, *([_error(formula)] if formula else [])]
+
+
+def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) -> Why | None:
+    """Why a queued task with so many nodes waits; None while nothing is known of its pool."""
+    if current is None:
+        return None
+    if never := too_large(nodes, current):
+        return Why("TooManyNodes", never, never=True)
+    if current.counts.get("idle", 0) >= nodes:
+        text = f"enough nodes of the cluster {current.name} are idle, but jobs before it may need more"
+        return Why("InTurn", text, passes=True)
+    if current.errors:
+        return _of_error(current.errors[0], current.name)
+    reason = _comes(nodes, current)
+    if not taken_back:
+        return reason
+    return replace(reason, text=f"its nodes were taken away, and it runs again: {reason.text}")
+
+
+def _of_error(error: str, name: str) -> Why:
+    code = error.partition(":")[0]
+    for part, word, text in _ERRORS:
+        if part in code:
+            return Why(word, f"{text} ({error})")
+    return Why("ClusterErrors", f"the pool of {name} reports: {error}")
+
+
+def _comes(nodes: int, current: ClusterView) -> Why:
+    counts = current.counts
+    if current.state == "resizing":
+        return Why("Resizing", f"the pool of {current.name} is changing the number of its nodes", passes=True)
+    if counts.get("preparing", 0):
+        return Why("NodesPreparing", f"nodes of the cluster {current.name} are being prepared", passes=True)
+    if counts.get("unusable", 0):
+        return Why("NodesUnusable", f"nodes of the cluster {current.name} are unusable")
+    if counts.get("idle", 0) + counts.get("running", 0) < nodes:
+        text = f"the pool of {current.name} has not enough nodes yet; Azure looks every five minutes"
+        return Why("NodesMissing", text, passes=True)
+    return Why("NodesBusy", f"the nodes of the cluster {current.name} are busy with other jobs", passes=True)
+
+
+def _error(one: Mapping[str, Any]) -> str:
+    values = {
+        str(v.get("name")): str(v.get("value")) for v in one.get("values") or () if isinstance(v, Mapping)
+    }
+    text = str(one.get("message") or values.get("Message") or "")
+    return ": ".join(filter(None, (str(one.get("code") or ""), text)))[:300]

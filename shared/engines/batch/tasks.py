@@ -1,0 +1,99 @@
+"""Our tasks on one cluster: added, listed together, read, ended and deleted one by one.
+
+A task's display name is the token of its attempt: lists are read without the environment of tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from shared.core.engine import Submission
+from shared.core.errors import NotFound
+from shared.core.job import Target
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.job.request import queue_submission
+from shared.engines.batch.wire.client import BatchClient
+from shared.engines.batch.words import UNFINISHED
+
+#: What is read of a task; its environment holds the job's secrets.
+_SELECT = "id,displayName,state,executionInfo,multiInstanceSettings"
+_ABSENT = ("TaskNotFound", "JobNotFound")
+
+
+class Listed(NamedTuple):
+    """A task, and the Batch job that it belongs to."""
+
+    queue: str
+    task: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its id; two that differ by capitals only are one to the service."""
+        return str(self.task.get("id")).lower()
+
+    @property
+    def token(self) -> str:
+        """The token of the attempt that it is."""
+        return str(self.task.get("displayName") or "")
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.task.get("state") not in UNFINISHED
+
+    @property
+    def handle(self) -> str:
+        """What people find it by in Azure."""
+        return f"{self.queue}/{self.task.get('id')}"
+
+
+class Tasks:
+    """The tasks of one cluster."""
+
+    def __init__(self, cluster: BatchCluster, client: BatchClient) -> None:
+        self._cluster, self._client = cluster, client
+
+    async def add(self, submission: Submission) -> bool:
+        """Add it, with its Batch job if that is missing; False if there is a task of that name."""
+        accepted = ("TaskExists", "JobNotFound")
+        answer = await self._client.call(submission.method, submission.path, submission.body, accept=accepted)
+        if answer.code == "JobNotFound":
+            queue = queue_submission(self._cluster, submission.path.split("/")[2])
+            await self._client.call(queue.method, queue.path, queue.body, accept=("JobExists",))
+            answer = await self._client.call(
+                submission.method, submission.path, submission.body, accept=("TaskExists",)
+            )
+        return not answer.code
+
+    async def listed(self, since: datetime | None = None) -> AsyncIterator[Listed]:
+        """The tasks that have not ended, and those that have since then."""
+        words = " or ".join(f"state eq '{word}'" for word in UNFINISHED)
+        if since is not None:
+            words += f" or stateTransitionTime ge DateTime'{since:%Y-%m-%dT%H:%M:%SZ}'"
+        for queue in self._cluster.queues.values():
+            try:
+                async for task in self._client.listed(f"/jobs/{queue}/tasks", filter=words, select=_SELECT):
+                    yield Listed(queue, task)
+            except NotFound:
+                continue  # no attempt of that priority has come yet
+
+    async def find(self, target: Target) -> Listed | None:
+        """The task of that name, whosever it is; None if there is none."""
+        for queue in self._cluster.queues.values():
+            path = f"/jobs/{queue}/tasks/{target.name}"
+            answer = await self._client.call("GET", path, query={"$select": _SELECT}, accept=_ABSENT)
+            if not answer.code:
+                return Listed(queue, answer.body)
+        return None
+
+    async def terminate(self, task: Listed) -> None:
+        """End it; one that has ended or is gone is success."""
+        path = f"/jobs/{task.queue}/tasks/{task.task['id']}/terminate"
+        await self._client.call("POST", path, accept=("TaskCompleted", *_ABSENT))
+
+    async def delete(self, task: Listed) -> None:
+        """Remove it from the service, with its directory on its node."""
+        path = f"/jobs/{task.queue}/tasks/{task.task['id']}"
+        await self._client.call("DELETE", path, accept=_ABSENT)

@@ -1,0 +1,88 @@
+"""Azure Batch's words in ours. Pure tables and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from shared.core.engine import Observation, Why
+from shared.core.errors import Transient
+from shared.core.job import JobState, Reason
+from shared.engines import untrusted
+from shared.engines.recorded import CODES, MEMORY, recorded
+
+_S, _R = JobState, Reason
+
+#: A task's state → ours.
+STATES: Mapping[str, JobState] = {
+    "active": _S.QUEUED,
+    "preparing": _S.QUEUED,
+    "running": _S.RUNNING,
+    "completed": _S.SUCCEEDED,
+}
+#: The states of a task that has not ended.
+UNFINISHED = ("active", "preparing", "running")
+#: Codes of failureInfo that a request of ours, or of an operator, leads to.
+_ENDED = frozenset({"TaskEnded", "TaskEndedByUser", "TaskTerminated"})
+_PREPARING = Why("Preparing", "its node is being prepared", passes=True)
+#: SIGKILL, as a shell reports it, and as the program on the nodes does.
+_KILLED = 137
+
+
+def observation(task: Mapping[str, Any], record: Mapping[str, Any] | None = None) -> Observation:
+    """What a task and the record of its run say together. Raises Transient for words that decide nothing."""
+    name, word = str(task.get("id")), str(task.get("state"))
+    if word not in STATES:
+        raise Transient(f"Azure Batch says {word!r} of {name}, an unknown state")
+    facts = task.get("executionInfo") or {}
+    state = STATES[word]
+    if state is _S.QUEUED:
+        return Observation(state, why=_PREPARING if word == "preparing" else None)
+    if state is _S.RUNNING:
+        return Observation(state, started=untrusted.moment(facts.get("startTime")))
+    if record is not None and record.get("final"):
+        return recorded(record)
+    return _ended(facts)
+
+
+def nodes_of(task: Mapping[str, Any]) -> int:
+    """The nodes that a task takes."""
+    return int((task.get("multiInstanceSettings") or {}).get("numberOfInstances") or 1)
+
+
+def was_taken_back(task: Mapping[str, Any]) -> bool:
+    """Whether a task waits that ran before: its node is gone, or tasks of a higher priority came."""
+    return bool((task.get("executionInfo") or {}).get("requeueCount"))
+
+
+def _ended(facts: Mapping[str, Any]) -> Observation:
+    started, ended = untrusted.moment(facts.get("startTime")), untrusted.moment(facts.get("endTime"))
+    end = Observation(_S.SUCCEEDED, started=started, ended=ended)
+    code, failure = untrusted.exit_code(facts.get("exitCode")), facts.get("failureInfo") or {}
+    word = str(failure.get("code") or "")
+    if word in _ENDED:
+        return replace(end, state=_S.CANCELLED, reason=_R.TERMINATED, message=_text(failure))
+    if code is not None:
+        return _with_code(end, code)
+    if not failure and facts.get("result") == "success":
+        return end
+    text = _text(failure) or "Azure Batch does not say how it ended"
+    # Command lines and files of a task are ours: no category of the service blames the job's author.
+    return replace(end, state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=text, unstarted=started is None)
+
+
+def _with_code(end: Observation, code: int) -> Observation:
+    if code == 0:
+        return replace(end, exit_code=0)
+    if code in CODES:
+        reason, text = CODES[code]
+        shown = 1 if reason is _R.PREPARATION else None
+        return replace(end, state=_S.FAILED, reason=reason, message=text, exit_code=shown)
+    text = MEMORY if code == _KILLED else f"the job ended with exit code {code}"
+    return replace(end, state=_S.FAILED, reason=_R.USER, message=text, exit_code=code)
+
+
+def _text(failure: Mapping[str, Any]) -> str:
+    code, message = str(failure.get("code") or ""), str(failure.get("message") or "")
+    return ": ".join(filter(None, (code, message)))[:500]

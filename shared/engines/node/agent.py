@@ -1,0 +1,208 @@
+"""The agent of a node: it starts processes of a job there, where the scheduler has no command for that.
+
+It says where it listens in a directory that all nodes share, and obeys who knows the key of the job
+(`spread`). What it started ends with the connection that asked for it.
+"""
+
+import base64
+import hmac
+import json
+import os
+import signal
+import socket
+import subprocess
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, Any, Dict, List
+
+#: Variables with the key that agents and their callers share, and with the agents' directory.
+KEY, DIRECTORY = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
+#: Seconds: to connect, for processes to end, and without a caller.
+CONNECT, GRACE, LONELY = 10.0, 10.0, 1800.0
+#: What is a node's own in the environment that a caller sends.
+OWN = (
+    "AZ_BATCH_NODE_ID",
+    "AZ_BATCH_TASK_DIR",
+    "AZ_BATCH_TASK_WORKING_DIR",
+    "AZ_BATCH_IS_CURRENT_NODE_MASTER",
+)
+
+
+class Agent:
+    """Runs what callers with the key ask for, each within its own connection."""
+
+    def __init__(self, key: str) -> None:
+        self._key, self._calls, self._until = key, 0, time.time() + LONELY
+        self._lock = threading.Lock()
+        self._listener = socket.socket()
+        self._listener.bind(("", 0))
+        self._listener.listen(64)
+        self._listener.settimeout(5.0)
+
+    @property
+    def port(self) -> int:
+        """Where it listens."""
+        return int(self._listener.getsockname()[1])
+
+    def serve(self) -> None:
+        """Until nothing was asked for a long time."""
+        while self._calls or time.time() < self._until:
+            with suppress(OSError):
+                connection, _ = self._listener.accept()
+                threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
+
+    def _answer(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._calls += 1
+        try:
+            connection.settimeout(CONNECT)
+            stream = connection.makefile("rb")
+            order = json.loads(stream.readline())
+            if hmac.compare_digest(str(order.get("key", "")), self._key):
+                connection.settimeout(None)
+                self._run(order, connection)
+        except (OSError, ValueError):
+            pass
+        finally:
+            close(connection)
+            with self._lock:
+                self._calls, self._until = self._calls - 1, time.time() + LONELY
+
+    def _run(self, order: Dict[str, Any], connection: socket.socket) -> None:
+        send = _Sender(connection)
+        if not order.get("argv"):
+            send.frame("hello", os.environ.get("AZ_BATCH_NODE_ID", "").encode())
+            return
+        env = dict(order["env"])
+        env.update((name, os.environ[name]) for name in OWN if name in os.environ)
+        processes = []
+        try:
+            for rank in order["ranks"]:
+                processes.append(start(order["argv"], dict(env, SLIPWAY_RANK=str(rank)), subprocess.PIPE))
+            readers = [_reader(process, send) for process in processes]
+            threading.Thread(target=_end_with, args=(connection, processes), daemon=True).start()
+            code = wait(processes)
+            for reader in readers:
+                reader.join(GRACE)
+        except OSError as error:
+            send.frame("err", f"{error}\n".encode())
+            code = 127
+        finally:
+            stop(processes)
+        send.frame("code", str(code).encode())
+
+
+class _Sender:
+    """Frames to a caller; one that is gone is noticed elsewhere."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self._connection, self._lock = connection, threading.Lock()
+
+    def frame(self, kind: str, data: bytes) -> None:
+        text = json.dumps({kind: base64.b64encode(data).decode()}) + "\n"
+        with self._lock, suppress(OSError):
+            self._connection.sendall(text.encode())
+
+
+def start(argv: List[str], env: Dict[str, str], output: Any) -> "subprocess.Popen[bytes]":
+    """A process in a group of its own; `output` as Popen takes it."""
+    return subprocess.Popen(
+        argv,
+        env=env,
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        start_new_session=True,
+    )
+
+
+def _reader(process: "subprocess.Popen[bytes]", send: _Sender) -> threading.Thread:
+    def copy(stream: "IO[bytes]", kind: str) -> None:
+        for data in iter(lambda: os.read(stream.fileno(), 65536), b""):
+            send.frame(kind, data)
+
+    def both() -> None:
+        threads = [
+            threading.Thread(target=copy, args=(stream, kind), daemon=True)
+            for stream, kind in ((process.stdout, "out"), (process.stderr, "err"))
+        ]
+        for one in threads:
+            one.start()
+        for one in threads:
+            one.join()
+
+    thread = threading.Thread(target=both, daemon=True)
+    thread.start()
+    return thread
+
+
+def _end_with(connection: socket.socket, processes: "List[subprocess.Popen[bytes]]") -> None:
+    """End the processes when the caller's side of the connection closes."""
+    with suppress(OSError):
+        while connection.recv(4096):
+            pass
+    stop(processes)
+
+
+def wait(processes: "List[subprocess.Popen[bytes]]") -> int:
+    """The first code that is not zero; the others are then ended."""
+    while True:
+        codes = [process.poll() for process in processes]
+        for code in codes:
+            if code:
+                return 128 - code if code < 0 else code
+        if None not in codes:
+            return 0
+        time.sleep(0.1)
+
+
+def stop(processes: "List[subprocess.Popen[bytes]]") -> None:
+    """End what still runs of them and of their groups: asked first, then killed."""
+    until = time.time() + GRACE
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        for process in processes:
+            with suppress(OSError):
+                os.killpg(process.pid, number)
+        while number == signal.SIGTERM and time.time() < until:
+            if all(process.poll() is not None for process in processes):
+                break
+            time.sleep(0.1)
+
+
+def close(connection: socket.socket) -> None:
+    """End it also where another thread still reads from it."""
+    with suppress(OSError):
+        connection.shutdown(socket.SHUT_RDWR)
+    connection.close()
+
+
+def announce(port: int, process: int) -> None:
+    """Write where this node's agent listens, for all nodes to see."""
+    master = os.environ.get("AZ_BATCH_MASTER_NODE", "").partition(":")[0] or "127.0.0.1"
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect((master, 9))  # sends nothing: asks for our own address on the way there
+        address = probe.getsockname()[0]
+    directory = Path(os.environ[DIRECTORY])
+    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
+    name = os.environ["AZ_BATCH_NODE_ID"]
+    new = directory / f".{name}.{os.getpid()}"
+    new.write_text(json.dumps({"node": name, "address": address, "port": port, "pid": process}))
+    new.replace(directory / name)
+
+
+def serve() -> int:
+    """Leave an agent behind on this node; the scheduler waits until it listens."""
+    agent = Agent(os.environ[KEY])
+    process = os.fork()
+    if process:
+        announce(agent.port, process)
+        return 0
+    os.setsid()
+    null = os.open(os.devnull, os.O_RDWR)
+    for number in (0, 1, 2):
+        os.dup2(null, number)
+    agent.serve()
+    return 0

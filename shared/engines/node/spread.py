@@ -1,0 +1,187 @@
+"""Starts processes in many places of a job, by the agents of its nodes (`agent`); on one node, without.
+
+`hosts` finds the agents that answer; `on` runs a command once for each rank, `rsh` once on a node, as mpirun
+asks for it. The first process that fails ends all of them.
+"""
+
+import base64
+import json
+import os
+import signal
+import socket
+import sys
+import threading
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Dict, List, Optional, Tuple
+
+from shared.engines.node.agent import CONNECT, DIRECTORY, KEY, close, serve, start, stop, wait
+
+#: The variable with the number of nodes of the job.
+NODES = "SLIPWAY_NODES"
+#: Where `hosts` leaves what it found, in the working directory of the task.
+LIST = "agents.json"
+#: Seconds: for all agents to answer; and for the scheduler to take back a job one of whose nodes is lost.
+PATIENCE, TAKEN_BACK = 300.0, 120.0
+#: The code of a process that could not be started, and of one whose end is not known.
+NOT_STARTED, LOST = 127, 255
+
+
+def call(agent: Dict[str, Any], order: Dict[str, Any]) -> socket.socket:
+    """A connection over which an order went. Raises OSError."""
+    connection = socket.create_connection((agent["address"], agent["port"]), CONNECT)
+    connection.settimeout(None)
+    connection.sendall((json.dumps(dict(order, key=os.environ[KEY])) + "\n").encode())
+    return connection
+
+
+def hosts() -> int:
+    """Find the agents of the task's nodes, this one first; print the nodes' addresses."""
+    count, own = int(os.environ.get(NODES) or 1), os.environ.get("AZ_BATCH_NODE_ID", "localhost")
+    if count == 1:
+        sys.stdout.write(f"{own}\n")
+        return 0
+    until, agents = time.time() + PATIENCE, []  # type: Tuple[float, List[Dict[str, Any]]]
+    while len(agents) < count and time.time() < until:
+        agents = [agent for agent in _announced() if _answers(agent)]
+        time.sleep(0 if len(agents) >= count else 1)
+    if len(agents) < count:
+        sys.stderr.write(f"{len(agents)} of {count} nodes answer\n")
+        return 1
+    agents = sorted(agents, key=lambda agent: (agent["node"] != own, agent["node"]))[:count]
+    # Nodes that are processes of one machine have one address.
+    if len({agent["address"] for agent in agents}) < count:
+        for agent in agents:
+            agent["name"] = agent["node"]
+    Path(_working(), LIST).write_text(json.dumps(agents))
+    sys.stdout.write("".join(agent.get("name", agent["address"]) + "\n" for agent in agents))
+    return 0
+
+
+def _working() -> str:
+    return os.environ.get("AZ_BATCH_TASK_WORKING_DIR") or "."
+
+
+def _announced() -> List[Dict[str, Any]]:
+    agents = []
+    for entry in Path(os.environ[DIRECTORY]).iterdir():
+        with suppress(OSError, ValueError):
+            if not entry.name.startswith("."):
+                agents.append(json.loads(entry.read_text()))
+    return agents
+
+
+def _answers(agent: Dict[str, Any]) -> bool:
+    """Whether it is the agent of that node that listens there: an old one may be gone."""
+    with suppress(OSError, ValueError), call(agent, {}) as connection:
+        frame = json.loads(connection.makefile("rb").readline())
+        return base64.b64decode(frame["hello"]).decode() == str(agent["node"])
+    return False
+
+
+class Relay(threading.Thread):
+    """One connection to an agent: prints what its processes print; `code` is None until they end."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        super().__init__(daemon=True)
+        self._connection = connection
+        self.code: Optional[int] = None
+
+    def run(self) -> None:
+        """Until the agent says how its processes ended, or is gone."""
+        with suppress(OSError, ValueError):
+            for line in self._connection.makefile("rb"):
+                for kind, text in json.loads(line).items():
+                    data = base64.b64decode(text)
+                    if kind == "code":
+                        self.code = int(data)
+                        return
+                    _print(2 if kind == "err" else 1, data)
+
+
+def _print(descriptor: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(descriptor, data) :]
+
+
+def blocks(count: int, tasks: int, first: int) -> List[Tuple[int, List[int]]]:
+    """The ranks of each node that has any, in blocks, from the node `first` on."""
+    each = -(-tasks // count)
+    ranks = [(first + node, list(range(tasks))[node * each : (node + 1) * each]) for node in range(count)]
+    return [(node, own) for node, own in ranks if own]
+
+
+def run_ranks(count: int, tasks: int, first: int, argv: List[str]) -> int:
+    """Run it in all places; the code of the first that fails."""
+    if int(os.environ.get(NODES) or 1) == 1:
+        return _run_locally(tasks, argv)
+    agents = json.loads(Path(_working(), LIST).read_text())
+    return _run_on([(agents[node], ranks) for node, ranks in blocks(count, tasks, first)], argv)
+
+
+def rsh(host: str, words: List[str]) -> int:
+    """Run shell text on one node."""
+    agents = json.loads(Path(_working(), LIST).read_text())
+    (agent,) = [one for one in agents if host in (one.get("name"), one["address"])][:1]
+    return _run_on([(agent, [0])], ["bash", "-c", " ".join(words)])
+
+
+def _run_locally(tasks: int, argv: List[str]) -> int:
+    processes = []
+    try:
+        for rank in range(tasks):
+            processes.append(start(argv, dict(os.environ, SLIPWAY_RANK=str(rank)), None))
+        return wait(processes)
+    finally:
+        stop(processes)
+
+
+def _run_on(parts: List[Tuple[Dict[str, Any], List[int]]], argv: List[str]) -> int:
+    relays: List[Relay] = []
+    open_ones: List[socket.socket] = []
+    try:
+        for agent, ranks in parts:
+            connection = call(agent, {"argv": argv, "env": dict(os.environ), "ranks": ranks})
+            open_ones.append(connection)
+            relays.append(Relay(connection))
+            relays[-1].start()
+        while any(relay.is_alive() for relay in relays):
+            if any(relay.code for relay in relays):
+                break
+            if any(relay.code is None and not relay.is_alive() for relay in relays):
+                return _lost()
+            time.sleep(0.05)
+        return next((relay.code for relay in relays if relay.code), 0)
+    finally:
+        for connection in open_ones:
+            close(connection)
+
+
+def _lost() -> int:
+    """A node is gone: the scheduler ends the whole job in a moment, to run it again, or it failed."""
+    sys.stderr.write("A node of the job does not answer any more\n")
+    time.sleep(TAKEN_BACK)
+    return LOST
+
+
+def _leave(number: int, frame: Any) -> None:
+    raise SystemExit(128 + number)
+
+
+def main(words: List[str]) -> int:
+    """`serve`, `hosts`, `on NODES TASKS FIRST WORD…`, or `rsh HOST WORD…`."""
+    signal.signal(signal.SIGTERM, _leave)
+    try:
+        if words[0] == "on":
+            return run_ranks(int(words[1]), int(words[2]), int(words[3]), words[4:])
+        if words[0] == "rsh":
+            return rsh(words[1], words[2:])
+        return serve() if words[0] == "serve" else hosts()
+    except OSError as error:
+        sys.stderr.write(f"{error}\n")
+        return NOT_STARTED
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,49 @@
+"""What the program on the nodes says of a run that ended: its record, and its exit codes. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.engine import Observation
+from shared.core.job import JobState, Reason
+from shared.engines import untrusted
+
+_S, _R = JobState, Reason
+
+#: Exit codes of the program where the job's command gave none (`node/run.py`, `node/claim.py`).
+CODES: Mapping[int, tuple[Reason, str]] = {
+    124: (_R.TIMEOUT, "the wall-clock limit was reached"),
+    250: (_R.INFRASTRUCTURE, "a node could not be made ready"),
+    251: (_R.PREPARATION, "the job preparation failed"),
+    252: (_R.INFRASTRUCTURE, "its name belongs to another job"),
+    253: (_R.INFRASTRUCTURE, "an earlier copy had begun, and the cluster lost it; it is not run again"),
+    254: (_R.INFRASTRUCTURE, "another run of it took over"),
+}
+#: Those of a copy that ran nothing, because another one has the claim.
+IDLE = frozenset({252, 253, 254})
+#: What a process that was killed (SIGKILL) usually did.
+MEMORY = "killed by the cluster (signal 9), usually because it used more memory than it had"
+
+
+def recorded(record: Mapping[str, Any]) -> Observation:
+    """What the record of a run that ended says. A job can write it: what cannot be used is left out."""
+    reason = _reason(record.get("reason"))
+    state = _S.SUCCEEDED if reason is None else _S.CANCELLED if reason is _R.TERMINATED else _S.FAILED
+    text = record.get("message")
+    return Observation(
+        state,
+        reason,
+        text if reason is not None and isinstance(text, str) else "",
+        untrusted.exit_code(record.get("exitCode")),
+        untrusted.moment(record.get("started")),
+        untrusted.moment(record.get("ended")),
+    )
+
+
+def _reason(word: Any) -> Reason | None:
+    """Why it ended, None for a success. A word that is none of ours was written by the job itself."""
+    try:
+        return Reason(word) if word else None
+    except ValueError:
+        return _R.USER

@@ -1,0 +1,75 @@
+"""The golden files of what is sent for an attempt: one node, and everything that a job may have on two.
+
+`python -m tests.unit.engines.batch.task_goldens` writes them anew; the difference is then there to be read.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shared.core.engine import Order
+from shared.engines.batch.job.request import submission
+from tests.unit.engines.batch.service import CLUSTER, order
+
+FOLDER = Path(__file__).resolve().parents[3] / "golden" / "batch"
+WIDE = replace(
+    CLUSTER,
+    mounts={
+        "https://acct.file.core.windows.net/data": "/mnt/batch/tasks/fsmounts/data",
+        "acct/scripts": "/mnt/batch/tasks/fsmounts/scripts",
+    },
+    max_wall_clock="PT12H",
+)
+#: Everything that a job may have.
+EVERYTHING: dict[str, Any] = {
+    "nodeCount": 2,
+    "inputDirectories": [{"id": "DATA", "path": "$AZ_BATCHAI_JOB_MOUNT_ROOT/data/train"}],
+    "outputDirectories": [{"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}],
+    "mountVolumes": {
+        "azureFileShares": [
+            {
+                "accountName": "acct",
+                "azureFileUrl": "https://acct.file.core.windows.net/data",
+                "relativeMountPath": "data",
+                "credentials": {"accountKey": "canary"},
+            }
+        ],
+        "azureBlobFileSystems": [
+            {"accountName": "acct", "containerName": "scripts", "relativeMountPath": "scripts"}
+        ],
+    },
+    "jobPreparation": {"commandLine": "pip install thing"},
+    "environmentVariables": [{"name": "WHERE", "value": "$AZ_BATCHAI_INPUT_DATA/x"}],
+    "secrets": [{"name": "TOKEN", "value": "a $b 'c'"}],
+    "constraints": {"maxWallClockTime": "PT90S"},
+    "schedulingPriority": "high",
+}
+ORDERS: dict[str, tuple[Any, Order]] = {
+    "one-node": (CLUSTER, order()),
+    "everything": (WIDE, order(**EVERYTHING)),
+}
+
+
+def goldens() -> dict[str, str]:
+    """Each golden file with its text as it should be now."""
+    return {f"{name}.json": _golden(cluster, job) for name, (cluster, job) in ORDERS.items()}
+
+
+def _golden(cluster: Any, job: Order) -> str:
+    task = submission(cluster, job)
+    body = json.loads(json.dumps(task.body))
+    for setting in body["environmentSettings"]:
+        if setting["name"] in ("SLIPWAY_PROGRAM", "SLIPWAY_SPREAD"):
+            setting["value"] = "<the program, packed>"
+        if setting["name"] == "SLIPWAY_PLAN":
+            setting["value"] = json.loads(setting["value"])
+    return json.dumps({"method": task.method, "path": task.path, "body": body}, indent=2) + "\n"
+
+
+if __name__ == "__main__":
+    FOLDER.mkdir(exist_ok=True)
+    for file, text in goldens().items():
+        (FOLDER / file).write_text(text, encoding="utf-8")

@@ -1,0 +1,124 @@
+"""What Azure Batch is sent for an attempt, and what it cannot honour."""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import json
+from typing import Any
+
+import pytest
+
+from shared.engines.batch.engine import BatchEngine
+from shared.engines.batch.job.check import check
+from shared.engines.batch.job.request import forgetting, queue_submission, submission
+from shared.engines.launch import plan as launch
+from shared.jobspec import JobSpec
+from tests.unit.engines.batch import swagger
+from tests.unit.engines.batch.service import CLUSTER, KEY, order
+from tests.unit.engines.batch.task_goldens import EVERYTHING, FOLDER, ORDERS, WIDE, goldens
+
+ENGINE = BatchEngine({"gpu": CLUSTER}, {"gpu": KEY})
+
+
+def settings(body: Any) -> dict[str, str]:
+    return {one["name"]: one["value"] for one in body["environmentSettings"]}
+
+
+def test_the_tasks_are_the_golden_ones() -> None:
+    """`python -m tests.unit.engines.batch.task_goldens` writes them anew."""
+    assert goldens() == {file.name: file.read_text(encoding="utf-8") for file in FOLDER.iterdir()}
+
+
+def test_the_programs_travel_packed_and_whole() -> None:
+    environment = settings(submission(CLUSTER, order()).body)
+
+    def unpacked(name: str) -> str:
+        return gzip.decompress(base64.b64decode(environment[name])).decode()
+
+    assert unpacked("SLIPWAY_PROGRAM") == launch.script()
+    assert unpacked("SLIPWAY_SPREAD") == launch.spreading()
+
+
+def test_every_submission_of_an_attempt_is_the_same_but_for_the_key_of_its_agents() -> None:
+    cluster, job = ORDERS["everything"]
+    one, other = submission(cluster, job, "one").body, submission(cluster, job, "other").body
+    (differing,) = [name for name, value in settings(one).items() if settings(other)[name] != value]
+
+    assert differing == "SLIPWAY_AGENT_KEY"
+
+
+def test_the_plan_is_the_only_place_of_secrets() -> None:
+    body = submission(*ORDERS["everything"]).body
+    plan = settings(body)[launch.PLAN]
+    rest = json.dumps(body).replace(json.dumps(plan), "")
+
+    assert "a $b 'c'" in json.loads(plan)["secrets"].values()
+    assert "a $b" not in rest
+    assert "canary" not in json.dumps(body), "keys of accounts have no business on the nodes"
+
+
+@pytest.mark.skipif(not swagger.FILE.exists(), reason=f"no description of Azure Batch: {swagger.FILE}")
+@pytest.mark.parametrize(
+    ("definition", "body"),
+    [
+        *(("TaskAddParameter", submission(*one).body) for one in ORDERS.values()),
+        ("TaskAddParameter", forgetting(CLUSTER, "slipway-forget-1", "{}").body),
+        ("JobAddParameter", queue_submission(CLUSTER, "gpu-low").body),
+    ],
+)
+def test_what_is_sent_is_valid_by_the_service_s_own_description(definition: str, body: Any) -> None:
+    assert swagger.faults(definition, body) == []
+    assert swagger.faults(definition, {**body, "priorty": 1, "id": 7}) != []
+
+
+def test_the_environment_that_explain_shows_has_what_the_service_and_the_job_set() -> None:
+    shown = {one.name: one for one in ENGINE.environment(order(**EVERYTHING))}
+
+    assert shown["AZ_BATCHAI_NUM_GPUS"].value == "1"
+    assert (
+        shown["WHERE"].value
+        == "/tmp/slipway/digits-abc-1/<id of the first node of the run>/mounts/data/train/x"
+    )
+    assert not shown["AZ_BATCHAI_JOB_TEMP"].exact
+
+
+@pytest.mark.parametrize(
+    ("properties", "pointer"),
+    [
+        ({"containerSettings": {"imageSourceRegistry": {"image": "x"}}}, "/containerSettings"),
+        (
+            {"environmentVariables": [{"name": "AZ_BATCH_NODE_ID", "value": "x"}]},
+            "/environmentVariables/0/name",
+        ),
+        (
+            {"secrets": [{"name": "S", "valueSecretReference": {"secretUrl": "x"}}]},
+            "/secrets/0/valueSecretReference",
+        ),
+        (
+            {
+                "mountVolumes": {
+                    "azureBlobFileSystems": [EVERYTHING["mountVolumes"]["azureBlobFileSystems"][0]]
+                }
+            },
+            "/mountVolumes/azureBlobFileSystems/0",
+        ),
+        ({"customToolkitSettings": {"commandLine": "x" * 50_000}}, ""),
+    ],
+)
+def test_what_a_cluster_cannot_honour_is_named(properties: dict[str, Any], pointer: str) -> None:
+    (problem,) = check(CLUSTER, order(**properties).document["properties"])
+
+    assert (problem.code, problem.pointer) == ("SW109", f"/properties{pointer}")
+    assert problem.remedy
+
+
+def test_a_job_with_everything_is_honoured() -> None:
+    assert list(check(WIDE, order(**EVERYTHING).document["properties"])) == []
+    spec = JobSpec.model_validate(order().document)
+    assert ENGINE.check(spec) == ()
+
+
+def test_parts_of_nodes_cannot_be_had() -> None:
+    (problem,) = ENGINE.allots("gpu", {"gpus": 1})
+    assert problem.pointer == "/resources/gpus"

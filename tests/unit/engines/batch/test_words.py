@@ -1,0 +1,173 @@
+"""What tasks and pools say, in our words; and the formula of a pool."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from shared.core.errors import Transient
+from shared.core.job import JobState, Reason
+from shared.engines.batch.pools import view, why
+from shared.engines.batch.scaling import Demand, demand, formula
+from shared.engines.batch.words import observation
+from tests.unit.engines.batch.service import CLUSTER
+
+_S, _R = JobState, Reason
+TIMES = {"startTime": "2026-09-07T12:00:00.5Z", "endTime": "2026-09-07T12:01:00Z"}
+
+
+def ended(**facts: Any) -> dict[str, Any]:
+    return {"id": "t", "state": "completed", "executionInfo": {**TIMES, "requeueCount": 0, **facts}}
+
+
+def failure(code: str, category: str = "usererror") -> dict[str, Any]:
+    return {"failureInfo": {"category": category, "code": code, "message": "It did not work."}}
+
+
+@pytest.mark.parametrize(
+    ("facts", "state", "reason", "code"),
+    [
+        ({"exitCode": 0, "result": "success"}, _S.SUCCEEDED, None, 0),
+        ({"exitCode": 3, **failure("FailureExitCode")}, _S.FAILED, _R.USER, 3),
+        ({"exitCode": 137, **failure("FailureExitCode")}, _S.FAILED, _R.USER, 137),
+        ({"exitCode": 124, **failure("FailureExitCode")}, _S.FAILED, _R.TIMEOUT, None),
+        ({"exitCode": 250, **failure("FailureExitCode")}, _S.FAILED, _R.INFRASTRUCTURE, None),
+        ({"exitCode": 251, **failure("FailureExitCode")}, _S.FAILED, _R.PREPARATION, 1),
+        ({"exitCode": 143, **failure("TaskEnded")}, _S.CANCELLED, _R.TERMINATED, None),
+        (failure("TaskEnded"), _S.CANCELLED, _R.TERMINATED, None),
+        (failure("NodeBootFailed", "servererror"), _S.FAILED, _R.INFRASTRUCTURE, None),
+        (failure("BlobNotFound"), _S.FAILED, _R.INFRASTRUCTURE, None),
+        ({}, _S.FAILED, _R.INFRASTRUCTURE, None),
+        ({"exitCode": True, **failure("Strange")}, _S.FAILED, _R.INFRASTRUCTURE, None),
+    ],
+)
+def test_an_end_in_our_words(
+    facts: dict[str, Any], state: JobState, reason: Reason | None, code: int | None
+) -> None:
+    end = observation(ended(**facts))
+
+    assert (end.state, end.reason, end.exit_code) == (state, reason, code)
+    assert end.started is not None
+    assert end.ended is not None
+    assert bool(end.message) is (state is not _S.SUCCEEDED)
+
+
+def test_what_never_began_is_told_from_what_failed() -> None:
+    task = ended(**failure("BlobNotFound"))
+    del task["executionInfo"]["startTime"]
+
+    assert observation(task).unstarted
+    assert not observation(ended(**failure("BlobNotFound"))).unstarted
+
+
+def test_the_record_of_the_run_says_more_than_its_exit_code() -> None:
+    record = {"final": True, "reason": "timeout", "message": "The limit.", "ended": "2026-09-07T12:00:59Z"}
+
+    end = observation(ended(exitCode=3), record)
+    assert (end.state, end.reason, end.message) == (_S.FAILED, _R.TIMEOUT, "The limit.")
+    assert observation(ended(exitCode=3), {**record, "final": False}).reason is _R.USER
+
+
+@pytest.mark.parametrize(
+    ("word", "state"), [("active", _S.QUEUED), ("preparing", _S.QUEUED), ("running", _S.RUNNING)]
+)
+def test_a_task_that_has_not_ended(word: str, state: JobState) -> None:
+    current = observation({"id": "t", "state": word, "executionInfo": TIMES})
+
+    assert current.state is state
+    assert (current.started is not None) == (state is _S.RUNNING)
+
+
+def test_an_unknown_state_decides_nothing() -> None:
+    with pytest.raises(Transient, match="Azure Batch says 'dreaming' of t"):
+        observation({"id": "t", "state": "dreaming"})
+
+
+POOL = {
+    "id": "t4",
+    "vmSize": "Standard_NC4as_T4_v3",
+    "allocationState": "steady",
+    "currentDedicatedNodes": 2,
+    "targetDedicatedNodes": 3,
+    "enableAutoScale": True,
+}
+
+
+def resize(code: str) -> dict[str, Any]:
+    return {"resizeErrors": [{"code": code, "message": "It was not possible."}]}
+
+
+@pytest.mark.parametrize(
+    ("pool", "counts", "nodes", "word"),
+    [
+        ({}, {"idle": 1}, 1, "InTurn"),
+        ({}, {"idle": 1, "running": 1}, 2, "NodesBusy"),
+        ({}, {"running": 2}, 3, "NodesMissing"),
+        ({}, {"waitingForStartTask": 1}, 1, "NodesPreparing"),
+        ({}, {"startTaskFailed": 1}, 1, "NodesUnusable"),
+        ({}, {}, 5, "TooManyNodes"),
+        ({"allocationState": "resizing"}, {}, 1, "Resizing"),
+        (resize("AccountVMSeriesCoreQuotaReached"), {}, 1, "Quota"),
+        (resize("AccountLowPriorityCoreQuotaReached"), {}, 1, "Quota"),
+        (resize("AllocationFailed"), {}, 1, "NoCapacity"),
+        (resize("AllocationTimedOut"), {}, 1, "NoCapacity"),
+        (resize("OverconstrainedAllocationRequestError"), {}, 1, "NoCapacity"),
+        (resize("ImageNotFound"), {}, 1, "ImageEnded"),
+        (resize("SomethingNew"), {}, 1, "ClusterErrors"),
+    ],
+)
+def test_why_a_task_waits_is_concluded_from_its_pool(
+    pool: dict[str, Any], counts: dict[str, int], nodes: int, word: str
+) -> None:
+    current = view(CLUSTER, POOL | pool, {"poolId": "t4", "dedicated": {**counts, "total": 9}})
+    reason = why(nodes, current)
+
+    assert reason is not None
+    assert reason.word == word
+    assert reason.never is (word == "TooManyNodes")
+    assert reason.passes is (word in {"InTurn", "NodesBusy", "NodesMissing", "NodesPreparing", "Resizing"})
+
+
+def test_a_view_has_nodes_of_both_kinds_and_its_own_bounds() -> None:
+    counts = {"dedicated": {"idle": 1}, "lowPriority": {"running": 2, "preempted": 1}}
+    current = view(CLUSTER, POOL | {"currentLowPriorityNodes": 3}, counts)
+
+    assert (current.nodes, current.minimum, current.maximum, current.size) == (
+        5,
+        0,
+        4,
+        "Standard_NC4as_T4_v3",
+    )
+    assert current.counts == {"idle": 1, "running": 2, "preparing": 0, "unusable": 0, "leaving": 1}
+    fixed = view(CLUSTER, POOL | {"enableAutoScale": False}, {})
+    assert (fixed.minimum, fixed.maximum) == (3, 3)
+
+
+def test_the_demand_of_tasks_are_the_nodes_of_the_wide_ones_and_whether_there_is_any() -> None:
+    assert demand([]) == Demand()
+    assert demand([1, 1]) == Demand(any=True)
+    assert demand([1, 3, 2]) == Demand(2, 5, any=True)
+
+
+def test_a_formula_has_room_for_wide_tasks_and_no_more_than_the_cluster_may_have() -> None:
+    assert formula(CLUSTER, demand([1, 3, 2])) == (
+        "wideTasks = 2;\n"
+        "wideNodes = 4;\n"
+        "samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);\n"
+        "latest = max(0, $PendingTasks.GetSample(1));\n"
+        "pending = samples < 70 ? latest"
+        " : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));\n"
+        "wanted = max(1, wideNodes + max(0, pending - wideTasks));\n"
+        "$TargetDedicatedNodes = min(4, wanted);\n"
+        "$TargetLowPriorityNodes = 0;\n"
+        "$NodeDeallocationOption = taskcompletion;\n"
+    )
+
+
+def test_a_formula_of_spot_nodes_asks_for_those_and_for_none_where_nothing_is_to_do() -> None:
+    text = formula(replace(CLUSTER, spot=True), demand([]))
+
+    assert "$TargetLowPriorityNodes = min(4, wanted);\n$TargetDedicatedNodes = 0;" in text
+    assert "wanted = max(0, wideNodes" in text
