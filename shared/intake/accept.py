@@ -25,7 +25,7 @@ from shared.intake.candidate import Candidate, KeyedDraft, draft_of, record
 from shared.intake.facts import cluster_for
 from shared.intake.prepare import Draft
 from shared.lifecycle.admit import Wait, admit
-from shared.lifecycle.dependents import look_at_door, why_after
+from shared.lifecycle.dependents import look_again, why_after
 from shared.lifecycle.dispatch import submit
 
 log = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
         if stored.job.drop is not None and not stored.job.state.terminal:
             await put_accepted(ports, stored.job, draft.document)
         if stored.job.unmet and not stored.job.state.terminal and stored.job.sweep is None:
-            stored = await look_at_door(ports, stored)
+            stored = await look_again(ports, stored)
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored, draft.document)
         if notice is not None:

@@ -57,8 +57,8 @@ def why_member(member: Member | None) -> Why | None:
     return Why(WAITS_FOR_SEAT, member.sentence) if member else None
 
 
-async def look_at_door(ports: Ports, stored: Stored) -> Stored:
-    """End a new job at once whose condition could not hold any more when it was accepted."""
+async def look_again(ports: Ports, stored: Stored) -> Stored:
+    """Judge one job by its record: end it where its condition can no longer hold, note what has happened."""
     fates = await _fates_of(ports, {one.job for one in stored.job.unmet})
     change = _decide(ports, stored, fates)
     if change is None or (applied := await apply(ports, change)) is None:
@@ -161,7 +161,11 @@ async def _judged(
 
 async def _change(ports: Ports, row: Active, latest: dict[str, Stored], fates: Fates) -> Change | None:
     """Change one record: as it was last known or, if that is too old by now, as it is read."""
-    stored: Stored | None = latest.get(row.job_id) or row.stored
+    known = latest.get(row.job_id) or row.stored
+    if known.job.state is JobState.ACCEPTED and not known.job.unmet:
+        latest[row.job_id] = known  # its row says too much: another version wrote the record
+        return None
+    stored: Stored | None = known
     for _ in range(2):
         change = _decide(ports, stored, fates) if stored is not None else None
         if change is None:

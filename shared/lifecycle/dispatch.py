@@ -31,6 +31,7 @@ from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.admit import paused
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
+from shared.lifecycle.dependents import look_again
 from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow
 from shared.lifecycle.postponement import postponed, shown_error
@@ -50,7 +51,10 @@ async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored
     """
     stored = await ports.ledger.get(job_id)
     if stored is not None and stored.job.state is JobState.ACCEPTED:
-        if stored.job.unmet or (stored.job.needs_seat and not seated):
+        if stored.job.unmet:  # its row may not say so: another version wrote it
+            stored = await look_again(ports, stored)
+        waits = stored.job.state is not JobState.ACCEPTED or stored.job.unmet
+        if waits or (stored.job.needs_seat and not seated):
             return stored
         stored = await _start_attempt(ports, stored)
     if stored is not None and stored.job.state is JobState.SUBMITTING:

@@ -13,7 +13,7 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
 from shared.core.job import Job, JobState, Reason, Stored
 from shared.intake.arrive import blob_arrived
-from shared.lifecycle.dependents import ends_of, look_at_door, settle
+from shared.lifecycle.dependents import ends_of, look_again, settle
 from shared.lifecycle.sweep import sweep
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
@@ -89,7 +89,7 @@ async def test_a_job_whose_others_have_not_ended_stays_as_it_is(world: World) ->
     await _job(world, "data")
     stored = await _stored(world, await _job(world, "train", after=["data"]))
 
-    assert await look_at_door(world.ports, stored) == stored
+    assert await look_again(world.ports, stored) == stored
 
 
 async def test_a_record_that_moved_on_meanwhile_is_left_to_the_sweep(world: World) -> None:
@@ -98,7 +98,7 @@ async def test_a_record_that_moved_on_meanwhile_is_left_to_the_sweep(world: Worl
     stored = _waiting_for(await _stored(world, await _job(world, "train", after=["other"])), failed)
     await cancel(world.ports, stored.job.id)
 
-    assert await look_at_door(world.ports, stored) == stored
+    assert await look_again(world.ports, stored) == stored
 
 
 async def test_a_drop_whose_other_job_ended_meanwhile_says_so_at_once(world: World) -> None:
@@ -110,7 +110,7 @@ async def test_a_drop_whose_other_job_ended_meanwhile_says_so_at_once(world: Wor
     job = (await blob_arrived(world.ports, "scripts", "d/job.json")).accepted[0].job
     assert b"waits for long" in world.drops.answers[job.status_file]
 
-    released = (await look_at_door(world.ports, _waiting_for(await _stored(world, job), done))).job
+    released = (await look_again(world.ports, _waiting_for(await _stored(world, job), done))).job
 
     assert (released.state, released.unmet, released.waiting) == (JobState.ACCEPTED, (), None)
     assert b"waits for" not in world.drops.answers[job.status_file]
@@ -121,7 +121,7 @@ async def test_a_job_whose_other_one_failed_meanwhile_ends_at_once(world: World)
     await _job(world, "long")
     stored = _waiting_for(await _stored(world, await _job(world, "train", after=["long"])), failed)
 
-    assert (await look_at_door(world.ports, stored)).job.reason is Reason.DEPENDENCY
+    assert (await look_again(world.ports, stored)).job.reason is Reason.DEPENDENCY
 
 
 # In a sweep
