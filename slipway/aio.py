@@ -4,6 +4,7 @@ Every method raises Failure, with the remedy, where the service refuses or does 
 """
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -12,7 +13,7 @@ from shared.core.identity import is_job_id
 from slipway.client.service import service
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.order import Order
-from slipway.commands.jobs import job_id
+from slipway.commands.jobs import job_id, unmeant
 from slipway.commands.sweeps.naming import sweep_id
 from slipway.failure import Failure
 from slipway.job import AsyncJob
@@ -72,7 +73,10 @@ class AsyncClient:
         chosen = Options(choices, name, script=script)
         with staged(Path(path), chosen, deployment.text("SLIPWAY_STDOUT_PREFIX")) as folder:
             check(folder, target_of(folder, name))
-            return client._job(await Beginning(deployment, folder, name).job(client._url, self._key))
+            beginning = Beginning(deployment, folder, name)
+            job = client._job(await beginning.job(client._url, self._key))
+        _warn_of_name(beginning.accepted)
+        return job
 
     async def submit(
         self,
@@ -95,6 +99,7 @@ class AsyncClient:
         document = in_order(document, await self._order(after, after_failure))
         async with service(self._url, self._key) as api:
             job = await api.submit(json.dumps(document).encode(), idempotency_key or None)
+            _warn_of_name(job)
             return self._job(job["id"])
 
     async def submit_sweep(self, document: Mapping[str, Any], *, idempotency_key: str = "") -> AsyncSweep:
@@ -103,6 +108,7 @@ class AsyncClient:
 
         async with service(self._url, self._key) as api:
             body = await api.submit_sweep(json.dumps(document).encode(), idempotency_key or None)
+            _warn_of_name({"name": body.get("name", ""), "id": body["sweepId"]})
             return await self.sweep(body["sweepId"])
 
     async def sweep(self, sweep: str) -> AsyncSweep:
@@ -132,6 +138,12 @@ class AsyncClient:
 
     def _job(self, job_id: str) -> AsyncJob:
         return AsyncJob(job_id, self._url, self._key)
+
+
+def _warn_of_name(job: Mapping[str, Any]) -> None:
+    """Warn of a name that neither the client nor a command takes for this job, or sweep."""
+    if hint := unmeant(job):
+        warnings.warn(hint, stacklevel=3)
 
 
 def _references(jobs: Sequence[str | JobReference]) -> list[str]:

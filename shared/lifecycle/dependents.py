@@ -161,11 +161,11 @@ async def _judged(
 
 async def _change(ports: Ports, row: Active, latest: dict[str, Stored], fates: Fates) -> Change | None:
     """Change one record: as it was last known or, if that is too old by now, as it is read."""
-    known = latest.get(row.job_id) or row.stored
-    if known.job.state is JobState.ACCEPTED and not known.job.unmet:
-        latest[row.job_id] = known  # its row says too much: another version wrote the record
+    first_look = latest.get(row.job_id) or row.stored
+    if first_look.job.state is JobState.ACCEPTED and not first_look.job.unmet:
+        latest[row.job_id] = first_look  # its row says too much: another version wrote the record
         return None
-    stored: Stored | None = known
+    stored: Stored | None = first_look
     for _ in range(2):
         change = _decide(ports, stored, fates) if stored is not None else None
         if change is None:

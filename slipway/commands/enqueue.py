@@ -1,6 +1,7 @@
 """`slipway enqueue`: put a job message or a job.json on the queue `jobs`."""
 
 import asyncio
+import json
 from pathlib import Path
 
 from shared.adapters.storage.queues import StorageQueues
@@ -8,9 +9,10 @@ from shared.core.identity import message_name
 from shared.settings import Settings
 from slipway.client.deployment import settings_for
 from slipway.client.storage import storage_account
-from slipway.commands.jobs import show
+from slipway.commands.jobs import show, unmeant
 from slipway.commands.submit import has_its_script
 from slipway.failure import Failure
+from slipway.screen import remark
 from slipway.settings import document
 
 _QUEUE = "jobs"
@@ -30,14 +32,31 @@ def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int
         )
     settings = settings_for("", settings_file)
     document(file, "a job message or a job.json")
-    message_id = asyncio.run(enqueue(settings, file.read_bytes()))
-    name = message_name(message_id)
+    body = file.read_bytes()
+    message_id = asyncio.run(enqueue(settings, body))
+    its_name = message_name(message_id)
     show(
         {"queue": _QUEUE, "messageId": message_id},
-        lambda _: [f"sent {file} to the queue {_QUEUE}; a job without a name is called {name}"],
+        lambda _: [f"sent {file} to the queue {_QUEUE}; a job without a name is called {its_name}"],
         as_json=as_json,
     )
+    for name in unmeant_names(body):
+        remark(
+            f"no command takes {name} for the job: `last`, and names like ids, mean others; "
+            f"find its id: slipway jobs --name {name}"
+        )
     return 0
+
+
+def unmeant_names(message: bytes) -> list[str]:
+    """The names in a message that no command takes for their job or sweep; none where it cannot be read."""
+    try:
+        body = json.loads(message)
+    except ValueError:
+        return []
+    envelopes = [one for one in (body if isinstance(body, list) else [body]) if isinstance(one, dict)]
+    named = [(one["name"], "s_" if "sweep" in one else "j_") for one in envelopes if "name" in one]
+    return [name for name, kind in named if isinstance(name, str) and unmeant({"name": name, "id": kind})]
 
 
 async def enqueue(settings: Settings, message: bytes) -> str:

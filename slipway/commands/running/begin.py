@@ -44,6 +44,8 @@ class Beginning:
         self._receipt = receipts_of(self._target)
         self._uploaded: Uploaded | None = None
         self._before: set[str] = set()
+        #: its job as it was accepted; empty before
+        self.accepted: Mapping[str, Any] = {}
 
     @property
     def files(self) -> list[str]:
@@ -110,7 +112,9 @@ class Beginning:
         while True:
             for job_id in await patiently(lambda: self._ids(api, {})) - others:
                 others.add(job_id)
-                if _is_own(await _patient_job(api, job_id), name, uploaded):
+                job = await _patient_job(api, job_id)
+                if _is_own(job, name, uploaded):
+                    self.accepted = job
                     return job_id
             if replaced:
                 raise Failure(

@@ -174,3 +174,21 @@ def test_the_names_are_imported_when_they_are_asked_for() -> None:
     with pytest.raises(AttributeError, match="nothing"):
         _ = slipway.nothing
     assert all(getattr(slipway, name) for name in slipway.__all__)
+
+
+@pytest.mark.parametrize("name", ["last", "j_other"])
+async def test_a_job_whose_name_means_another_is_warned_of(name: str) -> None:
+    async with answering(api({**JOB, "name": name})) as url:
+        with pytest.warns(UserWarning, match=f"by its (own|id): {ID}"):
+            await AsyncClient(url).submit({"spec": {}})
+
+
+async def test_a_sweep_whose_name_means_another_is_warned_of() -> None:
+    sweep = "s_aaaaaaaaaaaaaaaaaaaaaaaa"
+
+    async def answer(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"sweepId": sweep, "name": "last"})
+
+    async with answering(answer) as url:
+        with pytest.warns(UserWarning, match=f"by its id: {sweep}"):
+            await AsyncClient(url).submit_sweep({"sweep": {"lr": [1]}})

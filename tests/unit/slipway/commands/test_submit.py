@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -101,3 +102,22 @@ def test_what_needs_a_folder_is_not_put_on_the_queue(tmp_path: Path) -> None:
 
     with pytest.raises(Failure, match=f"a message brings no files; upload both: slipway drop {tmp_path}"):
         enqueue.run(file, None)
+
+
+@pytest.mark.parametrize(
+    ("message", "reserved"),
+    [
+        ({"name": "last", "spec": {}}, ["last"]),
+        ([{"name": "fine"}, {"name": "j_1"}, {"name": "s_1", "sweep": {}}], ["j_1", "s_1"]),
+        ({"name": "s_1", "spec": {}}, []),
+        ({"name": ["last"]}, []),
+        ("last", []),
+        (b"not JSON", []),
+    ],
+)
+def test_a_message_whose_name_no_command_takes_is_named_before_it_is_sent(
+    message: Any, reserved: list[str]
+) -> None:
+    body = message if isinstance(message, bytes) else json.dumps(message).encode()
+
+    assert enqueue.unmeant_names(body) == reserved
