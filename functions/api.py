@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, api_route, body_of, problem
+from functions.problem import HEADERS, answer, api_route, body_of, problem
 from functions.process import ports
 from shared.core.caller import SUBMIT
 from shared.core.errors import Misuse
@@ -225,8 +225,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
     )
     if form == "json":
         return answer(body)
-    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-    return func.HttpResponse(markdown(body), status_code=200, mimetype="text/markdown", headers=headers)
+    return func.HttpResponse(markdown(body), status_code=200, mimetype="text/markdown", headers=HEADERS)
 
 
 def key_of(req: func.HttpRequest, text: str | None) -> str | None:

@@ -13,13 +13,13 @@ from urllib.parse import quote
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import answer, api_route, problem
+from functions.problem import HEADERS, answer, api_route, problem
 from functions.process import ports
 from functions.ranges import is_named, span_of, validator
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 #: A job wrote it: no browser runs it, shows it as a page, or guesses another type.
-_HOSTILE = {"X-Content-Type-Options": "nosniff", "Content-Security-Policy": "default-src 'none'; sandbox"}
+_HOSTILE = {"Content-Security-Policy": "default-src 'none'; sandbox"}
 
 #: An archive is whole in memory: this process makes one at a time.
 _one_zip = asyncio.Semaphore(1)
@@ -40,7 +40,6 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
         "Slipway-Next-Offset": str(chunk.next),
         "Slipway-More": str(more).lower(),
         "Slipway-File": quote(name),
-        "X-Content-Type-Options": "nosniff",
     }
     return func.HttpResponse(chunk.data, status_code=200, mimetype="text/plain", headers=headers)
 
@@ -145,8 +144,7 @@ async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
     from shared.operate import output
 
     receipt = await output.receipt_of(ports(), req.route_params["id"], caller())
-    headers = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-    return func.HttpResponse(receipt, status_code=200, mimetype="application/json", headers=headers)
+    return func.HttpResponse(receipt, status_code=200, mimetype="application/json", headers=HEADERS)
 
 
 @blueprint.function_name("get_file")

@@ -33,7 +33,6 @@ _POLICY = (
     "trusted-types 'none'",
 )
 HEADERS = {
-    "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "no-referrer",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",

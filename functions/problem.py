@@ -21,7 +21,12 @@ Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
 
 #: What a web page may send across origins without a preflight request.
 _FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
-HEADERS = {"X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+HEADERS = {"Cache-Control": "no-store"}
+#: What every answer has that names nothing stricter: a browser shows it as data, and in no frame.
+_AS_DATA = {
+    "X-Content-Type-Options": "nosniff",
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+}
 TITLES = {
     400: "Bad request",
     401: "Not authenticated",
@@ -73,7 +78,7 @@ def problem(
     status: int, detail: str, remedy: str = "", *, retry_after: float | None = None, **members: Any
 ) -> func.HttpResponse:
     """A problem document (RFC 9457); `remedy` and other members are extensions. `retry_after`: seconds."""
-    headers = dict(HEADERS)
+    headers = HEADERS | _AS_DATA
     headers |= {"Retry-After": str(math.ceil(retry_after))} if retry_after is not None else {}
     headers |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
@@ -118,12 +123,18 @@ def public_route(*parameters: str) -> Callable[[Handler], Handler]:
     return border
 
 
+def _as_data(answer: func.HttpResponse) -> func.HttpResponse:
+    for name, value in _AS_DATA.items():
+        answer.headers.setdefault(name, value)
+    return answer
+
+
 def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = False) -> Handler:
     @functools.wraps(handler)
     async def wrapped(req: func.HttpRequest) -> func.HttpResponse:
         try:
             _refuse_form(req)
-            return if_changed(req, await handler(req))
+            return _as_data(if_changed(req, await handler(req)))
         except Misuse as error:
             members = sign_in() if error.status == 401 else {}
             return problem(error.status, str(error), error.remedy, retry_after=error.retry_after, **members)

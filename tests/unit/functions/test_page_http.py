@@ -59,6 +59,27 @@ async def test_the_document_is_checked_each_time_and_the_files_it_names_are_kept
     assert "immutable" in asset.headers["Cache-Control"]
 
 
+@pytest.mark.parametrize(
+    ("path", "url", "status"),
+    [
+        ("", "", 200),
+        ("assets/main-abc.js", "", 200),
+        ("", "https://example.com/api/ui", 308),
+        ("none.html", "", 404),
+        ("../outside.txt", "", 404),
+    ],
+)
+async def test_every_answer_of_the_page_is_kept_from_frames_and_guesses(
+    path: str, url: str, status: int
+) -> None:
+    answer = await get(path, url)
+
+    assert answer.status_code == status
+    assert "frame-ancestors 'none'" in answer.headers["Content-Security-Policy"]
+    assert "default-src 'none'" in answer.headers["Content-Security-Policy"]
+    assert answer.headers["X-Content-Type-Options"] == "nosniff"
+
+
 async def test_nothing_foreign_and_nothing_inline_runs_and_no_one_frames_it() -> None:
     policy = (await get("")).headers["Content-Security-Policy"].split("; ")
 

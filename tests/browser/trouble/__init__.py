@@ -1,0 +1,1 @@
+"""What goes wrong around the page: slow and torn answers, expired tokens, other sites."""
