@@ -11,6 +11,10 @@ param environmentName string
 @metadata({ azd: { type: 'location' } })
 param location string
 
+@description('Where jobs run: nowhere, or on the clusters of clusters.json, which are of the named engine.')
+@allowed(['none', 'slurm'])
+param engine string = 'none'
+
 @description('Put storage behind private endpoints, and the app into a virtual network.')
 param vnetEnabled bool = false
 
@@ -110,6 +114,7 @@ module dispatcher 'dispatcher.bicep' = {
     insightsName: monitor.outputs.insightsName
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
     audience: audience
+    hasClusters: engine != 'none'
     alwaysReady: alwaysReady
   }
 }

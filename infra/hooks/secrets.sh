@@ -35,4 +35,4 @@ make seal-key '' ''
 make webhook-secrets '{"default": "whsec_' '"}'
 
 # The app looks at its references once a day; this makes it look now.
-az rest --method post --output none --url "https://management.azure.com/subscriptions/$(az account show --query id --output tsv)/resourceGroups/$AZURE_RESOURCE_GROUP/providers/Microsoft.Web/sites/$AZURE_FUNCTION_APP_NAME/config/configreferences/appsettings/refresh?api-version=2022-03-01"
+az rest --method post --output none --url "https://management.azure.com/subscriptions/$AZURE_SUBSCRIPTION_ID/resourceGroups/$AZURE_RESOURCE_GROUP/providers/Microsoft.Web/sites/$AZURE_FUNCTION_APP_NAME/config/configreferences/appsettings/refresh?api-version=2022-03-01"

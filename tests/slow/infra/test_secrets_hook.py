@@ -20,7 +20,6 @@ case "$1 $2 $3" in
 "keyvault secret list") [ -e "$HOME/refuse" ] && { echo Forbidden >&2; exit 1; }; ls "$HOME/vault" ;;
 "keyvault secret recover") [ -e "$HOME/deleted/$7" ] && mv "$HOME/deleted/$7" "$HOME/vault/$7" ;;
 "keyvault secret set") cp "$9" "$HOME/vault/$7" ;;
-"account show --query") echo 00000000-0000-0000-0000-000000000001 ;;
 esac
 """
 
@@ -46,6 +45,7 @@ def run(home: Path) -> subprocess.CompletedProcess[str]:
         "AZURE_KEY_VAULT_NAME": "kv-x",
         "AZURE_RESOURCE_GROUP": "rg-x",
         "AZURE_FUNCTION_APP_NAME": "func-x",
+        "AZURE_SUBSCRIPTION_ID": "00000000-0000-0000-0000-00000000000a",
     }
     return subprocess.run(
         [str(HOOK)], env=environment, check=False, capture_output=True, text=True, timeout=60
@@ -67,6 +67,14 @@ def test_absent_secrets_are_made_as_the_app_reads_them_and_never_shown(home: Pat
         assert seal not in text
         assert secret not in text
     assert "config/configreferences/appsettings/refresh" in (home / "calls").read_text()
+
+
+def test_the_app_is_that_of_the_subscription_that_azd_deployed_to(home: Path) -> None:
+    """The Azure CLI's own default may be another one."""
+    run(home)
+
+    (refresh,) = [line for line in (home / "calls").read_text().splitlines() if line.startswith("rest ")]
+    assert "/subscriptions/00000000-0000-0000-0000-00000000000a/resourceGroups/rg-x/" in refresh
 
 
 def test_a_secret_that_is_there_is_neither_read_nor_written(home: Path) -> None:

@@ -1,0 +1,91 @@
+"""What azd and the workflow read beside the templates: parameters, the engine, the registration."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from shared.core.caller import ROLES
+from shared.engines.registry import ENGINES
+from tests.unit.project.test_infra import code
+
+#: The Azure CLI, which asks for tokens for people.
+AZURE_CLI = "04b07795-8ddb-461a-bbee-02f9e1bf7b46"
+
+
+def parameters() -> dict[str, str]:
+    """Each parameter, with the variable of azd that it is."""
+    members = json.loads(code("infra/main.parameters.json"))["parameters"]
+    return {name: re.findall(r"[A-Z_]+", one["value"])[0] for name, one in members.items()}
+
+
+def test_what_azd_keeps_of_an_environment_is_not_committed() -> None:
+    assert ".azure/" in code(".gitignore").splitlines()
+
+
+def test_a_deployment_by_the_workflow_has_the_choices_of_the_environment() -> None:
+    workflow = code(".github/workflows/deploy.yml")
+    own = {"AZURE_ENV_NAME"}
+
+    for variable in set(parameters().values()) - own:
+        assert f"      {variable}: ${{{{ vars.{variable} }}}}\n" in workflow
+
+
+def test_the_engine_is_chosen_among_those_that_a_template_can_deploy() -> None:
+    main, dispatcher = code("infra/main.bicep"), code("infra/dispatcher.bicep")
+    (names, default) = re.findall(r"@allowed\(\[(.*?)\]\)\nparam engine string = '(\w+)'", main)[0]
+    allowed = re.findall(r"'(\w+)'", names)
+
+    assert default == "none" == allowed[0]
+    assert len(allowed) > 1
+    assert set(allowed[1:]) <= set(ENGINES)
+    assert "hasClusters: engine != 'none'" in main
+    assert "hasClusters ? string(loadJsonContent('clusters.json')) : '{}'" in dispatcher
+
+
+def test_the_guide_says_what_each_choice_of_an_engine_deploys() -> None:
+    (names,) = re.findall(r"@allowed\(\[(.*?)\]\)\nparam engine", code("infra/main.bicep"))
+    (row,) = re.findall(r"^\| `SLIPWAY_ENGINE` \|.*$", code("docs/how-to/deploy.md"), re.MULTILINE)
+
+    for name in re.findall(r"'(\w+)'", names):
+        assert f"`{name}`" in row
+
+
+def registration() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(code("infra/entra.json"))
+    return document
+
+
+def test_the_registration_defines_the_roles_that_the_api_knows() -> None:
+    roles = registration()["appRoles"]
+
+    assert {role["value"] for role in roles} == ROLES
+    assert all(role["isEnabled"] for role in roles)
+    assert all(set(role["allowedMemberTypes"]) == {"User", "Application"} for role in roles)
+    assert len({role["id"] for role in roles}) == len(roles)
+
+
+def test_a_person_who_is_signed_in_to_the_azure_cli_gets_a_token() -> None:
+    api = registration()["api"]
+
+    (scope,) = api["oauth2PermissionScopes"]
+    assert scope["isEnabled"]
+    assert api["preAuthorizedApplications"] == [{"appId": AZURE_CLI, "delegatedPermissionIds": [scope["id"]]}]
+    assert api["requestedAccessTokenVersion"] == 2
+
+
+def test_the_guide_registers_what_the_file_says_and_gives_a_person_a_role() -> None:
+    guide = code("docs/how-to/deploy-with-entra.md")
+    admin = next(role for role in registration()["appRoles"] if role["value"] == "Jobs.Admin")
+
+    assert "--body @infra/entra.json" in guide
+    assert admin["id"] in guide
+
+
+def test_commands_of_the_azure_cli_work_in_the_subscription_of_azd() -> None:
+    """The CLI has a default of its own, which need not be the one that azd deploys to."""
+    guide = code("docs/how-to/deploy.md")
+    before, _, _ = guide.partition("az functionapp keys list")
+
+    assert 'az account set --subscription "$(azd env get-value AZURE_SUBSCRIPTION_ID)"' in before
