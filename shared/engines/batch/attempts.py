@@ -107,9 +107,8 @@ class Attempts:
             remaining = list(targets)
         if not remaining:
             return frozenset()
-        view = await self._lately.view(self._cluster.name)
         # A node is not bought for that, and where this app cannot look, one task is trusted.
-        if view is not None and view.nodes and await self._clear(remaining[:_FORGOTTEN]):
+        if (await self._pool.view()).nodes and await self._clear(remaining[:_FORGOTTEN]):
             is_visible = await self._records.visible()
             remaining = remaining if is_visible else remaining[_FORGOTTEN:]
         return frozenset(one.name for one in remaining)

@@ -33,6 +33,8 @@ class BatchCluster:
     pool: str
     #: a directory that all nodes share (Azure Files or NFS, mounted by the pool): claims, records
     shared: str
+    #: name of the account, where its address does not begin with it
+    account: str = ""
     #: $AZ_BATCHAI_MOUNT_ROOT
     mount_root: str = "/mnt/batch/tasks/fsmounts"
     #: where each node keeps what only it needs

@@ -1,0 +1,48 @@
+"""The clusters on Azure Batch of a deployment, and what authenticates us at their accounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.core.engine import Engine
+from shared.core.errors import Misconfigured
+from shared.engines.batch.cluster import BatchCluster, clusters_from
+from shared.engines.batch.wire.sign import Identity, Key, key_from
+from shared.engines.entry import Configured, Values
+from shared.engines.provisioning import Plan, Stage
+
+
+def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
+    """The clusters of SLIPWAY_CLUSTERS."""
+    clusters = clusters_from(options, "SLIPWAY_CLUSTERS")
+    secrets = settings.document("SLIPWAY_BATCH_KEYS")
+    if not isinstance(secrets, dict) or not all(isinstance(key, str) for key in secrets.values()):
+        raise Misconfigured("SLIPWAY_BATCH_KEYS must be an object: Azure Batch cluster → key of its account")
+    client_id = settings.text("AZURE_CLIENT_ID")
+
+    def key_of(cluster: BatchCluster) -> Key:
+        if cluster.name not in secrets:
+            return Identity(client_id)
+        return key_from(_account(cluster), secrets[cluster.name], f"SLIPWAY_BATCH_KEYS: {cluster.name}")
+
+    keys = {name: key_of(one) for name, one in clusters.items()}
+
+    def load() -> Engine:
+        from shared.engines.batch.engine import BatchEngine
+
+        return BatchEngine(clusters, keys)
+
+    def provision(name: str, plan: Plan) -> Iterator[Stage]:
+        from shared.engines.batch import provision as making
+
+        return making.provision(clusters[name], key_of(clusters[name]), plan)
+
+    facts = {name: one.facts for name, one in clusters.items()}
+    return Configured(facts, load, provision=provision)
+
+
+def _account(cluster: BatchCluster) -> str:
+    """The name of the account: what its address begins with, unless the settings say it."""
+    return cluster.account or (urlsplit(cluster.url).hostname or "").partition(".")[0]

@@ -1,0 +1,19 @@
+"""What the registry says of Azure Batch, and its setting."""
+
+from __future__ import annotations
+
+from shared.engines.entry import Entry
+from shared.setting import Setting
+
+ENTRY = Entry(
+    title="Azure Batch",
+    package="shared.engines.batch",
+    settings={
+        "SLIPWAY_BATCH_KEYS": Setting(
+            "clusters",
+            "document",
+            "{}",
+            "JSON: Azure Batch cluster → a key of its account; clusters without one use the identity",
+        ),
+    },
+)

@@ -1,0 +1,98 @@
+"""A pool for a cluster, made where it is not there yet, and what is known against one that is.
+
+A pool with an identity, or with mounts that need one, can only be made by a template: this one has neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.engines import untrusted
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.scaling import INTERVAL, Demand, formula
+from shared.engines.batch.wire.client import BatchClient
+from shared.engines.batch.wire.sign import Key
+from shared.engines.provisioning import Plan, Stage, Step
+
+#: The image of new pools: it has drivers of GPUs, Docker and Python.
+IMAGE: Mapping[str, Any] = {
+    "imageReference": {
+        "publisher": "microsoft-dsvm",
+        "offer": "ubuntu-hpc",
+        "sku": "2404",
+        "version": "latest",
+    },
+    "nodeAgentSKUId": "batch.node.ubuntu 24.04",
+}
+#: How long before the end of an image a person is told.
+_WARNED = timedelta(days=180)
+
+
+def provision(cluster: BatchCluster, key: Key, plan: Plan) -> Iterator[Stage]:
+    """The pool."""
+    service = f"the Batch account at {cluster.url}"
+    yield Stage(service, "url of the cluster in SLIPWAY_CLUSTERS", _pool(cluster, key, plan))
+
+
+def pool_body(cluster: BatchCluster, plan: Plan) -> dict[str, Any]:
+    """The pool that a cluster gets. Pure."""
+    return {
+        "id": cluster.pool,
+        "vmSize": plan.vm_size,
+        "virtualMachineConfiguration": dict(IMAGE),
+        "taskSlotsPerNode": 1,
+        # For jobs on several nodes.
+        "enableInterNodeCommunication": True,
+        "taskSchedulingPolicy": {"nodeFillType": "pack"},
+        "enableAutoScale": True,
+        "autoScaleFormula": formula(cluster, Demand()),
+        "autoScaleEvaluationInterval": INTERVAL,
+        "metadata": [{"name": "slipway", "value": cluster.name}],
+    }
+
+
+async def _pool(cluster: BatchCluster, key: Key, plan: Plan) -> AsyncIterator[Step]:
+    client = BatchClient(cluster.url, key)
+    try:
+        answer = await client.call("GET", f"/pools/{cluster.pool}", accept=("PoolNotFound",))
+        if answer.code:
+            body = pool_body(cluster, plan)
+            created = await client.call("POST", "/pools", body, accept=("PoolExists",))
+            note = await _trouble(client, body)
+            yield Step("pool", cluster.pool, created=not created.code, note=note)
+            return
+        yield Step("pool", cluster.pool, created=False, note=await _trouble(client, answer.body))
+    finally:
+        await client.close()
+
+
+async def _trouble(client: BatchClient, pool: Mapping[str, Any]) -> str:
+    """What is wrong with the image of a pool; "" if nothing is known."""
+    machine = pool.get("virtualMachineConfiguration") or {}
+    images = [one async for one in client.listed("/supportedimages")]
+    return image_trouble(machine, images, datetime.now(UTC))
+
+
+def image_trouble(machine: Mapping[str, Any], images: list[Mapping[str, Any]], now: datetime) -> str:
+    """What is wrong with the image of a pool by the list of those that the service supports. Pure."""
+    reference = machine.get("imageReference") or {}
+    named_parts = {name: str(reference.get(name) or "").lower() for name in ("publisher", "offer", "sku")}
+    name = " ".join(named_parts.values())
+    if not named_parts["publisher"] or not images:
+        return ""  # an image of the operator's own
+    for one in images:
+        listed = one.get("imageReference") or {}
+        if all(str(listed.get(part) or "").lower() == text for part, text in named_parts.items()):
+            end = untrusted.moment(one.get("batchSupportEndOfLife"))
+            if end is None or end - now > _WARNED:
+                return ""
+            verb = "ended" if end <= now else "ends"
+            return f"the support of its image {name} {verb} on {end:%Y-%m-%d}: move to {_text(IMAGE)}"
+    return f"Azure Batch does not support its image {name}: move to {_text(IMAGE)}"
+
+
+def _text(machine: Mapping[str, Any]) -> str:
+    reference = machine["imageReference"]
+    return f"{reference['publisher']} {reference['offer']} {reference['sku']}"
