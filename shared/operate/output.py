@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
-from shared.core.engine import FileChunk, FilePage, OutputFile
+from shared.core.engine import Engine, FileChunk, FilePage, OutputFile
 from shared.core.errors import Misuse, NotAFile, NotFound, Rejected
 from shared.core.job import Job, JobState, Stored, Target
 from shared.core.ports import Ports
@@ -22,6 +22,8 @@ MOST_BYTES = 8 << 20
 _LONGEST_RECEIPT = 16 << 20
 #: Characters of a `next`; clusters and storage make them of names.
 _LONGEST_AFTER = 4_000
+#: Pages of the folder above one that lists empty, in which it is looked for.
+_PAGES = 50
 #: Characters of a path that are shown.
 _SHOWN = 200
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
@@ -65,10 +67,34 @@ async def files(
     check_after(after)
     stored = await stored_of(ports, job_id, directory, path, who)
     target = target_of(stored)
+    engine = ports.engines.get(target.engine)
     try:
-        return await ports.engines.get(target.engine).page(target, directory, path, after)
+        page = await engine.page(target, directory, path, after)
+        if not (page.files or page.next or after):
+            await _check_folder(engine, target, directory, path)
+        return page
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
+
+
+async def _check_folder(engine: Engine, target: Target, directory: str, path: str) -> None:
+    """Raise NotFound, or Misuse for a file: engines list a folder that is not there as an empty one."""
+    levels = [level for level in path.split("/") if level not in ("", ".")]
+    if not levels:
+        return
+    above, after = "/".join(levels[:-1]) or ".", ""
+    for _ in range(_PAGES):
+        page = await engine.page(target, directory, above, after)
+        if any(file.name == levels[-1] and file.size is not None for file in page.files):
+            raise Misuse(
+                f"{directory}/{'/'.join(levels)} is a file, not a folder",
+                status=404,
+                remedy="read it: …/files/{directory}/{path}",
+            )
+        if any(file.name == levels[-1] or file.left_out for file in page.files):
+            return
+        if not (after := page.next):
+            raise NotFound(f"there is no folder {directory}/{'/'.join(levels)}")
 
 
 async def content(

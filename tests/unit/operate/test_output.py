@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import pytest
 
+from fence.names import rest
+from shared.core.engine import OutputFile
 from shared.core.errors import Misuse, Rejected
 from shared.core.job import Job, JobState
 from shared.lifecycle.archive import archive
@@ -53,6 +55,54 @@ async def test_a_directory_that_the_job_does_not_have_is_a_404_with_those_it_has
 
     assert (caught.value.status, str(caught.value)) == (404, 'no output directory "nope"')
     assert caught.value.remedy == "this job has stdouterr, MODEL"
+
+
+@pytest.mark.parametrize("path", ["missing", "models/missing", "./missing/below/"])
+async def test_a_folder_that_is_not_there_is_a_404_and_yet_is_said_only_of_a_job_that_may_write(
+    world: World, path: str
+) -> None:
+    job = await running(world, stdout_txt=b"out")
+    world.engine.output["models/best.bin"] = b"weights"
+
+    with pytest.raises(Misuse) as before:
+        await output.files(world.ports, job.id, "stdouterr", path)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    with pytest.raises(Misuse) as after:
+        await output.files(world.ports, job.id, "stdouterr", path)
+
+    assert (before.value.status, after.value.status) == (404, 404)
+    assert str(before.value) == f"{after.value} yet"
+    assert str(after.value).startswith("there is no folder stdouterr/")
+
+
+async def test_a_file_has_no_list_and_an_empty_folder_has_an_empty_one(world: World) -> None:
+    job = await running(world, stdout_txt=b"out")
+    folder, last = OutputFile("empty", None, None), OutputFile("z", None, None)
+    many = tuple(OutputFile(f"f{n}", 1, None) for n in range(2_500))
+    world.engine.listed |= {".": (folder, OutputFile("stdout.txt", 3, None), *many, last)}
+
+    with pytest.raises(Misuse, match=r"is a file, not a folder$"):
+        await output.files(world.ports, job.id, "stdouterr", "stdout.txt")
+
+    assert (await output.files(world.ports, job.id, "stdouterr", "empty")).files == ()
+    assert (await output.files(world.ports, job.id, "stdouterr", "z")).files == ()
+
+
+async def test_a_folder_that_may_be_among_what_no_list_holds_is_no_404(world: World) -> None:
+    job = await running(world, stdout_txt=b"out")
+    world.engine.listed |= {".": (OutputFile(rest(), None, None, left_out=True),)}
+
+    assert (await output.files(world.ports, job.id, "stdouterr", "models")).files == ()
+
+
+async def test_an_output_directory_in_which_nothing_lies_has_an_empty_list(world: World) -> None:
+    job = await running(world)
+
+    assert [(await output.files(world.ports, job.id, "stdouterr", path)).files for path in (".", "")] == [
+        (),
+        (),
+    ]
 
 
 async def test_a_whole_file_is_read(world: World) -> None:
