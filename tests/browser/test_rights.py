@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import time
 from collections.abc import AsyncIterator
 
 import pytest
@@ -111,6 +113,70 @@ async def test_an_expired_token_leads_back_to_the_sign_in(visitor: Reader, tenan
 
     await expect(page.get_by_role("button", name="Sign in with Entra ID")).to_be_visible(timeout=PATIENCE)
     await expect(page.get_by_role("alert")).to_contain_text("it has expired")
+
+
+async def expire(visitor: Reader, tenant: Tenant, oid: str, role: str) -> None:
+    """Let the token in the tab be one of an hour ago, as the tenant signed it then."""
+    now = int(time.time())
+    token = tenant.token(oid=oid, roles=[role], iat=now - 7200, nbf=now - 7200, exp=now - 3600)
+    await visitor.page.evaluate(f"sessionStorage.setItem('slipway-credential', 'token {token}')")
+
+
+async def sign_in_again(visitor: Reader) -> None:
+    """As someone who is told that their token has expired."""
+    alert = visitor.page.get_by_role("alert")
+    await expect(alert).to_contain_text("it has expired")
+    await expect(alert).to_contain_text("What you wrote in this tab is still there")
+    await visitor.page.get_by_role("button", name="Sign in with Entra ID").click()
+
+
+async def test_who_submits_with_an_expired_token_signs_in_and_finds_all_that_they_wrote(
+    visitor: Reader, guarded: Door, tenant: Tenant
+) -> None:
+    page, name = visitor.page, unique("expired")
+    await enter(visitor, tenant, "ann", "Jobs.Submit", address="new")
+    text = page.get_by_label("job.json")
+    await text.fill(json.dumps(shell("true")).replace("nodeCount", "nodeCuont"))
+    await page.get_by_label("Name").fill(name)
+    await page.locator(".findings").get_by_role("button", name="Fix it").first.click()
+    await expect(text).to_contain_text('"nodeCount"')
+    await expect(page.get_by_text("This document can run.")).to_be_visible()
+    await expire(visitor, tenant, "ann", "Jobs.Submit")
+    await page.get_by_role("button", name="Submit").click()
+    await sign_in_again(visitor)
+
+    await expect(text).to_contain_text('"nodeCount"')
+    await expect(page.get_by_label("Name")).to_have_value(name)
+    await page.get_by_role("button", name="Submit").click()
+
+    await expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+    _, listed, _ = await guarded.call(
+        "GET", f"jobs?name={name}", Authorization=f"Bearer {tenant.token(roles=['Jobs.Admin'])}"
+    )
+    assert len(listed["jobs"]) == 1
+
+
+async def test_an_operator_with_an_expired_token_finds_every_field_as_it_was(
+    visitor: Reader, tenant: Tenant
+) -> None:
+    page = visitor.page
+    fields = {
+        "Reason of a pause": "the disks are full",
+        "Address": "https://hooks.example.org/x",
+        "Name of its secret": "hooks",
+    }
+    await enter(visitor, tenant, "dan", "Jobs.Admin", address="operate")
+    for label, typed in fields.items():
+        await page.get_by_label(label, exact=True).fill(typed)
+    await expire(visitor, tenant, "dan", "Jobs.Admin")
+    await page.get_by_role("button", name="Compare drops").click()
+    tenant.person = Person("dan", ("Jobs.Admin",))
+    await sign_in_again(visitor)
+
+    for label, typed in fields.items():
+        await expect(page.get_by_label(label, exact=True)).to_have_value(typed)
+    await page.get_by_role("button", name="Sign out").click()
+    assert await page.evaluate("sessionStorage.length") == 0
 
 
 @pytest.mark.parametrize(

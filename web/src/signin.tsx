@@ -18,7 +18,12 @@ export function SignIn({ error, failure, onSignedIn }: Props) {
     <main class="sign-in">
       <h1>Sign in</h1>
       {failure && <Notice kind="error">{failure}</Notice>}
-      {credential() !== null && <Notice kind="error">The deployment refused the last one. {error.wantsToken && error.message}</Notice>}
+      {credential() !== null && (
+        <Notice kind="error">
+          The deployment refused the last one. {error.wantsToken && error.message}
+          <p>What you wrote in this tab is still there when you have signed in again.</p>
+        </Notice>
+      )}
       {way ? (
         <button type="button" onClick={() => void begin(way)}>
           Sign in with Entra ID

@@ -7,6 +7,7 @@ import { onceKey } from "../job/once";
 import { Outcome, useDeed } from "../parts/deed";
 import { Findings } from "../parts/findings";
 import { Notice } from "../parts/parts";
+import { useTyped } from "../parts/typed";
 import { useRights } from "../rights";
 import { link, type Route } from "../route";
 import { earlier } from "./again";
@@ -29,8 +30,8 @@ const FIRST = `{
 /** A job.json or a folder that is checked while it is written, explained, and submitted. */
 export function NewJob({ route }: { route: Route }) {
   const { maySubmit } = useRights();
-  const { text, version, type, put, notes, trouble, loading, load } = useDocument(route.query["from"]);
-  const [name, setName] = useState("first");
+  const { text, version, type, change, notes, trouble, loading, load } = useDocument(route.query["from"]);
+  const [name, setName] = useTyped("name", "first");
   const [explanation, setExplanation] = useState<Explanation>();
   const explaining = useDeed();
   const sending = useDeed();
@@ -45,6 +46,7 @@ export function NewJob({ route }: { route: Route }) {
     sending.click(async () => {
       const place = await submitted(text, members.has("sweep"), hasName ? {} : { name }, members.has("idempotencyKey") ? {} : { "idempotency-key": key });
       forgetDraft();
+      setName("first");
       location.hash = place;
     });
   const drop = (event: DragEvent) => {
@@ -93,7 +95,7 @@ export function NewJob({ route }: { route: Route }) {
       <Outcome deed={explaining} onAgain={() => void explain()} />
       <Outcome deed={sending} onAgain={() => void submit()} />
       {explanation && <Explained explanation={explanation} />}
-      <Findings findings={findings} onFix={(finding) => put(fixed(text, finding.edits ?? []))} />
+      <Findings findings={findings} onFix={(finding) => change(fixed(text, finding.edits ?? []))} />
     </main>
   );
 }
@@ -110,13 +112,18 @@ function useDocument(from: string | undefined) {
     if (text !== state.text) keepDraft(from, text);
     setState(({ version }) => ({ text, version }));
   };
+  /** Put in what the writer chose, and keep it as what they wrote. */
+  const change = (text: string) => {
+    keepDraft(from, text);
+    put(text);
+  };
   /** Put in what comes; a reason why nothing comes is shown. */
-  const load = async (coming: () => Promise<string | undefined>) => {
+  const load = async (coming: () => Promise<string | undefined>, take = change) => {
     setTrouble("");
     setNotes([]);
     try {
       const text = await coming();
-      if (text !== undefined) put(text);
+      if (text !== undefined) take(text);
     } catch (error) {
       if (!(error instanceof FolderError)) throw error;
       setTrouble(error.message);
@@ -129,8 +136,8 @@ function useDocument(from: string | undefined) {
     setNotes(remarks);
     return text;
   };
-  useEffect(() => void loading.begin(() => load(begin)), [from]);
-  return { ...state, put, type, notes, trouble, loading, load };
+  useEffect(() => void loading.begin(() => load(begin, put)), [from]);
+  return { ...state, change, type, notes, trouble, loading, load };
 }
 
 async function textOf(coming: Folder | string | undefined): Promise<string | undefined> {

@@ -1,7 +1,8 @@
-import { useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { ApiError, call, json } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Refusal } from "../parts/parts";
+import { useTyped } from "../parts/typed";
 import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
 
@@ -12,7 +13,7 @@ const SHOWN = ["storage", "engine", "sweep", "settings", "unreadable", "parked"]
 export function Health() {
   const read = useMemo(reader, []);
   const polled = usePoll("health", read, { latest: 4 * LATEST });
-  const [reason, setReason] = useState("");
+  const [reason, setReason] = useTyped("reason");
   const deed = useDeed();
   const words = polled.value?.words;
   const { isAdmin } = useRights();
@@ -21,6 +22,7 @@ export function Health() {
     deed.click(async () => {
       if (isPaused) await call("resume", { method: "POST" });
       else await call("pause", { method: "POST", query: { reason } });
+      setReason("");
       polled.again();
     });
   return (

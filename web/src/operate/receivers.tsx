@@ -2,6 +2,7 @@ import { useState } from "preact/hooks";
 import { call, json } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, Time } from "../parts/parts";
+import { useTyped } from "../parts/typed";
 import { useList } from "./lists";
 
 interface Receiver {
@@ -88,8 +89,8 @@ function Breaker({ state, since, until }: NonNullable<Receiver["breaker"]>) {
 
 /** Sends one signed test event; an answer of 2xx enables an address that was disabled. */
 function ReceiverTest({ onSent }: { onSent: () => void }) {
-  const [url, setUrl] = useState("");
-  const [secret, setSecret] = useState("");
+  const [url, setUrl] = useTyped("receiver");
+  const [secret, setSecret] = useTyped("receiver-secret");
   const [answer, setAnswer] = useState("");
   const deed = useDeed();
   const send = (event: Event) => {
