@@ -24,7 +24,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @api_route("reason")
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
     """Stop submissions, not acceptance: ?reason=. Repeat it to change the reason."""
-    from shared.lifecycle import admit
+    from shared.lifecycle.waiting import admit
 
     by = _operator()
     return answer(_switch(await admit.pause(ports(), by, req.params.get("reason", ""))))
@@ -35,7 +35,7 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
-    from shared.lifecycle import admit
+    from shared.lifecycle.waiting import admit
 
     by = _operator()
     return answer(_switch(await admit.resume(ports(), by)))

@@ -30,7 +30,7 @@ _one_zip = asyncio.Semaphore(1)
 @api_route("file", "offset")
 async def get_log(req: func.HttpRequest) -> func.HttpResponse:
     """A part of a log: ?file=stdout.txt &offset=0. Go on at Slipway-Next-Offset while Slipway-More."""
-    from shared.operate import output
+    from shared.operate.files import output
 
     query = req.params
     name, chunk, more = await output.log(
@@ -49,7 +49,7 @@ async def get_log(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def get_errors(req: func.HttpRequest) -> func.HttpResponse:
     """How standard error of each process of a job ended, without the job's secrets."""
-    from shared.operate.stderr import stderr
+    from shared.operate.files.stderr import stderr
 
     ends = await stderr(ports(), req.route_params["id"], caller())
     return answer({"files": [asdict(one) for one in ends.files], "more": ends.more})
@@ -60,7 +60,7 @@ async def get_errors(req: func.HttpRequest) -> func.HttpResponse:
 @api_route("directory", "path", "after")
 async def get_files(req: func.HttpRequest) -> func.HttpResponse:
     """Files that a job wrote, some of them: ?directory=stdouterr|<output id> &path=. &after=<next>."""
-    from shared.operate import output
+    from shared.operate.files import output
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
@@ -84,7 +84,7 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 @api_route("directory", "path")
 async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
     """A small directory as one ZIP file: ?directory=stdouterr|<output id> &path=."""
-    from shared.operate.zipped import zipped
+    from shared.operate.files.zipped import zipped
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
@@ -100,7 +100,7 @@ async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
 @api_route("directory", "path", "after")
 async def get_addresses(req: func.HttpRequest) -> func.HttpResponse:
     """Addresses of files in storage itself: ?directory=stdouterr|<output id> &path=. &after=<next>."""
-    from shared.operate.addresses import addresses
+    from shared.operate.files.addresses import addresses
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
@@ -119,7 +119,7 @@ async def get_addresses(req: func.HttpRequest) -> func.HttpResponse:
 @api_route("after", "points")
 async def get_metrics(req: func.HttpRequest) -> func.HttpResponse:
     """What the job and its nodes say in numbers: ?after=<next> &points=500. Go on at once while `more`."""
-    from shared.operate.metrics import as_json, metrics
+    from shared.operate.files.metrics import as_json, metrics
 
     query = req.params
     result = await metrics(ports(), req.route_params["id"], query.get("after", ""), caller())
@@ -131,7 +131,7 @@ async def get_metrics(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def get_outputs(req: func.HttpRequest) -> func.HttpResponse:
     """The output directories of a job, each with the address of its list of files."""
-    from shared.operate import output
+    from shared.operate.files import output
 
     return answer({"outputs": await output.outputs(ports(), req.route_params["id"], caller())})
 
@@ -141,7 +141,7 @@ async def get_outputs(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
     """The receipt of a job as it is stored, for a job of any door."""
-    from shared.operate import output
+    from shared.operate.files import output
 
     receipt = await output.receipt_of(ports(), req.route_params["id"], caller())
     return func.HttpResponse(receipt, status_code=200, mimetype="application/json", headers=HEADERS)
@@ -152,8 +152,8 @@ async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def get_file(req: func.HttpRequest) -> func.HttpResponse:
     """A file that a job wrote, whole or in part (RFC 9110, section 14): 200, 206, 304, 307, 412, 413, 416."""
-    from shared.operate import output
-    from shared.operate.addresses import address_of_large
+    from shared.operate.files import output
+    from shared.operate.files.addresses import address_of_large
 
     job_id, directory = req.route_params["id"], req.route_params["directory"]
     path = req.route_params.get("path", "")

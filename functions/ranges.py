@@ -10,7 +10,7 @@ import azure.functions as func
 
 if TYPE_CHECKING:
     from shared.core.engine import FileChunk
-    from shared.operate.output import Span
+    from shared.operate.files.output import Span
 
 #: No file has more bytes than have this many digits.
 _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
@@ -18,7 +18,7 @@ _RANGE = re.compile(r"bytes=(\d{0,18})-(\d{0,18})", re.ASCII)
 
 def span_of(header: str) -> Span | None:
     """The bytes that a Range asks for. None for the whole file: no range, several, or one that is invalid."""
-    from shared.operate.output import Span
+    from shared.operate.files.output import Span
 
     match = _RANGE.fullmatch(header.replace(" ", ""))
     if match is None or not (match[1] or match[2]):

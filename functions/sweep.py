@@ -32,7 +32,7 @@ async def sweep(timer: func.TimerRequest) -> None:
 @blueprint.timer_trigger("timer", schedule=INVENTORY, run_on_startup=False)
 async def inventory(timer: func.TimerRequest) -> None:
     """Accept what was dropped and whose event never came."""
-    from shared.intake.inventory import inventory as count_drops
+    from shared.intake.drops.inventory import inventory as count_drops
 
     counted = await count_drops(ports())
     if counted.looked:

@@ -24,9 +24,9 @@ from shared.delivery.deliver import deliver_at_door
 from shared.intake.candidate import Candidate, KeyedDraft, draft_of, record
 from shared.intake.facts import cluster_for
 from shared.intake.prepare import Draft
-from shared.lifecycle.admit import Wait, admit
-from shared.lifecycle.dependents import look_again, why_after
 from shared.lifecycle.dispatch import submit
+from shared.lifecycle.waiting.admit import Wait, admit
+from shared.lifecycle.waiting.dependents import look_again, why_after
 
 log = logging.getLogger(__name__)
 #: Doors whose callers get an error when they exceed a limit.

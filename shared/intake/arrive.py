@@ -13,8 +13,8 @@ from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, refused
 from shared.intake.accept import Accepted
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
-from shared.intake.drop import FolderResult, look_at_folder
-from shared.intake.folder import ignored, parent, unusable
+from shared.intake.drops.drop import FolderResult, look_at_folder
+from shared.intake.drops.folder import ignored, parent, unusable
 from shared.intake.job_sweep import expand
 from shared.intake.message import ForeignEvent, Message, Request, read_message
 from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested

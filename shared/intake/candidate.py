@@ -11,12 +11,12 @@ from shared.core.engine import Cluster
 from shared.core.identity import intent, job_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Waiting, plain
 from shared.core.ports import Ports
-from shared.intake.folder import answer_path
+from shared.intake.answer_path import answer_path
 from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Retry, redact, report
-from shared.lifecycle.admit import Wait
-from shared.lifecycle.dependents import why_after, why_member
+from shared.lifecycle.waiting.admit import Wait
+from shared.lifecycle.waiting.dependents import why_after, why_member
 
 #: Characters of a problem that a record keeps: each of its texts, all of them, and the first one's line.
 _PROBLEM_TEXT, _LINE = 600, 300

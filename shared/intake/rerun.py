@@ -14,7 +14,7 @@ from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
-from shared.intake.folder import ENVELOPE_FILE
+from shared.intake.drops.folder import ENVELOPE_FILE
 from shared.intake.message import Request
 from shared.jobspec import Envelope, JsonObject, open_secrets, redact
 from shared.lifecycle.lookup import archived, visible

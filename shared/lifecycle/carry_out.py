@@ -11,7 +11,7 @@ from shared.delivery.deliver import deliver_at_door
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_unsubmitted
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting import cancelling
+from shared.lifecycle.waiting.reason import cancelling
 
 log = logging.getLogger(__name__)
 

@@ -22,7 +22,7 @@ from shared.lifecycle.dispatch import dispatch, submit_again
 from shared.lifecycle.observe import decide, starts_later
 from shared.lifecycle.steps import for_each, step
 from shared.lifecycle.transition import count
-from shared.lifecycle.waiting import waits_anew
+from shared.lifecycle.waiting.reason import waits_anew
 
 log = logging.getLogger(__name__)
 #: How many records change at once: their writes share transactions, so more of them cost fewer requests.

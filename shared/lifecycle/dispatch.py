@@ -28,15 +28,15 @@ from shared.core.ports import Ports
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
 from shared.jobspec import JsonObject, open_secrets, with_credentials
-from shared.lifecycle.admit import paused
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
-from shared.lifecycle.dependents import look_again
 from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow
-from shared.lifecycle.postponement import postponed, shown_error
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
+from shared.lifecycle.waiting.admit import paused
+from shared.lifecycle.waiting.dependents import look_again
+from shared.lifecycle.waiting.postponement import postponed, shown_error
 
 log = logging.getLogger(__name__)
 #: Longer than any function or retry lives that might still submit.

@@ -16,7 +16,7 @@ from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
 from shared.lifecycle.retry import spent_on_another, wait
 from shared.lifecycle.transition import move, note
-from shared.lifecycle.waiting import at_first, waiting, why_queued
+from shared.lifecycle.waiting.reason import at_first, waiting, why_queued
 
 log = logging.getLogger(__name__)
 

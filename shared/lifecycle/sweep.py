@@ -19,13 +19,13 @@ from shared.core.meter import timed
 from shared.core.ports import Ports
 from shared.delivery.answers import put_statuses
 from shared.delivery.deliver import deliver_due
-from shared.lifecycle.admit import submittable
 from shared.lifecycle.cluster_sweep import sweep_cluster
 from shared.lifecycle.clusters.ask import ClusterKey
-from shared.lifecycle.dependents import settle
 from shared.lifecycle.job_sweeps.refill import refill, submit_seated
 from shared.lifecycle.job_sweeps.seats import seat
 from shared.lifecycle.steps import for_each, step
+from shared.lifecycle.waiting.admit import submittable
+from shared.lifecycle.waiting.dependents import settle
 
 log = logging.getLogger(__name__)
 _ACTIVE = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED, JobState.RUNNING)

@@ -16,10 +16,10 @@ from shared.core.ledger.listing import Query
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
-from shared.intake.folder import plans
-from shared.intake.inventory import unseen
-from shared.lifecycle.admit import paused
+from shared.intake.drops.folder import plans
+from shared.intake.drops.inventory import unseen
 from shared.lifecycle.legible import is_known, legible, records
+from shared.lifecycle.waiting.admit import paused
 from shared.operate.audit_clusters import AT_WORK, compare_clusters, compare_strangers
 from shared.operate.audit_report import GRACE, Audit, age
 

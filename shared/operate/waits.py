@@ -14,9 +14,9 @@ from shared.core.job import Job, JobState, Waiting
 from shared.core.ledger.records import Pause, Reported, Silent, Standing
 from shared.core.ports import Ports
 from shared.core.trouble import lately
-from shared.lifecycle.admit import PAUSED, describe_pause, standing
 from shared.lifecycle.clusters.calling import cluster_path
-from shared.lifecycle.waiting import NO_ANSWER, PARKED, never_starts
+from shared.lifecycle.waiting.admit import PAUSED, describe_pause, standing
+from shared.lifecycle.waiting.reason import NO_ANSWER, PARKED, never_starts
 
 log = logging.getLogger(__name__)
 

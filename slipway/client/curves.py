@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any
 
-from shared.operate.series import MOST_SERIES, Points, Series, sampled
+from shared.operate.files.series import MOST_SERIES, Points, Series, sampled
 from slipway.client.patience import patiently
 from slipway.client.service import Service
 

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from shared.adapters.storage.drops import BlobDrops
-from shared.intake.folder import ignored
+from shared.intake.drops.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
 from slipway.client.save import MARK

@@ -10,11 +10,11 @@ from typing import Any
 from shared.core.errors import Misconfigured, Misuse
 from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
-from shared.intake.drop import explain_folder
+from shared.intake.drops.drop import explain_folder
+from shared.intake.drops.folder import ignored, parent, plans
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_sweep import explain_sweep
 from shared.intake.explanation.explain_text import markdown
-from shared.intake.folder import ignored, parent, plans
 from shared.intake.message import read_request
 from shared.settings import TABLE, Settings
 from shared.wiring import build

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Drops
-from shared.intake.folder import Plan, ignored, parent, plans
+from shared.intake.drops.folder import Plan, ignored, parent, plans
 from shared.settings import Settings
 from shared.wiring import build
 

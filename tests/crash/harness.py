@@ -31,7 +31,7 @@ from shared.core.notify.receivers import Receivers
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived
-from shared.intake.inventory import inventory
+from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
 from shared.lifecycle.parts import begin
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam

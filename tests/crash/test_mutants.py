@@ -17,12 +17,12 @@ import shared.intake.candidate
 import shared.lifecycle.archive
 import shared.lifecycle.carry_out
 import shared.lifecycle.cluster_sweep
-import shared.lifecycle.dependents
 import shared.lifecycle.dispatch
 import shared.lifecycle.forget
 import shared.lifecycle.observe
 import shared.lifecycle.sweep
 import shared.lifecycle.transition
+import shared.lifecycle.waiting.dependents
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import GroupCommit
 from shared.adapters.storage.store import Store
@@ -33,7 +33,7 @@ from shared.core.job import Job, JobState, Reason, Stored, Transition, Waiting
 from shared.core.ledger.records import Change
 from shared.core.notify.events import RECEIPT, Notice
 from shared.core.ports import Ports
-from shared.lifecycle.dependents import Fates
+from shared.lifecycle.waiting.dependents import Fates
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.stories import (
@@ -283,13 +283,13 @@ def a_job_that_waits_is_submitted_like_any_other(patch: Patch) -> None:
 
 
 def any_end_counts_as_success(patch: Patch) -> None:
-    original = shared.lifecycle.dependents._fates_of
+    original = shared.lifecycle.waiting.dependents._fates_of
 
     async def mutant(ports: Ports, job_ids: Any) -> Any:
         fates = await original(ports, job_ids)
         return fates._replace(ends=dict.fromkeys(fates.ends, JobState.SUCCEEDED))
 
-    patch.setattr(shared.lifecycle.dependents, "_fates_of", mutant)
+    patch.setattr(shared.lifecycle.waiting.dependents, "_fates_of", mutant)
 
 
 def what_this_sweep_does_not_hold_has_ended(patch: Patch) -> None:
@@ -297,17 +297,17 @@ def what_this_sweep_does_not_hold_has_ended(patch: Patch) -> None:
         records = [await ports.ledger.get(one) for one in job_ids]
         return Fates({one.job.id: one.job.state for one in records if one is not None})
 
-    patch.setattr(shared.lifecycle.dependents, "_fates_of", mutant)
+    patch.setattr(shared.lifecycle.waiting.dependents, "_fates_of", mutant)
 
 
 def what_has_not_ended_counts_as_absent(patch: Patch) -> None:
-    original = shared.lifecycle.dependents._fates_of
+    original = shared.lifecycle.waiting.dependents._fates_of
 
     async def mutant(ports: Ports, job_ids: Any) -> Any:
         fates = await original(ports, job_ids)
         return fates._replace(absent=frozenset(job_ids) - fates.ends.keys())
 
-    patch.setattr(shared.lifecycle.dependents, "_fates_of", mutant)
+    patch.setattr(shared.lifecycle.waiting.dependents, "_fates_of", mutant)
 
 
 def any_call(name: str) -> bool:

@@ -25,7 +25,7 @@ from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.facts import cluster_for, cluster_member
 from shared.intake.prepare import Draft
 from shared.jobspec import JsonObject, redact
-from shared.lifecycle.dependents import Ends, ends_of, why_after
+from shared.lifecycle.waiting.dependents import Ends, ends_of, why_after
 
 #: Seconds that the cluster has to answer.
 _PATIENCE = 5.0

@@ -10,7 +10,7 @@ from shared.core.errors import EngineError, LeftAlone
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import calling, cluster_path
-from shared.lifecycle.waiting import sentence
+from shared.lifecycle.waiting.reason import sentence
 
 log = logging.getLogger(__name__)
 

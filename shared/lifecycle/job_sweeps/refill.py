@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState
 from shared.core.ports import Ports
-from shared.lifecycle.admit import admit_next
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.job_sweeps.seats import advance
+from shared.lifecycle.waiting.admit import admit_next
 
 log = logging.getLogger(__name__)
 

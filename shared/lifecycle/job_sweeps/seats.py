@@ -21,8 +21,8 @@ from shared.core.notify.sweep_event import notice_of_end
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver_now
 from shared.lifecycle.carry_out import request_end
-from shared.lifecycle.dependents import Ends, ends_of
 from shared.lifecycle.legible import legible
+from shared.lifecycle.waiting.dependents import Ends, ends_of
 
 log = logging.getLogger(__name__)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 
-from shared.operate.series import Series
+from shared.operate.files.series import Series
 from slipway.client.curves import Curve
 from slipway.screen import cells, cut, padded
 from slipway.terminal import printable

@@ -15,7 +15,7 @@ import pytest
 from shared.adapters.sealing import AesSeal
 from shared.core.engine import Cluster, Engine
 from shared.core.errors import Misconfigured
-from shared.intake.drop import look_at_folder
+from shared.intake.drops.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
 from shared.jobspec.format.schema import job_schema
 from shared.jobspec.words import format_words

@@ -11,7 +11,7 @@ import pytest
 
 from shared.core.engine import OutputFile
 from shared.core.job import JobState
-from shared.operate.output import MOST_BYTES
+from shared.operate.files.output import MOST_BYTES
 from tests.doubles.memory_addresses import WRITTEN, MemoryAddresses
 from tests.unit.functions.calls import call, use
 from tests.unit.world import World, job_json

@@ -16,7 +16,7 @@ from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.intake.arrive import blob_arrived, message_arrived, poison_arrived
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.dead_letter import REDRIVE, bury, hold
-from shared.intake.drop import FolderResult
+from shared.intake.drops.drop import FolderResult
 from shared.intake.message import SUBMIT, read_request
 from shared.intake.request_door import request_arrived, request_explained, request_validated
 from tests.doubles.memory import MemoryLedger

@@ -12,8 +12,8 @@ import pytest
 from shared.core.job import Drop
 from shared.core.messages import digest
 from shared.intake.arrive import message_arrived
-from shared.intake.drop import look_at_folder
-from shared.intake.inventory import inventory
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.inventory import inventory
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived, request_explained, request_validated
 from shared.jobspec import JobSpec, Problem

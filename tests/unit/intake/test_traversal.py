@@ -12,8 +12,8 @@ from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
 from shared.core.notify.webhook_url import UrlPolicy, refusal
 from shared.intake.arrive import blob_arrived
-from shared.intake.inventory import inventory
-from shared.operate import output
+from shared.intake.drops.inventory import inventory
+from shared.operate.files import output
 from tests.breadth import pairs
 from tests.unit.world import World, job_json
 

@@ -15,7 +15,7 @@ from shared.core.errors import Misuse, Unreadable
 from shared.core.job import Job, JobState
 from shared.core.ports import Posted
 from shared.intake.arrive import blob_arrived
-from shared.intake.inventory import inventory
+from shared.intake.drops.inventory import inventory
 from shared.intake.rerun import rerun
 from shared.lifecycle.archive import Archived, archive
 from shared.lifecycle.lookup import job as read_job

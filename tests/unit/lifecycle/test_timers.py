@@ -11,8 +11,8 @@ import pytest
 
 from shared.core.job import JobState
 from shared.delivery.deliver import deliver
-from shared.intake.drop import look_at_folder
-from shared.intake.inventory import inventory
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.inventory import inventory
 from shared.lifecycle.sweep import sweep
 from tests.unit.lifecycle.test_outages import HOOK, JOB, drained, leftovers, states
 from tests.unit.world import World, job_json

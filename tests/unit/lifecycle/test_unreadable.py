@@ -26,13 +26,13 @@ from shared.core.messages import SweepPart
 from shared.core.notify.events import Notice
 from shared.core.trouble import Troubles
 from shared.intake.dead_letter import bury_poison
-from shared.intake.inventory import inventory
-from shared.lifecycle.admit import pause, paused
+from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
 from shared.lifecycle.lookup import job as read_job
 from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.sweep import sweep
+from shared.lifecycle.waiting.admit import pause, paused
 from shared.operate.audit import audit
 from shared.operate.listing import jobs as list_jobs
 from shared.operate.ready import ready

@@ -12,7 +12,7 @@ from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.job import JobState
-from shared.intake.inventory import inventory
+from shared.intake.drops.inventory import inventory
 from shared.operate.audit import audit
 from tests.doubles.memory import MemoryLedger
 from tests.unit.dropped_folder import drop_folder

@@ -175,7 +175,7 @@ def test_what_an_alert_looks_for_is_logged(action: str) -> None:
     alerts = code("infra/alerts.bicep")
 
     assert f'line.action) == "{action}"' in alerts
-    assert f'"action": "{action}"' in code("shared/lifecycle/postponement.py")
+    assert f'"action": "{action}"' in code("shared/lifecycle/waiting/postponement.py")
 
 
 def test_what_alerts_read_is_not_sampled() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from shared.operate.series import Series
+from shared.operate.files.series import Series
 from slipway import Client, Failure, Job
 from slipway.client.curves import Curve
 from slipway.metrics import Metrics

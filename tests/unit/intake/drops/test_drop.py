@@ -8,8 +8,8 @@ import pytest
 
 from shared.core.job import Job, JobState
 from shared.intake.arrive import blob_arrived, message_arrived
-from shared.intake.drop import look_at_folder
-from shared.intake.inventory import inventory
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.inventory import inventory
 from tests.unit.world import World, job_json
 
 SCRIPT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/run/train.py"

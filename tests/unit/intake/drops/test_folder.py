@@ -9,7 +9,7 @@ import pytest
 
 from shared.core.errors import Misuse
 from shared.core.ports import Blob, Content
-from shared.intake.folder import Plan, Plans, plans
+from shared.intake.drops.folder import Plan, Plans, plans
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 

@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from shared.core.ports import Blob
-from shared.intake.folder import (
+from shared.intake.answer_path import answer_path
+from shared.intake.drops.folder import (
     JobFile,
     Plan,
-    answer_path,
     content_of,
     ignored,
     parent,

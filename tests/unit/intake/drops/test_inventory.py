@@ -12,7 +12,7 @@ from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Content
 from shared.intake.arrive import blob_arrived
-from shared.intake.inventory import inventory
+from shared.intake.drops.inventory import inventory
 from tests.doubles.memory import MemoryDrops, MemoryLedger
 from tests.unit.world import World, job_json
 

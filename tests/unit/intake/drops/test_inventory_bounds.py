@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.core.job import JobState
-from shared.intake.inventory import inventory, unseen
+from shared.intake.drops.inventory import inventory, unseen
 from tests.doubles.memory import MemoryDrops
 from tests.unit.intake.drops.test_drop import TEMPLATE
 from tests.unit.intake.drops.test_inventory import Defective

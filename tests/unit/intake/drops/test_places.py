@@ -7,7 +7,7 @@ import json
 from typing import Any
 
 from shared.core.job import Job, JobState
-from shared.intake.drop import look_at_folder
+from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
 from shared.intake.prepare import prepare
 from shared.jobspec import Limits

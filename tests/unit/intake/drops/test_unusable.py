@@ -9,8 +9,8 @@ import pytest
 
 from shared.core.errors import Unavailable
 from shared.intake.arrive import blob_arrived
-from shared.intake.inventory import inventory
-from shared.intake.unusable import note_path
+from shared.intake.drops.inventory import inventory
+from shared.intake.drops.unusable import note_path
 from shared.operate.audit import audit
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json

@@ -15,7 +15,7 @@ from shared.core.job import JobState, Waiting
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling, left_alone
 from shared.lifecycle.legible import is_known
-from shared.lifecycle.waiting import at_first, cancelling, waiting, waits_anew, why_queued
+from shared.lifecycle.waiting.reason import at_first, cancelling, waiting, waits_anew, why_queued
 from tests.unit.world import World, job_json
 
 

@@ -9,8 +9,8 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.intake.arrive import message_arrived
-from shared.lifecycle.admit import pause, resume
 from shared.lifecycle.dispatch import dispatch
+from shared.lifecycle.waiting.admit import pause, resume
 from shared.operate.job_sweeps import cancel_sweep, job_sweep
 from tests.crash.chaos import Chaos, Seam
 from tests.crash.invariants.swept_jobs import too_many_at_work

@@ -6,8 +6,8 @@ import pytest
 
 from shared.core.job import Job, JobState, Stored
 from shared.core.job_sweeps.record import JobSweep
-from shared.lifecycle.admit import admit_next
 from shared.lifecycle.job_sweeps.refill import refill, submit_seated
+from shared.lifecycle.waiting.admit import admit_next
 from tests.unit.lifecycle.job_sweeps.swept import accepted_sweep, read_sweep, states
 from tests.unit.world import World
 

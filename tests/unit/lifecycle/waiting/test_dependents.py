@@ -11,9 +11,9 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Range, Row, VersionedRow
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
-from shared.lifecycle.admit import pause, resume
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.sweep import sweep
+from shared.lifecycle.waiting.admit import pause, resume
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.unit.world import World, job_json

@@ -13,8 +13,8 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
 from shared.core.job import Job, JobState, Reason, Stored
 from shared.intake.arrive import blob_arrived
-from shared.lifecycle.dependents import ends_of, look_again, settle
 from shared.lifecycle.sweep import sweep
+from shared.lifecycle.waiting.dependents import ends_of, look_again, settle
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.unit.world import World, job_json

@@ -11,7 +11,15 @@ import pytest
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
-from shared.lifecycle.admit import _good_for, admit, describe_pause, pause, paused, resume, submittable
+from shared.lifecycle.waiting.admit import (
+    _good_for,
+    admit,
+    describe_pause,
+    pause,
+    paused,
+    resume,
+    submittable,
+)
 from tests.doubles.memory import MemoryLedger
 from tests.unit.lifecycle.waiting.test_admit import Counting, counted
 from tests.unit.world import World, job_json

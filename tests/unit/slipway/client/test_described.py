@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 from typing import Any
 
-from shared.operate.series import Series
+from shared.operate.files.series import Series
 from slipway.client.curves import Curve, Curves, curves_as_json
 from slipway.client.remote import Remote
 from slipway.client.service import Service

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.operate.series import Series
+from shared.operate.files.series import Series
 from slipway.client.curves import Curve, Curves
 from slipway.client.service import Service
 from slipway.commands.output.drawing import picture, points, short, spark

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from shared.core.ports import Blob
-from shared.intake.folder import JobFile, Plan
+from shared.intake.drops.folder import JobFile, Plan
 from shared.intake.message import read_request
 from shared.jobspec import Limits
 from slipway.commands.running.foresee import _document

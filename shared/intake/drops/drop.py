@@ -18,12 +18,13 @@ from shared.core.ledger.records import DropMemo
 from shared.core.messages import look_message
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
+from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate
 from shared.intake.dependencies import with_dependencies
-from shared.intake.dropped import candidate_of_drop
+from shared.intake.drops.dropped import candidate_of_drop
+from shared.intake.drops.folder import Plan, content_of, ignored, plans, waiting_path
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
-from shared.intake.folder import Plan, answer_path, content_of, ignored, plans, waiting_path
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Target
 from shared.core.ports import Ports
 from shared.core.visible import escaped, is_askable
-from shared.operate.output import refusal, stored_of, target_of
+from shared.operate.files.output import refusal, stored_of, target_of
 
 #: Bytes of the files, their number, that of the folders, and how deep they lie, at most.
 MOST_BYTES, MOST_FILES, _MOST_FOLDERS, _DEEPEST = 32 << 20, 1_000, 500, 32

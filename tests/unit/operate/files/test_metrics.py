@@ -13,9 +13,9 @@ from shared.core.engine import FileChunk, OutputFile
 from shared.core.errors import Misuse, NotFound
 from shared.core.job import Job, JobState, Target
 from shared.lifecycle.archive import archive
-from shared.operate import metrics as use_case
-from shared.operate.cursor import START, Cursor, Position, cursor_of
-from shared.operate.metrics import MOST_BYTES, MOST_FILES, as_json, metrics
+from shared.operate.files import metrics as use_case
+from shared.operate.files.cursor import START, Cursor, Position, cursor_of
+from shared.operate.files.metrics import MOST_BYTES, MOST_FILES, as_json, metrics
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
 

@@ -8,7 +8,7 @@ import pytest
 
 from shared.core.job import Job
 from shared.core.ports import BlobFolder
-from shared.operate.blob_folder import folder_of
+from shared.operate.files.blob_folder import folder_of
 from tests.unit.world import World, job_json
 
 ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT"

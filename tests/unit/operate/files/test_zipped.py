@@ -10,8 +10,8 @@ import pytest
 from shared.core.engine import OutputFile
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.operate import zipped as module
-from shared.operate.zipped import Zipped, zipped
+from shared.operate.files import zipped as module
+from shared.operate.files.zipped import Zipped, zipped
 from tests.unit.world import World, job_json
 
 

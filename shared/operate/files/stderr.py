@@ -10,7 +10,7 @@ from shared.core.ports import Ports
 from shared.delivery.last_lines import end_of, errors_among
 from shared.delivery.receipt import LastLines
 from shared.lifecycle.lookup import job
-from shared.operate.output import refusal, target_of
+from shared.operate.files.output import refusal, target_of
 
 #: Processes that are shown, at most.
 _FILES = 8

@@ -20,9 +20,17 @@ from shared.core.job import Job, JobState, Target
 from shared.core.ports import Ports
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
-from shared.operate.cursor import START, Cursor, Position, cursor_of
-from shared.operate.output import forgotten, target_of
-from shared.operate.series import LONGEST_LINE, MOST_SERIES, Collector, Points, Series, sampled, whole_lines
+from shared.operate.files.cursor import START, Cursor, Position, cursor_of
+from shared.operate.files.output import forgotten, target_of
+from shared.operate.files.series import (
+    LONGEST_LINE,
+    MOST_SERIES,
+    Collector,
+    Points,
+    Series,
+    sampled,
+    whole_lines,
+)
 
 #: Bytes that one answer reads, and one call of the engine.
 MOST_BYTES, CHUNK = 2 << 20, 1 << 19

@@ -9,8 +9,8 @@ from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import NotFound
 from shared.core.job import Stored
 from shared.core.ports import AddressPage, BlobFolder, Ports
-from shared.operate.blob_folder import folder_of
-from shared.operate.output import MOST_BYTES, check_after, stored_of, target_of
+from shared.operate.files.blob_folder import folder_of
+from shared.operate.files.output import MOST_BYTES, check_after, stored_of, target_of
 
 
 async def addresses(

@@ -20,10 +20,10 @@ from shared.core.relations.dependency import WAITS, Dependency, judge, sentence,
 from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door, deliver_now
-from shared.lifecycle.admit import hourly_limit
 from shared.lifecycle.ends import end_unmet
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting import waiting
+from shared.lifecycle.waiting.admit import hourly_limit
+from shared.lifecycle.waiting.reason import waiting
 
 log = logging.getLogger(__name__)
 

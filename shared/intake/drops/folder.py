@@ -20,9 +20,6 @@ ENVELOPE_FILE = "slipway.json"
 #: How far up a template is looked for.
 _LEVELS = 8
 _ANY_SCRIPT = "*.py"
-#: UTF-16 units of a folder's name that leave room for its answers' (a blob's name has at most 1,024), and
-#: how many characters are kept of a longer one.
-_LONGEST, _PREFIX = 900, 400
 
 
 @dataclass(frozen=True)
@@ -117,14 +114,6 @@ def content_of(blobs: Sequence[Blob]) -> str:
 def waiting_path(folder: str) -> str:
     """The key of an incomplete folder in the ledger's cache."""
     return f"{folder}|waiting"
-
-
-def answer_path(folder: str, name: str) -> str:
-    """Where an answer about a folder goes: below its name, or what is kept of a long one and a digest."""
-    path = folder.strip("/")
-    if len(path.encode("utf-16-le")) // 2 > _LONGEST:
-        path = f"{path[:_PREFIX]}-{hashlib.sha256(path.encode()).hexdigest()[:16]}"
-    return f"{path}/{name}".lstrip("/")
 
 
 #: Parts of a path that a client resolves before it asks.

@@ -1,4 +1,4 @@
-"""waiting: why a job waits, as its record has it; written only when the reason changes."""
+"""reason: why a job waits, as its record has it; written only when the reason changes."""
 
 from __future__ import annotations
 

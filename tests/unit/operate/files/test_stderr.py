@@ -7,7 +7,7 @@ import pytest
 from shared.core.engine import FileChunk
 from shared.core.errors import Misuse, NotFound, Transient
 from shared.core.job import Job, JobState, Target
-from shared.operate.stderr import stderr
+from shared.operate.files.stderr import stderr
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
 

@@ -12,8 +12,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shared.operate import series
-from shared.operate.series import LONGEST_LINE, MOST_SERIES, Collector, Points, Series, sampled, whole_lines
+from shared.operate.files import series
+from shared.operate.files.series import (
+    LONGEST_LINE,
+    MOST_SERIES,
+    Collector,
+    Points,
+    Series,
+    sampled,
+    whole_lines,
+)
 from tests.breadth import examples
 
 #: The file of every line here.

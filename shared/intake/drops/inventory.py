@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.ledger.records import DropMemo
 from shared.core.ports import Blob, Ports
-from shared.intake.drop import look_at_folder
-from shared.intake.folder import answer_path, content_of, ignored, parent, unusable, waiting_path
-from shared.intake.unusable import path_of, say_unusable
+from shared.intake.answer_path import answer_path
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.folder import content_of, ignored, parent, unusable, waiting_path
+from shared.intake.drops.unusable import path_of, say_unusable
 
 log = logging.getLogger(__name__)
 

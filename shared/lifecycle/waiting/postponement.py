@@ -21,7 +21,7 @@ from shared.core.job import Job, JobState
 from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.jobspec import JsonObject
-from shared.lifecycle.waiting import NO_ANSWER, NOT_NOW, PARKED, waiting
+from shared.lifecycle.waiting.reason import NO_ANSWER, NOT_NOW, PARKED, waiting
 
 log = logging.getLogger(__name__)
 

@@ -12,9 +12,9 @@ from shared.core.engine import OutputFile
 from shared.core.errors import Misuse, Rejected
 from shared.core.job import Job, JobState
 from shared.lifecycle.archive import archive
-from shared.operate import output
-from shared.operate.output import Span
-from shared.operate.zipped import zipped
+from shared.operate.files import output
+from shared.operate.files.output import Span
+from shared.operate.files.zipped import zipped
 from tests.unit.world import World, job_json
 
 

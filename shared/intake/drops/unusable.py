@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 from shared.core.ledger.records import DropMemo
 from shared.core.ports import Blob, Ports
-from shared.intake.folder import answer_path
+from shared.intake.answer_path import answer_path
 
 log = logging.getLogger(__name__)
 

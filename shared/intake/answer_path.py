@@ -1,0 +1,17 @@
+"""answer_path: where in the container of answers an answer about a folder goes. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+
+#: UTF-16 units of a folder's name that leave room for its answers' (a blob's name has at most 1,024), and
+#: how many characters are kept of a longer one.
+_LONGEST, _PREFIX = 900, 400
+
+
+def answer_path(folder: str, name: str) -> str:
+    """Where an answer about a folder goes: below its name, or what is kept of a long one and a digest."""
+    path = folder.strip("/")
+    if len(path.encode("utf-16-le")) // 2 > _LONGEST:
+        path = f"{path[:_PREFIX]}-{hashlib.sha256(path.encode()).hexdigest()[:16]}"
+    return f"{path}/{name}".lstrip("/")
