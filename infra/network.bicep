@@ -17,6 +17,8 @@ resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
         name: 'app'
         properties: {
           addressPrefix: '10.0.0.0/24'
+          // The vault, Application Insights and receivers are outside; new subnets may have no way there by default.
+          defaultOutboundAccess: true
           delegations: [{ name: 'app', properties: { serviceName: 'Microsoft.App/environments' } }]
         }
       }

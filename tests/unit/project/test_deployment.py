@@ -89,3 +89,12 @@ def test_commands_of_the_azure_cli_work_in_the_subscription_of_azd() -> None:
     before, _, _ = guide.partition("az functionapp keys list")
 
     assert 'az account set --subscription "$(azd env get-value AZURE_SUBSCRIPTION_ID)"' in before
+
+
+def test_the_app_reaches_the_vault_and_receivers_from_a_new_network() -> None:
+    """New networks may have no way out by default; the vault, telemetry and receivers are outside."""
+    (subnet,) = re.findall(
+        r"name: 'app'\n\s+properties: \{(.*?)\n        \}", code("infra/network.bicep"), re.S
+    )
+
+    assert "defaultOutboundAccess: true" in subnet

@@ -9,7 +9,8 @@ from pathlib import Path
 from slipway.failure import Failure
 
 _LINE = re.compile(r'(?:export )?([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|(.*))', re.ASCII)
-_ID = re.compile(r"[\w-]{1,64}", re.ASCII)
+_ENVIRONMENT = re.compile(r"\w[\w().-]{0,63}", re.ASCII)
+_RESOURCE = re.compile(r"\w[\w().-]{0,89}", re.ASCII)
 #: The name that azd takes for its current environment, before the default one.
 _NAME = "AZURE_ENV_NAME"
 
@@ -44,7 +45,7 @@ def environment(folder: Path, variables: Mapping[str, str]) -> Mapping[str, str]
         name = variables.get(_NAME) or _default(project / ".azure" / "config.json")
         if not name:
             return {}
-        if not _ID.fullmatch(name):
+        if not _ENVIRONMENT.fullmatch(name):
             raise Failure(f"{_NAME} {name[:80]!r} is no name of an environment of azd")
         return read((project / ".azure" / name / ".env").read_text("utf-8"))
     except FileNotFoundError:
@@ -78,7 +79,7 @@ def target_of(values: Mapping[str, str]) -> Target:
         raise Failure(f"azd's environment has no {', '.join(absent)}; run `azd provision` in the clone")
     results = {member: values[name] for member, name in names.items()}
     for name, value in results.items():
-        if not re.fullmatch(r"[\w().-]{1,90}", value, re.ASCII):
+        if not _RESOURCE.fullmatch(value):
             raise Failure(f"azd's environment: {names[name]} {value[:80]!r} is no name of a resource")
     return Target(**results, is_private=values.get("VNET_ENABLED", "").lower() == "true")
 
