@@ -19,7 +19,7 @@ def test_it_may_grant_the_roles_of_the_templates_and_no_other() -> None:
         ["sh", "-c", f'{line}; printf %s "$roles"'], cwd=ROOT, check=True, capture_output=True, text=True
     )
 
-    assert set(done.stdout.split(",")) == set(ROLES)
+    assert set(done.stdout.split(", ")) == set(ROLES)
     assert guide.count("ForAnyOfAnyValues:GuidEquals {$roles}") == 2
     assert '--role "Role Based Access Control Administrator" ' in guide
     assert "--condition-version 2.0" in guide
