@@ -20,9 +20,9 @@ import psutil
 
 from bench.world import QUIET, World, disk, world
 from slipway.client.answers import AddressPage
-from slipway.client.output import DIRECT_CHUNK, PARALLEL
+from slipway.client.files.output import DIRECT_CHUNK, PARALLEL
+from slipway.client.files.walk import walk
 from slipway.client.service import Service
-from slipway.client.walk import walk
 from slipway.client.watch import ENDED
 from slipway.commands.output.download import save
 from slipway.stack.provision import Plan

@@ -12,9 +12,10 @@ from datetime import UTC, datetime, timedelta
 from functools import partial
 
 from bench.seeking import seeking
-from shared.adapters.storage import listed, rows
+from shared.adapters.storage import rows
 from shared.adapters.storage.layout import LAYOUT, listed_until
 from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.lists import listed
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Row
 from shared.adapters.storage.wire.connection import Account, Connection

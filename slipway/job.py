@@ -11,10 +11,10 @@ from pydantic import ValidationError
 
 from shared.answers.job import JobDetail
 from slipway.client.curves import Curves, answers
+from slipway.client.files.remote import Remote
+from slipway.client.files.walk import walk
 from slipway.client.patience import patiently
-from slipway.client.remote import Remote
 from slipway.client.service import Service, service
-from slipway.client.walk import walk
 from slipway.client.watch import ENDED
 from slipway.commands.output.download import no_file, save
 from slipway.commands.output.finding import look_for

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from slipway.client.answers import FileChunk
-from slipway.client.output import PARALLEL
+from slipway.client.files.output import PARALLEL
+from slipway.client.files.remote import Remote
 from slipway.client.refusal import Changed
-from slipway.client.remote import Remote
 from slipway.failure import Failure
 
 if TYPE_CHECKING:

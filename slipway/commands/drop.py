@@ -11,7 +11,7 @@ from shared.adapters.storage.drops import BlobDrops
 from shared.intake.drops.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
-from slipway.client.save import MARK
+from slipway.client.files.save import MARK
 from slipway.client.storage import storage_account
 from slipway.commands.document.diagnose import diagnosed, scripts_named
 from slipway.commands.waiting import Outlook, outlook

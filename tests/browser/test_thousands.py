@@ -11,7 +11,8 @@ import pytest_asyncio
 from playwright.async_api import Page, expect
 
 from local.stack import Options, Stack, stack
-from shared.adapters.storage import listed, rows
+from shared.adapters.storage import rows
+from shared.adapters.storage.lists import listed
 from shared.adapters.storage.table import Operation, Row
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.resttable import RestTable

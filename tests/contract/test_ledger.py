@@ -14,7 +14,7 @@ from local.azurite import Azurite
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.listed import current_of, shown_of
+from shared.adapters.storage.lists.listed import current_of, shown_of
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection

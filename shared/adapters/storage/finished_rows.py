@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from datetime import datetime
 
-from shared.adapters.storage import listed, rows
-from shared.adapters.storage.relist import relist
+from shared.adapters.storage import rows
+from shared.adapters.storage.lists import listed
+from shared.adapters.storage.lists.relist import relist
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.job import Job, Stored

@@ -11,9 +11,10 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
-from shared.adapters.storage import listed, other_rows, rows
-from shared.adapters.storage.listing import Listing
-from shared.adapters.storage.relist import relist_active
+from shared.adapters.storage import other_rows, rows
+from shared.adapters.storage.lists import listed
+from shared.adapters.storage.lists.listing import Listing
+from shared.adapters.storage.lists.relist import relist_active
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.errors import Exists, Unreadable

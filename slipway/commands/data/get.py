@@ -7,9 +7,9 @@ from contextlib import aclosing
 from pathlib import Path
 
 from slipway.client.datalake import DataFile, DataLake
-from slipway.client.output import PARALLEL
+from slipway.client.files.output import PARALLEL
+from slipway.client.files.save import Destination
 from slipway.client.refusal import Changed
-from slipway.client.save import Destination
 from slipway.commands.data.container import data_lake
 from slipway.commands.jobs import show
 from slipway.commands.output.download import Outcome, progress, summary

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from shared.core.visible import is_visible
 from slipway.client.datalake import DataFile, DataLake, fingerprint
-from slipway.client.output import PARALLEL
+from slipway.client.files.output import PARALLEL
 from slipway.commands.data.container import data_lake
 from slipway.commands.drop import linked_folders
 from slipway.commands.jobs import show

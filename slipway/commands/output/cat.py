@@ -3,8 +3,8 @@
 import sys
 from contextlib import aclosing
 
-from slipway.client.output import Bounds, chunks
-from slipway.client.remote import Remote
+from slipway.client.files.output import Bounds, chunks
+from slipway.client.files.remote import Remote
 from slipway.client.service import Service
 from slipway.commands.jobs import asking_about
 from slipway.commands.output.finding import look_for

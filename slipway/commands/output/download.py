@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from slipway.client.direct import Direct
-from slipway.client.output import PARALLEL, Bounds, chunks
+from slipway.client.files.direct import Direct
+from slipway.client.files.output import PARALLEL, Bounds, chunks
+from slipway.client.files.remote import Remote
+from slipway.client.files.save import Destination
+from slipway.client.files.walk import Tree, walk
 from slipway.client.refusal import Changed
-from slipway.client.remote import Remote
-from slipway.client.save import Destination
 from slipway.client.service import Service
-from slipway.client.walk import Tree, walk
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show
 from slipway.commands.output.finding import look_for

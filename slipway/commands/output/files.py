@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from slipway.client.files.walk import walk
 from slipway.client.service import Service
-from slipway.client.walk import walk
 from slipway.commands.jobs import asking_about, show
 from slipway.commands.output.finding import look_for
 from slipway.screen import say, table

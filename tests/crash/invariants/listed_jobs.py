@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.adapters.storage.listed import current_of, listed_key, shown_of
+from shared.adapters.storage.lists.listed import current_of, listed_key, shown_of
 from shared.core.ledger.listing import brief
 from tests.unit.world import World
 

@@ -10,7 +10,7 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from shared.adapters.storage import listing as stored_lists
+from shared.adapters.storage.lists import listing as stored_lists
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState

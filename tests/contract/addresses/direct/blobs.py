@@ -14,7 +14,7 @@ from pathlib import Path
 from aiohttp import web
 
 from slipway.client.answers import AddressPage, Blob
-from slipway.client.walk import walk
+from slipway.client.files.walk import walk
 from slipway.commands.output.download import Outcome, save
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
 

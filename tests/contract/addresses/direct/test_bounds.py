@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from slipway.client import output
 from slipway.client.answers import AddressPage, FileChunk
-from slipway.client.direct import Direct
-from slipway.client.walk import walk
+from slipway.client.files import output
+from slipway.client.files.direct import Direct
+from slipway.client.files.walk import walk
 from tests.contract.addresses.direct.blobs import Storage, fetched
 from tests.unit.slipway.client.wrote import Wrote
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from slipway.client import output
 from slipway.client.answers import AddressPage, Blob
+from slipway.client.files import output
 from tests.contract.addresses.direct.blobs import FILES, WRITTEN, Storage, Trouble, fetched
 from tests.unit.slipway.client.wrote import Wrote
 

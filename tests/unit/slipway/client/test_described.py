@@ -7,9 +7,9 @@ from typing import Any
 
 from shared.operate.files.series import Series
 from slipway.client.curves import Curve, Curves, curves_as_json
-from slipway.client.remote import Remote
+from slipway.client.files.remote import Remote
+from slipway.client.files.walk import walk
 from slipway.client.service import Service
-from slipway.client.walk import walk
 from tests.unit.openapi import DOCUMENT
 
 SCHEMAS: dict[str, Any] = DOCUMENT["components"]["schemas"]

@@ -11,12 +11,12 @@ from typing import Any
 
 import pytest
 
-from slipway.client import output
 from slipway.client.answers import FileChunk
+from slipway.client.files import output
+from slipway.client.files.remote import Remote
+from slipway.client.files.save import MARK, Destination
+from slipway.client.files.walk import walk
 from slipway.client.refusal import Changed, Unanswered
-from slipway.client.remote import Remote
-from slipway.client.save import MARK, Destination
-from slipway.client.walk import walk
 from slipway.commands.output.download import Outcome, save
 from slipway.failure import Failure
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
@@ -32,7 +32,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     async def sleep(seconds: float) -> None:
         await at_once(0)
 
-    monkeypatch.setattr("slipway.client.output.asyncio.sleep", sleep)
+    monkeypatch.setattr("slipway.client.files.output.asyncio.sleep", sleep)
 
 
 async def fetched(api: Wrote, to: Path, *patterns: str) -> Outcome:

@@ -11,10 +11,10 @@ from itertools import takewhile
 from typing import Any
 
 from fence.names import MORE
-from slipway.client.output import PARALLEL
+from slipway.client.files.output import PARALLEL
+from slipway.client.files.remote import Remote
 from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered
-from slipway.client.remote import Remote
 from slipway.client.service import Service
 from slipway.failure import Failure
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.client import walk as walking
-from slipway.client.walk import walk
+from slipway.client.files import walk as walking
+from slipway.client.files.walk import walk
 from slipway.failure import Failure
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from fence import Fence
 from shared.core.visible import is_visible
 from slipway.client.answers import FileChunk
-from slipway.client.remote import Remote
+from slipway.client.files.remote import Remote
 from slipway.failure import Failure
 
 _LONGEST = 255

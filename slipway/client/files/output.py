@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from slipway.client.answers import FileChunk
-from slipway.client.direct import Direct
+from slipway.client.files.direct import Direct
+from slipway.client.files.remote import Remote
 from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered
-from slipway.client.remote import Remote
 from slipway.client.service import Service
 
 #: Requests at once.

@@ -13,7 +13,8 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from shared.adapters.storage import listed, rows
+from shared.adapters.storage import rows
+from shared.adapters.storage.lists import listed
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Range, Row
 from shared.core.errors import Misuse, Unreadable

@@ -13,8 +13,9 @@ from urllib.parse import parse_qsl, urlsplit
 
 import pytest
 
-from shared.adapters.storage import listed, listing, rows
+from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.lists import listed, listing
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, Request

@@ -18,8 +18,8 @@ import aiohttp
 
 from slipway.client.answers import AddressPage, Blob, FileChunk, range_of
 from slipway.client.deployment import proxy_for
+from slipway.client.files.remote import Remote
 from slipway.client.refusal import Changed
-from slipway.client.remote import Remote
 from slipway.client.service import Service
 from slipway.failure import Failure
 

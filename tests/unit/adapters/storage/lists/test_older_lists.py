@@ -7,8 +7,9 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.storage import listed, rows
+from shared.adapters.storage import rows
 from shared.adapters.storage.finished_rows import TableFinishedJobs
+from shared.adapters.storage.lists import listed
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation
 from shared.core.job import Job, JobState
@@ -301,7 +302,7 @@ async def test_a_damaged_key_ends_no_list(world: World, monkeypatch: pytest.Monk
         first = min(k for p, k in world.ledger.held if p == rows.partition(shard) and k.startswith("l|"))
         damaged = {"PartitionKey": rows.partition(shard), "RowKey": f"{first[:17]}|j_zzBAD", "Source": ""}
         await world.ledger.table.transact([Operation("create", damaged)])
-    monkeypatch.setattr("shared.adapters.storage.listing.SECONDS", -1.0)
+    monkeypatch.setattr("shared.adapters.storage.lists.listing.SECONDS", -1.0)
 
     result, after, pages = set[str](), None, 0
     while pages == 0 or after:

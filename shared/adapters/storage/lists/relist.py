@@ -15,7 +15,8 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
-from shared.adapters.storage import listed, rows
+from shared.adapters.storage import rows
+from shared.adapters.storage.lists import listed
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused
 from shared.core.errors import Misuse, Unreadable
