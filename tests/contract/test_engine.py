@@ -1,4 +1,4 @@
-"""One suite for the engine port: memory, Batch AI (the emulator, by the real SDK), and a real Slurm."""
+"""One suite for the engine port: memory, the emulators of Batch AI and of Azure Batch, and a real Slurm."""
 
 from __future__ import annotations
 
@@ -26,6 +26,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
+from tests.contract.azurebatch import on_batch
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
 
@@ -107,14 +108,22 @@ async def slurm_cluster(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
         yield running
 
 
-@pytest.fixture(params=[None, "settings", "slurm_cluster"], ids=["memory", "batchai", "slurm"])
-def running(request: pytest.FixtureRequest) -> Settings | Slurm | None:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def batch_account(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[on_batch.Account]:
+    async with on_batch.account(tmp_path_factory.mktemp("batch")) as running:
+        yield running
+
+
+@pytest.fixture(
+    params=[None, "settings", "slurm_cluster", "batch_account"], ids=["memory", "batchai", "slurm", "batch"]
+)
+def running(request: pytest.FixtureRequest) -> Settings | Slurm | on_batch.Account | None:
     """What the engine under test talks to; only the parts that are asked for are started."""
     return request.getfixturevalue(request.param) if request.param else None
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def rig(running: Settings | Slurm | None) -> AsyncIterator[Rig]:
+async def rig(running: Settings | Slurm | on_batch.Account | None) -> AsyncIterator[Rig]:
     if running is None:
         memory = MemoryEngine(own_facts=ClusterFacts(max_nodes=1))
         yield Rig(memory, "id", memory, memory.own_facts)
@@ -122,6 +131,12 @@ async def rig(running: Settings | Slurm | None) -> AsyncIterator[Rig]:
         on_slurm = engine_on(running, partition="elastic")
         yield Rig(on_slurm, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=4096))
         await on_slurm.close()
+    elif isinstance(running, on_batch.Account):
+        on_account = await on_batch.engine_on(running)
+        yield Rig(
+            on_account, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024)
+        )
+        await on_account.close()
     else:
         workspace = _workspace(running)
         engine = BatchAIEngine(workspace)

@@ -8,6 +8,9 @@ import pytest
 
 from shared.core.engine import ABILITIES, ClusterView, Engine
 from shared.core.errors import Misconfigured
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.engine import BatchEngine
+from shared.engines.batch.wire.sign import SharedKey
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.engines.slurm.cluster import clusters_from
@@ -18,7 +21,11 @@ from tests.doubles.memory_engine import MemoryEngine
 BARE = {"url": "https://head:6820", "user": "slipway", "shared": "/shared/slipway"}
 SLURM = SlurmEngine(clusters_from({"gpu": BARE}, "x"), {})
 BATCH_AI = BatchAIEngine(Workspace("https://x", "s", "g", "w"))
-BY_NAME: dict[str, Engine] = {"batchai": BATCH_AI, "slurm": SLURM}
+AZURE_BATCH = BatchEngine(
+    {"gpu": BatchCluster("gpu", "https://a.b.batch.azure.com", "t4", "/shared", max_nodes=4)},
+    {"gpu": SharedKey("a", b"k" * 32)},
+)
+BY_NAME: dict[str, Engine] = {"batchai": BATCH_AI, "slurm": SLURM, "batch": AZURE_BATCH}
 FIXED = ClusterView("gpu", "x", "steady", 2, {}, 2, 2, "", priority="dedicated")
 ELASTIC = replace(FIXED, minimum=0, priority="lowpriority")
 
@@ -74,7 +81,7 @@ def test_logs_need_the_shared_directory_itself_where_the_app_sees_it() -> None:
 
 def test_whether_nodes_come_and_go_is_open_until_the_cluster_has_shown_them() -> None:
     hidden = replace(ELASTIC, maximum=0)
-    for engine in BY_NAME.values():
+    for engine in (BATCH_AI, SLURM):
         assert engine.capabilities("gpu")["elastic"].answer == "configured"
     assert SLURM.capabilities("gpu", hidden)["elastic"].answer == "configured"
 
@@ -82,3 +89,22 @@ def test_whether_nodes_come_and_go_is_open_until_the_cluster_has_shown_them() ->
 def test_a_cluster_that_is_not_configured_has_no_answers() -> None:
     with pytest.raises(Misconfigured, match="nowhere"):
         SLURM.capabilities("nowhere")
+
+
+def test_a_cluster_on_azure_batch_answers_by_its_options() -> None:
+    options = {
+        "mounts": {"ACCOUNT/data": "/d", "/subscriptions/x/fileServers/nfs": "/n"},
+        "reads": {"/shared": "/mnt"},
+        "spot": True,
+    }
+    full, bare = (
+        BatchEngine(
+            {"gpu": BatchCluster("gpu", "https://a.b.batch.azure.com", "t4", "/shared", **one)},
+            {"gpu": SharedKey("a", b"k" * 32)},
+        ).capabilities("gpu")
+        for one in (options, {"scales": False})
+    )
+    names = ("shares", "servers", "logs", "elastic", "preemptible")
+
+    assert {full[name].answer for name in names} == {"yes"}
+    assert {bare[name].answer for name in names} == {"no"}

@@ -9,16 +9,21 @@ from tests.unit.project.test_architecture import CONTRACTS, PACKAGES, ROOT
 
 #: Where an engine has a name: its folder and its program of the local stack, and the two registries.
 ENGINES_ARE_NAMED_IN = re.compile(
-    rf"(?:shared/engines|local)/(?:{'|'.join(ENGINES)})/|shared/engines/registry\.py|local/clusters/"
+    rf"(?:shared/engines|local)/(?:azure)?(?:{'|'.join(ENGINES)})/|shared/engines/registry\.py|local/clusters/"
 )
 #: Documents that people send by mistake, by what they call them.
 FOREIGN = {"shared/jobspec/reader/foreign.py", "slipway/commands/document/kind.py"}
 #: Names that stand in job files and in shells, whichever engine runs the job, and the tool that wrote them.
 FORMAT = re.compile(r"\b(?:AZ|AZURE)_BATCHAI_\w*|microsoft\\?\.batchai|`?\baz batchai\b", re.IGNORECASE)
 #: A job file is one of Batch AI; its API, its emulator and its clusters are the engine's.
+#: An engine whose name is an ordinary word: its name is a text of its own, of a module, or of a setting.
+COMMON = {"batch": r"""["']batch["']|engines\.batch\b|SLIPWAY_BATCH_"""}
 NAMES = re.compile(
     "|".join(
-        [*ENGINES, *(f"{one.title} (?:api|emulator|engine|cluster|service)" for one in ENGINES.values())]
+        [
+            *(COMMON.get(name, name) for name in ENGINES),
+            *(f"{one.title} (?:api|emulator|engine|cluster|service)" for one in ENGINES.values()),
+        ]
     ),
     re.IGNORECASE,
 )
@@ -36,6 +41,7 @@ def engines_named_in(text: str) -> list[str]:
         ('settings.text("SLIPWAY_BATCHAI_URL")', ["BATCHAI"]),
         ("from shared.engines.batchai.client import Workspace", ["batchai"]),
         ("port of the Batch AI emulator, or of slurmrestd", ["Batch AI emulator", "slurm"]),
+        ('{"engine": "batch"}; a batch of messages, by upload-batch', ['"batch"']),
         ('"/providers/Microsoft.BatchAI/workspaces/" + os.environ["AZ_BATCHAI_JOB_TEMP"]', []),
         ("Dispatches Batch AI job files, as `az batchai` did", []),
     ],

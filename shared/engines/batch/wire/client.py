@@ -100,9 +100,9 @@ class BatchClient:
 
         content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
         call_headers = {"Accept": "application/json", **headers}
-        if body is not None:
-            call_headers["Content-Type"] = _JSON
         if method not in ("GET", "HEAD"):
+            # Also without a body: what the HTTP client would add by itself would not be signed.
+            call_headers["Content-Type"] = _JSON
             call_headers["Content-Length"] = str(len(content))
         encoded = quote(path)
         call_headers |= await self._key.headers(method, encoded, query, call_headers)

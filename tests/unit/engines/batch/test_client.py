@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import pytest
@@ -59,6 +60,23 @@ async def test_the_text_that_is_signed_is_the_service_s() -> None:
 
     # Made with Microsoft's azure-batch 15.1.0 (BatchSharedKeyAuthPolicy) for the same request.
     assert headers["Authorization"] == "SharedKey acct:l+VDsqhacyuqMTBjChtyLEZ3r0DnRhF+ioHIp/5a5TA="
+
+
+@pytest.mark.parametrize(
+    ("method", "body"), [("GET", None), ("POST", None), ("DELETE", None), ("POST", {"id": "t"})]
+)
+async def test_what_is_signed_is_what_arrives(method: str, body: Any) -> None:
+    async with account(replies((200, {}))) as running:
+        client = BatchClient(running.url, KEY)
+        await client.call(method, "/jobs/q/tasks/t", body, query={"$select": "id,state"})
+        await client.close()
+
+    (request,) = running.requests
+    noted = request.headers.pop("authorization")
+    arrived = parsedate_to_datetime(request.headers.pop("ocp-date")).timestamp()
+    again = SharedKey("acct", SECRET, lambda: arrived)
+    path = request.raw.partition("?")[0]
+    assert (await again.headers(method, path, request.query, request.headers))["Authorization"] == noted
 
 
 async def test_a_list_goes_on_where_its_link_says_but_never_to_another_address() -> None:

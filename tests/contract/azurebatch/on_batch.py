@@ -1,0 +1,71 @@
+"""The engine on the emulator of Azure Batch: a pool from zero, whose nodes share a directory."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from local.process import child
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.engine import BatchEngine
+from shared.engines.batch.provision import provision
+from shared.engines.batch.wire.sign import SharedKey, key_from
+from shared.engines.provisioning import Plan
+
+NAME = "dev-cluster-00"
+_SIZE = Plan(vm_size="Standard_NC4as_T4_v3")
+
+
+@dataclass(frozen=True)
+class Account:
+    """The emulator that runs, and the directory that its nodes share."""
+
+    url: str
+    key: SharedKey
+    shared: Path
+
+
+@asynccontextmanager
+async def account(data: Path, **options: str) -> AsyncIterator[Account]:
+    """The emulator for the length of the block; `options` are its own, without dashes."""
+    if find_spec("local.azurebatch") is None:
+        pytest.skip("there is no emulator of Azure Batch in local/azurebatch")
+    settings = __import__("local.azurebatch.settings", fromlist=["KEY"])
+    shared = data / "shared"
+    (shared / "mounts" / "logs").mkdir(parents=True)
+    command = [sys.executable, "-m", "local.azurebatch", "--data", str(data / "emulator")]
+    usual = {"provisioning-seconds": "0.1", "leaving-seconds": "0.1", "autoscale-seconds": "1"}
+    words = [word for name, value in {**usual, **options}.items() for word in (f"--{name}", value)]
+    async with child([*command, *words], name="azurebatch") as emulator:
+        url = (await emulator.line(r"ready (\S+)"))[1]
+        yield Account(url, key_from(settings.ACCOUNT, settings.KEY, "the emulator"), shared)
+
+
+async def engine_on(running: Account, **options: Any) -> BatchEngine:
+    """An engine whose one cluster has a pool there; it sees the nodes' shared directory."""
+    shared = str(running.shared)
+    values: dict[str, Any] = {
+        "pool": "t4",
+        "shared": shared,
+        "mount_root": f"{shared}/mounts",
+        "temporary": f"{shared}/nodes",
+        "path": os.environ["PATH"],
+        "max_nodes": 4,
+        "gpus": 1,
+        "node_memory": 28 * 1024,
+        "reads": {shared: shared},
+        **options,
+    }
+    cluster = BatchCluster(NAME, running.url, **values)
+    for stage in provision(cluster, running.key, _SIZE):
+        async for _ in stage.steps:
+            pass
+    return BatchEngine({NAME: cluster}, {NAME: running.key})
