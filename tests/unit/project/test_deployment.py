@@ -98,3 +98,16 @@ def test_the_app_reaches_the_vault_and_receivers_from_a_new_network() -> None:
     )
 
     assert "defaultOutboundAccess: true" in subnet
+
+
+def test_microsoft_s_rules_look_at_every_resource_and_not_at_files_alone() -> None:
+    """Without parameters that are values, and without expansion, they find no resource, and pass."""
+    workflow = code(".github/workflows/ci.yml")
+    sample = json.loads(code("infra/psrule.parameters.json"))
+    required = re.findall(r"^param (\w+) \w+$", code("infra/main.bicep"), re.MULTILINE)
+
+    assert "'Configuration.AZURE_PARAMETER_FILE_EXPANSION' = $true" in workflow
+    assert "-InputPath infra/psrule.parameters.json" in workflow
+    assert sample["metadata"] == {"template": "./main.bicep"}
+    assert {"principalId", *required} <= set(sample["parameters"])
+    assert "${" not in json.dumps(sample["parameters"])
