@@ -89,7 +89,7 @@ async def _check_folder(engine: Engine, target: Target, directory: str, path: st
             raise Misuse(
                 f"{directory}/{'/'.join(levels)} is a file, not a folder",
                 status=404,
-                remedy="read it: …/files/{directory}/{path}",
+                remedy="read it, or list the folder that it is in: …/files",
             )
         if any(file.name == levels[-1] or file.left_out for file in page.files):
             return

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from slipway.client.files.walk import walk
 from slipway.client.service import Service
 from slipway.commands.jobs import asking_about, show
 from slipway.commands.output.finding import look_for
+from slipway.failure import Failure
 from slipway.screen import say, table
 from slipway.terminal import printable
 from slipway.times import moment
@@ -26,17 +27,38 @@ def run(
     return asking_about(job, ask, url, key)
 
 
-def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
-    """Print every file of every output directory, as `download` and `cat` name them. Raises Failure."""
+class Place(NamedTuple):
+    """An output directory, and a folder in it."""
+
+    directory: str
+    path: str
+
+
+def place_of(folder: str, directory: str, path: str) -> Place:
+    """The output directory, and the folder in it. Raises Failure where both ways name one."""
+    if not folder:
+        return Place(directory, path)
+    if (directory, path) != ("stdouterr", "."):
+        raise Failure("the folder is named twice: write FOLDER, or --directory and --path")
+    directory, _, inside = folder.partition("/")
+    return Place(directory, inside.strip("/") or ".")
+
+
+def tree(job: str, folder: str, url: str, key: str, *, as_json: bool) -> int:
+    """Print every file of every output directory, or below a folder, as `download` and `cat` name them.
+
+    Raises Failure.
+    """
+    patterns = [folder.strip("/")] if folder else []
 
     async def ask(api: Service, job_id: str) -> int:
         directories = await api.outputs(job_id)
         finding = await look_for(
-            api, job_id, lambda: walk(api, job_id, directories), lambda tree: bool(tree.files)
+            api, job_id, lambda: walk(api, job_id, directories, patterns), lambda tree: bool(tree.files)
         )
         outputs = finding.what
         files = [{"name": file.name, "bytes": file.size} for file in outputs.files]
-        show(files, partial(_tree_rows, yet=finding.yet), as_json=as_json)
+        show(files, partial(_tree_rows, folder=patterns, yet=finding.yet), as_json=as_json)
         for name, reason in (*outputs.unread, *outputs.skipped):
             say(f"{printable(name)}: {reason}")
         return 0
@@ -44,9 +66,9 @@ def tree(job: str, url: str, key: str, *, as_json: bool) -> int:
     return asking_about(job, ask, url, key)
 
 
-def _tree_rows(entries: Sequence[Mapping[str, Any]], *, yet: str) -> list[str]:
+def _tree_rows(entries: Sequence[Mapping[str, Any]], *, folder: Sequence[str], yet: str) -> list[str]:
     if not entries:
-        return [f"there are no files{yet}"]
+        return [" in ".join(["there are no files", *folder]) + yet]
     return table([("name", "bytes"), *((printable(file["name"]), str(file["bytes"])) for file in entries)])
 
 

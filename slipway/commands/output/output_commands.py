@@ -20,6 +20,13 @@ def receipt(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") 
 @app.command()
 def files(
     job: JobId,
+    folder: Annotated[
+        str,
+        typer.Argument(
+            metavar="[FOLDER]",
+            help="an output directory or a folder in one, e.g. MODEL/best",
+        ),
+    ] = "",
     directory: Annotated[str, typer.Option(help="stdouterr, or the id of an output directory")] = "stdouterr",
     path: Annotated[str, typer.Option(help="a folder in that directory")] = ".",
     tree: Annotated[
@@ -31,9 +38,11 @@ def files(
     key: Key = "",
 ) -> None:
     """List the files that a job wrote."""
+    command = _command("output.files")
     if tree:
-        raise typer.Exit(_command("output.files").tree(job, url, key, as_json=as_json))
-    raise typer.Exit(_command("output.files").run(job, directory, path, url, key, utc=utc, as_json=as_json))
+        raise typer.Exit(command.tree(job, folder, url, key, as_json=as_json))
+    place = command.place_of(folder, directory, path)
+    raise typer.Exit(command.run(job, place.directory, place.path, url, key, utc=utc, as_json=as_json))
 
 
 @app.command(short_help="Download the files that a job wrote.")

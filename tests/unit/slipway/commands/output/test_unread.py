@@ -131,7 +131,7 @@ async def test_yet_is_said_of_what_may_still_be_written_and_of_nothing_else(
     assert name.startswith(f"there is no file OUT/x{yet}; ")
     await asyncio.to_thread(files.run, "j_1", "OUT", ".", "", "")
     assert capsys.readouterr().out == f"there are no files{yet}\n"
-    await asyncio.to_thread(lambda: files.tree("j_1", "", "", as_json=False))
+    await asyncio.to_thread(lambda: files.tree("j_1", "", "", "", as_json=False))
     assert capsys.readouterr().out == f"there are no files{yet}\n"
 
 
