@@ -27,7 +27,7 @@ from shared.lifecycle.waiting.dependents import Ends, ends_of
 log = logging.getLogger(__name__)
 
 #: How often a record is written that others write, too.
-_TRIES = 5
+_WRITES = 5
 #: How many jobs are ended at once.
 _PARALLEL = 16
 
@@ -88,7 +88,7 @@ async def _advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep
 
 async def advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep:
     """The record after these ends, and its own where that was the last. Raises SlipwayError."""
-    for _ in range(_TRIES):
+    for _ in range(_WRITES):
         sweep = stored.sweep
         if sweep.ended is not None:
             return stored

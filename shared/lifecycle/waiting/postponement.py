@@ -25,7 +25,7 @@ from shared.lifecycle.waiting.reason import NO_ANSWER, NOT_NOW, PARKED, waiting
 
 log = logging.getLogger(__name__)
 
-#: Seconds between the tries of a parked job.
+#: Seconds between the submissions of a parked job.
 _SHORTEST_PARKED, _LONGEST_PARKED = 60.0, 600.0
 
 
@@ -48,12 +48,12 @@ def postponed(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_
         word, wait, text = "Saturated", 300.0, f"waits for capacity: {error_text}"
     elif isinstance(error, Rejected):
         word, wait = "Refused", 300.0
-        text = f"refused, and an earlier try without an answer may still land: {error_text}"
+        text = f"refused, and an earlier submission without an answer may still land: {error_text}"
     else:
         busy = isinstance(error, Busy)
         word, how = (NOT_NOW, "cannot take it now") if busy else (NO_ANSWER, "did not answer")
-        tries = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
-        wait = max(1.0, full_jitter(tries, 2.0, 600.0, ports.jitter()))
+        submissions = sum(1 for entry in job.history if entry.state is JobState.SUBMITTING)
+        wait = max(1.0, full_jitter(submissions, 2.0, 600.0, ports.jitter()))
         why = "no answer in time" if isinstance(error, TimeoutError) else error_text[:200]
         text = f"the engine {how} ({why}); the call is repeated with the same name"
         text += ", and the job is cancelled then" if job.cancel else ""

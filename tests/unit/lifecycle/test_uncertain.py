@@ -63,7 +63,7 @@ async def test_a_refusal_waits_while_a_lost_try_may_still_land(world: World) -> 
 
     await world.sweep(700)
     waits = await world.job(job.id)
-    assert waits.message == "refused, and an earlier try without an answer may still land: no"
+    assert waits.message == "refused, and an earlier submission without an answer may still land: no"
     assert (waits.state, waits.due) == (JobState.SUBMITTING, world.now + timedelta(minutes=5))
     await world.sweep(2900)  # an hour after the first try
     assert (await world.job(job.id)).state is JobState.SUBMITTING

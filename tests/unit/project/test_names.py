@@ -202,25 +202,32 @@ def test_such_a_name_is_seen_wherever_it_stands(source: str) -> None:
     assert bare_names("a.py", source)
 
 
-#: Where every name is about a delivery and its tries; an attempt is a job's.
+#: Where every name is about a delivery, and where about a job: a delivery has tries, a job has attempts.
 OF_DELIVERIES = re.compile(
-    r"shared/(delivery/(?!receipt\.py|last_lines)|core/notify/|adapters/webhook/|answers/events|operate/re(ceivers|deliver))"
-    r"|functions/events\.py|slipway/commands/events\.py"
+    r"shared/(delivery/(?!receipt\.py|last_lines)|core/notify/|adapters/webhook/|answers/events)"
+    r"|shared/operate/re(ceivers|deliver)|functions/events\.py|slipway/commands/events\.py"
 )
+OF_JOBS = re.compile(r"shared/(lifecycle|engines)/")
 
 
-def test_a_delivery_has_tries_and_no_attempts() -> None:
+def names_with(word: str, rooms: re.Pattern[str]) -> dict[str, set[str]]:
+    """The names in the files of some rooms that have this word in them."""
     paths = [path for name in FOLDERS for path in (ROOT / name).rglob("*.py")]
-    files = [path for path in paths if OF_DELIVERIES.match(path.relative_to(ROOT).as_posix())]
-
-    bad = {
-        path.name: names
-        for path in files
-        if (names := {name for _, name in bindings(ast.parse(path.read_text())) if "attempt" in name.lower()})
-    }
-
+    files = [path for path in paths if rooms.match(path.relative_to(ROOT).as_posix())]
     assert len(files) > 20
-    assert bad == {}
+    named = {path.name: {name for _, name in bindings(ast.parse(path.read_text()))} for path in files}
+    words = {
+        path: {name for name in names if word in name.lower().split("_")} for path, names in named.items()
+    }
+    return {path: names for path, names in words.items() if names}
+
+
+@pytest.mark.parametrize(
+    ("word", "rooms"),
+    [("attempt", OF_DELIVERIES), ("attempts", OF_DELIVERIES), ("tries", OF_JOBS), ("try", OF_JOBS)],
+)
+def test_a_delivery_has_tries_and_a_job_has_attempts(word: str, rooms: re.Pattern[str]) -> None:
+    assert names_with(word, rooms) == {}
 
 
 def test_a_name_of_the_page_is_no_bare_preposition_or_participle() -> None:
