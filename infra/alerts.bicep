@@ -8,6 +8,14 @@ param storageId string
 param email string
 
 var line = 'traces | extend line = parse_json(message)'
+// What Azure counts where the limits of an account are reached, apart from its other throttling.
+var throttling = [
+  'ClientAccountBandwidthThrottlingError'
+  'ClientAccountRequestThrottlingError'
+  'ClientThrottlingError'
+  'ServerBusyError'
+  'SuccessWithThrottling'
+]
 var actions = empty(email) ? [] : [people.id]
 
 resource people 'Microsoft.Insights/actionGroups@2023-01-01' = if (!empty(email)) {
@@ -142,7 +150,7 @@ resource throttled 'Microsoft.Insights/metricAlerts@2018-03-01' = {
           name: 'throttled'
           metricName: 'Transactions'
           dimensions: [
-            { name: 'ResponseType', operator: 'Include', values: ['ClientThrottlingError', 'ServerBusyError'] }
+            { name: 'ResponseType', operator: 'Include', values: throttling }
           ]
           timeAggregation: 'Total'
           operator: 'GreaterThan'

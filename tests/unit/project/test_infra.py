@@ -192,6 +192,22 @@ def test_what_alerts_read_is_not_sampled() -> None:
     assert read <= set(sampling["excludedTypes"].split(";"))
 
 
+def test_every_way_in_which_storage_throttles_raises_the_alert() -> None:
+    """Azure counts the limits of an account apart from its other throttling."""
+    (listed,) = re.findall(
+        r"name: 'ResponseType', operator: 'Include', values: (\w+)", code("infra/alerts.bicep")
+    )
+    (names,) = re.findall(rf"var {listed} = \[(.*?)\]", code("infra/alerts.bicep"), re.DOTALL)
+
+    assert set(re.findall(r"'(\w+)'", names)) == {
+        "ClientAccountBandwidthThrottlingError",
+        "ClientAccountRequestThrottlingError",
+        "ClientThrottlingError",
+        "ServerBusyError",
+        "SuccessWithThrottling",
+    }
+
+
 def test_alerts_name_functions_and_loggers_that_there_are() -> None:
     text = code("infra/alerts.bicep") + code("infra/workbook.json")
     functions = set(re.findall(r"""operation_Name == \\?["'](\w+)""", text))

@@ -26,7 +26,7 @@ BY_HAND: Mapping[str, str] = {
 #: The points that a command proves, in the order of the list.
 POINTS = (
     *("deployment", "secrets", "package", "keys", "identity"),
-    *("refusal", "entra", "events", "drop", "telemetry", "webhook", "network"),
+    *("refusal", "entra", "events", "drop", "telemetry", "alerts", "webhook", "network"),
 )
 _FORBIDDEN = 403
 
@@ -82,6 +82,7 @@ async def _resources(options: Options, target: Target) -> dict[str, Finding]:
         "identity": resources.identity,
         "events": resources.subscription,
         "telemetry": resources.telemetry,
+        "alerts": resources.alerts,
         "network": resources.network,
     }
     try:

@@ -11,6 +11,8 @@ _STORAGE, _SITES = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
 _TOPICS, _INSIGHTS = "Microsoft.EventGrid/systemTopics", "Microsoft.Insights/components"
 _DEPLOYMENTS_VERSION, _STORAGE_VERSION = "2025-04-01", "2025-01-01"
 _SITE_VERSION, _EVENTS_VERSION, _QUERY_VERSION = "2024-11-01", "2025-02-15", "2018-04-20"
+#: Each kind of alert, with the version of its API; and how many the template makes.
+_ALERTS, ALERTS = {"metricAlerts": "2018-03-01", "scheduledQueryRules": "2023-12-01"}, 7
 #: What the Functions host has to know to work: without them the package was not built.
 NEEDED = ("accept_message", "sweep", "health")
 #: Member of the account → what it has to be.
@@ -106,6 +108,24 @@ async def subscription(arm: Arm, target: Target) -> Finding:
         if _member(properties, name, "identity", "type") != "SystemAssigned":
             return fail("events", f"its {name} is not there", "`azd provision` makes it again")
     return ok("events", f"{target.topic} delivers drops and keeps dead letters, with its identity")
+
+
+async def alerts(arm: Arm, target: Target) -> Finding:
+    """Whether the alerts are there and watch, and whether anyone gets their messages."""
+    monitor = (
+        f"/subscriptions/{target.subscription}/resourceGroups/{target.group}/providers/Microsoft.Insights"
+    )
+    rules = [
+        rule["properties"]
+        for kind, version in _ALERTS.items()
+        for rule in await arm.every(f"{monitor}/{kind}", version)
+    ]
+    watching = sum(1 for rule in rules if rule.get("enabled"))
+    if watching < ALERTS:
+        return fail("alerts", f"{watching} of {ALERTS} alerts watch", "`azd provision` makes them again")
+    heard = all(rule.get("actions") not in (None, [], {}, {"actionGroups": []}) for rule in rules)
+    where = "and send messages" if heard else "and are shown in the portal alone: ALERT_EMAIL is not set"
+    return ok("alerts", f"{watching} alerts watch, {where}")
 
 
 async def network(arm: Arm, target: Target) -> Finding:

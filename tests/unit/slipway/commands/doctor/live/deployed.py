@@ -48,6 +48,8 @@ _EVENTS = {
     "deliveryWithResourceIdentity": _BY_IDENTITY,
     "deadLetterWithResourceIdentity": _BY_IDENTITY,
 }
+METRIC_ALERT = {"properties": {"enabled": True, "actions": [{"actionGroupId": "ag"}]}}
+QUERY_ALERT = {"properties": {"enabled": True, "actions": {"actionGroups": ["ag"]}}}
 _COLUMNS = [{"name": "count_", "type": "long"}]
 
 
@@ -86,5 +88,7 @@ def answers() -> dict[str, Any]:
         REFERENCES: {"value": references},
         f"{SITE}/functions": {"value": functions},
         EVENTS: {"properties": dict(_EVENTS)},
+        f"{PROVIDERS}/Microsoft.Insights/metricAlerts": {"value": [dict(METRIC_ALERT)] * 2},
+        f"{PROVIDERS}/Microsoft.Insights/scheduledQueryRules": {"value": [dict(QUERY_ALERT)] * 5},
         QUERY: {"tables": [{"name": "PrimaryResult", "columns": _COLUMNS, "rows": [[14]]}]},
     }

@@ -23,6 +23,7 @@ POINTS = {
     "identity": resources.identity,
     "events": resources.subscription,
     "telemetry": resources.telemetry,
+    "alerts": resources.alerts,
     "network": resources.network,
 }
 
@@ -56,6 +57,7 @@ def events(**members: Any) -> dict[str, Any]:
 
 FAILED = {"value": [{"name": "events", "properties": {"provisioningState": "Failed"}}]}
 UNRESOLVED = {"value": [deployed.reference("SLIPWAY_SEAL_KEY", "seal-key", "AccessToKeyVaultDenied")]}
+ONE_ALERT_OFF = {"value": [deployed.METRIC_ALERT, {"properties": {"enabled": False, "actions": []}}]}
 NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
 
 
@@ -76,6 +78,11 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
         ("identity", {deployed.SITE: NO_PACKAGE}, "its package without identity"),
         ("events", events(provisioningState="Failed"), "the subscription of events is Failed"),
         ("events", events(deadLetterWithResourceIdentity=None), "deadLetterWithResourceIdentity is not"),
+        (
+            "alerts",
+            {f"{deployed.PROVIDERS}/Microsoft.Insights/metricAlerts": ONE_ALERT_OFF},
+            "6 of 7 alerts watch",
+        ),
         ("telemetry", {deployed.QUERY: {"tables": [{"rows": [[0]]}]}}, "appi-1 has no run of sweep"),
     ],
 )
@@ -100,6 +107,24 @@ async def test_a_network_is_looked_at_where_there_is_one(monkeypatch: pytest.Mon
     good = await result("network", closed | inside, monkeypatch, vnet="true")
 
     assert [one.outcome for one in (without, is_open, outside, good)] == ["skip", "fail", "fail", "ok"]
+
+
+async def test_alerts_of_which_no_one_hears_are_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    silent = {"value": [{"properties": {"enabled": True, "actions": {"actionGroups": []}}}] * 5}
+    rules = f"{deployed.PROVIDERS}/Microsoft.Insights/scheduledQueryRules"
+
+    heard = await result("alerts", {}, monkeypatch)
+    unheard = await result("alerts", {rules: silent}, monkeypatch)
+
+    assert (heard.text, unheard.outcome) == ("7 alerts watch, and send messages", "ok")
+    assert "ALERT_EMAIL is not set" in unheard.text
+
+
+def test_the_alerts_are_as_many_as_the_template_makes() -> None:
+    template = code("infra/alerts.bicep")
+    queries = re.findall(r"^    name: '([\w-]+)'$", template, re.MULTILINE)
+
+    assert len(queries) + template.count("Microsoft.Insights/metricAlerts@") == resources.ALERTS
 
 
 def test_the_outputs_of_the_template_name_every_resource_that_is_looked_at() -> None:
