@@ -20,7 +20,7 @@ _LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
 _AGO = re.compile(r"([0-9]{1,5})([smhdw])", re.ASCII)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _ACTIVE = frozenset(state for state in JobState if not state.terminal)
-_DOORS = ("drop", "inventory", "http", "queue", "rerun")
+DOORS = ("drop", "inventory", "http", "queue", "rerun")
 
 
 async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HOLDER) -> Page:
@@ -85,8 +85,8 @@ def _states(word: str) -> frozenset[JobState]:
 
 
 def _door(word: str) -> str:
-    if word not in _DOORS:
-        raise Misuse(f"there is no source {word[:40]!r}", remedy=f"use some of: {', '.join(_DOORS)}")
+    if word not in DOORS:
+        raise Misuse(f"there is no source {word[:40]!r}", remedy=f"use some of: {', '.join(DOORS)}")
     return word
 
 

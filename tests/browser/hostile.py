@@ -25,6 +25,16 @@ _CLUSTER = f"{SCRIPT}Job.cluster {SCRIPT}ClusterState.name"
 _FIXED: dict[str, Any] = {
     "Job.cluster": _CLUSTER,
     "ClusterState.name": _CLUSTER,
+    "Job.accepted": {
+        "properties": {
+            "environmentVariables": [
+                {"name": f"{SCRIPT}Accepted.variable", "value": f"{SCRIPT}Accepted.value"}
+            ],
+            "secrets": [{"name": f"{SCRIPT}Accepted.secret", "value": f"{SCRIPT}Accepted.masked"}],
+            "customToolkitSettings": {"commandLine": f"run --rate {SCRIPT}Accepted.option"},
+            f"{SCRIPT}Accepted.member": [[f"{SCRIPT}Accepted.item"]],
+        },
+    },
     "JobPage.next": None,
     "Metrics.more": False,
     "Metrics.restarted": False,

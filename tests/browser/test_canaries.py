@@ -40,6 +40,7 @@ VIEWS = {
     "clusters": "",
     "operate": "Compare drops",
     "new": "Explain",
+    "new?from=j_1": "Explain",
 }
 #: What markup would make; the editor has such images of its own.
 _MARKUP = "img:not(.cm-widgetBuffer), script:not([src]), iframe, object, embed"
@@ -77,4 +78,5 @@ async def test_no_text_of_any_answer_becomes_markup_and_none_is_left_out(reader:
     visible |= await shown_texts(page, hostile.texts)
 
     assert len(visible) > 50
+    assert {"Accepted.variable", "Accepted.value", "Accepted.secret", "Accepted.item"} <= visible
     assert sorted(hostile.texts - visible) == sorted(set[str]().union(*UNSEEN.values()))

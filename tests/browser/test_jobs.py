@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from playwright.async_api import Page, Route, expect
 
+from shared.operate.listing import DOORS
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.conftest import KEY
 from tests.browser.reader import PATIENCE, Reader, answer_jobs, comes, listed
@@ -70,6 +71,28 @@ async def test_filters_stand_in_the_address_and_go_to_the_api(reader: Reader) ->
     assert any("state=failed" in url and "name=train*" in url.replace("%2A", "*") for url in addresses)
     await page.reload()
     await expect(page.get_by_label("Name begins with")).to_have_value("train")
+
+
+async def test_jobs_are_found_by_the_way_they_arrived(reader: Reader, door: Door) -> None:
+    page, name = reader.page, unique("way")
+    await door.send({"name": f"{name}-queue", "spec": shell("true")})
+    document = {"name": f"{name}-http", "spec": shell("true")}
+    await door.call("POST", "jobs", document, Content_Type="application/json")
+    await page.get_by_label("Name begins with").fill(name)
+    links = page.get_by_role("link", name=name)
+    await expect(links).to_have_count(2, timeout=PATIENCE)
+    ways = page.get_by_label("Arrived by")
+    words = await ways.locator("option").evaluate_all("all => all.map(one => one.value)")
+    assert words == ["", *DOORS]
+
+    await ways.select_option("queue")
+
+    await expect(links).to_have_count(1)
+    await expect(links).to_have_text(f"{name}-queue")
+    assert page.url.endswith(f"#/jobs?name={name}&source=queue")
+    await links.click()
+    await page.get_by_role("region", name="Summary").get_by_role("link", name="queue", exact=True).click()
+    await expect(ways).to_have_value("queue")
 
 
 async def test_ten_thousand_jobs_are_scrolled_with_few_rows_in_the_document(reader: Reader) -> None:

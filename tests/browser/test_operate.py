@@ -70,6 +70,20 @@ async def test_the_chart_of_a_cluster_stacks_its_nodes_and_leaves_out_what_no_on
         await expect(page.get_by_text(state)).to_be_visible()
 
 
+async def test_the_chart_of_a_young_cluster_begins_with_its_first_count(reader: Reader) -> None:
+    page, now = reader.page, int(time.time())
+    history = {"states": ["idle"], "points": [[now - 240, 2], [now - 180, 2], [now - 120, 2]]}
+    cluster = {"name": "gpu", "engine": "slurm", "state": "steady", "nodes": 2, "history": history}
+    await page.route("**/api/clusters?*", lambda route: route.fulfill(json={"clusters": [cluster]}))
+
+    await reader.open("clusters")
+
+    chart = page.get_by_role("figure", name="Nodes of gpu").locator("canvas")
+    await expect(chart).to_be_visible()
+    for part in (0.1, 0.5, 0.95):
+        assert [name for name, _ in await chart.evaluate(_COLUMN, part)] == ["blue"]
+
+
 async def test_an_operator_pauses_and_resumes(reader: Reader, door: Door) -> None:
     page = reader.page
     await reader.open("operate")

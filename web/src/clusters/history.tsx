@@ -9,8 +9,8 @@ export interface NodeHistory {
 }
 
 const HEIGHT = 160;
-/** Seconds of the past that are drawn at least, of a cluster that is young. */
-const LEAST = 900;
+/** Seconds of the past that are drawn at least: one count alone has no width. */
+const LEAST = 60;
 /** Seconds for which a point holds at most; after a longer pause no one has counted. */
 const HOLDS = 600;
 const HUES: Record<string, number> = { idle: 210, running: 140, preparing: 40, leaving: 280, unusable: 0 };

@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 
 const STATES = ["active", "accepted", "submitting", "queued", "running", "succeeded", "failed", "cancelled", "lost", "rejected"];
+const SOURCES = ["drop", "inventory", "http", "queue", "rerun"];
 const TEXTS = [
   ["name", "Name begins with"],
   ["experiment", "Experiment"],
@@ -18,7 +19,7 @@ const PERIODS = [
 const PAUSE = 300;
 
 export type Filters = Record<string, string>;
-export const FILTERS: readonly string[] = ["state", "since", "sweep", ...TEXTS.map(([name]) => name)];
+export const FILTERS: readonly string[] = ["state", "source", "since", "sweep", ...TEXTS.map(([name]) => name)];
 
 /** The query of the API for what the reader chose. */
 export function apiQuery(filters: Filters): Filters {
@@ -50,6 +51,15 @@ export function FilterBar({ filters, onChange }: Props) {
       {TEXTS.map(([name, label]) => (
         <TextFilter key={name} name={name} label={label} filters={filters} onChange={onChange} />
       ))}
+      <label>
+        Arrived by
+        <select value={filters["source"] ?? ""} onChange={choose("source")}>
+          <option value="">any way</option>
+          {SOURCES.map((source) => (
+            <option key={source}>{source}</option>
+          ))}
+        </select>
+      </label>
       <label>
         Created in
         <select value={filters["since"] ?? ""} onChange={choose("since")}>
