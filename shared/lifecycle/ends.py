@@ -65,7 +65,7 @@ def end_unsubmitted(ports: Ports, stored: Stored) -> Change:
 
 def end_unmet(ports: Ports, stored: Stored, text: str) -> Change:
     """The end of a job that waits for what another job can no longer do."""
-    return move(ports, stored, JobState.CANCELLED, reason=Reason.DEPENDENCY, message=f"cancelled: {text}")
+    return move(ports, stored, JobState.CANCELLED, reason=Reason.DEPENDENCY, message=text)
 
 
 def _at_whose_request(job: Job, observation: Observation) -> Observation:

@@ -128,7 +128,11 @@ async def test_a_question_for_files_or_logs_that_climbs_is_refused(path: str, wo
 @pytest.mark.parametrize("path", [".", "models", "models/best", "a.b/c-d_e", "ü x"])
 async def test_a_plain_path_is_asked_for(path: str, world: World) -> None:
     job = await _running(world)
-    assert await output.files(world.ports, job.id, "stdouterr", path) is not None
+    world.engine.output = {f"{path}/weights": b"x"} if path != "." else {"weights": b"x"}
+
+    listed = await output.files(world.ports, job.id, "stdouterr", path)
+
+    assert [file.name for file in listed.files] == ["weights"]
 
 
 @pytest.mark.parametrize(

@@ -34,10 +34,10 @@ async def test_a_dependent_of_a_job_without_a_record_is_cancelled_and_says_so(
     after = await world.job(second.id)
     assert (after.state, after.reason) == (JobState.CANCELLED, Reason.DEPENDENCY)
     assert after.message == (
-        f"cancelled: there is no record of data ({first.id}) any more, so how it ended can never be known"
+        f"there is no record of data ({first.id}) any more, so how it ended can never be known"
     )
     assert (await world.job(last.id)).state is JobState.CANCELLED
-    assert (await world.job(last.id)).message.startswith(f"cancelled: train ({second.id}) ended cancelled")
+    assert (await world.job(last.id)).message.startswith(f"train ({second.id}) ended cancelled")
 
 
 async def test_what_was_met_before_the_record_went_stays_met(world: World) -> None:
