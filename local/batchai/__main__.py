@@ -19,9 +19,9 @@ from local.batchai.https.proxy import StorageProxy
 from local.batchai.state.notices import NoticeSettings
 from local.batchai.state.scheduler import Pace
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import StoreBusyError, StoreFullError
 from local.border import Border, add_option
 from local.nodes.settings import SettingsError, account, table
+from local.record_file import StoreBusyError, StoreFullError
 from local.stop import stop_event
 
 _HOST = "127.0.0.1"

@@ -15,12 +15,13 @@ from local.batchai.launch.work import BatchAIWork
 from local.batchai.state import ids, scheduler, transitions
 from local.batchai.state.records import Cluster, Experiment, FileServer, Group, Job, Node, Stop
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store, StoreFullError
+from local.batchai.state.store import Store
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root
 from local.nodes.mounts import Mounter
 from local.nodes.run import DEFECT, Run
 from local.nodes.work import Outcome
+from local.record_file import StoreFullError
 
 _log = logging.getLogger(__name__)
 #: Seconds until what could not be written, or failed by a defect, is tried again.

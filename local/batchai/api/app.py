@@ -23,8 +23,9 @@ from local.batchai.state import ids
 from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.notices import Notices
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store, StoreFullError
+from local.batchai.state.store import Store
 from local.border import is_form
+from local.record_file import StoreFullError
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _LARGEST_BODY = 4 << 20

@@ -17,9 +17,9 @@ from aiohttp import web
 from fence import Fence
 from local.batchai.files import sas, signature
 from local.batchai.files.answers import as_xml, error_answer, etag, exists_already, headers_of, last_modified
-from local.batchai.files.ranges import answer_file
 from local.batchai.files.share_paths import FileError, Item, not_found_as_404
 from local.batchai.state.settings import Settings
+from local.file_answer import answer_file
 from local.names import is_name
 
 _SHARE_NAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,62}")

@@ -16,13 +16,13 @@ from aiohttp import web
 
 from fence import Entry, Fence
 from fence.names import Names, rest
-from local.batchai.files.ranges import answer_file
 from local.batchai.files.signature import matches
 from local.batchai.launch.layout import STDOUTERR, segment
 from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.moment import stamp
 from local.batchai.state.records import Job
 from local.batchai.state.settings import Settings
+from local.file_answer import answer_file
 from local.names import is_name, shown
 
 PREFIX = "/download/"

@@ -1,11 +1,8 @@
 """The emulator's memory: every record is written when it changes, so that a restart or kill -9 loses none."""
 
-import fcntl
-import logging
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from local.batchai.state import ids
 from local.batchai.state.records import (
@@ -18,13 +15,10 @@ from local.batchai.state.records import (
     Resource,
     Workspace,
 )
-from local.private_folder import private_folder
+from local.record_file import RecordFile
 
 R = TypeVar("R", bound=Resource)
 Saved = Resource | Operation
-
-
-_log = logging.getLogger(__name__)
 
 
 class Shelf(Generic[R]):
@@ -62,22 +56,11 @@ class Shelf(Generic[R]):
         return iter(list(self._items.values()))
 
 
-class StoreBusyError(Exception):
-    """Another emulator works with the same directory."""
-
-
-class StoreFullError(Exception):
-    """Nothing can be written, mostly since the disk is full. Nothing has changed; it may be tried again."""
-
-
 class Store:
     """All records: in memory for reading, in a SQLite file for keeping. One `save` is one transaction."""
 
     def __init__(self, directory: Path) -> None:
-        private_folder(directory, "state.sqlite")
-        self._lock = _locked(directory)
-        self._file = file = directory / "state.sqlite"
-        file.touch(mode=0o600)
+        self._file = RecordFile(directory)
         self.groups: Shelf[Group] = Shelf()
         self.workspaces: Shelf[Workspace] = Shelf()
         self.experiments: Shelf[Experiment] = Shelf()
@@ -89,12 +72,7 @@ class Store:
         self.deleting: dict[str, Resource] = {}
         self._active: dict[str, dict[str, Job]] = {}
         self._versions: dict[str, int] = {}
-        self._sql = sqlite3.connect(file, isolation_level=None)
-        self._sql.execute("PRAGMA journal_mode=WAL")
-        self._sql.execute("PRAGMA synchronous=NORMAL")
-        self._sql.execute("CREATE TABLE IF NOT EXISTS records (id TEXT PRIMARY KEY, kind TEXT, body TEXT)")
         self._sequence = 0
-        self._is_full = False
         self._load()
 
     def next_sequence(self) -> int:
@@ -112,14 +90,15 @@ class Store:
 
     def save(self, *records: Saved) -> None:
         """Keep these records, all or none. Raises StoreFullError."""
-        rows = [(_row_id(record), type(record).__name__, record.model_dump_json()) for record in records]
-        self._write("INSERT OR REPLACE INTO records VALUES (?, ?, ?)", rows)
+        self._file.put(
+            [(_row_id(record), type(record).__name__, record.model_dump_json()) for record in records]
+        )
         for record in records:
             self._shelve(record)
 
     def forget(self, *records: Resource) -> None:
         """Delete these records, all or none. Raises StoreFullError."""
-        self._write("DELETE FROM records WHERE id = ?", [(_row_id(record),) for record in records])
+        self._file.remove([_row_id(record) for record in records])
         for record in records:
             shelves = (self.groups, self.workspaces, self.experiments, self.clusters, self.jobs)
             for shelf in (*shelves, self.file_servers):
@@ -131,38 +110,19 @@ class Store:
 
     def forget_operation(self, operation: Operation) -> None:
         """Delete an operation. Raises StoreFullError."""
-        self._write("DELETE FROM records WHERE id = ?", [(_row_id(operation),)])
+        self._file.remove([_row_id(operation)])
         del self.operations[operation.name]
 
     def close(self) -> None:
         """Close the database, and let another process open it."""
-        self._sql.close()
-        self._lock.close()
-
-    def _write(self, statement: str, rows: Sequence[tuple[str, ...]]) -> None:
-        try:
-            self._sql.execute("BEGIN")
-            self._sql.executemany(statement, rows)
-            self._sql.execute("COMMIT")
-        except sqlite3.OperationalError as error:
-            if self._sql.in_transaction:
-                self._sql.execute("ROLLBACK")
-            full = StoreFullError(f"{self._file} cannot be written: {error}")
-            if not self._is_full:
-                _log.error("%s. Make room: everything waits, and then goes on by itself", full)
-            self._is_full = True
-            raise full from error
-        if self._is_full:
-            _log.warning("%s can be written again", self._file)
-        self._is_full = False
+        self._file.close()
 
     def _load(self) -> None:
         kinds = {
             kind.__name__: kind
             for kind in (Group, Workspace, Experiment, Cluster, Job, FileServer, Operation)
         }
-        rows = self._sql.execute("SELECT kind, body FROM records").fetchall()
-        loaded = [kinds[kind].model_validate_json(body) for kind, body in rows]
+        loaded = [kinds[kind].model_validate_json(body) for kind, body in self._file.read()]
         for record in sorted(loaded, key=lambda record: getattr(record, "sequence", 0)):
             self._shelve(record)
             self._sequence = max(self._sequence, getattr(record, "sequence", 0))
@@ -213,18 +173,6 @@ class Store:
                 self.jobs.put(record)
             case FileServer():
                 self.file_servers.put(record)
-
-
-def _locked(directory: Path) -> IO[bytes]:
-    lock = (directory / "lock").open("ab")
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        lock.close()
-        raise StoreBusyError(
-            f"another emulator uses {directory}; stop it, or choose another --data"
-        ) from None
-    return lock
 
 
 def _row_id(record: Saved) -> str:

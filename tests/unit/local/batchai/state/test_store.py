@@ -12,8 +12,9 @@ from local.batchai.conductor import Conductor
 from local.batchai.state.records import Cluster
 from local.batchai.state.scheduler import Pace
 from local.batchai.state.settings import Settings
-from local.batchai.state.store import Store, StoreFullError
+from local.batchai.state.store import Store
 from local.nodes.settings import Account
+from local.record_file import StoreFullError
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 _READY = ["idle", "idle"]
@@ -41,7 +42,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 def refuse(store: Store, refused: bool) -> None:
     """SQLite itself refuses to write from now on."""
-    store._sql.execute(f"PRAGMA query_only={'ON' if refused else 'OFF'}")
+    store._file._sql.execute(f"PRAGMA query_only={'ON' if refused else 'OFF'}")
 
 
 def test_what_could_not_be_written_is_not_there_and_can_be_written_later(store: Store) -> None:
@@ -70,7 +71,7 @@ async def test_the_conductor_outlives_it(
     conductor = Conductor(store, settings, lambda: NOW)
     store.save(cluster(2))
     tried: list[str] = []
-    store._sql.set_trace_callback(tried.append)
+    store._file._sql.set_trace_callback(tried.append)
     refuse(store, True)
     await conductor.start()
     while tried.count("ROLLBACK") < 3:  # noqa: ASYNC110 - SQLite sets no event of ours
