@@ -19,7 +19,7 @@ from local.batchai.files import sas, signature
 from local.batchai.files.answers import as_xml, error_answer, etag, exists_already, headers_of, last_modified
 from local.batchai.files.share_paths import FileError, Item, not_found_as_404
 from local.batchai.state.settings import Settings
-from local.file_answer import answer_file
+from local.file_answer import answer_file, storage_range
 from local.names import is_name
 
 _SHARE_NAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,62}")
@@ -231,7 +231,7 @@ class FileService:
                 status = os.fstat(file.fileno())
                 headers = {"Content-Length": str(status.st_size), "x-ms-type": "File"}
                 return web.Response(status=200, headers=headers_of(status) | headers)
-            return await answer_file(item.request, file)
+            return await answer_file(item.request, file, storage_range(item.request))
 
     async def _delete_file(self, item: Item) -> web.StreamResponse:
         with not_found_as_404(), item.parent() as (parent, name):

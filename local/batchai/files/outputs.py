@@ -22,7 +22,7 @@ from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.moment import stamp
 from local.batchai.state.records import Job
 from local.batchai.state.settings import Settings
-from local.file_answer import answer_file
+from local.file_answer import answer_file, storage_range
 from local.names import is_name, shown
 
 PREFIX = "/download/"
@@ -70,7 +70,7 @@ class Downloads:
         except OSError:
             raise ArmError(404, "ResourceNotFound", "The file is not there any more.") from None
         with file:
-            return await answer_file(request, file)
+            return await answer_file(request, file, storage_range(request))
 
     def locate(self, path: Path) -> Location:
         """The root of a path that is served, and the path below it as addresses have it."""

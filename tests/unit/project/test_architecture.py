@@ -36,6 +36,7 @@ VIOLATIONS = (
     ("floors", "shared/core/notify/events.py", "from shared.core.ledger.listing import Page"),
     ("floors", "shared/engines/slurm/cluster.py", "from shared.engines.slurm.job.check import check"),
     ("floors", "local/host/worker/pool.py", "import local.host.triggers.queue"),
+    ("floors", "local/azurebatch/state/store.py", "import local.azurebatch.api.wire"),
     ("floors", "local/nodes/run.py", "import local.batchai.state.records"),
     ("floors", "shared/lifecycle/transition.py", "from shared.lifecycle.dispatch import dispatch"),
     ("floors", "functions/process.py", "import functions.sweep"),

@@ -1,0 +1,125 @@
+"""The server: Batch's data plane behind one port."""
+
+import errno
+import json
+import logging
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from aiohttp import web
+
+from local.azurebatch.api.authentication import authenticate
+from local.azurebatch.api.control import PREFIX
+from local.azurebatch.api.routes import ROUTES
+from local.azurebatch.api.wire import Call, Emulator, Handler, check_version, refusal, sign
+from local.azurebatch.run.conductor import Conductor
+from local.azurebatch.settings import Settings
+from local.azurebatch.state.errors import BatchError
+from local.azurebatch.state.store import Store
+from local.record_file import StoreFullError
+
+_LARGEST_BODY = 4 << 20
+_Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
+_log = logging.getLogger(__name__)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+def application(settings: Settings) -> web.Application:
+    """The emulator as an aiohttp application, at work from start-up to clean-up. Raises StoreBusyError."""
+    store = Store(settings.data)
+    conductor = Conductor(store, settings, _now)
+    emulator = Emulator(store, conductor, settings, _now)
+
+    async def start(_: web.Application) -> None:
+        await conductor.start()
+
+    async def stop(_: web.Application) -> None:
+        await conductor.stop()
+        store.close()
+
+    app = web.Application(middlewares=[_answer_errors, _guard(settings)], client_max_size=_LARGEST_BODY)
+    app.on_startup.append(start)
+    app.on_cleanup.append(stop)
+    for method, path, handler in ROUTES:
+        app.router.add_route(method, path, _route(emulator, handler))
+    return app
+
+
+def _route(emulator: Emulator, handler: Handler) -> _Next:
+    async def answered(request: web.Request) -> web.StreamResponse:
+        return await handler(Call(emulator, request, request.match_info, await _body(request)))
+
+    return answered
+
+
+def _guard(settings: Settings) -> Any:
+    @web.middleware
+    async def guard(request: web.Request, handler: _Next) -> web.StreamResponse:
+        if foreign := settings.border.foreign(request.method, request.headers):
+            raise BatchError(403, "Forbidden", f"{foreign.detail}: {foreign.remedy}.")
+        authenticate(request, settings.batch_account, settings.batch_key, _now())
+        if not request.path.startswith(f"{PREFIX}/"):
+            check_version(request)
+        return await handler(request)
+
+    return guard
+
+
+async def _body(request: web.Request) -> Mapping[str, Any]:
+    """The document of a request, empty where there is none. Raises BatchError."""
+    content = await request.read()
+    if not content:
+        return {}
+    if request.content_type != "application/json":
+        message = "The value for one of the HTTP headers is not in the correct format."
+        values = {"HeaderName": "Content-Type", "HeaderValue": request.content_type}
+        raise BatchError(415, "UnsupportedMediaType", message, values)
+    try:
+        content_of_body = json.loads(content)
+    except (ValueError, RecursionError):
+        content_of_body = None
+    if not isinstance(content_of_body, dict):
+        raise BatchError(400, "InvalidRequestBody", "The specified Request Body is not syntactically valid.")
+    content_of_body.pop("odata.metadata", None)
+    return content_of_body
+
+
+@web.middleware
+async def _answer_errors(request: web.Request, handler: _Next) -> web.StreamResponse:
+    """Errors in the service's form, and the headers that every answer has."""
+    number = str(uuid.uuid4())
+    try:
+        answer = await handler(request)
+    except BatchError as error:
+        answer = refusal(request, error, number, _now())
+        if error.status == 401:
+            answer.headers["WWW-Authenticate"] = "Bearer, SharedKey"
+    except web.HTTPRequestEntityTooLarge:
+        message = "The size of the request body exceeds the maximum size permitted."
+        answer = refusal(request, BatchError(413, "RequestBodyTooLarge", message), number, _now())
+    except web.HTTPNotFound:
+        message = f"This emulator has nothing at {request.path}."
+        answer = refusal(request, BatchError(404, "ResourceNotFound", message), number, _now())
+    except web.HTTPMethodNotAllowed:
+        message = "The resource doesn't support the specified HTTP verb."
+        answer = refusal(request, BatchError(405, "UnsupportedHttpVerb", message), number, _now())
+    except Exception as error:  # noqa: BLE001 the entry point: a defect is answered, the emulator lives on
+        answer = refusal(request, _defect(request, error), number, _now())
+        answer.headers["Retry-After"] = "5"
+    if not answer.prepared:
+        sign(request, answer, number)
+    return answer
+
+
+def _defect(request: web.Request, error: Exception) -> BatchError:
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if isinstance(error, StoreFullError) or full:
+        message = f"{error}. Nothing has changed; make room on the disk of the emulator, and send it again."
+        return BatchError(503, "ServerBusy", message)
+    _log.error("a defect of the emulator in %s %s", request.method, request.path, exc_info=error)
+    return BatchError(500, "InternalError", "The emulator has a defect; see its log.")

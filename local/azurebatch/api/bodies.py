@@ -1,0 +1,95 @@
+"""Reads the bodies of requests: what they have in common, and what is wrong with one. Pure."""
+
+from collections.abc import Iterable, Mapping
+from typing import Annotated, Any, TypeVar
+
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic.alias_generators import to_camel
+
+from local.azurebatch.state.errors import BatchError, invalid, lacking
+from local.azurebatch.state.moment import duration
+
+Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+Opaque = dict[str, Any]
+
+
+class Body(BaseModel):
+    """An object whose members are named as in its class, in camel case; it has no others."""
+
+    model_config = ConfigDict(alias_generator=to_camel, extra="forbid")
+
+
+B = TypeVar("B", bound=Body)
+
+
+class Pair(Body):
+    """A name with a value."""
+
+    name: str
+    value: str | None = None
+
+
+class ResourceFile(Body):
+    """A file that is brought to a node; only those with `httpUrl` are."""
+
+    http_url: str | None = None
+    file_path: str | None = None
+    file_mode: str | None = None
+    blob_prefix: str | None = None
+    storage_container_url: str | None = None
+    auto_storage_container_name: str | None = None
+    identity_reference: Opaque | None = None
+
+
+#: Which properties the service knows and this emulator does not do.
+_NOT_DONE = {
+    "containerSettings",
+    "outputFiles",
+    "jobManagerTask",
+    "jobPreparationTask",
+    "jobReleaseTask",
+    "autoPoolSpecification",
+    "cloudServiceConfiguration",
+}
+
+
+def read(model: type[B], body: Mapping[str, Any]) -> B:
+    """The body as it should be. Raises BatchError, which names the first property that is wrong."""
+    try:
+        value = model.model_validate(dict(body))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise _refusal(first["type"], [str(part) for part in first["loc"]], first) from None
+    return value
+
+
+def shown(body: Body) -> dict[str, Any]:
+    """What of it a caller has said."""
+    return body.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
+
+
+def check_duration(text: str, name: str, least: str = "PT0S") -> None:
+    """A duration must be one, and no shorter than the least. Raises BatchError."""
+    length, bound = duration(text, name), duration(least, name)
+    if length is not None and bound is not None and length < bound:
+        raise invalid(name, text, f"The duration is less than {least}")
+
+
+def check_files(name: str, files: Iterable[ResourceFile]) -> None:
+    """Only files by `httpUrl` are brought here. Raises BatchError."""
+    for file in files:
+        if not file.http_url or not file.file_path:
+            raise invalid(name, "", "This emulator brings only files that have httpUrl and filePath")
+
+
+def _refusal(kind: str, where: list[str], error: Mapping[str, Any]) -> BatchError:
+    name = where[-1] if where else "body"
+    if kind == "missing":
+        return lacking(name)
+    if name in _NOT_DONE:
+        return invalid(name, "", "This emulator does not do it")
+    if kind == "extra_forbidden":
+        message = "The specified Request Body is not syntactically valid."
+        reason = f"The property '{name}' does not exist on {'/'.join(where[:-1]) or 'the body'}"
+        return BatchError(400, "InvalidRequestBody", message, {"Reason": reason})
+    return invalid(".".join(where), str(error.get("input", ""))[:100], str(error["msg"]))

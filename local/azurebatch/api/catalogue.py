@@ -1,0 +1,102 @@
+"""What an account offers: images, applications, counts of nodes."""
+
+from collections import Counter
+from typing import Any
+
+from aiohttp import web
+
+from local.azurebatch.api.odata import filter_of, page
+from local.azurebatch.api.wire import Call, document
+from local.azurebatch.state.errors import BatchError
+from local.azurebatch.state.records import Node, Pool
+
+_STATES = (
+    "creating",
+    "idle",
+    "offline",
+    "preempted",
+    "rebooting",
+    "reimaging",
+    "running",
+    "starting",
+    "startTaskFailed",
+    "leavingPool",
+    "unknown",
+    "unusable",
+    "waitingForStartTask",
+    "deallocated",
+    "deallocating",
+    "upgradingOS",
+)
+#: Publisher, offer, version, agent; those of today that tasks with and without GPUs run on.
+_IMAGES = (
+    (
+        "microsoft-dsvm",
+        "ubuntu-hpc",
+        "2404",
+        "batch.node.ubuntu 24.04",
+        ("SupportsRDMAOnly", "DockerCompatible"),
+    ),
+    (
+        "microsoft-dsvm",
+        "ubuntu-hpc",
+        "2204",
+        "batch.node.ubuntu 22.04",
+        ("SupportsRDMAOnly", "DockerCompatible"),
+    ),
+    ("canonical", "ubuntu-24_04-lts", "server", "batch.node.ubuntu 24.04", ()),
+    ("canonical", "0001-com-ubuntu-server-jammy", "22_04-lts", "batch.node.ubuntu 22.04", ()),
+)
+#: When support of an agent ends.
+_ENDS = {"batch.node.ubuntu 22.04": "2027-06-30T00:00:00Z"}
+
+
+async def images(call: Call) -> web.StreamResponse:
+    """The images that pools may name. Nodes here are of none: they run the system of this machine."""
+    test = filter_of(call)
+    return document(call, "supportedimages", {"value": [one for one in map(_image, _IMAGES) if test(one)]})
+
+
+def _image(image: tuple[str, str, str, str, tuple[str, ...]]) -> dict[str, Any]:
+    publisher, offer, sku, agent, capabilities = image
+    reference = {"publisher": publisher, "offer": offer, "sku": sku, "version": "latest"}
+    view: dict[str, Any] = {
+        "nodeAgentSKUId": agent,
+        "imageReference": reference,
+        "osType": "linux",
+        "verificationType": "verified",
+    }
+    if capabilities:
+        view["capabilities"] = list(capabilities)
+    if agent in _ENDS:
+        view["batchSupportEndOfLife"] = _ENDS[agent]
+    return view
+
+
+async def applications(call: Call) -> web.StreamResponse:
+    """Application packages, of which there are none."""
+    return document(call, "applications", {"value": []})
+
+
+async def application(_: Call) -> web.StreamResponse:
+    """No application package."""
+    raise BatchError(404, "ApplicationNotFound", "The specified application does not exist.")
+
+
+async def node_counts(call: Call) -> web.StreamResponse:
+    """How many nodes of each pool are in which state."""
+    return page(call, "poolnodecounts", call.store.pools.values(), _counts)
+
+
+def _counts(pool: Pool) -> dict[str, Any]:
+    dedicated = [node for node in pool.nodes if node.dedicated]
+    spot = [node for node in pool.nodes if not node.dedicated]
+    return {"poolId": pool.id, "dedicated": _by_state(dedicated), "lowPriority": _by_state(spot)}
+
+
+def _by_state(nodes: list[Node]) -> dict[str, int]:
+    totals = Counter(node.state for node in nodes)
+    counts = dict.fromkeys(_STATES, 0)
+    for state in _STATES:
+        counts[state] = sum(count for name, count in totals.items() if name == state.lower())
+    return counts | {"total": len(nodes)}

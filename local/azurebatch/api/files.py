@@ -1,0 +1,205 @@
+"""Files of tasks and of nodes: lists, properties, contents, deletion."""
+
+import mimetypes
+import os
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from email.utils import formatdate
+from pathlib import PurePosixPath
+from typing import Any, NamedTuple
+from urllib.parse import quote, urlencode
+
+from aiohttp import web
+
+from fence import Entry, Fence
+from fence.way import Refused
+from local.azurebatch.api.nodes import node_of
+from local.azurebatch.api.odata import filter_of
+from local.azurebatch.api.wire import Call, document
+from local.azurebatch.run.places import place, task_root
+from local.azurebatch.state.errors import BatchError, conflict, query
+from local.azurebatch.state.moment import stamp
+from local.azurebatch.state.records import Node
+from local.file_answer import answer_file
+
+_PAGE = 1000
+
+
+class _Spot(NamedTuple):
+    """A directory on a node."""
+
+    node: Node
+    below: str
+
+
+async def of_task(call: Call) -> web.StreamResponse:
+    """The files of a task."""
+    return _listed(call, *_of_task(call))
+
+
+async def of_node(call: Call) -> web.StreamResponse:
+    """The files of a node."""
+    return _listed(call, *_of_node(call))
+
+
+async def read_of_task(call: Call) -> web.StreamResponse:
+    """A file of a task, whole or in part; with HEAD what is known of it."""
+    return await _answered(call, *_of_task(call))
+
+
+async def read_of_node(call: Call) -> web.StreamResponse:
+    """A file of a node, whole or in part; with HEAD what is known of it."""
+    return await _answered(call, *_of_node(call))
+
+
+async def delete_of_task(call: Call) -> web.StreamResponse:
+    """Delete a file of a task."""
+    return _deleted(call, *_of_task(call))
+
+
+async def delete_of_node(call: Call) -> web.StreamResponse:
+    """Delete a file of a node."""
+    return _deleted(call, *_of_node(call))
+
+
+def _of_task(call: Call) -> _Spot:
+    """The node of a task, and its directory there. Raises BatchError."""
+    job = call.store.job(call.names["job"])
+    task = call.store.task(job.id, call.names["task"])
+    if not task.nodes:
+        raise conflict("TaskFilesUnavailable", "The task has not run on a compute node, so it has no files.")
+    pool = call.store.pools.get(task.pool)
+    node = pool.node(task.nodes[0]) if pool else None
+    if node is None or node.state == "leavingpool":
+        message = "The compute node on which the task ran is gone, and the files of the task with it."
+        raise conflict("TaskFilesUnavailable", message)
+    return _Spot(node, task_root(job.id, task.id))
+
+
+def _of_node(call: Call) -> _Spot:
+    return _Spot(node_of(call).node, ".")
+
+
+def _listed(call: Call, node: Node, below: str) -> web.Response:
+    """A page of files by name; a directory is one as well."""
+    deep = call.request.query.get("recursive", "").lower() == "true"
+    after = call.request.query.get("$skiptoken", "")
+    most = call.request.query.get("maxresults", str(_PAGE))
+    if not most.isdigit() or not 1 <= int(most) <= _PAGE:
+        raise query("maxresults", most, f"It is a number from 1 to {_PAGE}")
+    test = filter_of(call)
+    url = f"{call.base}{call.request.path}"
+    place(call.emulator.settings.data, node).make()
+    try:
+        with Fence.real(place(call.emulator.settings.data, node).root) as root, root.directory(below) as base:
+            views = (_view(url, name, entry) for name, entry in _walk(base, "", deep) if name > after)
+            views_kept = sorted((view for view in views if test(view)), key=lambda view: str(view["name"]))
+    except FileNotFoundError:
+        views_kept = []
+    except (Refused, NotADirectoryError):
+        raise _absent() from None
+    shown = views_kept[: int(most)]
+    body: dict[str, Any] = {"value": shown}
+    if len(views_kept) > int(most):
+        pairs = dict(call.request.query) | {"$skiptoken": str(shown[-1]["name"])}
+        body["odata.nextLink"] = f"{url}?{urlencode(pairs)}"
+    return document(call, "files", body)
+
+
+def _walk(base: Fence, folder: str, deep: bool) -> Iterator[tuple[str, Entry]]:
+    for entry in base.entries(folder or "."):
+        name = f"{folder}/{entry.name}" if folder else entry.name
+        if entry.kind not in ("file", "directory"):
+            continue
+        yield name, entry
+        if deep and entry.kind == "directory" and entry.path.endswith(name):
+            yield from _walk(base, name, deep)
+
+
+def _view(url: str, name: str, entry: Entry) -> dict[str, Any]:
+    view: dict[str, Any] = {
+        "name": name,
+        "url": f"{url}/{quote(name)}",
+        "isDirectory": entry.kind == "directory",
+    }
+    if entry.kind == "file":
+        when = stamp(datetime.fromtimestamp(entry.modified, UTC))
+        view["properties"] = {
+            "creationTime": when,
+            "lastModified": when,
+            "contentLength": str(entry.size),
+            "contentType": _type_of(name),
+            "fileMode": "0o100644",
+        }
+    return view
+
+
+async def _answered(call: Call, node: Node, below: str) -> web.StreamResponse:
+    name = call.names["file"]
+    path = str(PurePosixPath(below, name))
+    extra = {
+        "ocp-batch-file-url": f"{call.base}{quote(call.request.path)}",
+        "ocp-batch-file-isdirectory": "false",
+        "ocp-batch-file-mode": "0o100644",
+    }
+    spot = place(call.emulator.settings.data, node).root
+    try:
+        with Fence.real(spot) as root:
+            try:
+                file = root.file(path)
+            except (IsADirectoryError, Refused):
+                root.directory(path)
+                return _directory(call, extra)
+    except (OSError, Refused):
+        raise _absent() from None
+    with file:
+        range_header = call.request.headers.get("ocp-range") or call.request.headers.get("Range")
+        return await answer_file(
+            call.request,
+            file,
+            range_header,
+            partial=200,  # clients of Batch take no other
+            **{**extra, "Content-Type": _type_of(name), "ocp-creation-time": _now()},
+        )
+
+
+def _now() -> str:
+    return formatdate(usegmt=True)
+
+
+def _directory(call: Call, extra: dict[str, str]) -> web.Response:
+    if call.request.method != "HEAD":
+        raise conflict("OperationNotValidOnDirectory", "The operation cannot be done on a directory.")
+    return web.Response(headers={**extra, "ocp-batch-file-isdirectory": "true"})
+
+
+def _deleted(call: Call, node: Node, below: str) -> web.Response:
+    deep = call.request.query.get("recursive", "").lower() == "true"
+    spot = place(call.emulator.settings.data, node).root
+    try:
+        with Fence.real(spot) as root, root.directory(below) as base:
+            folder, name = base.parent(call.names["file"], links=False)
+            with folder:
+                _remove(folder, name, deep)
+    except (FileNotFoundError, NotADirectoryError, Refused):
+        raise _absent() from None
+    return web.Response()
+
+
+def _remove(folder: Fence, name: str, deep: bool) -> None:
+    try:
+        os.unlink(name, dir_fd=folder.fd)
+    except IsADirectoryError:
+        if not deep:
+            message = "The directory is not empty, or recursive is not true."
+            raise conflict("OperationNotValidOnDirectory", message) from None
+        shutil.rmtree(name, dir_fd=folder.fd)
+
+
+def _absent() -> BatchError:
+    return BatchError(404, "FileNotFound", "The specified file does not exist.")
+
+
+def _type_of(name: str) -> str:
+    return mimetypes.guess_type(name)[0] or "application/octet-stream"

@@ -1,0 +1,98 @@
+"""What a caller may say of jobs and tasks: names, types and bounds. Pure."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from local.azurebatch.api.bodies import Body, Id, Opaque, Pair, ResourceFile
+from local.azurebatch.state.moment import NO_LIMIT
+
+
+class JobConstraints(Body):
+    """For how long a job may be active, and how often its tasks are tried again."""
+
+    max_wall_clock_time: str = NO_LIMIT
+    max_task_retry_count: int = Field(0, ge=-1)
+
+
+class PoolInfo(Body):
+    """On which pool the tasks of a job run."""
+
+    pool_id: str
+
+
+class JobPatch(Body):
+    """What may change in a job."""
+
+    priority: int = Field(0, ge=-1000, le=1000)
+    allow_task_preemption: bool = False
+    max_parallel_tasks: int = Field(-1, ge=-1)
+    constraints: JobConstraints = JobConstraints()
+    pool_info: PoolInfo | None = None
+    on_all_tasks_complete: Literal["noaction", "terminatejob"] = "noaction"
+    metadata: tuple[Pair, ...] = ()
+    network_configuration: Opaque | None = None
+
+
+class NewJob(JobPatch):
+    """What a new one is to be."""
+
+    id: Id
+    display_name: str | None = None
+    uses_task_dependencies: bool = False
+    common_environment_settings: tuple[Pair, ...] = ()
+    pool_info: PoolInfo
+    on_task_failure: Literal["noaction", "performexitoptionsjobaction"] = "noaction"
+
+
+class Terminate(Body):
+    """Why a job is terminated."""
+
+    terminate_reason: str = "UserTerminate"
+
+
+class Disable(Body):
+    """What becomes of the running tasks of a job that is disabled."""
+
+    disable_tasks: Literal["requeue", "terminate", "wait"]
+
+
+class TaskConstraints(Body):
+    """For how long a task may run, how often it is tried again, and how long its files stay."""
+
+    max_wall_clock_time: str = NO_LIMIT
+    retention_time: str = "P7D"
+    max_task_retry_count: int | None = Field(None, ge=-1)
+
+
+class MultiInstance(Body):
+    """A task of several nodes."""
+
+    number_of_instances: int = Field(1, ge=1)
+    coordination_command_line: str
+    common_resource_files: tuple[ResourceFile, ...] = ()
+
+
+class NewTask(Body):
+    """What a new one is to do, and with what."""
+
+    id: Id
+    display_name: str | None = None
+    command_line: str
+    exit_conditions: Opaque | None = None
+    resource_files: tuple[ResourceFile, ...] = ()
+    environment_settings: tuple[Pair, ...] = ()
+    affinity_info: Opaque | None = None
+    constraints: TaskConstraints = TaskConstraints()
+    required_slots: int = Field(1, ge=1, le=256)
+    user_identity: Opaque | None = None
+    multi_instance_settings: MultiInstance | None = None
+    depends_on: Opaque | None = None
+    application_package_references: tuple[Opaque, ...] = ()
+    authentication_token_settings: Opaque | None = None
+
+
+class ReplaceTask(Body):
+    """What may change in a task."""
+
+    constraints: TaskConstraints = TaskConstraints()

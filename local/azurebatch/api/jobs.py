@@ -1,0 +1,161 @@
+"""Operations on jobs."""
+
+from aiohttp import web
+
+from local.azurebatch.api import bodies, job_bodies
+from local.azurebatch.api.odata import page, selected
+from local.azurebatch.api.views import job_view
+from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
+from local.azurebatch.run.changes import moved_job
+from local.azurebatch.state.errors import conflict, lacking
+from local.azurebatch.state.records import Job
+
+#: The service answers these instead of the job's id when it makes one, or changes it.
+_LOCATION = "/jobs/job-1"
+
+
+async def add(call: Call) -> web.StreamResponse:
+    """Make a job. Its pool need not be there yet."""
+    body = bodies.read(job_bodies.NewJob, call.body)
+    present = call.store.jobs.get(body.id.lower())
+    if present is not None:
+        if present.state == "deleting":
+            raise conflict("JobBeingDeleted", "The specified job is being deleted.")
+        raise conflict("JobExists", "The specified job already exists.")
+    bodies.check_duration(body.constraints.max_wall_clock_time, "maxWallClockTime")
+    now = call.emulator.clock()
+    content = bodies.shown(body)
+    content["constraints"] = body.constraints.model_dump(by_alias=True)
+    del content["id"]
+    job = Job(
+        id=body.id,
+        sequence=call.store.next_sequence(),
+        created=now,
+        version=now,
+        document=content,
+        pool=body.pool_info.pool_id.lower(),
+        since=now,
+    )
+    call.store.save(job)
+    return done(call, 201, job, _LOCATION)
+
+
+async def get(call: Call) -> web.StreamResponse:
+    """One job."""
+    job = call.store.job(call.names["job"])
+    check_conditions(call.request, job)
+    return document(call, "jobs/@Element", selected(call, job_view(call.base, job)), versions_of(job))
+
+
+async def every(call: Call) -> web.StreamResponse:
+    """All jobs."""
+    return page(call, "jobs", call.store.jobs.values(), lambda job: job_view(call.base, job))
+
+
+async def patch(call: Call) -> web.StreamResponse:
+    """Change what the body names."""
+    job = _alive(call)
+    body = bodies.read(job_bodies.JobPatch, call.body)
+    return _changed(call, job, body, job.document)
+
+
+async def update(call: Call) -> web.StreamResponse:
+    """Replace what may be changed, with what is not said as it is for a new job."""
+    job = _alive(call)
+    body = bodies.read(job_bodies.JobPatch, call.body)
+    if body.pool_info is None:
+        raise lacking("poolInfo")
+    changeable = {"priority", "allowTaskPreemption", "maxParallelTasks", "onAllTasksComplete", "metadata"}
+    unchanged = {name: value for name, value in job.document.items() if name not in changeable}
+    return _changed(
+        call, job, body, unchanged | {"constraints": job_bodies.JobConstraints().model_dump(by_alias=True)}
+    )
+
+
+def _changed(call: Call, job: Job, body: job_bodies.JobPatch, unchanged: dict[str, object]) -> web.Response:
+    content = {**unchanged, **bodies.shown(body)}
+    pool = job.pool
+    if "constraints" in body.model_fields_set:
+        bodies.check_duration(body.constraints.max_wall_clock_time, "maxWallClockTime")
+        content["constraints"] = body.constraints.model_dump(by_alias=True)
+    if body.pool_info:
+        if job.state != "disabled" and body.pool_info.pool_id.lower() != job.pool:
+            raise conflict("JobNotDisabled", "The specified operation is allowed on disabled jobs only.")
+        pool = body.pool_info.pool_id.lower()
+    changed = job.evolve(document=content, pool=pool, version=call.emulator.clock())
+    call.store.save(changed)
+    call.emulator.conductor.jobs.complete(changed)
+    call.emulator.conductor.nudge()
+    return done(call, 200, changed, _LOCATION)
+
+
+async def terminate(call: Call) -> web.StreamResponse:
+    """End a job and its running tasks."""
+    job = _alive(call)
+    reason = bodies.read(job_bodies.Terminate, call.body).terminate_reason
+    call.emulator.conductor.jobs.terminate(job, reason)
+    call.emulator.conductor.nudge()
+    return done(call, 202, job, _LOCATION)
+
+
+async def delete(call: Call) -> web.StreamResponse:
+    """End a job, and forget it with its tasks."""
+    job = call.store.job(call.names["job"])
+    check_conditions(call.request, job)
+    if job.state == "deleting":
+        raise conflict("JobBeingDeleted", "The specified job is being deleted.")
+    call.emulator.conductor.jobs.delete(job)
+    call.emulator.conductor.nudge()
+    return done(call, 202)
+
+
+async def disable(call: Call) -> web.StreamResponse:
+    """Start no further task of a job."""
+    job = _alive(call)
+    option = bodies.read(job_bodies.Disable, call.body).disable_tasks
+    if job.state == "active":
+        call.emulator.conductor.jobs.disable(job, option)
+        call.emulator.conductor.nudge()
+    return done(call, 202, job, _LOCATION)
+
+
+async def enable(call: Call) -> web.StreamResponse:
+    """Start tasks of a job again."""
+    job = _alive(call)
+    if job.state != "active":
+        call.store.save(moved_job(job, "active", call.emulator.clock()))
+        call.emulator.conductor.nudge()
+    return done(call, 202, job, _LOCATION)
+
+
+async def counts(call: Call) -> web.StreamResponse:
+    """How many tasks a job has in each state, and how many slots they take."""
+    job = call.store.job(call.names["job"])
+    names = ("active", "running", "completed", "succeeded", "failed")
+    tasks, slots = dict.fromkeys(names, 0), dict.fromkeys(names, 0)
+    for task in call.store.tasks[job.key].values():
+        names_of_counts: list[str] = [task.state]
+        if task.state == "completed":
+            names_of_counts.append("succeeded" if task.exit_code == 0 else "failed")
+        for name in names_of_counts:
+            tasks[name] += 1
+            slots[name] += task.slots
+    return document(call, "taskcountsresult/@Element", {"taskCounts": tasks, "taskSlotCounts": slots})
+
+
+def _alive(call: Call) -> Job:
+    """The job of the path, which has not ended. Raises BatchError."""
+    job = call.store.job(call.names["job"])
+    check_conditions(call.request, job)
+    refuse_ended(job)
+    return job
+
+
+def refuse_ended(job: Job) -> None:
+    """Nothing is changed in a job that ends or has ended. Raises BatchError."""
+    if job.state == "deleting":
+        raise conflict("JobBeingDeleted", "The specified job is being deleted.")
+    if job.state == "terminating":
+        raise conflict("JobBeingTerminated", "The specified job is being terminated.")
+    if job.state == "completed":
+        raise conflict("JobCompleted", "The specified job is already in a completed state.")

@@ -1,0 +1,94 @@
+"""Operations on nodes."""
+
+from typing import NamedTuple
+
+from aiohttp import web
+
+from local.azurebatch.api import bodies, pool_bodies
+from local.azurebatch.api.odata import filter_of, selected
+from local.azurebatch.api.views import View, node_view
+from local.azurebatch.api.wire import Call, document, done
+from local.azurebatch.state.errors import conflict, not_found
+from local.azurebatch.state.records import WORKING, Node, Pool
+
+
+async def every(call: Call) -> web.StreamResponse:
+    """All nodes of a pool, of which there are never more than fit on a page."""
+    pool = call.store.pool(call.names["pool"])
+    test = filter_of(call)
+    views = (_view(call, pool, node) for node in pool.nodes)
+    return document(call, "nodes", {"value": [selected(call, view) for view in views if test(view)]})
+
+
+async def get(call: Call) -> web.StreamResponse:
+    """One node."""
+    pool, node = node_of(call)
+    return document(call, "nodes/@Element", selected(call, _view(call, pool, node)))
+
+
+async def reboot(call: Call) -> web.StreamResponse:
+    """Boot a node again."""
+    pool, node = _working(call)
+    option = bodies.read(pool_bodies.Reboot, call.body).node_reboot_option
+    call.emulator.conductor.reboot(pool, node, option, clean=False)
+    return done(call, 202)
+
+
+async def reimage(call: Call) -> web.StreamResponse:
+    """Boot a node again, without what it had."""
+    pool, node = _working(call)
+    option = bodies.read(pool_bodies.Reboot, call.body).node_reimage_option
+    call.emulator.conductor.reboot(pool, node, option, clean=True)
+    return done(call, 202)
+
+
+async def disable(call: Call) -> web.StreamResponse:
+    """Let a node take no further task."""
+    pool, node = _working(call)
+    option = bodies.read(pool_bodies.Reboot, call.body).node_disable_scheduling_option
+    if not node.takes_tasks:
+        raise conflict(
+            "NodeAlreadyInTargetSchedulingState", "The specified compute node is disabled already."
+        )
+    call.store.save(pool.with_node(node.evolve(takes_tasks=False)))
+    call.emulator.conductor.leave(pool, {node.id}, option)
+    call.emulator.conductor.nudge()
+    return done(call, 200)
+
+
+async def enable(call: Call) -> web.StreamResponse:
+    """Let a node take tasks again."""
+    pool, node = node_of(call)
+    if node.takes_tasks:
+        raise conflict("NodeAlreadyInTargetSchedulingState", "The specified compute node is enabled already.")
+    call.store.save(pool.with_node(node.evolve(takes_tasks=True)))
+    call.emulator.conductor.nudge()
+    return done(call, 200)
+
+
+class PoolNode(NamedTuple):
+    """A node with the pool that it is in."""
+
+    pool: Pool
+    node: Node
+
+
+def node_of(call: Call) -> PoolNode:
+    """The node of the path. Raises BatchError."""
+    pool = call.store.pool(call.names["pool"])
+    node = pool.node(call.names["node"])
+    if node is None:
+        raise not_found("Node")
+    return PoolNode(pool, node)
+
+
+def _working(call: Call) -> PoolNode:
+    pool, node = node_of(call)
+    if node.state not in (*WORKING, "starttaskfailed"):
+        raise conflict("NodeNotReady", "The specified compute node is not ready for this operation.")
+    return PoolNode(pool, node)
+
+
+def _view(call: Call, pool: Pool, node: Node) -> View:
+    tasks = call.store.running_tasks(pool) if node.state == "running" else []
+    return node_view(call.base, pool, node, [task for task in tasks if node.id in task.nodes])

@@ -1,0 +1,200 @@
+"""$filter, $select and paging of lists."""
+
+import itertools
+import operator
+import re
+from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
+from typing import Any, NamedTuple, TypeVar
+from urllib.parse import urlencode
+
+from aiohttp import web
+
+from local.azurebatch.api.wire import Call, document
+from local.azurebatch.state.errors import query
+from local.azurebatch.state.moment import read_stamp
+from local.azurebatch.state.records import Record
+
+View = Mapping[str, Any]
+Test = Callable[[View], bool]
+R = TypeVar("R", bound=Record)
+_TOKEN = re.compile(
+    r"\s*(?:(?P<moment>DateTime'(?P<when>[^']*)')|(?P<text>'(?:[^']|'')*')|(?P<number>-?\d+(?:\.\d+)?)"
+    r"|(?P<word>[A-Za-z_][\w./]*)|(?P<mark>[(),]))",
+    re.IGNORECASE,
+)
+_OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "lt": operator.lt,
+    "le": operator.le,
+}
+_WORDS = {"true": True, "false": False, "null": None}
+#: The most items on a page.
+_PAGE = 1000
+
+
+class _Wrong(Exception):
+    """The filter cannot be read."""
+
+
+class _Token(NamedTuple):
+    """A word, a value, a mark, or the end."""
+
+    kind: str
+    value: Any
+
+
+class _Reader:
+    """Reads a filter by descent: or, and, not, parentheses, comparisons."""
+
+    def __init__(self, text: str) -> None:
+        self._tokens: list[_Token] = []
+        text, position = text.rstrip(), 0
+        while position < len(text):
+            match = _TOKEN.match(text, position)
+            if match is None:
+                raise _Wrong(f"{text[position : position + 20]!r} cannot be read")
+            position = match.end()
+            self._tokens.append(_token(match))
+        self._tokens.append(_Token("end", ""))
+        self._at = 0
+
+    def test(self) -> Test:
+        """The whole of it. Raises _Wrong."""
+        test = self._any()
+        self._expect("end", "")
+        return test
+
+    def _any(self) -> Test:
+        tests = [self._all()]
+        while self._take("word", "or"):
+            tests.append(self._all())
+        return tests[0] if len(tests) == 1 else lambda view: any(test(view) for test in tests)
+
+    def _all(self) -> Test:
+        tests = [self._one()]
+        while self._take("word", "and"):
+            tests.append(self._one())
+        return tests[0] if len(tests) == 1 else lambda view: all(test(view) for test in tests)
+
+    def _one(self) -> Test:
+        if self._take("word", "not"):
+            inner = self._one()
+            return lambda view: not inner(view)
+        if self._take("mark", "("):
+            inner = self._any()
+            self._expect("mark", ")")
+            return inner
+        kind, name = self._next()
+        if kind != "word":
+            raise _Wrong(f"a property is expected at {name!r}")
+        return self._begins() if name.lower() == "startswith" else self._compares(name)
+
+    def _begins(self) -> Test:
+        self._expect("mark", "(")
+        path = self._next()[1]
+        self._expect("mark", ",")
+        start = self._next()[1]
+        self._expect("mark", ")")
+        return lambda view: str(_value(view, path) or "").lower().startswith(str(start).lower())
+
+    def _compares(self, path: str) -> Test:
+        compare = _OPERATORS.get(str(self._next()[1]).lower())
+        kind, literal = self._next()
+        if compare is None or kind not in ("value", "word"):
+            raise _Wrong(f"{path} is compared by eq, ne, gt, ge, lt or le with a literal")
+        if kind == "word":
+            if literal.lower() not in _WORDS:
+                raise _Wrong(f"{literal!r} is no literal")
+            literal = _WORDS[literal.lower()]
+        return lambda view: _holds(compare, _value(view, path), literal)
+
+    def _next(self) -> _Token:
+        token = self._tokens[self._at]
+        self._at = min(self._at + 1, len(self._tokens) - 1)
+        return token
+
+    def _take(self, kind: str, text: str) -> bool:
+        items, value = self._tokens[self._at]
+        if items == kind and str(value).lower() == text:
+            self._at += 1
+            return True
+        return False
+
+    def _expect(self, kind: str, text: str) -> None:
+        if not self._take(kind, text):
+            raise _Wrong(f"{text or 'the end'} is expected at {self._tokens[self._at][1]!r}")
+
+
+def _token(match: re.Match[str]) -> _Token:
+    if match["moment"]:
+        try:
+            return _Token("value", read_stamp(match["when"]))
+        except ValueError:
+            raise _Wrong(f"{match['when']!r} is no time") from None
+    if match["text"]:
+        return _Token("value", match["text"][1:-1].replace("''", "'"))
+    if match["number"]:
+        return _Token("value", float(match["number"]))
+    return _Token("word", match["word"]) if match["word"] else _Token("mark", match["mark"])
+
+
+def _value(view: View, path: str) -> Any:
+    value: Any = view
+    for name in path.split("/"):
+        value = value.get(name) if isinstance(value, Mapping) else None
+    return value
+
+
+def _holds(compare: Callable[[Any, Any], bool], value: Any, literal: Any) -> bool:
+    if value is None or literal is None:
+        return compare in (operator.eq, operator.ne) and compare(value, literal)
+    if isinstance(literal, datetime):
+        return compare(read_stamp(value), literal) if isinstance(value, str) else False
+    if isinstance(literal, str):
+        return compare(str(value).lower(), literal.lower())
+    return isinstance(value, (int, float)) and compare(value, literal)
+
+
+def filter_of(call: Call) -> Test:
+    """What the request's filter lets through. Raises BatchError."""
+    text = call.request.query.get("$filter", "")
+    if not text:
+        return lambda _: True
+    try:
+        return _Reader(text).test()
+    except _Wrong as wrong:
+        raise query("$filter", text, str(wrong)) from None
+
+
+def selected(call: Call, view: View) -> View:
+    """The properties that the request asks for."""
+    names = call.request.query.get("$select", "")
+    chosen = {name.strip() for name in names.split(",")}
+    return {name: value for name, value in view.items() if name in chosen} if names else view
+
+
+def page(call: Call, kind: str, records: Iterable[R], view: Callable[[R], View]) -> web.Response:
+    """The next page of a list, and the link to the one behind it. Raises BatchError."""
+    most = _most(call)
+    after = call.request.query.get("$skiptoken", "0")
+    if not after.isdigit():
+        raise query("$skiptoken", after, "It is not one that this service gave")
+    test = filter_of(call)
+    rest = ((one, shown) for one in records if one.sequence > int(after) and test(shown := view(one)))
+    items = list(itertools.islice(rest, most + 1))
+    body: dict[str, Any] = {"value": [selected(call, shown) for _, shown in items[:most]]}
+    if len(items) > most:
+        pairs = dict(call.request.query) | {"$skiptoken": str(items[most - 1][0].sequence)}
+        body["odata.nextLink"] = f"{call.base}{call.request.path}?{urlencode(pairs)}"
+    return document(call, kind, body)
+
+
+def _most(call: Call) -> int:
+    text = call.request.query.get("maxresults", str(_PAGE))
+    if not text.isdigit() or not 1 <= int(text) <= _PAGE:
+        raise query("maxresults", text, f"It is a number from 1 to {_PAGE}")
+    return int(text)

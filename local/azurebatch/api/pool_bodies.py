@@ -1,0 +1,93 @@
+"""What a caller may say of pools and nodes: names, types and bounds. Pure."""
+
+from typing import Literal
+
+from pydantic import Field
+
+from local.azurebatch.api.bodies import Body, Id, Opaque, Pair, ResourceFile
+
+Leaving = Literal["requeue", "terminate", "taskcompletion", "retaineddata"]
+
+
+class StartTask(Body):
+    """What runs on each node that joins."""
+
+    command_line: str
+    resource_files: tuple[ResourceFile, ...] = ()
+    environment_settings: tuple[Pair, ...] = ()
+    user_identity: Opaque | None = None
+    max_task_retry_count: int = Field(0, ge=0)
+    wait_for_success: bool = True
+
+
+class PoolPatch(Body):
+    """What may change in a pool."""
+
+    display_name: str | None = None
+    start_task: StartTask | None = None
+    metadata: tuple[Pair, ...] = ()
+    application_package_references: tuple[Opaque, ...] = ()
+    certificate_references: tuple[Opaque, ...] = ()
+    target_node_communication_mode: str = ""
+    task_slots_per_node: int = Field(1, ge=1, le=256)
+    task_scheduling_policy: Opaque | None = None
+    vm_size: str = ""
+    resource_tags: dict[str, str] | None = None
+    upgrade_policy: Opaque | None = None
+    mount_configuration: tuple[Opaque, ...] = ()
+    enable_inter_node_communication: bool = False
+    network_configuration: Opaque | None = None
+    user_accounts: tuple[Opaque, ...] = ()
+    virtual_machine_configuration: Opaque | None = None
+
+
+class NewPool(PoolPatch):
+    """What a new one is to be, with its size or the formula for it."""
+
+    id: Id
+    vm_size: str
+    virtual_machine_configuration: Opaque
+    resize_timeout: str = "PT15M"
+    target_dedicated_nodes: int = Field(0, ge=0)
+    target_low_priority_nodes: int = Field(0, ge=0)
+    enable_auto_scale: bool = False
+    auto_scale_formula: str = ""
+    auto_scale_evaluation_interval: str = "PT15M"
+
+
+class Resize(Body):
+    """How many nodes a pool is to have."""
+
+    target_dedicated_nodes: int | None = Field(None, ge=0)
+    target_low_priority_nodes: int | None = Field(None, ge=0)
+    resize_timeout: str = "PT15M"
+    node_deallocation_option: Leaving = "requeue"
+
+
+class Remove(Body):
+    """Nodes that a pool is to give up."""
+
+    node_list: list[str] = Field(min_length=1, max_length=100)
+    resize_timeout: str = "PT15M"
+    node_deallocation_option: Leaving = "requeue"
+
+
+class EnableAutoscale(Body):
+    """A formula, and how often it is evaluated."""
+
+    auto_scale_formula: str = ""
+    auto_scale_evaluation_interval: str = ""
+
+
+class Evaluate(Body):
+    """A formula to try."""
+
+    auto_scale_formula: str
+
+
+class Reboot(Body):
+    """What becomes of tasks on a node that is booted again."""
+
+    node_reboot_option: Leaving = "requeue"
+    node_reimage_option: Leaving = "requeue"
+    node_disable_scheduling_option: Literal["requeue", "terminate", "taskcompletion"] = "requeue"

@@ -1,0 +1,196 @@
+"""Operations on pools."""
+
+from datetime import datetime
+from typing import Any
+
+from aiohttp import web
+
+from local.azurebatch.api import bodies, pool_bodies
+from local.azurebatch.api.autoscaling import checked
+from local.azurebatch.api.odata import page, selected
+from local.azurebatch.api.views import pool_view
+from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
+from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
+from local.azurebatch.state.records import Autoscale, Pool
+
+
+async def add(call: Call) -> web.StreamResponse:
+    """Make a pool."""
+    body = bodies.read(pool_bodies.NewPool, call.body)
+    present = call.store.pools.get(body.id.lower())
+    if present is not None:
+        _check_alive(present)
+        raise conflict("PoolExists", "The specified pool already exists.")
+    for name in ("imageReference", "nodeAgentSKUId"):
+        if name not in body.virtual_machine_configuration:
+            raise lacking(name)
+    if body.start_task:
+        bodies.check_files("resourceFiles", body.start_task.resource_files)
+    bodies.check_duration(body.resize_timeout, "resizeTimeout", "PT5M")
+    now = call.emulator.clock()
+    autoscale = None
+    if body.enable_auto_scale:
+        if {"targetDedicatedNodes", "targetLowPriorityNodes"} & call.body.keys():
+            raise invalid(
+                "targetDedicatedNodes", "", "A pool with enableAutoScale takes its targets from its formula"
+            )
+        formula = checked(body.auto_scale_formula)
+        bodies.check_duration(body.auto_scale_evaluation_interval, "autoScaleEvaluationInterval", "PT5M")
+        autoscale = Autoscale(formula=formula, interval=body.auto_scale_evaluation_interval)
+    pool = Pool(
+        id=body.id,
+        sequence=call.store.next_sequence(),
+        created=now,
+        version=now,
+        document=_own_members(bodies.shown(body)),
+        since=now,
+        allocation="resizing" if body.target_dedicated_nodes + body.target_low_priority_nodes else "steady",
+        allocation_since=now,
+        dedicated=body.target_dedicated_nodes,
+        spot=body.target_low_priority_nodes,
+        resize_timeout=body.resize_timeout,
+        autoscale=autoscale,
+    )
+    _save(call, pool)
+    return done(call, 201, pool, f"/pools/{pool.id}")
+
+
+def _own_members(shown: dict[str, Any]) -> dict[str, Any]:
+    """What is not kept elsewhere in the record."""
+    apart = {
+        "id",
+        "resizeTimeout",
+        "targetDedicatedNodes",
+        "targetLowPriorityNodes",
+        "enableAutoScale",
+        "autoScaleFormula",
+        "autoScaleEvaluationInterval",
+    }
+    return {name: value for name, value in shown.items() if name not in apart}
+
+
+async def get(call: Call) -> web.StreamResponse:
+    """One pool."""
+    pool = call.store.pool(call.names["pool"])
+    check_conditions(call.request, pool)
+    return document(call, "pools/@Element", selected(call, pool_view(call.base, pool)), versions_of(pool))
+
+
+async def exists(call: Call) -> web.StreamResponse:
+    """Whether there is a pool."""
+    pool = call.store.pool(call.names["pool"])
+    check_conditions(call.request, pool)
+    return done(call, 200, pool)
+
+
+async def every(call: Call) -> web.StreamResponse:
+    """All pools."""
+    return page(call, "pools", call.store.pools.values(), lambda pool: pool_view(call.base, pool))
+
+
+async def delete(call: Call) -> web.StreamResponse:
+    """Give up a pool with its nodes; its tasks wait for another one of its name."""
+    pool = _pool(call)
+    now = call.emulator.clock()
+    _save(call, pool.evolve(deleting=True, since=now, allocation="resizing", allocation_since=now))
+    return done(call, 202)
+
+
+async def patch(call: Call) -> web.StreamResponse:
+    """Change what a pool is, but for its size."""
+    pool = _pool(call)
+    changes = bodies.shown(bodies.read(pool_bodies.PoolPatch, call.body))
+    return _changed(call, pool, {**pool.document, **changes}, 200)
+
+
+async def update(call: Call) -> web.StreamResponse:
+    """Replace what may be replaced in a pool, with what is not said left out."""
+    pool = _pool(call)
+    changes = bodies.shown(bodies.read(pool_bodies.PoolPatch, call.body))
+    replaced = {"startTask", "metadata", "applicationPackageReferences", "certificateReferences"}
+    unchanged = {name: value for name, value in pool.document.items() if name not in replaced}
+    return _changed(call, pool, {**unchanged, **changes}, 204)
+
+
+def _changed(call: Call, pool: Pool, content: dict[str, Any], status: int) -> web.Response:
+    changed = pool.evolve(document=content, version=call.emulator.clock())
+    _save(call, changed)
+    return done(call, status, changed)
+
+
+async def resize(call: Call) -> web.StreamResponse:
+    """Give a pool another size."""
+    pool = _pool(call)
+    body = bodies.read(pool_bodies.Resize, call.body)
+    if pool.autoscale:
+        message = "The specified pool is configured for automatic scaling and cannot be resized."
+        raise conflict("PoolBeingAutoScaled", message)
+    if pool.allocation != "steady":
+        raise conflict("PoolBeingResized", "The specified pool is being resized.")
+    if body.target_dedicated_nodes is None and body.target_low_priority_nodes is None:
+        raise lacking("targetDedicatedNodes")
+    bodies.check_duration(body.resize_timeout, "resizeTimeout", "PT5M")
+    dedicated = pool.dedicated if body.target_dedicated_nodes is None else body.target_dedicated_nodes
+    spot = pool.spot if body.target_low_priority_nodes is None else body.target_low_priority_nodes
+    now = call.emulator.clock()
+    changed = resized(pool, dedicated, spot, body.node_deallocation_option, now)
+    changed = changed.evolve(resize_timeout=body.resize_timeout, version=now)
+    _save(call, changed)
+    return done(call, 202, changed)
+
+
+def resized(pool: Pool, dedicated: int, spot: int, leaving: str, now: datetime) -> Pool:
+    """The pool on its way to another size."""
+    return pool.evolve(
+        dedicated=dedicated, spot=spot, leaving=leaving, allocation="resizing", allocation_since=now
+    )
+
+
+async def stop_resize(call: Call) -> web.StreamResponse:
+    """Leave a pool with the nodes that it has got so far."""
+    pool = _pool(call)
+    if pool.allocation != "resizing":
+        raise conflict("PoolNotBeingResized", "The specified pool is not being resized.")
+    now = call.emulator.clock()
+    changed = pool.evolve(allocation="stopping", allocation_since=now, version=now)
+    _save(call, changed)
+    return done(call, 202, changed)
+
+
+async def remove_nodes(call: Call) -> web.StreamResponse:
+    """Give up certain nodes."""
+    pool = _pool(call)
+    body = bodies.read(pool_bodies.Remove, call.body)
+    if pool.allocation != "steady":
+        raise conflict("PoolBeingResized", "The specified pool is being resized.")
+    going = [pool.node(name) for name in body.node_list]
+    now = call.emulator.clock()
+    changed = pool
+    for node in going:
+        if node is None:
+            raise BatchError(404, "NodeNotFound", "The specified compute node does not exist.")
+        changed = changed.with_node(node.evolve(state="leavingpool", since=now))
+        changed = changed.evolve(
+            dedicated=changed.dedicated - node.dedicated, spot=changed.spot - (not node.dedicated)
+        )
+    changed = resized(changed, changed.dedicated, changed.spot, body.node_deallocation_option, now)
+    _save(call, changed.evolve(version=now))
+    return done(call, 202, changed)
+
+
+def _pool(call: Call) -> Pool:
+    """The pool of the path, which may be changed. Raises BatchError."""
+    pool = call.store.pool(call.names["pool"])
+    check_conditions(call.request, pool)
+    _check_alive(pool)
+    return pool
+
+
+def _check_alive(pool: Pool) -> None:
+    if pool.deleting:
+        raise conflict("PoolBeingDeleted", "The specified pool is being deleted.")
+
+
+def _save(call: Call, pool: Pool) -> None:
+    call.store.save(pool)
+    call.emulator.conductor.nudge()

@@ -1,0 +1,196 @@
+"""Operations on tasks."""
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from aiohttp import web
+
+from local.azurebatch.api import bodies, job_bodies
+from local.azurebatch.api.jobs import refuse_ended
+from local.azurebatch.api.odata import page, selected
+from local.azurebatch.api.views import subtask_view, task_view
+from local.azurebatch.api.wire import Call, check_conditions, document, done, versions_of
+from local.azurebatch.run.changes import moved
+from local.azurebatch.state.errors import BatchError, conflict, invalid, lacking
+from local.azurebatch.state.moment import etag, stamp
+from local.azurebatch.state.records import Job, Task
+
+_MOST = 100
+
+
+async def add(call: Call) -> web.StreamResponse:
+    """Make a task."""
+    job = call.store.job(call.names["job"])
+    refuse_ended(job)
+    task = _new(call, job, call.body)
+    call.store.save(task)
+    call.emulator.conductor.nudge()
+    return done(call, 201, task, f"/jobs/{job.id}/tasks/{task.id}")
+
+
+async def add_many(call: Call) -> web.StreamResponse:
+    """Make up to 100 tasks; each is answered for itself."""
+    job = call.store.job(call.names["job"])
+    refuse_ended(job)
+    body_of_task = call.body.get("value")
+    if not isinstance(body_of_task, list):
+        raise lacking("value")
+    if len(body_of_task) > _MOST:
+        raise invalid("value", str(len(body_of_task)), f"There are more than {_MOST} tasks in it")
+    new_tasks: dict[str, Task] = {}
+    results = []
+    for body in body_of_task:
+        try:
+            task = _new(call, job, body if isinstance(body, Mapping) else {})
+            if task.key in new_tasks:
+                raise conflict("TaskExists", "The specified task already exists.")
+        except BatchError as error:
+            results.append(_refused(body, error))
+        else:
+            new_tasks[task.key] = task
+            results.append(_added(call, job, task))
+    call.store.save(*new_tasks.values())
+    call.emulator.conductor.nudge()
+    return document(call, "taskaddresult", {"value": results})
+
+
+def _added(call: Call, job: Job, task: Task) -> dict[str, Any]:
+    return {
+        "status": "Success",
+        "taskId": task.id,
+        "eTag": etag(task.version),
+        "lastModified": stamp(task.version),
+        "location": f"{call.base}/jobs/{job.id}/tasks/{task.id}",
+    }
+
+
+def _refused(body: Any, error: BatchError) -> dict[str, Any]:
+    values = [{"key": key, "value": value} for key, value in error.values.items()]
+    shown = {"code": error.code, "message": {"lang": "en-US", "value": error.message}}
+    name = body.get("id") if isinstance(body, Mapping) else None
+    return {
+        "status": "ClientError" if error.status < 500 else "ServerError",
+        "taskId": str(name or ""),
+        "error": {**shown, "values": values} if values else shown,
+    }
+
+
+def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
+    """A task that the body describes. Raises BatchError."""
+    body = bodies.read(job_bodies.NewTask, body_of_task)
+    if body.id.lower() in call.store.tasks[job.key]:
+        raise conflict("TaskExists", "The specified task already exists.")
+    bodies.check_files("resourceFiles", body.resource_files)
+    for name, text in (
+        ("maxWallClockTime", body.constraints.max_wall_clock_time),
+        ("retentionTime", body.constraints.retention_time),
+    ):
+        bodies.check_duration(text, name)
+    if body.depends_on and not job.document.get("usesTaskDependencies"):
+        message = "The task depends on others, but usesTaskDependencies of its job is not true."
+        raise conflict("TaskDependenciesNotSpecifiedOnJob", message)
+    gang = body.multi_instance_settings
+    if gang:
+        bodies.check_files("commonResourceFiles", gang.common_resource_files)
+    content = bodies.shown(body)
+    del content["id"]
+    content["constraints"] = _constraints(body.constraints, job)
+    now = call.emulator.clock()
+    return Task(
+        id=body.id,
+        sequence=call.store.next_sequence(),
+        created=now,
+        version=now,
+        document=content,
+        job=job.key,
+        since=now,
+    )
+
+
+def _constraints(body_of_task: job_bodies.TaskConstraints, job: Job) -> dict[str, Any]:
+    tries = body_of_task.max_task_retry_count
+    if tries is None:
+        tries = job.document["constraints"]["maxTaskRetryCount"]
+    return body_of_task.model_dump(by_alias=True) | {"maxTaskRetryCount": tries}
+
+
+async def get(call: Call) -> web.StreamResponse:
+    """One task."""
+    job, task = _task(call)
+    view = selected(call, task_view(call.base, job, task))
+    return document(call, "tasks/@Element", view, versions_of(task))
+
+
+async def every(call: Call) -> web.StreamResponse:
+    """All tasks of a job."""
+    job = call.store.job(call.names["job"])
+    tasks = call.store.tasks[job.key].values()
+    return page(call, "tasks", tasks, lambda task: task_view(call.base, job, task))
+
+
+async def update(call: Call) -> web.StreamResponse:
+    """Change the constraints of a task."""
+    job, task = _task(call)
+    if task.state == "completed":
+        raise _completed()
+    body = bodies.read(job_bodies.ReplaceTask, call.body)
+    content = {**task.document, "constraints": _constraints(body.constraints, job)}
+    changed = task.evolve(document=content, version=call.emulator.clock())
+    call.store.save(changed)
+    return done(call, 200, changed)
+
+
+async def delete(call: Call) -> web.StreamResponse:
+    """Forget a task, and end it if it runs."""
+    _, task = _task(call)
+    call.store.forget(task)
+    call.emulator.conductor.release(task)
+    return done(call, 200)
+
+
+async def terminate(call: Call) -> web.StreamResponse:
+    """End a task."""
+    _, task = _task(call)
+    if task.state == "completed":
+        raise _completed()
+    call.emulator.conductor.jobs.terminate_task(task)
+    return done(call, 204, task)
+
+
+async def reactivate(call: Call) -> web.StreamResponse:
+    """Let a task that failed run again."""
+    job, task = _task(call)
+    refuse_ended(job)
+    if task.state != "completed" or task.exit_code == 0:
+        raise conflict("TaskNotReactivatable", "Only completed tasks that have failed can be reactivated.")
+    again = moved(
+        task, "active", call.emulator.clock(), ended=None, exit_code=None, failure=None, retries=0, nodes=()
+    )
+    call.store.save(again.evolve(version=call.emulator.clock()))
+    call.emulator.conductor.nudge()
+    return done(call, 204, again)
+
+
+async def subtasks(call: Call) -> web.StreamResponse:
+    """The subtasks of a multi-instance task."""
+    job, task = _task(call)
+    views = [subtask_view(call.base, job, task, number) for number in range(1, len(task.nodes))]
+    return document(call, "subtasks", {"value": views})
+
+
+def _completed() -> BatchError:
+    return conflict("TaskCompleted", "The specified task is already in a completed state.")
+
+
+class _JobTask(NamedTuple):
+    """A task with the job that it is in."""
+
+    job: Job
+    task: Task
+
+
+def _task(call: Call) -> _JobTask:
+    job = call.store.job(call.names["job"])
+    task = call.store.task(job.id, call.names["task"])
+    check_conditions(call.request, task)
+    return _JobTask(job, task)

@@ -1,0 +1,153 @@
+"""What every handler gets, and the envelope of every answer."""
+
+import json
+import uuid
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import format_datetime
+from typing import Any
+
+from aiohttp import web
+
+from local.azurebatch.run.conductor import Conductor
+from local.azurebatch.settings import Settings
+from local.azurebatch.state.errors import BatchError, query
+from local.azurebatch.state.moment import etag, stamp
+from local.azurebatch.state.records import Record
+from local.azurebatch.state.store import Store
+
+#: 2024-07-01.20.0 and 2025-06-01 are those of today; the others are those of older clients.
+VERSIONS = ("2020-03-01.11.0", "2022-01-01.15.0", "2023-05-01.17.0", "2024-07-01.20.0", "2025-06-01")
+_JSON = "application/json;odata=minimalmetadata"
+_ERRORS = "$metadata#Microsoft.Azure.Batch.Protocol.Entities.Container.errors/@Element"
+
+
+@dataclass(frozen=True)
+class Emulator:
+    """The parts that handlers work with."""
+
+    store: Store
+    conductor: Conductor
+    settings: Settings
+    clock: Callable[[], datetime]
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request. `names` are those in its path, `body` is its document, or empty."""
+
+    emulator: Emulator
+    request: web.Request
+    names: Mapping[str, str]
+    body: Mapping[str, Any]
+
+    @property
+    def store(self) -> Store:
+        """What the emulator remembers."""
+        return self.emulator.store
+
+    @property
+    def base(self) -> str:
+        """The address of the account, as the caller knows it."""
+        return base_of(self.request)
+
+
+Handler = Callable[[Call], Awaitable[web.StreamResponse]]
+
+
+def base_of(request: web.Request) -> str:
+    """The address of the account, as the caller knows it."""
+    return f"{request.scheme}://{request.host}"
+
+
+def versions_of(record: Record) -> dict[str, str]:
+    """The headers that say which version of a record this is."""
+    return {
+        "ETag": etag(record.version),
+        "Last-Modified": format_datetime(record.version, usegmt=True),
+    }
+
+
+def document(
+    call: Call, kind: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
+) -> web.Response:
+    """An answer with one document of a kind, as in `pools/@Element`."""
+    text = json.dumps({"odata.metadata": f"{call.base}/$metadata#{kind}", **body})
+    return web.Response(text=text, headers={"Content-Type": _JSON, **(headers or {})})
+
+
+def done(call: Call, status: int, record: Record | None = None, path: str = "") -> web.Response:
+    """An answer without a body: 200, 201, 202 or 204."""
+    headers = {"DataServiceId": f"{call.base}{path or call.request.path}"}
+    if record is not None:
+        headers |= versions_of(record)
+    if status == 201:
+        headers["Location"] = headers["DataServiceId"]
+    return web.Response(status=status, headers=headers)
+
+
+def check_version(request: web.Request) -> None:
+    """The api-version must be one that is served. Raises BatchError."""
+    version = request.query.get("api-version")
+    if version is None:
+        message = "An url query parameter that's mandatory for this request is not specified."
+        raise BatchError(400, "MissingRequiredQueryParameter", message, {"QueryParameterName": "api-version"})
+    if version not in VERSIONS:
+        raise query("api-version", version, f"This emulator serves {', '.join(VERSIONS)}")
+
+
+def check_conditions(request: web.Request, record: Record) -> None:
+    """If-Match, If-None-Match and their like about dates. Raises BatchError."""
+    tags = {"*", etag(record.version)}
+    when = record.version.replace(microsecond=0)
+    headers = request.headers
+    failed = ("If-Match" in headers and not _tags(headers["If-Match"]) & tags) or (
+        (before := request.if_unmodified_since) is not None and when > before
+    )
+    unchanged = ("If-None-Match" in headers and bool(_tags(headers["If-None-Match"]) & tags)) or (
+        (since := request.if_modified_since) is not None and when <= since
+    )
+    if unchanged and request.method in ("GET", "HEAD"):
+        raise BatchError(304, "NotModified", "")
+    if failed or unchanged:
+        raise BatchError(
+            412, "ConditionNotMet", "The condition specified using HTTP conditional header(s) is not met."
+        )
+
+
+def refusal(request: web.Request, error: BatchError, number: str, now: datetime) -> web.Response:
+    """An error as the service answers it."""
+    if error.status == 304 or request.method == "HEAD":
+        return web.Response(status=error.status)
+    text = f"{error.message}\nRequestId:{number}\nTime:{stamp(now)}"
+    body: dict[str, Any] = {
+        "odata.metadata": f"{base_of(request)}/{_ERRORS}",
+        "code": error.code,
+        "message": {"lang": "en-US", "value": text},
+    }
+    if error.values:
+        body["values"] = [{"key": key, "value": value} for key, value in error.values.items()]
+    return web.Response(status=error.status, text=json.dumps(body), headers={"Content-Type": _JSON})
+
+
+def sign(request: web.Request, answer: web.StreamResponse, number: str) -> None:
+    """The headers that every answer has."""
+    answer.headers["request-id"] = number
+    answer.headers["DataServiceVersion"] = "3.0"
+    own = request.headers.get("client-request-id", "")
+    if own and request.headers.get("return-client-request-id", "").lower() == "true" and _is_uuid(own):
+        answer.headers["client-request-id"] = own
+
+
+def _is_uuid(text: str) -> bool:
+    try:
+        uuid.UUID(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _tags(header: str) -> set[str]:
+    """The service takes versions with and without quotes."""
+    return {part.strip().removeprefix("W/").strip('"') for part in header.split(",")}

@@ -1,0 +1,107 @@
+"""What autoscale formulas compute with: intervals, functions, samples. Pure."""
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+
+class Interval(float):
+    """A length of time in seconds, which GetSample tells from a number of samples."""
+
+    def __mul__(self, other: float) -> Self:
+        return type(self)(float(self) * other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: float) -> Self:
+        return type(self)(float(self) / other)
+
+    def __add__(self, other: float) -> Self:
+        return type(self)(float(self) + other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: float) -> Self:
+        return type(self)(float(self) - other)
+
+
+INTERVALS = {
+    "TimeInterval_Zero": Interval(0.0),
+    "TimeInterval_100ns": Interval(1e-7),
+    "TimeInterval_Microsecond": Interval(1e-6),
+    "TimeInterval_Millisecond": Interval(1e-3),
+    "TimeInterval_Second": Interval(1.0),
+    "TimeInterval_Minute": Interval(60.0),
+    "TimeInterval_Hour": Interval(3600.0),
+    "TimeInterval_Day": Interval(86400.0),
+    "TimeInterval_Week": Interval(604800.0),
+    "TimeInterval_Year": Interval(31536000.0),
+}
+OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
+#: What a formula may set.
+TARGETS = ("$TargetDedicatedNodes", "$TargetLowPriorityNodes", "$TargetDedicated", "$NodeDeallocationOption")
+Value = Any
+
+
+class FormulaError(Exception):
+    """A formula that cannot be read or evaluated; says where and why."""
+
+
+def _flat(values: Sequence[Value]) -> list[float]:
+    return [one for value in values for one in (value if isinstance(value, list) else [value])]
+
+
+def _of_all(work: Callable[[list[float]], float]) -> Callable[..., float]:
+    def applied(*values: Value) -> float:
+        flat = _flat(values)
+        if not flat:
+            raise FormulaError("a function has no values to work on")
+        return float(work(flat))
+
+    return applied
+
+
+def _median(values: list[float]) -> float:
+    ordered, middle = sorted(values), len(values) // 2
+    return ordered[middle] if len(values) % 2 else (ordered[middle - 1] + ordered[middle]) / 2
+
+
+FUNCTIONS: dict[str, Callable[..., Value]] = {
+    "avg": _of_all(lambda values: sum(values) / len(values)),
+    "min": _of_all(min),
+    "max": _of_all(max),
+    "sum": _of_all(sum),
+    "len": lambda value: float(len(value) if isinstance(value, list) else 1),
+    "med": _of_all(_median),
+    "ceil": lambda value: float(math.ceil(value)),
+    "floor": lambda value: float(math.floor(value)),
+    "round": lambda value: float(math.floor(value + 0.5)),
+    "abs": lambda value: float(abs(value)),
+    "lg": math.log2,
+    "ln": math.log,
+    "log": math.log10,
+    "exp": math.exp,
+    "sqrt": math.sqrt,
+    "norm": lambda value: math.sqrt(sum(one * one for one in _flat([value]))),
+    "val": lambda values, index: values[int(index)],
+}
+
+
+@dataclass(frozen=True)
+class Samples:
+    """What a variable was: the values of the last moments, oldest first, with their ages in seconds.
+
+    `share` says how much of the last so many seconds has samples, in percent.
+    """
+
+    values: Sequence[tuple[float, float]]
+    share: Callable[[float], float]
+
+
+@dataclass(frozen=True)
+class World:
+    """All that a formula can ask for: variables by name without `$`, and the time in seconds."""
+
+    variables: Mapping[str, Samples]
+    now: float

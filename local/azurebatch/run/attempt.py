@@ -1,0 +1,168 @@
+"""One run of a task on its nodes: files, coordination, command. A restarted emulator goes on with it."""
+
+import asyncio
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from local.azurebatch.run.endings import Ending, Failure, ended_by, exited, failure
+from local.azurebatch.run.environment import gang_environment, node_environment, task_environment
+from local.azurebatch.run.places import Place, place
+from local.azurebatch.run.transfer import fetch
+from local.azurebatch.settings import Settings
+from local.azurebatch.state.moment import duration
+from local.azurebatch.state.records import Job, Node, Pool, Task
+from local.nodes import tasks
+from local.nodes.launcher import Launcher
+
+#: What a coordination command leaves in the background lives as long as the task does.
+_STAYS = '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"; exec sleep infinity'
+_LOOK_EVERY = 0.1
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A task with its job, its pool and its nodes, the first of which is the primary."""
+
+    task: Task
+    job: Job
+    pool: Pool
+    nodes: Sequence[Node]
+    settings: Settings
+    launcher: Launcher
+
+    async def run(self) -> Ending:
+        """Run to the end. Cancelling it leaves the processes to `end`."""
+        try:
+            limit = duration(self.task.document["constraints"]["maxWallClockTime"], "maxWallClockTime")
+            async with asyncio.timeout(_seconds(limit)):
+                return await self._run()
+        except Failure as error:
+            return Ending(failure=error.info)
+        except TimeoutError:
+            return Ending(failure=ended_by(user=False))
+        except tasks.TaskLost:
+            return Ending(lost=True)
+
+    async def end(self) -> None:
+        """Leave none of its processes, and no trace of them but their files."""
+        await tasks.end_all(self._processes)
+        shutil.rmtree(self._processes, ignore_errors=True)
+
+    @property
+    def _processes(self) -> Path:
+        return self.settings.data / "tasks" / self.task.attempt
+
+    async def _run(self) -> Ending:
+        places = [place(self.settings.data, node) for node in self.nodes]
+        directories = [one.task(self.job.id, self.task.id) for one in places]
+        document = self.task.document
+        gang: Mapping[str, Any] | None = document.get("multiInstanceSettings")
+        for one, directory in zip(places, directories, strict=True):
+            one.make()
+            for folder in ("wd", "shared") if gang else ("wd",):
+                (directory / folder).mkdir(parents=True, exist_ok=True)
+        envs = [self._environment(index, places[index], directories[index]) for index in range(len(places))]
+        common = gang.get("commonResourceFiles", ()) if gang else ()
+        for directory in directories:
+            await fetch(common, directory / "wd")
+        await fetch(document.get("resourceFiles", ()), directories[0] / "wd")
+        if gang and (bad := await self._coordinate(gang, envs, directories)):
+            return bad
+        code = await self._process("main", 0, document["commandLine"], envs, directories, "stdout", "stderr")
+        return exited(code, (0,) * (len(self.nodes) - 1))
+
+    def _environment(self, index: int, spot: Place, directory: Path) -> dict[str, str]:
+        env = node_environment(self.settings, self.pool, self.nodes[index], spot)
+        if "multiInstanceSettings" in self.task.document:
+            env |= gang_environment(self.nodes, index, directory)
+        return env | task_environment(self.job, self.task, directory)
+
+    async def _coordinate(
+        self, gang: Mapping[str, Any], envs: Sequence[Mapping[str, str]], directories: Sequence[Path]
+    ) -> Ending | None:
+        """Run the coordination command on every node until it returns; how the task ends if one is bad."""
+        processes = [
+            asyncio.create_task(
+                self._coordinate_one(index, gang["coordinationCommandLine"], envs, directories)
+            )
+            for index in range(len(self.nodes))
+        ]
+        try:
+            codes = await asyncio.gather(*processes)
+        finally:
+            for process in processes:
+                process.cancel()
+        if failed := next((code for code in codes if code), 0):
+            return exited(failed, tuple(codes[1:]))
+        return None
+
+    async def _coordinate_one(
+        self, index: int, line: str, envs: Sequence[Mapping[str, str]], directories: Sequence[Path]
+    ) -> int:
+        mark = self._processes / f"coordination-{index}" / "returned"
+        argv = ("bash", "-c", _STAYS, str(mark), *argv_of(line, envs[index]))
+        names = ("coordination-stdout", "coordination-stderr") if index == 0 else ("stdout", "stderr")
+        running = asyncio.ensure_future(
+            self._start(f"coordination-{index}", index, argv, envs, directories, *names)
+        )
+        try:
+            while not mark.exists():
+                if running.done():
+                    return running.result()
+                await asyncio.sleep(_LOOK_EVERY)
+            return int(mark.read_text())
+        finally:
+            running.cancel()
+
+    async def _process(
+        self,
+        name: str,
+        index: int,
+        line: str,
+        envs: Sequence[Mapping[str, str]],
+        directories: Sequence[Path],
+        out: str,
+        err: str,
+    ) -> int:
+        return await self._start(name, index, argv_of(line, envs[index]), envs, directories, out, err)
+
+    async def _start(
+        self,
+        name: str,
+        index: int,
+        argv: Sequence[str],
+        envs: Sequence[Mapping[str, str]],
+        directories: Sequence[Path],
+        out: str,
+        err: str,
+    ) -> int:
+        order = tasks.Task(
+            directory=self._processes / name,
+            argv=argv,
+            env=envs[index],
+            cwd=directories[index] / "wd",
+            stdout=directories[index] / f"{out}.txt",
+            stderr=directories[index] / f"{err}.txt",
+        )
+        return await tasks.run(order, self.launcher)
+
+
+def argv_of(line: str, env: Mapping[str, str]) -> Sequence[str]:
+    """A command line, which no shell reads; its program must be there. Raises Failure."""
+    try:
+        argv = shlex.split(line)
+    except ValueError:
+        argv = line.split()
+    if not argv or (shutil.which(argv[0], path=env["PATH"]) is None and "/" not in argv[0]):
+        message = "The specified command program is not found"
+        raise failure("CommandProgramNotFound", message, {"Message": f"{argv[:1]} is on no PATH of the node"})
+    return argv
+
+
+def _seconds(limit: timedelta | None) -> float | None:
+    return None if limit is None else limit.total_seconds()

@@ -1,0 +1,255 @@
+"""Makes things happen: nodes come and go, tasks start and end. Sleeps until there is work."""
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import shutil
+import uuid
+from collections.abc import Callable, Coroutine, Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from local.azurebatch.run import changes, pool_nodes
+from local.azurebatch.run.attempt import Attempt
+from local.azurebatch.run.endings import Ending
+from local.azurebatch.run.job_ends import Jobs
+from local.azurebatch.run.scaler import Scaler
+from local.azurebatch.run.schedule import placements
+from local.azurebatch.run.start_task import prepare
+from local.azurebatch.settings import Settings
+from local.azurebatch.state.records import Node, Pool, Task
+from local.azurebatch.state.store import Store
+from local.nodes.launcher import Launcher
+from local.nodes.machine import root
+from local.record_file import StoreFullError
+
+_log = logging.getLogger(__name__)
+#: Seconds until what could not be written, or failed by a defect, is tried again.
+_AGAIN = 1.0
+#: The name of work on start tasks, which is given up when the emulator stops.
+_START = "start task"
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A run of a task: where, and what ends it early."""
+
+    task: Task
+    stop: asyncio.Event
+
+
+class Conductor:
+    """The only code that changes nodes and running tasks. `clock` gives the time in UTC."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Callable[[], datetime]) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+        self._launcher = Launcher()
+        #: Runs whose processes may be alive, by the mark of the run.
+        self._runs: dict[str, _Running] = {}
+        self._work: set[asyncio.Task[None]] = set()
+        self._news = asyncio.Event()
+        self._loop: asyncio.Task[None] | None = None
+        self._stopping = False
+        self.jobs = Jobs(store, clock, self.release)
+        self.scaler = Scaler(store, clock, settings.pace)
+
+    async def start(self) -> None:
+        """Take up what an earlier emulator left: running tasks go on, start tasks are begun again."""
+        for pool in list(self._store.pools.values()):
+            for task in self._store.running_tasks(pool):
+                self._begin(task)
+            for node in pool.nodes:
+                if node.state == "waitingforstarttask":
+                    self._spawn(self._prepare(pool.key, node.id), _START)
+        self._loop = asyncio.create_task(self._conduct(), name="conductor")
+
+    async def stop(self) -> None:
+        """End all processes; their tasks wait for a node again at the next start."""
+        self._stopping = True
+        if self._loop is not None:
+            self._loop.cancel()
+            await asyncio.wait({self._loop})
+        for run in list(self._runs.values()):
+            task = self._current(run.task)
+            if task is not None:
+                with contextlib.suppress(StoreFullError):  # the next start finds that its processes are gone
+                    self._store.save(changes.requeued(task, self._clock()))
+            run.stop.set()
+        for work in self._work:
+            if work.get_name() == _START:
+                work.cancel()
+        if self._work:
+            await asyncio.wait(self._work)
+        await self._launcher.close()
+
+    def nudge(self) -> None:
+        """Something has changed: look again."""
+        self._news.set()
+
+    def release(self, task: Task) -> None:
+        """The record of a task says that it runs no more: end its processes."""
+        if run := self._runs.get(task.attempt):
+            run.stop.set()
+        self.nudge()
+
+    def requeue(self, pool: Pool, nodes: set[str]) -> None:
+        """Tasks on these nodes wait for others."""
+        for task in self._store.running_tasks(pool):
+            if task.pool == pool.key and nodes & set(task.nodes):
+                self._store.save(changes.requeued(task, self._clock()))
+                self.release(task)
+
+    def preempt(self, pool: Pool, node: Node) -> None:
+        """Take a spot node back, as a region does; tasks on it wait for another."""
+        self._store.save(pool_nodes.preempted(pool, node, self._clock()))
+        self.requeue(pool, {node.id})
+        self.nudge()
+
+    def reboot(self, pool: Pool, node: Node, option: str, clean: bool) -> None:
+        """Boot a node again, `clean` as if it were new; its tasks are requeued or terminated."""
+        now = self._clock()
+        self._store.save(pool.with_node(node.evolve(state="rebooting", since=now, booted=None)))
+        self.leave(pool, {node.id}, option)
+        if clean:
+            shutil.rmtree(root(self._settings.data, node.number), ignore_errors=True)
+        self.nudge()
+
+    def leave(self, pool: Pool, nodes: set[str], option: str) -> None:
+        """What becomes of tasks whose nodes leave."""
+        if option in ("taskcompletion", "retaineddata"):
+            return
+        if option != "terminate":
+            self.requeue(pool, nodes)
+            return
+        for task in self._store.running_tasks(pool):
+            if nodes & set(task.nodes):
+                self.jobs.terminate_task(task)
+
+    async def _conduct(self) -> None:
+        while True:
+            self._news.clear()
+            try:
+                wake = self._pass()
+                delay = None if wake is None else max(0.0, (wake - self._clock()).total_seconds())
+            except StoreFullError:  # it has said so
+                delay = _AGAIN
+            except Exception:  # noqa: BLE001 an error of one pool must not stop the others
+                _log.exception("a defect of the emulator; it looks again in %g s", _AGAIN)
+                delay = _AGAIN
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), delay)
+
+    def _pass(self) -> datetime | None:
+        wakes = [self.jobs.check({run.task.job for run in self._runs.values()})]
+        for pool in list(self._store.pools.values()):
+            wakes.append(self._move(pool))
+        return min((wake for wake in wakes if wake is not None), default=None)
+
+    def _move(self, pool: Pool) -> datetime | None:
+        used = self._used(pool)
+        scaled, wake = self.scaler.check(pool)
+        step = pool_nodes.step(scaled, used, self._store.free_numbers(), self._clock(), self._settings.pace)
+        leaving = {node.id for node in step.pool.nodes if node.state == "leavingpool"}
+        for node in (*step.removed, *step.emptied):
+            shutil.rmtree(root(self._settings.data, node.number), ignore_errors=True)
+        if step.pool.deleting and not step.pool.nodes:
+            self._store.forget(step.pool)
+            return None
+        if step.pool is not pool:
+            self._store.save(step.pool)
+            self.nudge()  # what has changed may be followed by more
+        for node_id in step.booted:
+            self._spawn(self._prepare(pool.key, node_id), _START)
+        self.leave(step.pool, leaving, "requeue" if step.pool.deleting else step.pool.leaving)
+        self._place(step.pool, used)
+        return min((one for one in (wake, step.wake) if one is not None), default=None)
+
+    def _place(self, pool: Pool, used: dict[str, int]) -> None:
+        now = self._clock()
+        placed = placements(pool, used, self._waiting(pool)) if pool.nodes and not pool.deleting else []
+        started = [changes.started(task, pool.key, nodes, uuid.uuid4().hex, now) for task, nodes in placed]
+        if started:
+            self._store.save(*started)
+            for task in started:
+                self._begin(task)
+            self.nudge()
+
+    def _waiting(self, pool: Pool) -> Iterator[Task]:
+        jobs = [job for job in self._store.jobs_of(pool) if job.state == "active"]
+        for job in sorted(jobs, key=lambda job: (-job.priority, job.sequence)):
+            most = int(job.document.get("maxParallelTasks", -1))
+            room = None if most < 0 else max(0, most - len(self._store.running[job.key]))
+            ready = (self._store.tasks[job.key][key] for key in list(self._store.waiting[job.key]))
+            yield from itertools.islice((task for task in ready if self.jobs.is_ready(task)), room)
+
+    def _used(self, pool: Pool) -> dict[str, int]:
+        """Slots of nodes whose processes may be alive."""
+        used: dict[str, int] = {}
+        for run in self._runs.values():
+            if run.task.pool == pool.key:
+                slots = pool.slots if run.task.instances > 1 else run.task.slots
+                for node in run.task.nodes:
+                    used[node] = used.get(node, 0) + slots
+        return used
+
+    def _begin(self, task: Task) -> None:
+        pool, job = self._store.pools[task.pool], self._store.jobs[task.job]
+        nodes = [node for name in task.nodes if (node := pool.node(name))]
+        attempt = Attempt(task, job, pool, nodes, self._settings, self._launcher)
+        run = self._runs[task.attempt] = _Running(task, asyncio.Event())
+        self._spawn(self._run(run, attempt), "task")
+
+    async def _run(self, run: _Running, attempt: Attempt) -> None:
+        work, stop = asyncio.create_task(attempt.run()), asyncio.create_task(run.stop.wait())
+        await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
+        stop.cancel()
+        work.cancel()
+        (result,) = await asyncio.gather(work, return_exceptions=True)
+        if isinstance(result, Exception):
+            _log.error("a defect of the emulator in a task", exc_info=result)
+        await attempt.end()
+        ending = result if isinstance(result, Ending) else Ending(lost=True)
+        await self._commit(lambda: self._finish(run.task, ending))
+        self.nudge()
+
+    def _finish(self, started: Task, ending: Ending) -> None:
+        task = self._current(started)
+        if task is not None:
+            pool = self._store.pools.get(task.pool)
+            ended = changes.ended(task, ending, self._clock())
+            self._store.save(ended, *([pool_nodes.counted(pool, ended)] if pool else []))
+            self.jobs.after(ended)
+        self._runs.pop(started.attempt, None)
+
+    def _current(self, started: Task) -> Task | None:
+        """The record of a run, unless it is no longer of this run."""
+        task = self._store.tasks.get(started.job, {}).get(started.key)
+        return task if task and task.attempt == started.attempt and task.state == "running" else None
+
+    async def _prepare(self, pool_key: str, node_id: str) -> None:
+        await prepare(self._store, self._settings, self._launcher, self._clock, (pool_key, node_id))
+        self.nudge()
+
+    async def _commit(self, change: Callable[[], None]) -> None:
+        while True:
+            try:
+                return change()
+            except StoreFullError:
+                if self._stopping:
+                    return None
+                await asyncio.sleep(_AGAIN)
+
+    def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
+        task = asyncio.create_task(work, name=name)
+        self._work.add(task)
+        task.add_done_callback(self._work.discard)
+        task.add_done_callback(_report)
+
+
+def _report(task: "asyncio.Task[None]") -> None:
+    if not task.cancelled() and (error := task.exception()):
+        _log.error("a defect of the emulator", exc_info=error)

@@ -1,0 +1,59 @@
+"""The environment of tasks. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from local.azurebatch.run.places import Place
+from local.azurebatch.settings import Settings
+from local.azurebatch.state.records import Job, Node, Pool, Task
+from local.nodes.environment import base_environment
+from local.nodes.machine import Directories
+
+#: Where the primary node of a multi-instance task listens, as far as its others know.
+_PORT = 6000
+
+
+def node_environment(settings: Settings, pool: Pool, node: Node, place: Place) -> dict[str, str]:
+    """What every process on a node has."""
+    env = base_environment(Directories(place.root), settings.node_path)
+    return env | {
+        "AZ_BATCH_ACCOUNT_NAME": settings.batch_account,
+        "AZ_BATCH_POOL_ID": pool.id,
+        "AZ_BATCH_NODE_ID": node.id,
+        "AZ_BATCH_NODE_IS_DEDICATED": str(node.dedicated).lower(),
+        "AZ_BATCH_NODE_ROOT_DIR": str(place.root),
+        "AZ_BATCH_NODE_SHARED_DIR": str(place.shared),
+        "AZ_BATCH_NODE_STARTUP_DIR": str(place.startup),
+        "AZ_BATCH_NODE_MOUNTS_DIR": str(place.mounts),
+    }
+
+
+def task_environment(job: Job, task: Task, directory: Path) -> dict[str, str]:
+    """What a task adds to it, its author's variables included."""
+    own = {
+        "AZ_BATCH_JOB_ID": job.id,
+        "AZ_BATCH_TASK_ID": task.id,
+        "AZ_BATCH_TASK_DIR": str(directory),
+        "AZ_BATCH_TASK_WORKING_DIR": str(directory / "wd"),
+        "HOME": str(directory / "wd"),
+    }
+    common = settings_of(job.document.get("commonEnvironmentSettings"))
+    return own | common | settings_of(task.document.get("environmentSettings"))
+
+
+def gang_environment(nodes: Sequence[Node], index: int, directory: Path) -> dict[str, str]:
+    """What the processes of a multi-instance task know of each other."""
+    addresses = [node.address for node in nodes]
+    return {
+        "AZ_BATCH_NODE_LIST": ";".join(addresses),
+        "AZ_BATCH_HOST_LIST": ",".join(addresses),
+        "AZ_BATCH_MASTER_NODE": f"{addresses[0]}:{_PORT}",
+        "AZ_BATCH_IS_CURRENT_NODE_MASTER": str(index == 0).lower(),
+        "AZ_BATCH_TASK_SHARED_DIR": str(directory / "shared"),
+    }
+
+
+def settings_of(settings: Iterable[Mapping[str, Any]] | None) -> dict[str, str]:
+    """Variables as a body lists them."""
+    return {one["name"]: one.get("value") or "" for one in settings or ()}

@@ -1,0 +1,119 @@
+"""How jobs end: by a caller, by their tasks, or by time; and what tasks wait for."""
+
+import contextlib
+from collections.abc import Callable, Collection
+from datetime import datetime
+
+from local.azurebatch.run import changes
+from local.azurebatch.state.moment import duration
+from local.azurebatch.state.records import Job, Task
+from local.azurebatch.state.store import Store
+
+
+class Jobs:
+    """Ends jobs and their tasks; `release` ends the processes of a task whose record has changed."""
+
+    def __init__(self, store: Store, clock: Callable[[], datetime], release: Callable[[Task], None]) -> None:
+        self._store = store
+        self._clock = clock
+        self._release = release
+
+    def check(self, alive: Collection[str]) -> datetime | None:
+        """Finish what is on its way out; `alive` jobs have processes. When a job's time is over next."""
+        wakes = []
+        for job in list(self._store.jobs.values()):
+            if job.key not in alive:
+                self._settle(job)
+            if job.state == "active" and (due := self._due(job)):
+                if due <= self._clock():
+                    self.terminate(job, "MaxWallClockTimeExpiry")
+                else:
+                    wakes.append(due)
+        return min(wakes, default=None)
+
+    def _settle(self, job: Job) -> None:
+        now = self._clock()
+        if job.state == "terminating":
+            self._store.save(changes.moved_job(job, "completed", now, ended=now))
+        elif job.state == "disabling":
+            self._store.save(changes.moved_job(job, "disabled", now))
+        elif job.state == "deleting":
+            self._store.forget(job)
+
+    @staticmethod
+    def _due(job: Job) -> datetime | None:
+        limit = duration(job.document["constraints"]["maxWallClockTime"], "maxWallClockTime")
+        with contextlib.suppress(OverflowError):
+            return None if limit is None else job.created + limit
+        return None
+
+    def terminate(self, job: Job, reason: str) -> None:
+        """End a job and its running tasks; waiting ones stay as they are."""
+        self._store.save(changes.moved_job(job, "terminating", self._clock(), reason=reason))
+        self._end_tasks(job)
+
+    def delete(self, job: Job) -> None:
+        """End a job, and forget it when its processes have ended."""
+        self._store.save(changes.moved_job(job, "deleting", self._clock()))
+        self._end_tasks(job)
+
+    def disable(self, job: Job, option: str) -> None:
+        """Start no further task; running ones are requeued, terminated or waited for."""
+        self._store.save(changes.moved_job(job, "disabling", self._clock(), disable=option))
+        for task in self._running(job):
+            if option == "terminate":
+                self.terminate_task(task)
+            elif option == "requeue":
+                self._store.save(changes.requeued(task, self._clock()))
+                self._release(task)
+
+    def terminate_task(self, task: Task) -> None:
+        """End a task, in any state."""
+        ended = changes.terminated(task, self._clock())
+        self._store.save(ended)
+        self._release(task)
+        self.after(ended)
+
+    def after(self, task: Task) -> None:
+        """A task has ended: its job may have to end, or to stop, as well."""
+        job = self._store.jobs.get(task.job)
+        if job is None or job.state != "active" or task.state != "completed":
+            return
+        action = changes.job_action(job, task)
+        if action == "terminate":
+            self.terminate(job, "TaskFailed")
+        elif action == "disable":
+            self.disable(job, "requeue")
+        else:
+            self.complete(job)
+
+    def complete(self, job: Job) -> None:
+        """End a job whose tasks have all ended, if its author wants that."""
+        idle = not self._store.waiting[job.key] and not self._store.running[job.key]
+        if job.state == "active" and job.document.get("onAllTasksComplete") == "terminatejob" and idle:
+            self.terminate(job, "AllTasksComplete")
+
+    def is_ready(self, task: Task) -> bool:
+        """Whether what a task depends on has ended well, or so that its author is content."""
+        dependencies = task.document.get("dependsOn")
+        if not dependencies:
+            return True
+        ids = [*dependencies.get("taskIds", ())]
+        for span in dependencies.get("taskIdRanges", ()):
+            ids += map(str, range(span["start"], span["end"] + 1))
+        tasks = self._store.tasks[task.job]
+        return all((other := tasks.get(one.lower())) is not None and _satisfies(other) for one in ids)
+
+    def _end_tasks(self, job: Job) -> None:
+        for task in self._running(job):
+            self._store.save(changes.terminated(task, self._clock()))
+            self._release(task)
+
+    def _running(self, job: Job) -> list[Task]:
+        return [self._store.tasks[job.key][key] for key in self._store.running[job.key]]
+
+
+def _satisfies(task: Task) -> bool:
+    if task.state != "completed":
+        return False
+    return task.exit_code == 0 or changes.exit_options(task).get("dependencyAction") == "satisfy"

@@ -1,0 +1,148 @@
+"""How a pool gets the nodes that it should have, and gives up others. Pure."""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from local.azurebatch.settings import Pace
+from local.azurebatch.state.records import Node, NodeState, Pool, Task
+
+#: States in which a region can take a spot node back.
+PREEMPTIBLE: tuple[NodeState, ...] = ("idle", "running", "waitingforstarttask", "starttaskfailed")
+
+
+@dataclass
+class Step:
+    """What changes in a pool now: its new record, nodes that are gone, nodes that have just booted."""
+
+    pool: Pool
+    removed: list[Node] = field(default_factory=list)
+    booted: list[str] = field(default_factory=list)
+    #: Nodes that come back without what they had.
+    emptied: list[Node] = field(default_factory=list)
+    #: When something is due next.
+    wake: datetime | None = None
+
+
+def step(pool: Pool, busy: Collection[str], numbers: Iterable[int], now: datetime, pace: Pace) -> Step:
+    """Move the pool on as far as time allows. `busy` nodes have tasks, `numbers` are free for new ones."""
+    result = Step(pool)
+    result.pool = _moved(result, busy, now, pace)
+    _resize(result, busy, iter(numbers), now, pace)
+    return result
+
+
+def _moved(result: Step, busy: Collection[str], now: datetime, pace: Pace) -> Pool:
+    """Every node in the state that it is in by now."""
+    nodes = []
+    for node in result.pool.nodes:
+        match node.state:
+            case "creating" | "starting" | "rebooting" if _due(result, node, pace.provisioning / 2, now):
+                after: NodeState = "waitingforstarttask" if _waits(result.pool) else "idle"
+                nodes.append(node.evolve(state=after, since=now, booted=now))
+                result.booted.append(node.id)
+            case "preempted" if _due(result, node, pace.preempted, now):
+                nodes.append(node.evolve(state="starting", since=now))
+                result.emptied.append(node)
+            case "leavingpool" if node.id not in busy and _due(result, node, pace.leaving, now):
+                result.removed.append(node)
+            case "idle" if node.id in busy:
+                nodes.append(node.evolve(state="running", since=now))
+            case "running" if node.id not in busy:
+                nodes.append(node.evolve(state="idle", since=now))
+            case _:
+                nodes.append(node)
+    changed = tuple(nodes)
+    return result.pool if changed == result.pool.nodes else result.pool.evolve(nodes=changed)
+
+
+def _waits(pool: Pool) -> bool:
+    start = pool.document.get("startTask")
+    return bool(start and start.get("waitForSuccess", True))
+
+
+def _due(result: Step, node: Node, after: timedelta, now: datetime) -> bool:
+    due = node.since + after
+    if due > now:
+        result.wake = min(due, result.wake or due)
+    return due <= now
+
+
+def _resize(result: Step, busy: Collection[str], numbers: "Iterable[int]", now: datetime, pace: Pace) -> None:
+    pool = result.pool
+    if pool.allocation == "steady" and not pool.deleting:
+        return
+    if pool.allocation == "stopping":
+        present = [node for node in pool.nodes if node.state != "leavingpool"]
+        dedicated = sum(node.dedicated for node in present)
+        pool = pool.evolve(dedicated=dedicated, spot=len(present) - dedicated)
+    due = pool.allocation_since + pace.provisioning / 2
+    if due > now and pool.allocation == "resizing" and _target_count(pool) > _present(pool):
+        result.wake = min(due, result.wake or due)
+        return
+    numbers = iter(numbers)
+    for dedicated, target in ((True, pool.dedicated), (False, pool.spot)):
+        present = [node for node in pool.nodes if node.dedicated == dedicated and node.state != "leavingpool"]
+        count = 0 if pool.deleting else target
+        if len(present) < count:
+            pool = _grown(pool, dedicated, [next(numbers) for _ in range(count - len(present))], now)
+        elif len(present) > count:
+            pool = _shrunk(pool, present, len(present) - count, busy, now)
+    if not any(node.state == "leavingpool" for node in pool.nodes) and _target_count(pool) == _present(pool):
+        pool = pool.evolve(allocation="steady", allocation_since=now)
+    elif result.wake is None and pool != result.pool:
+        result.wake = now + pace.leaving
+    result.pool = pool
+
+
+def _target_count(pool: Pool) -> int:
+    return 0 if pool.deleting else pool.dedicated + pool.spot
+
+
+def _present(pool: Pool) -> int:
+    return sum(node.state != "leavingpool" for node in pool.nodes)
+
+
+def _grown(pool: Pool, dedicated: bool, numbers: list[int], now: datetime) -> Pool:
+    letter = "d" if dedicated else "p"
+    new = [
+        Node(
+            id=f"tvmps_{pool.sequence:08x}{pool.nodes_so_far + index:08x}_{letter}",
+            number=number,
+            dedicated=dedicated,
+            state="starting",
+            since=now,
+            allocated=now,
+        )
+        for index, number in enumerate(numbers, 1)
+    ]
+    return pool.evolve(nodes=(*pool.nodes, *new), nodes_so_far=pool.nodes_so_far + len(new))
+
+
+def _shrunk(pool: Pool, present: list[Node], count: int, busy: Collection[str], now: datetime) -> Pool:
+    """Nodes without tasks leave first, of these the newest; tasks may be waited for."""
+    order = sorted(present, key=lambda node: (node.id in busy, -node.number))
+    if pool.leaving == "taskcompletion" and not pool.deleting:
+        order = [node for node in order if node.id not in busy]
+    going = {node.id for node in order[:count]}
+    return pool.evolve(nodes=tuple(_leaving(node, now) if node.id in going else node for node in pool.nodes))
+
+
+def _leaving(node: Node, now: datetime) -> Node:
+    return node.evolve(state="leavingpool", since=now)
+
+
+def preempted(pool: Pool, node: Node, now: datetime) -> Pool:
+    """The region has taken a spot node back; the pool still wants it, and gets it again."""
+    return pool.with_node(node.evolve(state="preempted", since=now, booted=None))
+
+
+def counted(pool: Pool, task: Task) -> Pool:
+    """The primary node has run one more task."""
+    node = pool.node(task.nodes[0]) if task.nodes else None
+    if node is None:
+        return pool
+    good = int(task.state == "completed" and task.exit_code == 0)
+    return pool.with_node(
+        node.evolve(total_run=node.total_run + 1, total_succeeded=node.total_succeeded + good)
+    )

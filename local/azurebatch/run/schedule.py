@@ -1,0 +1,42 @@
+"""Which waiting task runs where. Pure."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from local.azurebatch.state.records import WORKING, Pool, Task
+
+
+def placements(
+    pool: Pool, used: Mapping[str, int], waiting: Iterable[Task]
+) -> list[tuple[Task, tuple[str, ...]]]:
+    """Tasks to start with their nodes, by the order of `waiting`; `used` are slots taken, by node.
+
+    A multi-instance task that the pool could hold keeps nodes free for itself until it has enough of them.
+    """
+    working = [node.id for node in pool.nodes if node.state in WORKING and node.takes_tasks]
+    free = {node: pool.slots - used.get(node, 0) for node in working}
+    placed = []
+    for task in waiting:
+        if not any(free.values()):
+            break
+        fitting = [node for node in _order(pool, free) if free[node] >= task.slots]
+        if task.instances > 1:
+            fitting = [node for node in fitting if free[node] == pool.slots]
+        slots = pool.slots if task.instances > 1 else task.slots
+        if len(fitting) >= task.instances:
+            nodes = tuple(fitting[: task.instances])
+            placed.append((task, nodes))
+        elif 1 < task.instances <= len(working):
+            nodes = tuple(fitting)
+        else:
+            continue
+        for node in nodes:
+            free[node] -= slots
+    return placed
+
+
+def _order(pool: Pool, free: Mapping[str, int]) -> Sequence[str]:
+    """Nodes in the order in which tasks fill them: the emptiest first, or one after the other."""
+    fill = str(pool.document.get("taskSchedulingPolicy", {}).get("nodeFillType", "spread")).lower()
+    if fill == "pack":
+        return sorted((node for node in free if free[node] > 0), key=lambda node: free[node])
+    return sorted((node for node in free if free[node] > 0), key=lambda node: -free[node])

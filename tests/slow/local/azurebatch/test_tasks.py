@@ -1,0 +1,319 @@
+"""Jobs and tasks that run, by Microsoft's client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from azure.batch import BatchClient, models
+from azure.batch.models._models import BatchJobTerminateOptions
+from azure.core.exceptions import HttpResponseError, ResourceExistsError
+
+from tests.slow.local.azurebatch.world import (
+    Emulator,
+    code_of,
+    ended,
+    new_job,
+    new_pool,
+    new_task,
+    text_of,
+    until,
+)
+
+
+@pytest.fixture(scope="module")
+def pool(running: Emulator) -> str:
+    """A pool with two nodes, of two slots each."""
+    with running.client() as client:
+        client.create_pool(new_pool("two", target_dedicated_nodes=2, task_slots_per_node=2))
+    return "two"
+
+
+@pytest.fixture
+def job(client: BatchClient, pool: str, request: pytest.FixtureRequest) -> Iterator[str]:
+    """A job of the test's own."""
+    name = request.node.name[:60].replace("[", "-").replace("]", "")
+    client.create_job(new_job(name, pool))
+    yield name
+    client.begin_delete_job(name, polling_interval=0)
+
+
+@pytest.fixture
+def files() -> Iterator[str]:
+    """The address of a server of files, as storage with a signature in the address is one."""
+
+    class Files(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            results_of_tasks = self.path.startswith("/there")
+            self.send_response(200 if results_of_tasks else 404)
+            self.end_headers()
+            self.wfile.write(b"from storage\n" if results_of_tasks else b"")
+
+        def log_message(self, *_: Any) -> None:
+            """Say nothing."""
+
+    with HTTPServer(("127.0.0.1", 0), Files) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+def run(client: BatchClient, job: str, command: str, **more: Any) -> models.BatchTask:
+    client.create_task(job, new_task("t", command, **more))
+    return ended(client, job, "t")
+
+
+def test_a_task_runs_and_leaves_its_streams(client: BatchClient, job: str) -> None:
+    task = run(
+        client,
+        job,
+        'echo "$GREETING $AZ_BATCH_JOB_ID/$AZ_BATCH_TASK_ID"; echo bad >&2; pwd',
+        environment_settings=[models.EnvironmentSetting(name="GREETING", value="hello")],
+    )
+
+    info, node = task.execution_info, task.node_info
+    assert info
+    assert node
+    assert (info.exit_code, info.result, info.retry_count, task.previous_state) == (
+        0,
+        "success",
+        0,
+        "running",
+    )
+    out = text_of(client, job, "t").splitlines()
+    assert out[0] == f"hello {job}/t"
+    assert out[1].endswith(f"/workitems/{job}/job-1/t/wd")
+    assert text_of(client, job, "t", "stderr.txt") == "bad\n"
+    assert text_of(client, job, "t", ocp_range="bytes=1-4") == "ello"
+    assert node.task_root_directory == f"workitems/{job}/job-1/t"
+
+
+def test_a_bad_exit_code_is_a_failure_with_its_code(client: BatchClient, job: str) -> None:
+    info = run(client, job, "exit 7").execution_info
+
+    assert info
+    assert (info.exit_code, info.result) == (7, "failure")
+    assert info.failure_info
+    assert (info.failure_info.category, info.failure_info.code) == ("usererror", "FailureExitCode")
+
+
+def test_a_program_that_is_not_there_is_named(client: BatchClient, job: str) -> None:
+    client.create_task(job, models.BatchTaskCreateOptions(id="t", command_line="no-such-program --now"))
+
+    info = ended(client, job, "t").execution_info
+
+    assert info
+    assert info.exit_code is None
+    assert info.failure_info
+    assert info.failure_info.code == "CommandProgramNotFound"
+
+
+def test_a_task_is_tried_again_as_often_as_it_may(client: BatchClient, job: str) -> None:
+    command = "echo x >> $AZ_BATCH_NODE_SHARED_DIR/../tries; exit 1"
+    info = run(
+        client, job, command, constraints=models.BatchTaskConstraints(max_task_retry_count=2)
+    ).execution_info
+
+    assert info
+    assert (info.retry_count, info.exit_code) == (2, 1)
+    assert info.last_retry_time
+
+
+def test_a_task_has_no_more_time_than_it_may_take(client: BatchClient, job: str) -> None:
+    limit = models.BatchTaskConstraints(max_wall_clock_time=timedelta(seconds=1))
+
+    info = run(client, job, "sleep 600", constraints=limit).execution_info
+
+    assert info
+    assert (info.result, info.exit_code) == ("failure", None)
+
+
+def test_a_terminated_task_ends_with_its_processes_and_may_run_again(
+    client: BatchClient, job: str, tmp_path: Path
+) -> None:
+    command = f"[ -e {tmp_path}/seen ] && exit 0; touch {tmp_path}/seen; sleep 600"
+    client.create_task(job, new_task("t", command))
+    until((tmp_path / "seen").exists)
+    client.terminate_task(job, "t")
+    first = client.get_task(job, "t")
+    with pytest.raises(ResourceExistsError) as over:
+        client.terminate_task(job, "t")
+    client.reactivate_task(job, "t")
+    second = ended(client, job, "t").execution_info
+
+    assert first.execution_info
+    assert first.execution_info.failure_info
+    assert first.execution_info.failure_info.code == "TaskEnded"
+    assert code_of(over.value) == "TaskCompleted"
+    assert second
+    assert second.exit_code == 0
+
+
+def test_a_task_is_not_made_twice_nor_in_a_job_that_has_ended(client: BatchClient, pool: str) -> None:
+    client.create_job(new_job("ending", pool))
+    client.create_task("ending", new_task("t", "sleep 600"))
+    with pytest.raises(ResourceExistsError) as twice:
+        client.create_task("ending", new_task("T", "true"))
+    why = BatchJobTerminateOptions(termination_reason="Enough")
+    client.begin_terminate_job("ending", why, polling_interval=0)
+    until(lambda: client.get_job("ending").state == "completed")
+    with pytest.raises(ResourceExistsError) as late:
+        client.create_task("ending", new_task("u", "true"))
+
+    info = client.get_job("ending").execution_info
+    assert (code_of(twice.value), code_of(late.value)) == ("TaskExists", "JobCompleted")
+    assert info
+    assert info.termination_reason == "Enough"
+    assert client.get_task("ending", "t").state == "completed"
+
+
+def test_many_tasks_are_made_at_once_and_each_is_answered(client: BatchClient, job: str) -> None:
+    client.create_task(job, new_task("n7", "true"))
+    results_of_tasks = client.create_task_collection(
+        job, models.BatchTaskGroup(task_values=[new_task(f"n{n}", "true") for n in range(20)])
+    ).result_values
+
+    results = {
+        one.task_id: (one.status, one.error.code if one.error else None) for one in results_of_tasks or []
+    }
+    assert results.pop("n7") == ("ClientError", "TaskExists")
+    assert set(results.values()) == {("Success", None)}
+    until(lambda: client.get_job_task_counts(job).task_counts.succeeded == 20)
+    names = [task.id for task in client.list_tasks(job, max_results=7, filter="state eq 'completed'")]
+    assert sorted(names) == sorted(f"n{n}" for n in range(20))
+
+
+def test_what_is_wrong_with_a_body_is_named(client: BatchClient, job: str) -> None:
+    with pytest.raises(HttpResponseError) as lacking:
+        client.create_task(job, {"id": "t"})  # type: ignore[arg-type]
+    with pytest.raises(HttpResponseError) as misspelt:
+        client.create_task(job, {"id": "t", "commandLine": "true", "comandLine": "x"})  # type: ignore[arg-type]
+    with pytest.raises(HttpResponseError) as named:
+        client.create_task(job, new_task("a b", "true"))
+
+    codes = [code_of(one.value) for one in (lacking, misspelt, named)]
+    assert codes == ["MissingRequiredProperty", "InvalidRequestBody", "InvalidPropertyValue"]
+
+
+def test_the_tasks_of_several_nodes_run_as_one(client: BatchClient, job: str) -> None:
+    settings = models.MultiInstanceSettings(
+        number_of_instances=2,
+        coordination_command_line=(
+            "/bin/bash -c 'echo $AZ_BATCH_IS_CURRENT_NODE_MASTER > role; sleep 600 & echo coordinated'"
+        ),
+    )
+
+    task = run(
+        client,
+        job,
+        "cat role; echo $AZ_BATCH_HOST_LIST; echo $AZ_BATCH_MASTER_NODE",
+        multi_instance_settings=settings,
+    )
+
+    role, hosts, master = text_of(client, job, "t").split()
+    subtasks = list(client.list_subtasks(job, "t"))
+    assert task.execution_info
+    assert (task.execution_info.exit_code, role, len(set(hosts.split(",")))) == (0, "true", 2)
+    assert master.split(":")[0] == hosts.split(",")[0]
+    assert [(one.id, one.exit_code, one.state) for one in subtasks] == [(1, 0, "completed")]
+    other = subtasks[0].node_info
+    assert other
+    assert other.pool_id
+    assert other.node_id
+    file = f"{other.task_root_directory}/wd/role"
+    assert b"".join(client.download_node_file(other.pool_id, other.node_id, file)) == b"false\n"
+
+
+def test_coordination_that_fails_is_the_end_of_the_task(client: BatchClient, job: str) -> None:
+    settings = models.MultiInstanceSettings(
+        number_of_instances=2, coordination_command_line="/bin/bash -c 'exit 5'"
+    )
+
+    info = run(client, job, "echo never", multi_instance_settings=settings).execution_info
+
+    assert info
+    assert (info.exit_code, info.result) == (5, "failure")
+
+
+def test_resource_files_are_there_and_one_that_is_not_is_a_failure(
+    client: BatchClient, job: str, files: str
+) -> None:
+    def resource(path: str) -> list[models.ResourceFile]:
+        return [models.ResourceFile(http_url=f"{files}/{path}?sig=secret", file_path="in/data.txt")]
+
+    client.create_task(job, new_task("found", "cat in/data.txt", resource_files=resource("there")))
+    client.create_task(job, new_task("lost", "true", resource_files=resource("gone")))
+
+    ended(client, job, "found")
+    info = ended(client, job, "lost").execution_info
+    assert text_of(client, job, "found") == "from storage\n"
+    assert info
+    assert info.failure_info
+    assert info.failure_info.code == "BlobNotFound"
+    assert "secret" not in str(info.as_dict())
+
+
+def test_an_exit_condition_ends_the_job(client: BatchClient, pool: str) -> None:
+    client.create_job(new_job("strict", pool, task_failure_mode="performexitoptionsjobaction"))
+    stop = models.ExitOptions(job_action=models.BatchJobActionKind.TERMINATE)
+    conditions = models.ExitConditions(exit_codes=[models.ExitCodeMapping(code=4, exit_options=stop)])
+    client.create_task("strict", new_task("other", "exit 3", exit_conditions=conditions))
+    ended(client, "strict", "other")
+    before = client.get_job("strict").state
+    client.create_task("strict", new_task("t", "exit 4", exit_conditions=conditions))
+
+    until(lambda: client.get_job("strict").state == "completed")
+
+    assert before == "active"
+
+
+def test_a_job_ends_when_its_tasks_have_and_dependants_wait(client: BatchClient, pool: str) -> None:
+    client.create_job(new_job("chained", pool, uses_task_dependencies=True))
+    later = models.BatchTaskDependencies(task_ids=["a"])
+    client.create_task("chained", new_task("b", "echo b >> $AZ_BATCH_NODE_SHARED_DIR/b", depends_on=later))
+    client.create_task("chained", new_task("a", "sleep 0.3"))
+    client.update_job("chained", models.BatchJobUpdateOptions(all_tasks_complete_mode="terminatejob"))
+
+    until(lambda: client.get_job("chained").state == "completed")
+
+    first, second = (client.get_task("chained", name).execution_info for name in "ab")
+    assert first
+    assert second
+    assert first.end_time
+    assert second.start_time
+    assert second.start_time >= first.end_time
+
+
+def test_a_disabled_job_starts_nothing_until_it_is_enabled(
+    client: BatchClient, job: str, tmp_path: Path
+) -> None:
+    client.create_task(
+        job, new_task("t", f"[ -e {tmp_path}/seen ] && exit 0; touch {tmp_path}/seen; sleep 600")
+    )
+    until((tmp_path / "seen").exists)
+    client.begin_disable_job(job, models.BatchJobDisableOptions(disable_tasks="requeue"), polling_interval=0)
+    until(lambda: client.get_job(job).state == "disabled")
+    waiting = client.get_task(job, "t")
+    client.begin_enable_job(job, polling_interval=0)
+
+    info = ended(client, job, "t").execution_info
+    assert waiting.state == "active"
+    assert info
+    assert (info.requeue_count, info.exit_code) == (1, 0)
+
+
+def test_a_deleted_task_is_gone_and_its_files_can_be_deleted_before(client: BatchClient, job: str) -> None:
+    run(client, job, "echo x > wd.txt")
+    properties = client.get_task_file_properties(job, "t", "wd/wd.txt")
+    client.delete_task_file(job, "t", "wd/wd.txt")
+    names = [file.name for file in client.list_task_files(job, "t", recursive=True)]
+    client.delete_task(job, "t")
+
+    assert properties.content_length == 2
+    assert names == ["stderr.txt", "stdout.txt", "wd"]
+    assert list(client.list_tasks(job)) == []
