@@ -2,11 +2,10 @@
 
 import asyncio
 import contextlib
-import itertools
 import logging
 import shutil
 import uuid
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -170,21 +169,13 @@ class Conductor:
 
     def _place(self, pool: Pool, used: dict[str, int]) -> None:
         now = self._clock()
-        placed = placements(pool, used, self._waiting(pool)) if pool.nodes and not pool.deleting else []
+        placed = placements(pool, used, self.jobs.waiting(pool)) if pool.nodes and not pool.deleting else []
         started = [changes.started(task, pool.key, nodes, uuid.uuid4().hex, now) for task, nodes in placed]
         if started:
             self._store.save(*started)
             for task in started:
                 self._begin(task)
             self.nudge()
-
-    def _waiting(self, pool: Pool) -> Iterator[Task]:
-        jobs = [job for job in self._store.jobs_of(pool) if job.state == "active"]
-        for job in sorted(jobs, key=lambda job: (-job.priority, job.sequence)):
-            most = int(job.document.get("maxParallelTasks", -1))
-            room = None if most < 0 else max(0, most - len(self._store.running[job.key]))
-            ready = (self._store.tasks[job.key][key] for key in list(self._store.waiting[job.key]))
-            yield from itertools.islice((task for task in ready if self.jobs.is_ready(task)), room)
 
     def _used(self, pool: Pool) -> dict[str, int]:
         """Slots of nodes whose processes may be alive."""

@@ -1,12 +1,13 @@
 """How jobs end: by a caller, by their tasks, or by time; and what tasks wait for."""
 
 import contextlib
-from collections.abc import Callable, Collection
+import itertools
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime
 
 from local.azurebatch.run import changes
 from local.azurebatch.state.moment import duration
-from local.azurebatch.state.records import Job, Task
+from local.azurebatch.state.records import Job, Pool, Task
 from local.azurebatch.state.store import Store
 
 
@@ -103,6 +104,15 @@ class Jobs:
             ids += map(str, range(span["start"], span["end"] + 1))
         tasks = self._store.tasks[task.job]
         return all((other := tasks.get(one.lower())) is not None and _satisfies(other) for one in ids)
+
+    def waiting(self, pool: Pool) -> Iterator[Task]:
+        """The tasks that a pool could start, by the priority of their jobs and by age."""
+        jobs = [job for job in self._store.jobs_of(pool) if job.state == "active"]
+        for job in sorted(jobs, key=lambda job: (-job.priority, job.sequence)):
+            most = int(job.document.get("maxParallelTasks", -1))
+            room = None if most < 0 else max(0, most - len(self._store.running[job.key]))
+            ready = (self._store.tasks[job.key][key] for key in list(self._store.waiting[job.key]))
+            yield from itertools.islice((task for task in ready if self.is_ready(task)), room)
 
     def _end_tasks(self, job: Job) -> None:
         for task in self._running(job):
