@@ -11,8 +11,8 @@ param environmentName string
 @metadata({ azd: { type: 'location' } })
 param location string
 
-@description('Where jobs run: nowhere, or on the clusters of clusters.json, which are of the named engine.')
-@allowed(['none', 'slurm'])
+@description('Where jobs run: nowhere, or on the clusters of clusters.json, which name their engine; none of them is made here.')
+@allowed(['none', 'slurm', 'batch'])
 param engine string = 'none'
 
 @description('Put storage behind private endpoints, and the app into a virtual network.')

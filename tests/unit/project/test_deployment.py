@@ -39,9 +39,20 @@ def test_the_engine_is_chosen_among_those_that_a_template_can_deploy() -> None:
 
     assert default == "none" == allowed[0]
     assert len(allowed) > 1
-    assert set(allowed[1:]) <= set(ENGINES)
+    assert set(allowed[1:]) == {"batch", "slurm"} <= set(ENGINES)
     assert "hasClusters: engine != 'none'" in main
     assert "hasClusters ? string(loadJsonContent('clusters.json')) : '{}'" in dispatcher
+
+
+def test_the_role_that_scales_a_pool_allows_that_and_nothing_else() -> None:
+    """Azure has no built-in role for it; it is an action on the resource, and none on its data."""
+    role = json.loads(code("infra/pool-scaler.role.json"))
+
+    assert role["Actions"] == ["Microsoft.Batch/batchAccounts/pools/write"]
+    assert not any(role[name] for name in ("NotActions", "DataActions", "NotDataActions"))
+    assert role["AssignableScopes"] == ["/subscriptions/SUBSCRIPTION"]
+    assert "--role-definition" in code("docs/how-to/deploy-gpus.md")
+    assert f'--role "{role["Name"]}"' in code("docs/how-to/deploy-gpus.md")
 
 
 def test_the_guide_says_what_each_choice_of_an_engine_deploys() -> None:
