@@ -24,32 +24,49 @@ class Memo:
         self._added: dict[str, dict[str, tuple[datetime, Any]]] = {}
 
     async def get(
+        self, key: str, now: datetime, good_for: float | Callable[[T], float], ask: Callable[[], Awaitable[T]]
+    ) -> T:
+        """The last answer for the seconds it is good for, then what `ask` says; errors are not remembered."""
+        entry = self._good(key, now, good_for)
+        return await self._ask(key, now, ask) if entry is None else entry[1]
+
+    async def get_or_last(
         self,
         key: str,
         now: datetime,
         good_for: float | Callable[[T], float],
         ask: Callable[[], Awaitable[T]],
-        first: T | None = None,
-        stands: bool = False,
+        before: T | None = None,
     ) -> T:
-        """The last answer for the seconds it is good for, then what `ask` says; errors are not remembered.
+        """The same, but while one caller asks the others have the last answer, or `before` if there is none.
 
-        If it `stands`, an answer that was good stands while one asks again; with `first`, this one even
-        before the first answer. Else all ask.
+        Where there is neither, all ask.
         """
-        entry: tuple[datetime, T] | None = self._answers.get(key)
+        entry = self._good(key, now, good_for)
         if entry is not None:
-            since, last = entry
-            seconds = good_for(last) if callable(good_for) else good_for
-            if timedelta(0) <= now - since < timedelta(seconds=seconds):
-                return last
-            first = last if stands or first is not None else None
+            return entry[1]
+        _, last = self._answers.get(key, (None, before))
+        return await self._ask(key, now, ask, last)
+
+    def _good(
+        self, key: str, now: datetime, good_for: float | Callable[[T], float]
+    ) -> tuple[datetime, T] | None:
+        entry: tuple[datetime, T] | None = self._answers.get(key)
+        if entry is None:
+            return None
+        since, last = entry
+        seconds = good_for(last) if callable(good_for) else good_for
+        return entry if timedelta(0) <= now - since < timedelta(seconds=seconds) else None
+
+    async def _ask(
+        self, key: str, now: datetime, ask: Callable[[], Awaitable[T]], meanwhile: T | None = None
+    ) -> T:
         if len(self._answers) >= _KEYS:
             self._answers.clear()
             self._counts.clear()
             self._added.clear()
-        if first is not None:
-            self._answers[key] = now, first
+        if meanwhile is not None:
+            self._answers[key] = now, meanwhile
         try:
             fresh = await ask()
         except BaseException:

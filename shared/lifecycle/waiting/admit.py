@@ -96,13 +96,13 @@ async def paused(ports: Ports) -> Pause | None:
     """Who paused submissions, by the setting or in the ledger; None while they go on."""
     if ports.policy.paused:
         return Pause(ports.clock(), _SETTING)
-    current = await ports.memo.get(_PAUSED, ports.clock(), _PAUSES, partial(_ask, ports), stands=True)
+    current = await ports.memo.get_or_last(_PAUSED, ports.clock(), _PAUSES, partial(_ask, ports))
     return current.pause
 
 
 async def standing(ports: Ports) -> Standing:
     """What holds for many jobs at once, as it was some seconds ago. Raises SlipwayError."""
-    orders = await ports.memo.get(_STANDING, ports.clock(), _PAUSES, ports.ledger.standing, stands=True)
+    orders = await ports.memo.get_or_last(_STANDING, ports.clock(), _PAUSES, ports.ledger.standing)
     if ports.policy.paused:
         return replace(orders, pause=Pause(ports.clock(), _SETTING))
     return orders
@@ -207,7 +207,7 @@ async def _look_at_rate(ports: Ports, source: str) -> None:
         return await ports.ledger.recent(source, now - _HOUR)
 
     none: dict[str, datetime] = {}
-    await ports.memo.get(key, now, partial(_good_for, limit), ask, first=none)
+    await ports.memo.get_or_last(key, now, partial(_good_for, limit), ask, before=none)
 
 
 def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
@@ -237,7 +237,9 @@ async def _look_at_work(ports: Ports) -> None:
     if _few(ports, _AT_WORK, limit):
         return
     none: dict[str, datetime] = {}
-    await ports.memo.get(_AT_WORK, now, partial(_good_for, limit), partial(_at_work, ports), first=none)
+    await ports.memo.get_or_last(
+        _AT_WORK, now, partial(_good_for, limit), partial(_at_work, ports), before=none
+    )
 
 
 async def _at_work(ports: Ports) -> dict[str, datetime]:
