@@ -2,7 +2,7 @@
 // What each role is for, and what a deployment costs: docs/how-to/deploy.md.
 targetScope = 'subscription'
 
-@description('Name of the environment; the resource group is rg-<name>.')
+@description('Name of the environment; the resource group is rg-slipway-<name>, which is no one else's.')
 @minLength(1)
 @maxLength(60)
 param environmentName string
@@ -46,7 +46,7 @@ var token = toLower(uniqueString(subscription().id, environmentName, location))
 var tags = { 'azd-env-name': environmentName }
 
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
-  name: 'rg-${environmentName}'
+  name: 'rg-slipway-${environmentName}'
   location: location
   tags: tags
 }

@@ -122,3 +122,19 @@ def test_microsoft_s_rules_look_at_every_resource_and_not_at_files_alone() -> No
     assert sample["metadata"] == {"template": "./main.bicep"}
     assert {"principalId", *required} <= set(sample["parameters"])
     assert "${" not in json.dumps(sample["parameters"])
+
+
+def test_a_group_of_someone_else_is_not_taken_and_removed() -> None:
+    """`azd down` removes the whole group, and rg-dev is a usual name."""
+    (name,) = re.findall(r"resourceGroups@[\d-]+' = \{\n  name: '(.*)'", code("infra/main.bicep"))
+    guides = code("docs/how-to/*.md")
+
+    assert name == "rg-slipway-${environmentName}"
+    assert set(re.findall(r"\brg-[\w-]+", guides)) == {"rg-slipway-dev"}
+
+
+def test_azd_is_new_enough_for_what_the_template_asks_of_it() -> None:
+    (version,) = re.findall(r"^  azd: \"?>= ([\d.]+)", code("azure.yaml"), re.MULTILINE)
+
+    assert f"(https://aka.ms/azd) {version.rpartition('.')[0]} or newer" in code("docs/how-to/deploy.md")
+    assert f"--version {version}\n" in code(".github/workflows/deploy.yml")
