@@ -2,7 +2,7 @@
 // What each role is for, and what a deployment costs: docs/how-to/deploy.md.
 targetScope = 'subscription'
 
-@description('Name of the environment; the resource group is rg-slipway-<name>, which is no one else's.')
+@description('Name of the environment; the resource group is rg-slipway-<name>: azd down removes all of it.')
 @minLength(1)
 @maxLength(60)
 param environmentName string
