@@ -55,7 +55,7 @@ class Receiver(_FrozenModel):
     secret: str | None = None
     sealed: str | None = None
     #: what the sealed address is bound to
-    place: str = ""
+    context: str = Field(default="", alias="place")
     events: tuple[str, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 

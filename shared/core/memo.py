@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from datetime import datetime, timedelta
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
@@ -27,8 +27,9 @@ class Memo:
         self, key: str, now: datetime, good_for: float | Callable[[T], float], ask: Callable[[], Awaitable[T]]
     ) -> T:
         """The last answer for the seconds it is good for, then what `ask` says; errors are not remembered."""
-        entry = self._good(key, now, good_for)
-        return await self._ask(key, now, ask) if entry is None else entry[1]
+        if self._is_good(key, now, good_for):
+            return cast("T", self._answers[key][1])
+        return await self._ask(key, now, ask)
 
     async def get_or_last(
         self,
@@ -42,21 +43,17 @@ class Memo:
 
         Where there is neither, all ask.
         """
-        entry = self._good(key, now, good_for)
-        if entry is not None:
-            return entry[1]
+        if self._is_good(key, now, good_for):
+            return cast("T", self._answers[key][1])
         _, last = self._answers.get(key, (None, before))
         return await self._ask(key, now, ask, last)
 
-    def _good(
-        self, key: str, now: datetime, good_for: float | Callable[[T], float]
-    ) -> tuple[datetime, T] | None:
-        entry: tuple[datetime, T] | None = self._answers.get(key)
-        if entry is None:
-            return None
-        since, last = entry
+    def _is_good(self, key: str, now: datetime, good_for: float | Callable[[T], float]) -> bool:
+        if key not in self._answers:
+            return False
+        since, last = self._answers[key]
         seconds = good_for(last) if callable(good_for) else good_for
-        return entry if timedelta(0) <= now - since < timedelta(seconds=seconds) else None
+        return timedelta(0) <= now - since < timedelta(seconds=seconds)
 
     async def _ask(
         self, key: str, now: datetime, ask: Callable[[], Awaitable[T]], meanwhile: T | None = None

@@ -45,7 +45,7 @@ async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: da
 
 @timed("slipway.deliver")
 async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
-    url = delivery.url if delivery.sealed is None else ports.seal.unseal(delivery.sealed, delivery.place)
+    url = delivery.url if delivery.sealed is None else ports.seal.unseal(delivery.sealed, delivery.context)
     if (closed := ports.receivers.disabled(url)) is not None:
         return _dead(notice, delivery, f"not sent: disabled since {closed.since.isoformat()} ({closed.why})")
     secret = delivery.secret or "default"

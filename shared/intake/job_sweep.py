@@ -193,7 +193,7 @@ def _envelope(ports: Ports, sweep: JobSweep) -> Envelope:
     """The envelope of its jobs; sealed addresses are opened."""
     notify = [
         {
-            "url": ports.seal.unseal(one.sealed, one.place) if one.sealed is not None else one.url,
+            "url": ports.seal.unseal(one.sealed, one.context) if one.sealed is not None else one.url,
             "secret": one.secret,
             "events": list(one.events),
         }

@@ -39,7 +39,7 @@ def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
                 url=safe_url(receiver.url),
                 secret=receiver.secret or "default",
                 sealed=ports.seal.seal(receiver.url, context) if context else None,
-                place=context,
+                context=context,
                 events=tuple(receiver.events),
             )
         )

@@ -101,7 +101,7 @@ def _envelope(ports: Ports, job: Job) -> Envelope:
     for receiver in job.notify:
         url = receiver.url
         if receiver.sealed is not None:
-            url = ports.seal.unseal(receiver.sealed, receiver.place)
+            url = ports.seal.unseal(receiver.sealed, receiver.context)
         notify.append({"url": url, "secret": receiver.secret, "events": list(receiver.events)})
     return Envelope.model_validate(
         {

@@ -81,7 +81,7 @@ def _address(ports: Ports, delivery: Delivery) -> str:
     if delivery.sealed is None:
         return delivery.url
     try:
-        return ports.seal.unseal(delivery.sealed, delivery.place)
+        return ports.seal.unseal(delivery.sealed, delivery.context)
     except SlipwayError:
         return ""
 

@@ -53,7 +53,7 @@ class Delivery(_Row):
     secret: str | None = None
     sealed: str | None = None
     #: what the sealed address is bound to
-    place: str = ""
+    context: str = Field(default="", alias="place")
     #: its tries since it began, or began again; `tries` holds what became of the last of them
     try_count: int = Field(default=0, alias="attempts")
     due: AwareDatetime
@@ -140,7 +140,7 @@ def notice_of(
 
 def _deliveries(job: Job, entry: Entry, due: datetime, *, pull: bool, receipt: bool) -> tuple[Delivery, ...]:
     deliveries = [
-        Delivery(url=s.url, secret=s.secret, sealed=s.sealed, place=s.place, due=due)
+        Delivery(url=s.url, secret=s.secret, sealed=s.sealed, context=s.context, due=due)
         for s in job.notify
         if entry.state.value in s.events
     ]

@@ -16,7 +16,7 @@ ENDED = "io.slipway.sweep.ended.v1"
 def notice_of_end(sweep: JobSweep, *, at: datetime, source: str, due: datetime, pull: bool) -> Notice | None:
     """The outbox row of the end, for every receiver of the sweep's jobs; None where there is no receiver."""
     deliveries = [
-        Delivery(url=one.url, secret=one.secret, sealed=one.sealed, place=one.place, due=due)
+        Delivery(url=one.url, secret=one.secret, sealed=one.sealed, context=one.context, due=due)
         for one in sweep.notify
     ]
     deliveries += [Delivery(url=NOTICES, due=due)] if pull else []

@@ -106,7 +106,7 @@ async def test_the_frozen_body_goes_out_with_its_id_and_the_secrets_of_its_name(
 
 async def test_a_sealed_address_is_opened_at_its_place_and_never_stored(world: World, hooks: Hooks) -> None:
     sealed = world.ports.seal.seal(f"{URL}?code=canary-7", "k/notify/0")
-    after = await tried(world, delivery_of(world, url=URL, sealed=sealed, place="k/notify/0"))
+    after = await tried(world, delivery_of(world, url=URL, sealed=sealed, context="k/notify/0"))
     assert hooks.posts[0][0] == f"{URL}?code=canary-7"
     assert "canary-7" not in after.model_dump_json()
 

@@ -19,13 +19,13 @@ def test_receivers_are_shown_and_sealed_and_those_of_the_settings_stand_in(world
     hidden = {"url": "https://a.example.com/x?code=canary", "secret": "team", "events": ["failed"]}
     draft = prepared(world, request({"notify": [{"url": "https://b.example.com"}, hidden]}))
     plain, sealed = draft.receivers
-    assert (plain.url, plain.sealed, plain.place, plain.secret) == (
+    assert (plain.url, plain.sealed, plain.context, plain.secret) == (
         "https://b.example.com",
         None,
         "",
         "default",
     )
-    assert (sealed.place, sealed.secret, sealed.events) == ("k/notify/1", "team", ("failed",))
+    assert (sealed.context, sealed.secret, sealed.events) == ("k/notify/1", "team", ("failed",))
     assert sealed.sealed is not None
     assert world.ports.seal.unseal(sealed.sealed, "k/notify/1") == hidden["url"]
     assert "canary" not in sealed.url
