@@ -29,6 +29,8 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ("settings", "wrong"): warn("app", "something refuses what its settings say", "read its log"),
     ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
 }
+#: Health calls that misconfigured, too; a new deployment is so, and works.
+_NO_CLUSTER = warn("cluster", "the app connects none, so jobs wait", "name one in SLIPWAY_CLUSTERS")
 _COUNTED = {"unreadable": "rows that cannot be read", "parked": "jobs that wait for a repair of it"}
 
 
@@ -50,7 +52,10 @@ async def check(options: Options) -> list[Finding]:
         findings.append(clock(answer.ahead))
     if findings[0].outcome == "fail":  # the key is not sent where others could read it
         return findings
-    return [*findings, *await _behind_the_key(deployment)]
+    more = await _behind_the_key(deployment)
+    if _NO_CLUSTER in more:
+        findings = [one for one in findings if one != _BAD["engine", "misconfigured"]]
+    return [*findings, *more]
 
 
 def clock(ahead: float) -> Finding:
@@ -117,7 +122,7 @@ async def _behind_the_key(deployment: Deployment) -> list[Finding]:
             clusters = await api.clusters()
         except Failure as failure:
             return [*findings, fail("cluster", str(failure))]
-    return [*findings, *map(_cluster, clusters)]
+    return [*findings, *(map(_cluster, clusters) if clusters else (_NO_CLUSTER,))]
 
 
 def _cluster(cluster: Mapping[str, Any]) -> Finding:

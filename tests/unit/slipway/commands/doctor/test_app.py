@@ -99,6 +99,20 @@ async def test_each_part_that_an_app_complains_of_is_a_line_with_a_remedy(
     assert text in line.text
 
 
+async def test_an_app_that_connects_no_cluster_works_and_says_that_jobs_wait() -> None:
+    """So is a new deployment: its health names the missing cluster as it does a refused one."""
+    findings = await findings_of(app({"engine": "misconfigured"}, clusters=()))
+
+    assert outcomes(findings)["cluster"] == "warn"
+    assert [one for one in findings if one.outcome == "fail"] == []
+
+
+async def test_an_app_without_a_cluster_whose_storage_is_silent_does_not_work() -> None:
+    findings = await findings_of(app({"engine": "misconfigured", "storage": "does not answer"}, clusters=()))
+
+    assert [one.text for one in findings if one.outcome == "fail"] == ["its storage account does not answer"]
+
+
 async def test_a_wrong_key_is_a_failure_that_names_the_remedy_and_not_the_key() -> None:
     findings = await findings_of(app(), key="topsecret")
 
