@@ -20,6 +20,11 @@ CLUSTERS: Mapping[str, Kind] = MappingProxyType(
         "slurm": Kind(
             title="Slurm", words="a Slurm cluster", module="local.clusters.slurm", needs_programs=True
         ),
+        "batch": Kind(
+            title="Azure Batch",
+            words="the emulator of Azure Batch",
+            module="local.clusters.batch",
+        ),
     }
 )
 #: The one that needs nothing but this repository.

@@ -21,7 +21,7 @@ async def start(cluster_options: ClusterOptions) -> AsyncIterator[Running]:
     async with slurm(options) as cluster:
 
         def serving() -> AbstractAsyncContextManager[None]:
-            from local.slurm.containers import mirrored  # loads the storage SDK
+            from local.mirrored import mirrored  # loads the storage SDK
 
             return mirrored(cluster.shared, cluster_options.storage.connection_string, (DATA, SCRIPTS))
 

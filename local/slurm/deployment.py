@@ -5,8 +5,8 @@ from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
 
+from local.mirrored import directory
 from local.slurm.cluster import Slurm
-from local.slurm.containers import directory
 
 #: The mount of every job for what it writes, as the share `logs` is on a Batch AI cluster.
 LOGS = "logs"

@@ -68,12 +68,13 @@ class Attempts:
         since = (self._looked or now - _FIRST) - _OVERLAP
         listed = [one async for one in self._tasks.listed(since)]
         self._looked = now
-        await self._pool.scale(demand(nodes_of(one.task) for one in listed if not one.is_over))
+        sizes = [nodes_of(one.task) for one in listed if not one.is_over]
+        view = await self._lately.now(self._cluster.name, _GOOD) if sizes else None
+        if sizes:
+            await self._pool.scale(demand(sizes))
         swept = [one for one in listed if one.is_over and one.name.startswith(_FORGET)]
         await each(swept, self._tasks.delete)
         by_name = {one.name: one for one in listed}
-        waits = any(one.task.get("state") == "active" for one in listed)
-        view = await self._lately.now(self._cluster.name, _GOOD) if waits else None
 
         async def one(target: Target) -> Observation | None:
             task = by_name.get(target.name.lower()) or await self._tasks.find(target)
@@ -116,7 +117,7 @@ class Attempts:
     async def _clear(self, targets: Iterable[Target]) -> bool:
         layout = self._cluster.layout
         attempts = [[layout.attempt(target), target.token] for target in targets]
-        plan = json.dumps({"attempts": attempts, "outputs": layout.shared, "ends": ""})
+        plan = json.dumps({"attempts": attempts, "outputs": layout.shared, "ends": self._cluster.ends})
         # One name at a time: what runs already is not added again.
         return await self._tasks.add(forgetting(self._cluster, self._next_name(), plan))
 

@@ -53,6 +53,8 @@ class BatchCluster:
     mounts: Mapping[str, str] = field(default_factory=dict)
     #: directory of the nodes → where this app sees it
     reads: Mapping[str, str] = field(default_factory=dict)
+    #: a directory in a mounted blob container, for the records of runs that are over; "" for none
+    ends: str = ""
     #: whether the sweep writes the pool's autoscale formula
     scales: bool = True
     #: nodes that stay when there is nothing to do
@@ -115,6 +117,7 @@ def _check(cluster: BatchCluster, place: str) -> None:
         text = f"its Batch jobs bear its name: use at most {_LONGEST_NAME} letters, digits, '-' and '_'"
         raise Misconfigured(f"{place}: {text}")
     paths = [cluster.shared, cluster.mount_root, cluster.temporary, *cluster.mounts.values(), *cluster.reads]
+    paths += [cluster.ends] if cluster.ends else []
     for path in paths:
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
             raise Misconfigured(f"{place}: {path!r} is not an absolute path")

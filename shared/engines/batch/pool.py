@@ -10,14 +10,15 @@ from typing import Any
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, Misconfigured
 from shared.engines.batch.cluster import BatchCluster
-from shared.engines.batch.pools import view
+from shared.engines.batch.pools import target_of, view
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
 from shared.engines.batch.wire.client import BatchClient
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two formulas: the service refuses more.
-_PAUSE = 30.0
+#: Seconds between two formulas: the service refuses more. And after which one is written again that has not
+#: led to enough nodes: the service looks at it then, and else every five minutes.
+_PAUSE, _AGAIN = 30.0, 60.0
 
 
 class Pool:
@@ -27,6 +28,8 @@ class Pool:
         self._cluster, self._client, self._clock = cluster, client, clock
         #: the formula that the pool has, as far as that is known, and when one was written last
         self._formula, self._written = "", float("-inf")
+        #: the number of nodes that it grows or shrinks to
+        self._target = 0
         #: what was wrong with the last one
         self._trouble = ""
 
@@ -39,13 +42,21 @@ class Pool:
             if one.get("poolId") == name:
                 counts = one
         self._formula = str(pool.get("autoScaleFormula") or "") if pool.get("enableAutoScale") else ""
+        self._target = target_of(pool)
         current = view(self._cluster, pool, counts)
         return replace(current, errors=(*current.errors, self._trouble)) if self._trouble else current
 
     async def scale(self, demand: Demand) -> None:
-        """Write the formula for what its tasks need, if it has another one. It fails no job."""
+        """Write the formula for what its tasks need, if the pool has another one, or too few nodes come.
+
+        It fails no job.
+        """
         text = formula(self._cluster, demand)
-        if not self._cluster.scales or text == self._formula or self._clock() < self._written + _PAUSE:
+        has_changed = text != self._formula
+        is_short = self._target < min(demand.total, self._cluster.max_nodes)
+        if not self._cluster.scales or not (has_changed or is_short):
+            return
+        if self._clock() < self._written + (_PAUSE if has_changed else _AGAIN):
             return
         self._written = self._clock()
         try:

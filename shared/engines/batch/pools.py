@@ -44,7 +44,7 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
             if word.lower() in _STATES:
                 states[_STATES[word.lower()]] += int(number)
     nodes = int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
-    target = int(pool.get("targetDedicatedNodes") or 0) + int(pool.get("targetLowPriorityNodes") or 0)
+    target = target_of(pool)
     scales = bool(pool.get("enableAutoScale"))
     return ClusterView(
         name=cluster.name,
@@ -59,6 +59,11 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
         priority="lowpriority" if cluster.spot else "dedicated",
         facts=cluster.facts,
     )
+
+
+def target_of(pool: Mapping[str, Any]) -> int:
+    """The number of nodes that a pool grows or shrinks to."""
+    return int(pool.get("targetDedicatedNodes") or 0) + int(pool.get("targetLowPriorityNodes") or 0)
 
 
 def errors(pool: Mapping[str, Any]) -> list[str]:

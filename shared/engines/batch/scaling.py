@@ -1,7 +1,7 @@
 """The autoscale formula of a pool: from zero, with room for the tasks that need several nodes. Pure.
 
-The service's metrics count tasks, not their nodes; and it looks every five minutes, or when a formula is
-written. So the nodes that tasks with several nodes take are written into the formula by the sweep.
+The service counts tasks, not their nodes; so a sweep writes into the formula how many nodes those with many
+take. It asks for nodes only while tasks wait or run: they go also when nothing sweeps any more.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ wideNodes = {nodes};
 samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);
 latest = max(0, $PendingTasks.GetSample(1));
 pending = samples < 70 ? latest : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));
-wanted = max({least}, wideNodes + max(0, pending - wideTasks));
-{target} = min({most}, wanted);
+wanted = pending > 0 ? max(1, wideNodes + max(0, pending - wideTasks)) : 0;
+{target} = min({most}, max({least}, wanted));
 {other} = 0;
 $NodeDeallocationOption = taskcompletion;
 """
@@ -29,30 +29,27 @@ $NodeDeallocationOption = taskcompletion;
 
 @dataclass(frozen=True)
 class Demand:
-    """What the unfinished tasks of a cluster need: how many have several nodes, and those."""
+    """What unfinished tasks need: nodes in all; how many tasks have several nodes, and these nodes."""
 
-    tasks: int = 0
-    nodes: int = 0
-    #: whether there is any task
-    any: bool = False
+    total: int = 0
+    wide_tasks: int = 0
+    wide_nodes: int = 0
 
 
 def demand(sizes: Iterable[int]) -> Demand:
     """The demand of unfinished tasks, by the number of nodes of each."""
     every = list(sizes)
     wide = [size for size in every if size > 1]
-    return Demand(len(wide), sum(wide), bool(every))
+    return Demand(sum(every), len(wide), sum(wide))
 
 
 def formula(cluster: BatchCluster, needed: Demand) -> str:
     """The formula that the pool should have now."""
     dedicated, spot = "$TargetDedicatedNodes", "$TargetLowPriorityNodes"
-    # A first node at once: the formula changes when the first task comes, and so is evaluated.
-    least = max(cluster.min_nodes, int(needed.any))
     return _FORMULA.format(
-        tasks=needed.tasks,
-        nodes=min(needed.nodes, cluster.max_nodes),
-        least=least,
+        tasks=needed.wide_tasks,
+        nodes=min(needed.wide_nodes, cluster.max_nodes),
+        least=cluster.min_nodes,
         most=cluster.max_nodes,
         target=spot if cluster.spot else dedicated,
         other=dedicated if cluster.spot else spot,

@@ -50,10 +50,11 @@ def hosts() -> int:
         sys.stderr.write(f"{len(agents)} of {count} nodes answer\n")
         return 1
     agents = sorted(agents, key=lambda agent: (agent["node"] != own, agent["node"]))[:count]
-    # Nodes that are processes of one machine have one address.
     if len({agent["address"] for agent in agents}) < count:
-        for agent in agents:
-            agent["name"] = agent["node"]
+        # They are processes of one machine, which has each of the addresses that the scheduler gave them.
+        addresses = os.environ.get("AZ_BATCH_HOST_LIST", "").split(",")
+        for number, agent in enumerate(agents):
+            agent["name"] = addresses[number] if len(set(addresses)) == count else agent["node"]
     Path(_working(), LIST).write_text(json.dumps(agents))
     sys.stdout.write("".join(agent.get("name", agent["address"]) + "\n" for agent in agents))
     return 0

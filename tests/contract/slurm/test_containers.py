@@ -13,7 +13,7 @@ from azure.storage.blob.aio import ContainerClient
 
 from local.azurite import Azurite
 from local.mirror import MirrorError
-from local.slurm.containers import directory, mirrored
+from local.mirrored import directory, mirrored
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -39,5 +39,6 @@ def site(cluster: BatchCluster, order: Order) -> Site:
         path=cluster.path,
         gpus=cluster.gpus,
         links=tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None),
+        ends=cluster.ends,
         longest=cluster.longest,
     )

@@ -76,6 +76,12 @@ def test_the_node_that_asks_is_the_first_and_only_nodes_that_answer_count(nodes:
     assert nodes.run("hosts", node="n1").stdout.split() == ["n1", "n0"]
 
 
+def test_nodes_of_one_machine_go_by_the_addresses_that_the_scheduler_gave_them(nodes: Nodes) -> None:
+    listed = {"AZ_BATCH_HOST_LIST": "127.0.0.2,127.0.0.3"}
+    assert nodes.run("hosts", **listed).stdout.split() == ["127.0.0.2", "127.0.0.3"]
+    assert nodes.run("rsh", "127.0.0.3", "echo", "$AZ_BATCH_NODE_ID").stdout == "n1\n"
+
+
 def test_ranks_are_spread_in_blocks_with_the_caller_s_environment(nodes: Nodes) -> None:
     nodes.run("hosts")
 

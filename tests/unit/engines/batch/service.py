@@ -138,13 +138,17 @@ CLUSTER = BatchCluster(
 
 
 @asynccontextmanager
-async def engine(service: Service, now: float = 0.0, **options: Any) -> AsyncIterator[BatchEngine]:
-    """An engine for the cluster `gpu`, whose account the service is."""
+async def engine(
+    service: Service, now: float | list[float] = 0.0, **options: Any
+) -> AsyncIterator[BatchEngine]:
+    """An engine for the cluster `gpu`, whose account the service is; `now` may be a list that changes."""
     async with account(service.answer) as running:
         service.account = running
         values = {name: getattr(CLUSTER, name) for name in ("pool", "shared", "max_nodes", "gpus")}
         cluster = BatchCluster("gpu", **{**values, "url": running.url, **options})
-        result = BatchEngine({"gpu": cluster}, {"gpu": KEY}, clock=lambda: now)
+        result = BatchEngine(
+            {"gpu": cluster}, {"gpu": KEY}, clock=lambda: now[0] if isinstance(now, list) else now
+        )
         try:
             yield result
         finally:

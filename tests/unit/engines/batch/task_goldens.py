@@ -21,6 +21,7 @@ WIDE = replace(
         "https://acct.file.core.windows.net/data": "/mnt/batch/tasks/fsmounts/data",
         "acct/scripts": "/mnt/batch/tasks/fsmounts/scripts",
     },
+    ends="/mnt/batch/tasks/fsmounts/scripts/.slipway/ends",
     max_wall_clock="PT12H",
 )
 #: Everything that a job may have.

@@ -192,27 +192,71 @@ async def test_records_are_removed_by_a_small_task_once_there_is_a_node(tmp_path
     assert service.jobs == {"gpu-normal": {}, "gpu-low": {}}, "the small task is removed as well"
 
 
+FORMULAS = ["POST /pools/t4/enableautoscale", "POST /pools/t4/evaluateautoscale"]
+
+
 async def test_the_pool_gets_a_formula_for_its_tasks_once() -> None:
-    service = Service()
-    async with engine(service, NOON) as batch:
+    service, now = Service(), [NOON]
+    async with engine(service, now) as batch:
         await batch.submit(order(**WIDE))
-        for _ in range(2):
+        await batch.status("gpu", [])
+        service.pool["targetDedicatedNodes"] = 3
+        for _ in range(3):
+            now[0] += 61
             await batch.status("gpu", [])
 
     assert "wideNodes = 3;" in service.pool["autoScaleFormula"]
     assert service.pool["autoScaleEvaluationInterval"] == "PT5M"
-    assert service.calls("POST /pools") == [
-        "POST /pools/t4/enableautoscale",
-        "POST /pools/t4/evaluateautoscale",
-    ]
+    assert service.calls("POST /pools") == FORMULAS
+
+
+async def test_a_formula_is_written_again_while_too_few_nodes_come_but_not_at_once() -> None:
+    service, now = Service(), [NOON]
+    async with engine(service, now) as batch:
+        await batch.submit(order())
+        counts = []
+        for seconds in (0, 31, 31, 31):
+            now[0] += seconds
+            await batch.status("gpu", [])
+            counts.append(len(service.calls("POST /pools")))
+
+    assert counts == [2, 2, 4, 4]
+
+
+async def test_another_demand_waits_until_the_service_takes_another_formula() -> None:
+    service, now = Service(), [NOON]
+    async with engine(service, now) as batch:
+        await batch.submit(order(**WIDE))
+        await batch.status("gpu", [])
+        service.pool["targetDedicatedNodes"] = 4
+        service.end("digits-abc-1", exitCode=0)
+        await batch.submit(order("digits-abc-2", "j_abc.2"))
+        counts = []
+        for seconds in (29, 1):
+            now[0] += seconds
+            await batch.status("gpu", [])
+            counts.append(len(service.calls("POST /pools")))
+
+    assert counts == [2, 4]
+    assert "wideNodes = 0;" in service.pool["autoScaleFormula"]
+
+
+async def test_where_nothing_is_to_do_the_pool_is_left_alone() -> None:
+    service = Service()
+    async with engine(service, NOON) as batch:
+        await batch.status("gpu", [])
+
+    assert [call for call in service.calls() if "pools" in call] == []
 
 
 async def test_a_formula_that_cannot_be_evaluated_is_why_jobs_wait() -> None:
     message = {"name": "Message", "value": "Line 1, Col 1: Undefined symbol: x"}
     wrong = {"code": "AutoScalingFormulaEvaluationError", "values": [message]}
-    service = Service(evaluation={"error": wrong})
-    async with engine(service, NOON) as batch:
+    service, now = Service(evaluation={"error": wrong}), [NOON]
+    async with engine(service, now) as batch:
         await batch.submit(order())
+        await batch.status("gpu", [])
+        now[0] += 31
         observed = await batch.status("gpu", [order().target])
 
     reason = observed["digits-abc-1"].why
@@ -224,8 +268,11 @@ async def test_a_formula_that_cannot_be_evaluated_is_why_jobs_wait() -> None:
 async def test_a_pool_that_may_not_be_scaled_fails_no_sweep(status: int) -> None:
     code = {403: "InsufficientAccountPermissions", 503: "TooManyEnableAutoScaleRequests"}[status]
     service = Service(fail={"POST /pools/t4/enableautoscale": (status, error(code))})
-    async with engine(service, NOON) as batch:
+    now = [NOON]
+    async with engine(service, now) as batch:
         await batch.submit(order())
+        await batch.status("gpu", [])
+        now[0] += 31
         observed = await batch.status("gpu", [order().target])
 
     reason = observed["digits-abc-1"].why

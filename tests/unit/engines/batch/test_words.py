@@ -145,10 +145,10 @@ def test_a_view_has_nodes_of_both_kinds_and_its_own_bounds() -> None:
     assert (fixed.minimum, fixed.maximum) == (3, 3)
 
 
-def test_the_demand_of_tasks_are_the_nodes_of_the_wide_ones_and_whether_there_is_any() -> None:
+def test_the_demand_of_tasks_is_their_nodes_and_those_of_the_wide_ones() -> None:
     assert demand([]) == Demand()
-    assert demand([1, 1]) == Demand(any=True)
-    assert demand([1, 3, 2]) == Demand(2, 5, any=True)
+    assert demand([1, 1]) == Demand(2)
+    assert demand([1, 3, 2]) == Demand(6, 2, 5)
 
 
 def test_a_formula_has_room_for_wide_tasks_and_no_more_than_the_cluster_may_have() -> None:
@@ -159,15 +159,14 @@ def test_a_formula_has_room_for_wide_tasks_and_no_more_than_the_cluster_may_have
         "latest = max(0, $PendingTasks.GetSample(1));\n"
         "pending = samples < 70 ? latest"
         " : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));\n"
-        "wanted = max(1, wideNodes + max(0, pending - wideTasks));\n"
-        "$TargetDedicatedNodes = min(4, wanted);\n"
+        "wanted = pending > 0 ? max(1, wideNodes + max(0, pending - wideTasks)) : 0;\n"
+        "$TargetDedicatedNodes = min(4, max(0, wanted));\n"
         "$TargetLowPriorityNodes = 0;\n"
         "$NodeDeallocationOption = taskcompletion;\n"
     )
 
 
-def test_a_formula_of_spot_nodes_asks_for_those_and_for_none_where_nothing_is_to_do() -> None:
-    text = formula(replace(CLUSTER, spot=True), demand([]))
+def test_a_formula_of_spot_nodes_asks_for_those_and_keeps_the_fewest_that_stay() -> None:
+    text = formula(replace(CLUSTER, spot=True, min_nodes=2), demand([]))
 
-    assert "$TargetLowPriorityNodes = min(4, wanted);\n$TargetDedicatedNodes = 0;" in text
-    assert "wanted = max(0, wideNodes" in text
+    assert "$TargetLowPriorityNodes = min(4, max(2, wanted));\n$TargetDedicatedNodes = 0;" in text

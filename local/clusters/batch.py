@@ -1,0 +1,79 @@
+"""The emulator of Azure Batch as the cluster of the stack: a pool from zero, with a shared directory."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+
+from local.azurebatch.settings import ACCOUNT as BATCH_ACCOUNT
+from local.azurebatch.settings import KEY
+from local.azurite import ACCOUNT
+from local.clusters.kind import DATA, LOGS, NAME, SCRIPTS, ClusterOptions, Running
+from local.node_python import node_python
+
+_SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: How often formulas are evaluated here; Azure takes five minutes.
+_EVALUATED = "2"
+
+
+@asynccontextmanager
+async def start(options: ClusterOptions) -> AsyncIterator[Running]:
+    """Run it as a child, which the stack stops. Raises StartError."""
+    folder = options.data / "azurebatch"
+    shared = folder / "shared"
+    python = await node_python(folder / "python")
+    url = await options.launch(
+        "emulator",
+        "local.azurebatch",
+        f"--port={options.port}",
+        f"--data={folder / 'emulator'}",
+        f"--autoscale-seconds={_EVALUATED}",
+        *options.arguments,
+    )
+
+    def serving() -> AbstractAsyncContextManager[None]:
+        from local.mirrored import mirrored  # loads the storage SDK
+
+        return mirrored(shared, options.storage.connection_string, (DATA, SCRIPTS))
+
+    yield Running(
+        url=url,
+        settings={
+            "SLIPWAY_CLUSTER": NAME,
+            "SLIPWAY_CLUSTERS": json.dumps({NAME: _cluster(url, shared, python, options.nodes)}),
+            "SLIPWAY_BATCH_KEYS": json.dumps({NAME: KEY}),
+        },
+        connection_string=options.storage.connection_string,
+        serving=serving,
+    )
+
+
+def _cluster(url: str, shared: Path, python: Path, nodes: int) -> dict[str, object]:
+    """What a person would write for a pool whose nodes mount these directories."""
+    mount_root = shared / "mounts"
+    containers = {name: shared / "blobs" / name / "files" for name in (SCRIPTS, DATA)}
+    for directory in (mount_root / LOGS, shared / "slipway", shared.parent / "nodes"):
+        directory.mkdir(parents=True, exist_ok=True)
+    if not (mount_root / DATA).is_symlink():
+        (mount_root / DATA).symlink_to(containers[DATA])
+    return {
+        "engine": "batch",
+        "url": url,
+        "account": BATCH_ACCOUNT,
+        "pool": "nodes",
+        "shared": str(shared / "slipway"),
+        "mountRoot": str(mount_root),
+        "mounted": [LOGS, DATA],
+        "temporary": str(shared.parent / "nodes"),
+        "path": f"{python}:{_SYSTEM}",
+        "maxNodes": nodes,
+        "mounts": {
+            f"https://{ACCOUNT}.file.core.windows.net/{LOGS}": str(mount_root / LOGS),
+            **{f"{ACCOUNT}/{name}": str(directory) for name, directory in containers.items()},
+        },
+        "reads": {str(shared): str(shared)},
+        # Hidden there, so that no drop is seen in it.
+        "ends": str(containers[SCRIPTS] / ".slipway" / "ends"),
+    }
