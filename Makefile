@@ -24,7 +24,7 @@ APART = $(ON_SLURM) tests/browser
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm)
+demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm or batch)
 	@$(RUN)/slipway demo --cluster $(CLUSTER)
 
 up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (UP_FLAGS=--any-ports where its ports are taken)
