@@ -235,7 +235,7 @@ class Fence:
 
 
 def modified(status: os.stat_result) -> float:
-    """When a file was changed, Unix time; who wrote it may have said any year, and no date holds them all."""
+    """When a file was changed, Unix time; its author may have set any year, and no date holds them all."""
     return min(max(0.0, status.st_mtime), _LATEST)
 
 

@@ -20,7 +20,7 @@ class Accounting:
 
 
 def slurm_conf_lines(accounting: Accounting, munge: Path) -> list[str]:
-    """What slurm.conf says of it. It keeps the comment of a job, by which we recognise ours."""
+    """The lines of slurm.conf about it. It keeps the comment of a job, by which we recognise ours."""
     return [
         "AccountingStorageType=accounting_storage/slurmdbd",
         "AccountingStorageHost=127.0.0.1",

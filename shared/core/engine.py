@@ -59,7 +59,7 @@ class Why:
 
 @dataclass(frozen=True)
 class Observation:
-    """What an engine says of one attempt, in our words."""
+    """What an engine says about one attempt, in our words."""
 
     state: JobState
     reason: Reason | None = None
@@ -290,7 +290,7 @@ class Engine(Protocol):
         """The cluster as it is now."""
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """What its jobs with those resources can count on, as it said lately; nothing while it is silent.
+        """What its jobs with those resources can count on, by its latest report; nothing while it is silent.
 
         It raises no error of the cluster, and asks now and then only, however many jobs come.
         """

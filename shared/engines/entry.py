@@ -1,4 +1,4 @@
-"""What an engine says of itself to the registry, and what it gives back when its clusters are configured."""
+"""What the registry knows of an engine, and what it gives back when its clusters are configured."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Entry:
     earlier: tuple[str, ...] = ()
 
     def configure(self, options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-        """Read its clusters: `options` holds what SLIPWAY_CLUSTERS says of them, by name.
+        """Read its clusters: `options` holds what SLIPWAY_CLUSTERS says about them, by name.
 
         Raises Misconfigured with the place of a mistake.
         """

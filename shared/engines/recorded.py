@@ -1,4 +1,4 @@
-"""What the program on the nodes says of a run that ended: its record, and its exit codes. Pure."""
+"""What the program on the nodes says about a run that ended: its record, and its exit codes. Pure."""
 
 from __future__ import annotations
 

@@ -46,7 +46,7 @@ class Accepted:
 async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None = None) -> Accepted:
     """Record the job, or its rejection, and try one submission within the deadline.
 
-    `drafted`: what `draft_of` said of it. Raises Misuse when the key is taken by another payload, Unavailable
+    `drafted`: its draft, by `draft_of`. Raises Misuse when the key is taken by another payload, Unavailable
     when storage does not answer.
     """
     key, draft = drafted or draft_of(ports, candidate, await cluster_for(ports, candidate.request))

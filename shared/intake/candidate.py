@@ -61,7 +61,7 @@ class KeyedDraft(NamedTuple):
 def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> KeyedDraft:
     """What makes two candidates the same, as records keep it; and the document, ready to record. No I/O.
 
-    `cluster` is what `cluster_for` says of it.
+    `cluster` is what `cluster_for` says about it.
     """
     key = key_of(candidate.source, candidate.key)
     folder = candidate.drop.folder if candidate.drop else None

@@ -1,4 +1,4 @@
-"""facts: the cluster that a request is for, with what it said of itself lately.
+"""facts: the cluster that a request is for, with what it reported about itself lately.
 
 The engine caches the answers, so this queries a cluster now and then, not for each job.
 """
@@ -48,6 +48,6 @@ def cluster_of(ports: Ports, document: Any) -> Cluster | None:
 
 
 def cluster_member(request: Request) -> Any:
-    """What its document says of the cluster; None where it says nothing."""
+    """What its document says about the cluster; None where it says nothing."""
     properties = (request.document or {}).get("properties")
     return properties.get("cluster") if isinstance(properties, dict) else None

@@ -24,7 +24,7 @@ def problems_as_json(problems: Iterable[Problem]) -> list[dict[str, Any]]:
 def as_json(
     problems: Iterable[Problem], *, valid: bool, notes: Sequence[str] = (), file: str = ""
 ) -> dict[str, Any]:
-    """What `POST /api/validate` answers, and `slipway validate --format json` says of each file."""
+    """What `POST /api/validate` answers, and `slipway validate --format json` says about each file."""
     named = {"file": file} if file else {}
     return {**named, "valid": valid, "problems": problems_as_json(problems), "notes": list(notes)}
 

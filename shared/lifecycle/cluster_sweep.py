@@ -31,7 +31,7 @@ _BULK = 256
 
 @dataclass(frozen=True)
 class ClusterSweep:
-    """What one sweep did with the jobs of one cluster; `moved` were looked into because of what it said."""
+    """What one sweep did with the jobs of one cluster; `moved` were looked into because of its report."""
 
     cluster: str
     reached: bool

@@ -64,7 +64,7 @@ async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored
 
 @timed("slipway.submit")
 async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = None) -> Stored:
-    """Call the engine once, within the deadline, and record what it said. Engine errors never leave here.
+    """Call the engine once, within the deadline, and record its answer. Engine errors never leave here.
 
     `accepted` is the document as it was recorded; it is read if the caller does not have it.
     """

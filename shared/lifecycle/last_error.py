@@ -14,7 +14,7 @@ from shared.delivery.last_lines import error_line, read_end_soon
 
 #: Seconds. After some failures in a row no job of the cluster waits for its line any more, for a while.
 _PATIENCE = 1.0
-#: Why a job failed whose own programs have said more.
+#: Why a job failed whose own programs have written more.
 _OWN = (Reason.USER, Reason.PREPARATION)
 
 

@@ -1,7 +1,7 @@
 """retry: whether a failed attempt is followed by another one. Pure.
 
 Two budgets, by whose fault it was: a preempted node costs a person nothing of what they allowed for their own
-bugs. Attempts never overlap: a new one starts only after the cluster has said that the last one ended.
+bugs. Attempts never overlap: a new one starts only after the cluster has reported the end of the last one.
 """
 
 from __future__ import annotations

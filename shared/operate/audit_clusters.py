@@ -74,7 +74,7 @@ class _Observed(NamedTuple):
 
 
 async def _observations(ports: Ports, targets: Iterable[Target], report: Audit) -> _Observed:
-    """What each cluster says of these attempts; one that does not answer is noted in the report."""
+    """What each cluster says about these attempts; one that does not answer is noted in the report."""
     groups: dict[tuple[str, str], list[Target]] = defaultdict(list)
     for target in targets:
         groups[target.engine, target.cluster].append(target)

@@ -1,4 +1,4 @@
-"""A setting: what the table says of each, the bounds of its kind, and how its text is read.
+"""A setting: what the table says about each, the bounds of its kind, and how its text is read.
 
 Comes in: the values of the environment. Goes out: rows of the table, typed values, and errors that name the
 setting. `shared.settings` adds the engines' rows and reads the whole.

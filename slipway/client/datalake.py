@@ -153,7 +153,7 @@ class DataLake:
 
 
 def _md5_of(blob: "BlobProperties") -> bytes:
-    """As the one who wrote it has said; empty where they have not."""
+    """As its writer set it; empty where it did not."""
     return bytes(blob.content_settings.content_md5 or b"")
 
 

@@ -69,7 +69,7 @@ def environment(data: Path) -> Environment:
 
 
 def _check_emulator(data: Path) -> None:
-    """Whether the emulator listens where it said. Raises Failure."""
+    """Whether the emulator listens at its address. Raises Failure."""
     port = _read(emulator_folder(data) / "https.json")["port"]
     try:
         socket.create_connection(("127.0.0.1", port), timeout=_PATIENCE).close()

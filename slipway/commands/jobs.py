@@ -40,13 +40,13 @@ def standing(job: Mapping[str, Any]) -> str:
 
 
 def rejection(job: Mapping[str, Any]) -> str:
-    """What is said of a job that never ran, because of its document."""
+    """The message about a job that never ran, because of its document."""
     first = f": {job['lastError']}" if job.get("lastError") else ""
     return f"{job['id']} was rejected, so it never ran{first}; what is wrong: slipway show {job['id']}"
 
 
 def unmeant(job: Mapping[str, Any]) -> str:
-    """What is said of a job, or a sweep, whose name no command takes for it; "" for any other."""
+    """The message about a job, or a sweep, whose name no command takes for it; "" for any other."""
     name = str(job.get("name", ""))
     if name == "last":
         return f"`last` always means the latest, so ask for this one by its id: {job['id']}"
@@ -86,7 +86,7 @@ def _switch(answer: Mapping[str, Any]) -> list[str]:
 def show(
     answer: Answer, rows: Callable[[Answer], Sequence[str]], *, as_json: bool, colour: bool = False
 ) -> None:
-    """Print the answer of the API: as JSON, or as a table, whose rows may have colours if so said."""
+    """Print the answer of the API: as JSON, or as a table, whose rows may be coloured."""
     if as_json:
         put_json(answer)
     else:
@@ -94,7 +94,7 @@ def show(
 
 
 def why(job: Mapping[str, Any], *, utc: bool = False) -> str:
-    """What it waits for and since when; else why it failed, or what is said of it, with its exit code."""
+    """What it waits for and since when; else why it failed, or the message about it, with its exit code."""
     if waiting := job.get("waiting"):
         return f"{waiting['text']} ({waiting['word']}, since {moment(waiting['since'], utc=utc)})"
     if job.get("lastError"):

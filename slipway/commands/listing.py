@@ -72,7 +72,7 @@ def jobs(
 
 
 def _none(conditions: Mapping[str, str]) -> str:
-    """What is said where no job is listed."""
+    """The message where no job is listed."""
     if conditions.keys() == {"after"}:
         return "there are no more jobs"
     return "no job fits these conditions; `slipway jobs` lists all" if conditions else "there are no jobs"

@@ -21,7 +21,7 @@ class ShellSettings:
     others: tuple[str, ...]
 
     def lines(self) -> list[str]:
-        """What is to be said about them."""
+        """The message about them."""
         lines = []
         if self.values:
             lines.append(f"settings of the environment: {', '.join(sorted(self.values))}")

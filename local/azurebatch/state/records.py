@@ -90,7 +90,7 @@ class Autoscale(BaseModel):
 
 
 class Pool(Record):
-    """A pool. `document` is what a caller said of it, `made` how many nodes it has had."""
+    """A pool. `document` is what a caller sent, `made` how many nodes it has had."""
 
     document: Document
     deleting: bool = False

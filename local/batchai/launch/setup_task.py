@@ -26,7 +26,7 @@ async def prepare(
 ) -> Fault | None:
     """Mount and set up; the reason if the node cannot be used. Cancelling ends the setup task."""
     fault = await _prepare(cluster, node_id, settings, mounter, launcher)
-    # All nodes of a cluster share its errors: each says of which node it is.
+    # All nodes of a cluster share its errors: each names its node.
     return fault and fault.model_copy(update={"details": {"nodeId": node_id} | fault.details})
 
 

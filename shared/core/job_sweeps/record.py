@@ -87,7 +87,7 @@ class JobSweep(BaseModel):
         return job_id(self.job_key(index), 1)
 
     def member(self, index: int, values: Mapping[str, Any]) -> Member:
-        """What the record of one of its jobs says of it."""
+        """What the record of one of its jobs says about it."""
         return Member(id=self.id, index=index, parallel=self.parallel, values=dict(values))
 
     @property

@@ -39,7 +39,7 @@ from shared.engines.recent import Lately
 from shared.engines.records import Records
 from shared.jobspec import JobSpec, JsonObject, Problem
 
-#: Seconds for which what a pool says of itself is good.
+#: Seconds for which what a pool says about itself is good.
 _GOOD = 300.0
 #: What numbers the runs of a job, as people are shown it.
 _RUN = "<id of the first node of the run>"

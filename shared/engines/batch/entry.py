@@ -1,4 +1,4 @@
-"""What the registry says of Azure Batch, and its setting."""
+"""What the registry says about Azure Batch, and its setting."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ class Calls:
                 page = parse(await self._body(url))
             except ResourceNotFoundError as error:
                 if names_ours(error):
-                    raise  # nothing can be said of any job
+                    raise  # nothing is known about any job
                 return
             yield page["value"]
             url = page.get("nextLink")

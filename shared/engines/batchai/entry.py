@@ -1,4 +1,4 @@
-"""What the registry says of Batch AI, and its settings."""
+"""What the registry says about Batch AI, and its settings."""
 
 from __future__ import annotations
 

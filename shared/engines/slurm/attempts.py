@@ -94,7 +94,7 @@ class Attempts:
         if not rest:
             return quick
         pending = [t for t in targets if t.name in quick and quick[t.name].state is JobState.QUEUED]
-        # What is on the way anyway says of all that wait why they do.
+        # A list that is fetched anyway says why each of them waits.
         rest, self._listed = rest + pending, self._clock()
         since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, rest, since)
@@ -110,7 +110,7 @@ class Attempts:
         return {copy.name: copy.token for copy in running if not state_of(copy.states, copy.name)[0].terminal}
 
     async def see(self, target: Target) -> Observation:
-        """What Slurm, or the record of the run, says of one attempt now. Raises NotFound."""
+        """What Slurm, or the record of the run, says about one attempt now. Raises NotFound."""
         since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, [target], since)
         observation = await self._observed(target, named)
@@ -136,7 +136,7 @@ class Attempts:
     async def _complain(self, answer: Answer, number: int, chosen: JsonObject) -> None:
         """A server that took the job and found fault with it may have dropped what it did not understand.
 
-        What slurmctld itself says of a job that it took is why it does not start now: a reason to wait.
+        What slurmctld itself says about a job that it took is why it does not start now: a reason to wait.
         """
         faults = [text for code, text in answer.errors if code not in SLURMCTLD]
         faults += [text for text in answer.warnings if "held" not in text.lower()]

@@ -45,7 +45,7 @@ from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from shared.engines.slurm.wire.key import Key
 from shared.jobspec import JobSpec, JsonObject, Problem, iso_duration
 
-#: Seconds for which what a cluster says of its partition and nodes is good.
+#: Seconds for which what a cluster says about its partition and nodes is good.
 _GOOD = 300.0
 #: What numbers the runs of a job, as people are shown it.
 _RUN = "<number of the Slurm job>-<times it was requeued>"

@@ -1,4 +1,4 @@
-"""What the registry says of Slurm, and its settings."""
+"""What the registry says about Slurm, and its settings."""
 
 from __future__ import annotations
 

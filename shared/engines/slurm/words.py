@@ -58,7 +58,7 @@ STATES: dict[str, Meaning] = {
 #: SIGKILL, and the last of the common signals: Slurm has higher numbers for scripts that it cannot start.
 _KILL, _LAST_SIGNAL = 9, 31
 _UNSTARTED = "nothing of it ran: a node did not boot, or the launch failed (prolog, shared directory, disk)"
-#: What the kernel, or env, says of a program that is not there or cannot be run.
+#: What the kernel, or env, says about a program that is not there or cannot be run.
 _NO_PROGRAM = frozenset({126, 127})
 _NO_PYTHON = "nothing of it ran: `path` of the cluster, which its operator sets, leads to no python3"
 

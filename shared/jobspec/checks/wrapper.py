@@ -25,7 +25,7 @@ ANSWERS = (
 _OF_JOB = JOB_PROPERTIES - {"cluster", "secrets"}
 #: The fewest answers that make a document one.
 _MANY = 3
-#: What a template says of a resource that changes how often or whether it is made.
+#: What a template writes about a resource that changes how often or whether it is made.
 _MAKING = ("copy", "condition", "dependsOn")
 #: Objects that people and programs put around a job. In the last two, the service answers lists.
 _HOLDERS = ("job", "jobs", "jobSpec", "parameters", "body", "request", "data", "items", "value")

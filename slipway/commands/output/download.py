@@ -136,7 +136,7 @@ async def fetch(
 
 
 def no_file(patterns: Sequence[str], yet: str, job_id: str) -> str:
-    """What is said of patterns of which nothing fits."""
+    """The message about patterns that match nothing."""
     named = " ".join(map(printable, patterns))
     return f"no file fits {named}{yet}; list them: slipway files {job_id} --tree"
 

@@ -1,4 +1,4 @@
-"""What a job left, looked for so that "yet" is said of a job that may still write, and of no other."""
+"""What a job left, looked for so that a message says "yet" about a job that may still write, and no other."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass

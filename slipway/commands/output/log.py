@@ -1,4 +1,4 @@
-"""`slipway log`: what a job has written, and what is to be said about it."""
+"""`slipway log`: what a job has written, and messages about it."""
 
 import asyncio
 import re
@@ -192,7 +192,7 @@ async def _print_one(
     write: Callable[[bytes], None],
 ) -> None:  # fmt: skip
     offset = offsets.setdefault(log.name, 0)
-    # What a cluster says of sizes may be late; the end of the job is the end of its files.
+    # What a cluster says about sizes may be late; the end of the job is the end of its files.
     while offset < log.size or job["state"] in ENDED:
         try:
             chunk = await patiently(partial(api.log, job["id"], offset, log.name))

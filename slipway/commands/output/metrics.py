@@ -117,7 +117,7 @@ def run(job: str, names: Sequence[str], url: str, key: str, *, follow: bool, as_
 async def read(
     api: Service, job_id: str, curves: Curves, shown: Shown, *, follow: bool, every: float = _LOOK_EVERY
 ) -> int:
-    """The exit code. What is to be said beside the numbers goes to standard error. Raises Failure."""
+    """The exit code. Messages beside the numbers go to standard error. Raises Failure."""
     job: Mapping[str, Any] = {}
     after = ""
     while True:

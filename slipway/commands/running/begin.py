@@ -98,7 +98,7 @@ class Beginning:
             return await self._own(api, self._uploaded, self._before)
 
     def interrupted(self) -> str:
-        """What is to be said after a Ctrl-C."""
+        """The message after a Ctrl-C."""
         if self._uploaded is None:
             return "not all files were uploaded, so no job begins"
         return (

@@ -151,7 +151,7 @@ async def _ordered(options: Options, url: str, key: str) -> Options:
 
 
 async def report_rejection(job_id: str, url: str, key: str) -> int:
-    """1 for a job that was rejected, which is said; else 0."""
+    """1 for a job that was rejected, which it prints; else 0."""
     async with service(url, key) as api:
         job = await patiently(lambda: api.job(job_id))
     if hint := unmeant(job):

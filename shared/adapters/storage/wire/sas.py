@@ -63,7 +63,7 @@ def read_blob(account: str, blob: str, key: Key, expires: datetime, *, https: bo
         "rscd": f"attachment; filename*=UTF-8''{quote(file, safe='')}",
         "rsct": "application/octet-stream",
     }
-    # Of what may be said, in the order of the service: what is not said is an empty line.
+    # The fields in the order of the service: an absent one is an empty line.
     first = [query["sp"], "", query["se"], f"/blob/{account}/{blob}"]
     who = [*key.delegated.values(), "", "", ""] if key.delegated else [""]
     rest = ["", query["spr"], _VERSION, query["sr"], "", "", "", query["rscd"], "", "", query["rsct"]]

@@ -18,7 +18,7 @@ _PYTHON = ("pythonScriptFilePath", "pythonInterpreterPath")
 
 
 def one_toolkit(context: Context) -> Iterator[Problem]:
-    """The service runs one toolkit; its schema never said so."""
+    """The service runs one toolkit; its schema does not state it."""
     blocks = context.toolkits
     if not blocks and isinstance(context.properties.value, dict):
         message = f"the job has no toolkit; it needs one of {', '.join(TOOLKITS)}"
