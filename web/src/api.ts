@@ -25,6 +25,13 @@ export class ApiError extends Error {
   }
 }
 
+/** Any failure as one that can be shown: JSON of another shape than the API's makes errors of every kind. */
+export function shownError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  console.warn(error);
+  return new ApiError(0, "The page cannot read the answer", "It belongs to another version, or something answers in the deployment's place: load the page again.", false);
+}
+
 const UNKNOWN_CALLER = "slipway-unknown-caller";
 
 /** Whenever a call is refused because the API does not know, or no longer knows, who calls. */
@@ -126,7 +133,8 @@ async function refusal(answer: Response): Promise<ApiError> {
     // A proxy or the host answered, with no problem document.
   }
   const detail = problem.detail ?? `The answer was ${answer.status}`;
-  return new ApiError(answer.status, detail, problem.remedy ?? "", wantsToken, problem.errors, { ...problem });
+  const members = { ...problem, retryAfter: Number(answer.headers.get("retry-after")) || 0 };
+  return new ApiError(answer.status, detail, problem.remedy ?? "", wantsToken, problem.errors, members);
 }
 
 /** The JSON answer of one call. */
@@ -136,11 +144,14 @@ export async function json<T>(path: string, options: Options = {}): Promise<T> {
 
 /** A proxy may answer in the API's place, with a page of its own. */
 async function parsed<T>(answer: Response): Promise<T> {
+  let value: unknown;
   try {
-    return await answer.json();
+    value = await answer.json();
   } catch {
     throw new ApiError(answer.status, "The answer is no JSON", "Something between the browser and the deployment answers in its place.", false);
   }
+  if (typeof value !== "object" || value === null || Array.isArray(value)) throw shownError(new TypeError("no object"));
+  return value as T;
 }
 
 /** Reads one address again and again: the same object as long as the answer is the same. */

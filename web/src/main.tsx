@@ -1,6 +1,7 @@
 import { render } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { Clusters } from "./clusters/clusters";
+import { shownError } from "./api";
 import { finish } from "./entra";
 import { useEntrance } from "./entrance";
 import { JobView } from "./job/job";
@@ -8,6 +9,7 @@ import { Jobs } from "./jobs/jobs";
 import { NewJob } from "./new/new";
 import { Operate } from "./operate/operate";
 import { Loading, Refusal } from "./parts/parts";
+import { LATEST } from "./poll";
 import { CallerContext } from "./rights";
 import { link, type Route, useRoute } from "./route";
 import { credential, signOut } from "./session";
@@ -75,7 +77,26 @@ function useFocus(view: string): void {
   }, [view]);
 }
 
+/** A view that cannot draw what was answered says so, in the place of an empty page; another view is another try. */
 function View({ route }: { route: Route }) {
+  const [broken, tryAgain] = useErrorBoundary();
+  const place = JSON.stringify(route);
+  useEffect(() => {
+    if (broken === undefined) return undefined;
+    const timer = window.setTimeout(tryAgain, LATEST);
+    return () => window.clearTimeout(timer);
+  }, [broken]);
+  useEffect(() => void (broken !== undefined && tryAgain()), [place]);
+  if (broken === undefined) return <Chosen route={route} />;
+  return (
+    <main>
+      <h1>This view cannot be shown</h1>
+      <Refusal error={shownError(broken)} onAgain={tryAgain} />
+    </main>
+  );
+}
+
+function Chosen({ route }: { route: Route }) {
   const [first, id, ...steps] = route.steps;
   if (first === "jobs" && id !== undefined) return <JobView key={id} id={id} steps={steps} />;
   if (first === "jobs") return <Jobs route={route} />;

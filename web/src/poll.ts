@@ -1,11 +1,13 @@
 /** Reads something again and again while the tab is visible: soon after a change, rarely when nothing happens. */
 import { useEffect, useState } from "preact/hooks";
-import { ApiError } from "./api";
+import { ApiError, shownError } from "./api";
 
 /** Milliseconds. An idle view asks four times a minute, all its polls together. */
 export const SOONEST = 2_000;
 export const LATEST = 15_000;
 const LATEST_AFTER_ERROR = 60_000;
+/** The most that a deployment may ask a poll to wait. */
+const LONGEST = 600_000;
 const SLOWER = 1.6;
 /** Milliseconds without an answer after which the reader is told. */
 export const SILENCE = 10_000;
@@ -66,6 +68,7 @@ export function usePoll<T>(
     const tick = async () => {
       due = Infinity; // one call at a time
       let outcome: "changed" | "same" | "error" = "same";
+      let least = 0;
       const start = Date.now();
       const silence = window.setTimeout(() => setShown((before) => ({ ...before, error: silent(start) })), SILENCE);
       try {
@@ -76,14 +79,15 @@ export function usePoll<T>(
         if (isFinal(fresh)) return;
       } catch (error) {
         if (ends.signal.aborted) return;
-        if (!(error instanceof ApiError)) throw error;
+        const refusal = shownError(error);
         outcome = "error";
-        setShown((before) => ({ ...before, error: error.isPassing ? repeated(error) : error }));
-        if (error.status === 401) return; // until the caller signs in
+        least = Math.min(1000 * Number(refusal.problem["retryAfter"] ?? 0), LONGEST);
+        setShown((before) => ({ ...before, error: refusal.isPassing ? repeated(refusal) : refusal }));
+        if (refusal.status === 401) return; // until the caller signs in
       } finally {
         window.clearTimeout(silence);
       }
-      wait = pauseAfter(wait, outcome, latest);
+      wait = Math.max(least, pauseAfter(wait, outcome, latest));
       due = Date.now() + wait;
       plan();
     };

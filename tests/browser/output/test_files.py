@@ -62,7 +62,8 @@ async def test_lines_wrap_where_the_reader_wants_it(reader: Reader) -> None:
 
 async def test_colours_are_shown_and_other_control_sequences_are_not(reader: Reader) -> None:
     page = reader.page
-    text = "\x1b[1;32mgood\x1b[0m \x1b[2J\x1b[91mbad\x1b[39m plain\x07\u202e!\n10%\r50%\r100%\n"
+    text = "\x1b[1;32mgood\x1b[0m \x1b[2J\x1b[91mbad\x1b[39m plain\x07\u202e!"
+    text += "\x1bPq#0~\x1b\\\x1b_app\x1b\\\n10%\r50%\r100%\n"
     await answer_log(page, text)
     await reader.open("jobs/job-000001/log")
 

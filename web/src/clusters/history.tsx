@@ -13,7 +13,7 @@ const HEIGHT = 160;
 const LEAST = 60;
 /** Seconds for which a point holds at most; after a longer pause no one has counted. */
 const HOLDS = 600;
-const HUES: Record<string, number> = { idle: 210, running: 140, preparing: 40, leaving: 280, unusable: 0 };
+const HUES = new Map(Object.entries({ idle: 210, running: 140, preparing: 40, leaving: 280, unusable: 0 }));
 
 /** The nodes of one cluster over the last hours, stacked by their states. */
 export function History({ name, history }: { name: string; history: NodeHistory }) {
@@ -70,7 +70,7 @@ export function History({ name, history }: { name: string; history: NodeHistory 
 }
 
 function stroke(state: string): string {
-  return `hsl(${HUES[state] ?? 320} 65% 50%)`;
+  return `hsl(${HUES.get(state) ?? 320} 65% 50%)`;
 }
 
 function peak(history: NodeHistory, state: number): number {

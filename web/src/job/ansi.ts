@@ -9,7 +9,7 @@ export interface Run {
 /** Colours (SGR); other sequences of a terminal; control characters, and those that turn the direction of text. */
 const SEQUENCE =
   // oxlint-disable-next-line no-control-regex
-  /\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+  /\x1b\[([0-9;:]*)m|\x1b\[[0-?]*[ -/]*[@-~]|\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b.?|[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
 
 export function plain(line: string): string {
   return line.replace(SEQUENCE, "");

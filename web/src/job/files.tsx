@@ -90,17 +90,19 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
   );
 }
 
-const NO_FILES: Record<string, string> = {
+const NO_FILES = new Map(
+  Object.entries({
   link: "a link out of the run's folder, not followed",
   pipe: "a pipe, not a file",
   socket: "a socket, not a file",
   device: "a device, not a file",
   other: "a pipe, a socket, a device, or a link out of the run's folder",
-};
+  }),
+);
 
 function notOffered(file: Entry): string {
   const kind = file.link ? "link" : (file.kind ?? "");
-  return NO_FILES[kind] ?? (kind ? "left out: its name cannot be asked for" : "left out");
+  return NO_FILES.get(kind) ?? (kind ? "left out: its name cannot be asked for" : "left out");
 }
 
 /** A folder, or a name that cannot be followed. */

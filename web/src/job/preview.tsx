@@ -7,7 +7,7 @@ const TEXT = 64 << 10;
 const IMAGE = 8 << 20;
 const ROWS = 50;
 /** An SVG is no image here: it is a document, and shown as its text. */
-const IMAGES: Record<string, string> = { png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" };
+const IMAGES = new Map(Object.entries({ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" }));
 
 interface Props {
   id: string;
@@ -18,7 +18,7 @@ interface Props {
 /** The beginning of a file that a job wrote: an image, a table, or text. Nothing in it is ever run. */
 export function Preview({ id, directory, path }: Props) {
   const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
-  const image = IMAGES[extension];
+  const image = IMAGES.get(extension);
   const { value: data, reading } = useReading([id, directory, path].join("/"), (signal) => readStart(id, directory, path, image ? IMAGE : TEXT, signal));
   const [isBroken, setBroken] = useState(false);
   if (reading.error?.status === 416) return <p class="quiet">The file is empty.</p>;

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { ApiError } from "../api";
+import { shownError } from "../api";
 import { Notice, Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link, replaceQuery, type Route } from "../route";
@@ -26,7 +26,7 @@ export function Jobs({ route }: { route: Route }) {
       await feed.more();
       draw({});
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error; // the poll shows it
+      shownError(error); // the poll shows it
     }
   };
   useSlash();

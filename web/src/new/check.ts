@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Finding } from "../answers";
-import { ApiError, json } from "../api";
+import { json, shownError } from "../api";
 
 /** Milliseconds after the last key. */
 const PAUSE = 400;
@@ -30,7 +30,7 @@ export function useCheck(text: string): Check {
         if (!ends.signal.aborted) setState({ findings: problems, isValid: valid });
       } catch (error) {
         if (ends.signal.aborted) return;
-        if (!(error instanceof ApiError)) throw error;
+        shownError(error);
         setState(NOTHING); // submitting shows what is wrong
       }
     };

@@ -1,6 +1,6 @@
 /** What is asked for once, by a click or with a view: that it is on its way, how long that may take, why it failed, and another try. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, PATIENCE } from "../api";
+import { type ApiError, PATIENCE, shownError } from "../api";
 import { Refusal, Time, useNow } from "./parts";
 
 /** Milliseconds without an answer after which the reader is told until when the page waits. */
@@ -43,10 +43,7 @@ export function useDeed(patience: number = PATIENCE.POST): Deed {
       await todo();
       end({});
     } catch (problem) {
-      const isRefusal = problem instanceof ApiError;
-      const isOver = mine !== newest.current;
-      end(isRefusal ? { error: problem, act: todo } : {});
-      if (!isRefusal && !isOver) throw problem;
+      if (mine === newest.current) end({ error: shownError(problem), act: todo });
     }
   };
   const click = async (todo: () => Promise<void>) => (isBusy.current ? undefined : begin(todo));

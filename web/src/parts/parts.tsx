@@ -6,20 +6,22 @@ import { duration, localTime } from "../format";
 import { SILENCE } from "../poll";
 import { Findings } from "./findings";
 
-const SIGNS: Record<string, string> = {
+const SIGNS = new Map(
+  Object.entries({
   succeeded: "✓",
   failed: "✗",
   rejected: "⊘",
   cancelled: "◼",
   lost: "?",
   running: "▶",
-};
+  }),
+);
 
 /** The word of a state, with a sign, so that colour is not all that tells it. */
 export function State({ word }: { word: string }) {
   return (
-    <span class={`state state-${word in SIGNS ? word : "waiting"}`}>
-      <span aria-hidden="true">{SIGNS[word] ?? "…"}</span> {word}
+    <span class={`state state-${SIGNS.has(word) ? word : "waiting"}`}>
+      <span aria-hidden="true">{SIGNS.get(word) ?? "…"}</span> {word}
     </span>
   );
 }
