@@ -109,6 +109,7 @@ def test_the_app_reaches_the_vault_and_receivers_from_a_new_network() -> None:
     )
 
     assert "defaultOutboundAccess: true" in subnet
+    assert "serviceName: 'Microsoft.App/environments'" in subnet, "Flex Consumption joins no other subnet"
 
 
 def test_microsoft_s_rules_look_at_every_resource_and_not_at_files_alone() -> None:

@@ -57,6 +57,12 @@ PLANTED = {
     "a person's role on the whole account": ("storage.bicep", "scope: drops", "scope: storage"),
     "a firewall that is always open": ("storage.bicep", "isPrivate ? 'Deny' : 'Allow'", "'Allow'"),
     "a firewall that opens": ("storage.bicep", "isPrivate ? 'Deny'", "isPrivate ? 'Allow'"),
+    "a firewall that keeps events out": ("storage.bicep", ", bypass: 'AzureServices'", ""),
+    "secrets read with an identity that is not there": (
+        "dispatcher.bicep",
+        "    keyVaultReferenceIdentity: identityId\n",
+        "",
+    ),
     "events of everything": (
         "events.bicep",
         "      includedEventTypes: ['Microsoft.Storage.BlobCreated']\n",
