@@ -13,7 +13,7 @@ from shared.core.caller import ADMIN
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
-    from shared.core.breaker import Opened
+    from shared.core.pacing.breaker import Opened
     from shared.operate.receivers import ReceiverState
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]

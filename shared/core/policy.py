@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from datetime import timedelta
 
-from shared.core.backoff import LONGEST_JOB_WAIT
 from shared.core.cost.prices import Price
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import UrlPolicy
+from shared.core.pacing.backoff import LONGEST_JOB_WAIT
 from shared.jobspec import Defaults, JsonObject, Limits
 
 

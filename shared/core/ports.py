@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from shared.core.breaker import Breaker
 from shared.core.caller import Caller, SignIn
 from shared.core.engine import Cluster, Engine
 from shared.core.ledger.dead import DeadMessages
@@ -21,10 +20,11 @@ from shared.core.ledger.job_sweeps import JobSweeps
 from shared.core.ledger.lease import Leases
 from shared.core.ledger.ledger import Ledger
 from shared.core.ledger.node_history import NodeHistories
-from shared.core.memo import Memo
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.outbox import Outbox
 from shared.core.notify.receivers import Receivers
+from shared.core.pacing.breaker import Breaker
+from shared.core.pacing.memo import Memo
 from shared.core.policy import Policy
 from shared.core.trouble import Troubles
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 
-from shared.core.backoff import is_due
 from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.meter import timed
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
+from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports, Posted
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.delivery.answers import put_final

@@ -7,11 +7,11 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 
-from shared.core.backoff import is_due
 from shared.core.engine import Observation
 from shared.core.errors import Unreadable
 from shared.core.job import JobState, Stored
 from shared.core.ledger.records import Active, Change
+from shared.core.pacing.backoff import is_due
 from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.delivery.answers import put_news

@@ -6,10 +6,10 @@ bugs. Attempts never overlap: a new one starts only after the cluster has report
 
 from __future__ import annotations
 
-from shared.core.backoff import full_jitter
 from shared.core.engine import Earlier, Observation
 from shared.core.identity import target
 from shared.core.job import Budget, Job, JobState, Reason
+from shared.core.pacing.backoff import full_jitter
 
 _BUDGETS: dict[Reason | None, str] = {
     Reason.PREEMPTED: "infrastructure",

@@ -10,10 +10,10 @@ from datetime import datetime
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from shared.core.breaker import Opened
 from shared.core.errors import SlipwayError
 from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled
+from shared.core.pacing.breaker import Opened
 from shared.core.ports import Ports
 
 #: How many dead events of a receiver are named; the others are counted.

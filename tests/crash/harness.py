@@ -22,12 +22,12 @@ from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
-from shared.core.breaker import Breaker
 from shared.core.engine import Cluster, Engine, Why
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job, JobState, Reason
 from shared.core.messages import SWEEP
 from shared.core.notify.receivers import Receivers
+from shared.core.pacing.breaker import Breaker
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived

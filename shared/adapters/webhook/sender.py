@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.webhook.gate import AddressRefusedError, Gate, OwnThreads
 from shared.adapters.webhook.signing import signature_headers
-from shared.core.backoff import parse_retry_after
 from shared.core.notify import webhook_url
+from shared.core.pacing.backoff import parse_retry_after
 from shared.core.ports import Outcome, Posted
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
-from shared.core.breaker import Breaker
+from shared.core.pacing.breaker import Breaker
 
 #: How old the copy may be.
 _FRESH = timedelta(minutes=5)

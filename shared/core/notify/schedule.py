@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
-from shared.core.backoff import LONGEST_RETRY_AFTER, check_jitter
 from shared.core.notify.waits import LONGEST, MOST, SHORTEST, USUAL
+from shared.core.pacing.backoff import LONGEST_RETRY_AFTER, check_jitter
 
 _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}

@@ -15,10 +15,10 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import NamedTuple
 
-from shared.core.backoff import is_due
 from shared.core.engine import Why
 from shared.core.job import Job, JobState, plain
 from shared.core.ledger.records import Active, Pause, Standing
+from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)

@@ -6,7 +6,6 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from shared.core.backoff import full_jitter
 from shared.core.conceal import without_secrets
 from shared.core.engine import Why
 from shared.core.errors import (
@@ -18,6 +17,7 @@ from shared.core.errors import (
     Transient,
 )
 from shared.core.job import Job, JobState
+from shared.core.pacing.backoff import full_jitter
 from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.jobspec import JsonObject

@@ -7,11 +7,11 @@ from datetime import timedelta
 
 import pytest
 
-from shared.core.breaker import Breaker
 from shared.core.engine import Observation, Order
 from shared.core.errors import Busy, Conflict, EngineError, Misconfigured, Rejected, Saturated, Transient
 from shared.core.identity import target
 from shared.core.job import Job, JobState, Reason
+from shared.core.pacing.breaker import Breaker
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.lifecycle.clusters.calling import cluster_path
 from shared.lifecycle.dispatch import dispatch, submit

@@ -13,8 +13,8 @@ from shared.adapters.storage.rows import shard_of
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active, Unfinished
-from shared.core.memo import Memo
 from shared.core.messages import SweepPart, sweep_message
+from shared.core.pacing.memo import Memo
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.parts import begin, sweep_part
 from shared.lifecycle.sweep import sweep

@@ -14,12 +14,12 @@ import pytest
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
-from shared.core.breaker import Breaker
 from shared.core.engine import Ability, Observation
 from shared.core.errors import Busy, NotFound, Transient, Unavailable
 from shared.core.job import JobState, Reason, Target
 from shared.core.ledger.records import Pause
 from shared.core.notify.receivers import Disabled
+from shared.core.pacing.breaker import Breaker
 from shared.core.trouble import Troubles
 from shared.lifecycle.sweep import Swept, sweep
 from shared.operate.cancel import cancel

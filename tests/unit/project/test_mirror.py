@@ -22,7 +22,7 @@ def test_a_room_within_a_room_has_its_tests_in_its_own_folder() -> None:
     """A module of such a room is not tested by name from a file that lies beside the room."""
     rooms = (
         *("intake/drops", "intake/explanation", "lifecycle/clusters", "lifecycle/job_sweeps"),
-        *("lifecycle/waiting", "operate/files", "adapters/storage/lists"),
+        *("lifecycle/waiting", "operate/files", "adapters/storage/lists", "core/pacing"),
     )
     astray = {
         path.relative_to(ROOT).as_posix()

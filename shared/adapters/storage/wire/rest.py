@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
 from shared.adapters.storage.wire.sign import Signer
-from shared.core.backoff import parse_retry_after
 from shared.core.errors import Misuse, Unavailable
+from shared.core.pacing.backoff import parse_retry_after
 
 if TYPE_CHECKING:
     from aiohttp import ClientSession

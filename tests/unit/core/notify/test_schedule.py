@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.backoff import LONGEST_RETRY_AFTER
 from shared.core.notify.schedule import Schedule
+from shared.core.pacing.backoff import LONGEST_RETRY_AFTER
 from shared.setting.table import SETTINGS
 from shared.settings import Settings
 

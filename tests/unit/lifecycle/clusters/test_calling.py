@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from shared.core.breaker import Breaker
 from shared.core.engine import Observation, Why
 from shared.core.errors import Busy, EngineError, Rejected, Transient, Unreadable
 from shared.core.job import JobState, Waiting
+from shared.core.pacing.breaker import Breaker
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling, left_alone
 from shared.lifecycle.legible import is_known

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
-from shared.core.breaker import Breaker, Opened
+from shared.core.pacing.breaker import Breaker, Opened
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
