@@ -21,7 +21,7 @@ GROUPS = {
         *("files", "download", "cat", "receipt"),
     ),
     "Operate": ("cancel", "pause", "resume", "nodes", "audit", "events", "dead", "setup"),
-    "Local stack": ("up", "demo", "preempt", "az-env"),
+    "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
     "The command itself": ("login", "logout", "doctor", "version"),
 }
 

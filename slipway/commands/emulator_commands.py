@@ -10,6 +10,11 @@ from slipway.clone import module_of_clone
 from slipway.options import Json, SettingsFile
 
 app = typer.Typer()
+emulate = typer.Typer(
+    name="emulate",
+    help="Run an emulator by itself, without the rest of the stack.",
+    no_args_is_help=True,
+)
 
 
 @app.command(short_help="Preempt a low-priority node of the emulator.")
@@ -38,3 +43,23 @@ def az_env(
 ) -> None:
     """Print shell settings that point the Azure CLI at the local stack: eval "$(slipway az-env)"."""
     raise typer.Exit(module_of_clone("slipway.commands.az_env").run(data, as_json=as_json))
+
+
+@emulate.command(short_help="Run the emulator of Azure Batch until Ctrl-C.")
+def batch(
+    port: Annotated[int, typer.Option(help="port on 127.0.0.1; 0 picks a free one")] = 0,
+    data: Annotated[
+        Path | None, typer.Option(help="directory for its state and nodes  [default: .local/azurebatch]")
+    ] = None,
+    autoscale_seconds: Annotated[
+        float | None,
+        typer.Option(help="how often formulas are evaluated  [default: as the pools say]", min=0.1),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Run the emulator of Azure Batch until Ctrl-C, and print its endpoint, account and key."""
+    emulate_command = module_of_clone("slipway.stack.emulate").batch
+    raise typer.Exit(emulate_command(port, data, autoscale_seconds, as_json=as_json))
+
+
+app.add_typer(emulate)

@@ -24,6 +24,11 @@ async def add(call: Call) -> web.StreamResponse:
     for name in ("imageReference", "nodeAgentSKUId"):
         if name not in body.virtual_machine_configuration:
             raise lacking(name)
+    image = body.virtual_machine_configuration["imageReference"]
+    if not isinstance(image, dict):
+        raise invalid("imageReference", str(image)[:100], "It is an object")
+    if "publisher" in image:
+        image.setdefault("version", "latest")
     if body.start_task:
         bodies.check_files("resourceFiles", body.start_task.resource_files)
     bodies.check_duration(body.resize_timeout, "resizeTimeout", "PT5M")

@@ -71,6 +71,7 @@ def node_view(base: str, pool: Pool, node: Node, running: list[Task]) -> View:
     }
     if node.booted:
         view["lastBootTime"] = stamp(node.booted)
+        view["nodeAgentInfo"] = {"version": "1.0.0", "lastUpdateTime": stamp(node.booted)}
     if start := pool.document.get("startTask"):
         view["startTask"] = start
         view["startTaskInfo"] = node.start_task or {

@@ -34,6 +34,7 @@ _COMMANDS: tuple[tuple[tuple[str, ...], str, bool], ...] = (
     (("up",), "needs a clone", True),
     (("demo",), "needs a clone", True),
     (("az-env",), "needs a clone", True),
+    (("emulate", "batch"), "needs a clone", True),
     (("setup",), "needs a clone", True),
 )
 _PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--quiet", "--no-compile")
