@@ -7,12 +7,10 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-import pytest
-
+from local.azurebatch.settings import ACCOUNT, KEY
 from local.process import child
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
@@ -36,9 +34,6 @@ class Account:
 @asynccontextmanager
 async def account(data: Path, **options: str) -> AsyncIterator[Account]:
     """The emulator for the length of the block; `options` are its own, without dashes."""
-    if find_spec("local.azurebatch") is None:
-        pytest.skip("there is no emulator of Azure Batch in local/azurebatch")
-    settings = __import__("local.azurebatch.settings", fromlist=["KEY"])
     shared = data / "shared"
     (shared / "mounts" / "logs").mkdir(parents=True)
     command = [sys.executable, "-m", "local.azurebatch", "--data", str(data / "emulator")]
@@ -46,7 +41,7 @@ async def account(data: Path, **options: str) -> AsyncIterator[Account]:
     words = [word for name, value in {**usual, **options}.items() for word in (f"--{name}", value)]
     async with child([*command, *words], name="azurebatch") as emulator:
         url = (await emulator.line(r"ready (\S+)"))[1]
-        yield Account(url, key_from(settings.ACCOUNT, settings.KEY, "the emulator"), shared)
+        yield Account(url, key_from(ACCOUNT, KEY, "the emulator"), shared)
 
 
 async def engine_on(running: Account, **options: Any) -> BatchEngine:
