@@ -101,15 +101,15 @@ class Attempts:
             await self._tasks.terminate(task)
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
-        """Delete their tasks; then a small task removes their records, as soon as there is a node for it."""
+        """Delete their tasks; then a small task removes their records, as only nodes may."""
         await each(targets, self._delete)
         remaining = await self._records.remaining(targets)
         if remaining is None:
             remaining = list(targets)
         if not remaining:
             return frozenset()
-        # A node is not bought for that, and where this app cannot look, one task is trusted.
-        if (await self._pool.view()).nodes and await self._clear(remaining[:_FORGOTTEN]):
+        # Where this app cannot look, one task is trusted.
+        if await self._clear(remaining[:_FORGOTTEN]):
             is_visible = await self._records.visible()
             remaining = remaining if is_visible else remaining[_FORGOTTEN:]
         return frozenset(one.name for one in remaining)

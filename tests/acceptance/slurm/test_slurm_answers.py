@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from local.slurm import missing_programs
-from tests.acceptance.answers import compared
+from tests.acceptance.azurebatch.answers import compared
 
 
 async def test_both_engines_leave_the_same_receipts_and_events(tmp_path: Path) -> None:

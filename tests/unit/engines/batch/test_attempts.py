@@ -72,7 +72,7 @@ async def test_a_name_with_another_token_is_never_taken_for_ours() -> None:
             await batch.see(order().target)
         assert await batch.status("gpu", [order().target]) == {}
         await batch.cancel(order().target)
-        assert await batch.forget("gpu", [order().target]) == {"digits-abc-1"}
+        await batch.forget("gpu", [order().target])
 
     assert service.task("digits-abc-1")["state"] == "active"
 
@@ -168,7 +168,7 @@ async def test_a_task_whose_node_was_taken_away_waits_as_the_same_attempt_and_sa
     assert observed.why.text.startswith("its nodes were taken away, and it runs again: ")
 
 
-async def test_records_are_removed_by_a_small_task_once_there_is_a_node(tmp_path: Path) -> None:
+async def test_records_are_removed_by_one_small_task(tmp_path: Path) -> None:
     service = Service()
     attempts = tmp_path / "attempts" / "exp" / "digits-abc-1"
     attempts.mkdir(parents=True)
@@ -176,12 +176,8 @@ async def test_records_are_removed_by_a_small_task_once_there_is_a_node(tmp_path
     async with engine(service, NOON, **place) as batch:
         await batch.submit(order())
         service.end("digits-abc-1", exitCode=0)
-        assert await batch.forget("gpu", [order().target]) == {"digits-abc-1"}
-        assert "gpu-low" not in service.jobs, "no node is bought for that"
-
-    service.pool["currentDedicatedNodes"] = 1
-    async with engine(service, NOON, **place) as batch:
-        assert await batch.forget("gpu", [order().target]) == {"digits-abc-1"}
+        for _ in range(2):
+            assert await batch.forget("gpu", [order().target]) == {"digits-abc-1"}
         (name,) = service.jobs["gpu-low"]
         attempts.rmdir()
         assert await batch.forget("gpu", [order().target]) == frozenset()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.answers import compared
+from tests.acceptance.azurebatch.answers import compared
 from tests.acceptance.test_demo import shown
 
 
