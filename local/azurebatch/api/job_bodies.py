@@ -73,13 +73,59 @@ class MultiInstance(Body):
     common_resource_files: tuple[ResourceFile, ...] = ()
 
 
+class ExitOptions(Body):
+    """What becomes of the job and of dependants after an end of a certain kind."""
+
+    job_action: Literal["none", "disable", "terminate"] = "none"
+    dependency_action: Literal["satisfy", "block"] = "block"
+
+
+class ExitCode(Body):
+    """An exit code with what follows it."""
+
+    code: int
+    exit_options: ExitOptions
+
+
+class ExitCodeRange(Body):
+    """Exit codes from the first to the last, with what follows them."""
+
+    start: int
+    end: int
+    exit_options: ExitOptions
+
+
+class ExitConditions(Body):
+    """What follows which end."""
+
+    exit_codes: tuple[ExitCode, ...] = ()
+    exit_code_ranges: tuple[ExitCodeRange, ...] = ()
+    pre_processing_error: ExitOptions | None = None
+    file_upload_error: ExitOptions | None = None
+    default: ExitOptions | None = None
+
+
+class IdRange(Body):
+    """Tasks whose ids are numbers from the first to the last."""
+
+    start: int = Field(ge=0)
+    end: int = Field(ge=0)
+
+
+class Dependencies(Body):
+    """Tasks that must have ended before."""
+
+    task_ids: tuple[str, ...] = ()
+    task_id_ranges: tuple[IdRange, ...] = ()
+
+
 class NewTask(Body):
     """What a new one is to do, and with what."""
 
     id: Id
     display_name: str | None = None
     command_line: str
-    exit_conditions: Opaque | None = None
+    exit_conditions: ExitConditions | None = None
     resource_files: tuple[ResourceFile, ...] = ()
     environment_settings: tuple[Pair, ...] = ()
     affinity_info: Opaque | None = None
@@ -87,7 +133,7 @@ class NewTask(Body):
     required_slots: int = Field(1, ge=1, le=256)
     user_identity: Opaque | None = None
     multi_instance_settings: MultiInstance | None = None
-    depends_on: Opaque | None = None
+    depends_on: Dependencies | None = None
     application_package_references: tuple[Opaque, ...] = ()
     authentication_token_settings: Opaque | None = None
 

@@ -167,7 +167,9 @@ def filter_of(call: Call) -> Test:
     try:
         return _Reader(text).test()
     except _Wrong as wrong:
-        raise query("$filter", text, str(wrong)) from None
+        raise query("$filter", text[:100], str(wrong)) from None
+    except RecursionError:
+        raise query("$filter", text[:100], "It is nested too deeply") from None
 
 
 def selected(call: Call, view: View) -> View:

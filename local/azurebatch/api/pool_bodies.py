@@ -20,6 +20,13 @@ class StartTask(Body):
     wait_for_success: bool = True
 
 
+class SchedulingPolicy(Body):
+    """In which order nodes are filled, and jobs of a priority served."""
+
+    node_fill_type: Literal["spread", "pack", "Spread", "Pack"] = "spread"
+    job_default_order: Literal["none", "creationtime"] = "none"
+
+
 class PoolPatch(Body):
     """What may change in a pool."""
 
@@ -30,7 +37,7 @@ class PoolPatch(Body):
     certificate_references: tuple[Opaque, ...] = ()
     target_node_communication_mode: str = ""
     task_slots_per_node: int = Field(1, ge=1, le=256)
-    task_scheduling_policy: Opaque | None = None
+    task_scheduling_policy: SchedulingPolicy | None = None
     vm_size: str = ""
     resource_tags: dict[str, str] | None = None
     upgrade_policy: Opaque | None = None

@@ -81,11 +81,7 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
     if body.id.lower() in call.store.tasks[job.key]:
         raise conflict("TaskExists", "The specified task already exists.")
     bodies.check_files("resourceFiles", body.resource_files)
-    for name, text in (
-        ("maxWallClockTime", body.constraints.max_wall_clock_time),
-        ("retentionTime", body.constraints.retention_time),
-    ):
-        bodies.check_duration(text, name)
+    _check_durations(body.constraints)
     if body.depends_on and not job.document.get("usesTaskDependencies"):
         message = "The task depends on others, but usesTaskDependencies of its job is not true."
         raise conflict("TaskDependenciesNotSpecifiedOnJob", message)
@@ -105,6 +101,11 @@ def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
         job=job.key,
         since=now,
     )
+
+
+def _check_durations(constraints: job_bodies.TaskConstraints) -> None:
+    bodies.check_duration(constraints.max_wall_clock_time, "maxWallClockTime")
+    bodies.check_duration(constraints.retention_time, "retentionTime")
 
 
 def _constraints(body_of_task: job_bodies.TaskConstraints, job: Job) -> dict[str, Any]:
@@ -134,6 +135,7 @@ async def update(call: Call) -> web.StreamResponse:
     if task.state == "completed":
         raise _completed()
     body = bodies.read(job_bodies.ReplaceTask, call.body)
+    _check_durations(body.constraints)
     content = {**task.document, "constraints": _constraints(body.constraints, job)}
     changed = task.evolve(document=content, version=call.emulator.clock())
     call.store.save(changed)

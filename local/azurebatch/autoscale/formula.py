@@ -56,14 +56,17 @@ class Formula:
         for token, expression in self.statements:
             try:
                 scope.names[token.text] = expression(scope)
-            except (TypeError, ValueError, ZeroDivisionError, IndexError, OverflowError) as error:
+            except (TypeError, ValueError, ArithmeticError, IndexError, RecursionError) as error:
                 raise _wrong(token, f"Cannot be evaluated: {error}") from None
         return scope.names
 
 
 def read(text: str) -> Formula:
     """Read a formula. Raises FormulaError."""
-    return _Reader(text).formula()
+    try:
+        return _Reader(text).formula()
+    except RecursionError:
+        raise FormulaError("Line 1, Col 1: The formula is nested too deeply") from None
 
 
 def _wrong(token: _Token, message: str) -> FormulaError:
@@ -89,17 +92,18 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self._tokens: list[_Token] = []
-        position = 0
+        position, line, start = 0, 1, 0
         while position < len(text):
             match = _TOKEN.match(text, position)
-            line = text.count("\n", 0, position) + 1
-            column = position - text.rfind("\n", 0, position)
+            column = position - start + 1
             if match is None:
                 raise FormulaError(f"Line {line}, Col {column}: Unexpected character {text[position]!r}")
             if match.lastgroup != "space":
                 self._tokens.append(_Token(match.lastgroup or "", match[0], line, column))
             position = match.end()
-        self._tokens.append(_Token("end", "", text.count("\n") + 1, 1))
+            if lines := match[0].count("\n"):
+                line, start = line + lines, match.start() + match[0].rfind("\n") + 1
+        self._tokens.append(_Token("end", "", line, 1))
         self._at = 0
         self._names: set[str] = set()
 

@@ -202,10 +202,13 @@ class Conductor:
         (result,) = await asyncio.gather(work, return_exceptions=True)
         if isinstance(result, Exception):
             _log.error("a defect of the emulator in a task", exc_info=result)
-        await attempt.end()
         ending = result if isinstance(result, Ending) else Ending(lost=True)
-        await self._commit(lambda: self._finish(run.task, ending))
-        self.nudge()
+        try:
+            await attempt.end()
+            await self._commit(lambda: self._finish(run.task, ending))
+        finally:  # a defect must not hold its slots for ever
+            self._runs.pop(run.task.attempt, None)
+            self.nudge()
 
     def _finish(self, started: Task, ending: Ending) -> None:
         task = self._current(started)
@@ -214,7 +217,6 @@ class Conductor:
             ended = changes.ended(task, ending, self._clock())
             self._store.save(ended, *([pool_nodes.counted(pool, ended)] if pool else []))
             self.jobs.after(ended)
-        self._runs.pop(started.attempt, None)
 
     def _current(self, started: Task) -> Task | None:
         """The record of a run, unless it is no longer of this run."""

@@ -99,9 +99,10 @@ class Jobs:
         dependencies = task.document.get("dependsOn")
         if not dependencies:
             return True
-        ids = [*dependencies.get("taskIds", ())]
-        for span in dependencies.get("taskIdRanges", ()):
-            ids += map(str, range(span["start"], span["end"] + 1))
+        ranges = (
+            map(str, range(span["start"], span["end"] + 1)) for span in dependencies.get("taskIdRanges", ())
+        )
+        ids = itertools.chain(dependencies.get("taskIds", ()), *ranges)
         tasks = self._store.tasks[task.job]
         return all((other := tasks.get(one.lower())) is not None and _satisfies(other) for one in ids)
 

@@ -109,6 +109,13 @@ class Store:
             rest = shelves.get(record.state, self.running)
             if rest is not None:
                 rest[record.job][record.key] = None
+            if record.state == "active" and (record.requeues or record.retries):
+                self._order_waiting(record.job)
+
+    def _order_waiting(self, job: str) -> None:
+        """A task that waits again has its old place among the others."""
+        tasks = self.tasks[job]
+        self.waiting[job] = dict.fromkeys(sorted(self.waiting[job], key=lambda key: tasks[key].sequence))
 
 
 def _row_id(record: Record) -> str:

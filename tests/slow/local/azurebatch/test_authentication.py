@@ -70,6 +70,12 @@ def test_what_is_neither_signed_nor_of_a_known_version_is_refused(running: Emula
     assert code_of(refused.value) == "InvalidQueryParameterValue"
 
 
+def test_a_page_of_another_site_is_refused_before_anything_else(running: Emulator) -> None:
+    answer = requests.get(f"{running.url}/pools", headers={"Host": "evil.example"}, timeout=30)
+
+    assert (answer.status_code, answer.json()["code"]) == (403, "Forbidden")
+
+
 @pytest.mark.parametrize("version", ["2020-03-01.11.0", "2022-01-01.15.0", "2024-07-01.20.0", "2025-06-01"])
 def test_versions_of_the_service_are_served(running: Emulator, version: str) -> None:
     with running.client(api_version=version) as client:

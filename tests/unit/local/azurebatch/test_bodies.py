@@ -1,0 +1,69 @@
+"""Bodies and filters that cannot be are refused with what is wrong, and never end the emulator's work."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from local.azurebatch.api import bodies, job_bodies, pool_bodies
+from local.azurebatch.autoscale.formula import read
+from local.azurebatch.autoscale.values import FormulaError
+from local.azurebatch.state.errors import BatchError
+
+TASK = {"id": "t", "commandLine": "true"}
+POOL = {"id": "p", "vmSize": "x", "virtualMachineConfiguration": {}}
+
+
+@pytest.mark.parametrize(
+    ("body", "code", "name"),
+    [
+        ({"commandLine": "true"}, "MissingRequiredProperty", "id"),
+        ({"id": "t"}, "MissingRequiredProperty", "commandLine"),
+        ({**TASK, "id": "a/b"}, "InvalidPropertyValue", "id"),
+        ({**TASK, "id": "t" * 65}, "InvalidPropertyValue", "id"),
+        ({**TASK, "requiredSlots": 0}, "InvalidPropertyValue", "requiredSlots"),
+        ({**TASK, "containerSettings": {}}, "InvalidPropertyValue", "containerSettings"),
+        ({**TASK, "outputFiles": []}, "InvalidPropertyValue", "outputFiles"),
+        ({**TASK, "exitConditions": {"exitCodes": "4"}}, "InvalidPropertyValue", "exitConditions.exitCodes"),
+        ({**TASK, "dependsOn": {"taskIds": 4}}, "InvalidPropertyValue", "dependsOn.taskIds"),
+        (
+            {**TASK, "constraints": {"maxTaskRetryCount": -2}},
+            "InvalidPropertyValue",
+            "constraints.maxTaskRetryCount",
+        ),
+    ],
+)
+def test_the_first_wrong_property_is_named(body: dict[str, Any], code: str, name: str) -> None:
+    with pytest.raises(BatchError) as refused:
+        bodies.read(job_bodies.NewTask, body)
+
+    assert (refused.value.status, refused.value.code) == (400, code)
+    assert refused.value.values["PropertyName"] == name
+
+
+def test_a_property_that_is_none_is_refused_by_its_name() -> None:
+    with pytest.raises(BatchError) as refused:
+        bodies.read(job_bodies.NewTask, {**TASK, "comandLine": "x"})
+
+    assert refused.value.code == "InvalidRequestBody"
+    assert "'comandLine'" in refused.value.values["Reason"]
+
+
+@pytest.mark.parametrize(
+    "policy", [{"nodeFillType": "none"}, {"jobDefaultOrder": "age"}, {"nodeFilType": "pack"}]
+)
+def test_an_order_that_there_is_not_is_refused(policy: dict[str, str]) -> None:
+    with pytest.raises(BatchError):
+        bodies.read(pool_bodies.NewPool, {**POOL, "taskSchedulingPolicy": policy})
+
+
+def test_what_a_caller_said_is_kept_and_no_default_is_added() -> None:
+    body = {**TASK, "exitConditions": {"default": {"jobAction": "disable"}}}
+
+    assert bodies.shown(bodies.read(job_bodies.NewTask, body)) == body
+
+
+def test_a_formula_that_is_nested_too_deeply_is_an_error_of_the_formula() -> None:
+    with pytest.raises(FormulaError):
+        read(f"x={'(' * 100_000}1{')' * 100_000};")
