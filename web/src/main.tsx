@@ -3,6 +3,7 @@ import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { Clusters } from "./clusters/clusters";
 import { shownError } from "./api";
 import { finish } from "./entra";
+import { keepFocus } from "./focus";
 import { useEntrance } from "./entrance";
 import { JobView } from "./job/job";
 import { Jobs } from "./jobs/jobs";
@@ -115,4 +116,7 @@ function Chosen({ route }: { route: Route }) {
 
 const failure = await finish();
 const place = document.getElementById("page");
-if (place !== null) render(<Page failure={failure} />, place);
+if (place !== null) {
+  keepFocus(place);
+  render(<Page failure={failure} />, place);
+}

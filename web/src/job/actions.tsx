@@ -51,7 +51,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
           <button type="button" onClick={() => void cancel()}>
             Yes, cancel the job
           </button>
-          <button type="button" onClick={() => ask(false)}>
+          <button type="button" data-focus onClick={() => ask(false)}>
             No
           </button>
         </>

@@ -51,7 +51,7 @@ export function SweepSummary({ id, job }: { id: string; job: Job | undefined }) 
               <button type="button" onClick={() => void cancel()}>
                 Yes, cancel its jobs
               </button>
-              <button type="button" onClick={() => ask(false)}>
+              <button type="button" data-focus onClick={() => ask(false)}>
                 No
               </button>
             </>
