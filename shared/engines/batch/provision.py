@@ -12,6 +12,7 @@ from typing import Any
 from shared.engines import untrusted
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
+from shared.engines.batch.sizes import size_trouble
 from shared.engines.batch.wire.client import BatchClient
 from shared.engines.batch.wire.sign import Key
 from shared.engines.provisioning import Plan, Stage, Step
@@ -69,10 +70,11 @@ async def _pool(cluster: BatchCluster, key: Key, plan: Plan) -> AsyncIterator[St
 
 
 async def _trouble(client: BatchClient, pool: Mapping[str, Any]) -> str:
-    """What is wrong with the image of a pool; "" if nothing is known."""
+    """What is wrong with the size and the image of a pool; "" if nothing is known."""
     machine = pool.get("virtualMachineConfiguration") or {}
     images = [one async for one in client.listed("/supportedimages")]
-    return image_trouble(machine, images, datetime.now(UTC))
+    faults = size_trouble(str(pool.get("vmSize") or "")), image_trouble(machine, images, datetime.now(UTC))
+    return "; ".join(filter(None, faults))
 
 
 def image_trouble(machine: Mapping[str, Any], images: list[Mapping[str, Any]], now: datetime) -> str:

@@ -13,6 +13,7 @@ from shared.core.errors import Misconfigured
 from shared.engines.batch.configure import configure
 from shared.engines.batch.entry import ENTRY
 from shared.engines.batch.provision import IMAGE, image_trouble, pool_body, provision
+from shared.engines.batch.sizes import size_trouble
 from shared.engines.provisioning import Plan, Step
 from shared.settings import Settings, table_of
 from tests.unit.engines.batch import swagger
@@ -72,6 +73,10 @@ async def test_a_pool_that_is_missing_is_made_and_one_that_is_there_stays_as_it_
     existing, _ = await steps({**replies, "GET /pools/t4": (200, {"virtualMachineConfiguration": IMAGE})})
     raced, _ = await steps({**replies, "POST /pools": (409, error("PoolExists"))})
 
+    old = {"virtualMachineConfiguration": IMAGE, "vmSize": "STANDARD_NC6"}
+    retired, _ = await steps({**replies, "GET /pools/t4": (200, old)})
+
+    assert "Azure has retired STANDARD_NC6: Standard_NC4as_T4_v3 is the nearest" in retired[0].note
     assert new == [Step("pool", "t4", created=True)]
     assert existing == raced == [Step("pool", "t4", created=False)]
     assert [one.body["id"] for one in requests if one.method == "POST"] == ["t4"]
@@ -105,3 +110,19 @@ def test_an_image_that_is_not_listed_is_not_supported_and_one_of_ones_own_is_not
 
     assert "does not support its image x y z" in image_trouble(strange, [IMAGE], NOW)
     assert image_trouble(own, [IMAGE], NOW) == ""
+
+
+@pytest.mark.parametrize(
+    ("size", "living"),
+    [
+        ("Standard_NC6", "Standard_NC4as_T4_v3"),
+        ("Standard_NC6_Promo", "Standard_NC4as_T4_v3"),
+        ("standard_nc24rs_v3", "Standard_NC96ads_A100_v4"),
+        ("Standard_NC6s_v3", "Standard_NC24ads_A100_v4"),
+        ("Standard_NC4as_T4_v3", ""),
+        ("Standard_D2s_v5", ""),
+    ],
+)
+def test_a_size_that_azure_has_retired_is_answered_with_the_living_one(size: str, living: str) -> None:
+    text = size_trouble(size)
+    assert (f"{living} is the nearest in GPU memory (table of 2026-09)" in text) if living else not text
