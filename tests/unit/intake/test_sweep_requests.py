@@ -11,7 +11,7 @@ import pytest
 
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
-from shared.core.job import JobState
+from shared.core.job import Budget, JobState
 from shared.core.job_sweeps.record import sweep_id
 from shared.intake import accept as intake
 from shared.intake.accept import Accepted
@@ -160,6 +160,22 @@ async def test_a_template_that_is_found_wrong_is_not_judged_again(
 
     assert result.rejected is not None
     assert result.rejected.job.state is JobState.REJECTED
+
+
+async def test_the_jobs_have_what_the_message_of_their_sweep_says(world: World) -> None:
+    members: dict[str, Any] = {
+        "experiment": "tuning",
+        "labels": {"team": "a"},
+        "retry": {"infrastructure": 1, "user": 2},
+    }
+
+    sweep = (await _post(world, **members)).accepted
+
+    assert (sweep.experiment, sweep.labels, sweep.cluster) == ("tuning", {"team": "a"}, "dev")
+    assert len(world.ledger.jobs) == 4
+    for job in world.ledger.jobs:
+        assert (job.experiment, job.labels, job.cluster) == (sweep.experiment, sweep.labels, sweep.cluster)
+        assert job.retry == sweep.retry == Budget(infrastructure=1, user=2)
 
 
 async def test_a_thousand_jobs_are_recorded_once_each(world: World) -> None:
