@@ -120,6 +120,8 @@ class Run:
         self.waits: tuple[Why, ...] = ()
         #: whether records are archived soon after their end; then a run lasts until all are
         self.archives = False
+        #: how many of the jobs the dispatcher has to refuse
+        self.rejects = 0
         #: whether messages that come together are handled by one process, which commits them in groups
         self.together = together
         self._engine = engine or self.world.engine

@@ -71,12 +71,15 @@ class SlurmRun(Run):
         result += [f"{name} is left on the nodes" for name in model.alive.values()]
         if started is not None and len(set(model.began)) > started:
             result.append(f"{sorted(set(model.began))} began, expected {started} attempts")
+        invalid = [job.id for job in jobs if job.reason is Reason.INVALID]
+        if len(invalid) > self.rejects:
+            result.append(f"{invalid} are rejected, expected {self.rejects}")
         for job in jobs:
             ran = job.target is not None and attempts_of(job.target.name) in ends
             if ran is not (job.state is JobState.SUCCEEDED):
                 result.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
-            cancelled = self.cancels or job.reason is Reason.DEPENDENCY
-            if job.state is not JobState.SUCCEEDED and not cancelled:
+            expected = self.cancels or job.reason in (Reason.DEPENDENCY, Reason.INVALID)
+            if job.state is not JobState.SUCCEEDED and not expected:
                 result.append(f"{job.id} is {job.state}: {job.message}")
         return result
 

@@ -80,6 +80,7 @@ def _again_later(run: Run) -> None:
 
 
 def _bad(run: Run) -> None:
+    run.rejects = 1
     run.messages.append(message({"spec": job_json(nodeCount=-1), "notify": [HOOK]}, "m1"))
 
 
@@ -329,6 +330,7 @@ def _swept_and_archived(run: Run) -> None:
 
 def _one_key(run: Run) -> None:
     """A job and a sweep of one job with the same key, at once: the loser is rejected."""
+    run.rejects = 1
     sweep = _keyed("a", sweep={"lr": [0.1]})
     run.messages += [message(_keyed("a"), "m1", twin=True), message(sweep, "m2", twin=True)]
 
