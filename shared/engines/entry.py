@@ -66,7 +66,7 @@ class Values(Protocol):
     """What an engine may read, `shared.settings.Settings`. Each raises Misconfigured with the name."""
 
     def text(self, name: str) -> str:
-        """A setting as it is."""
+        """The text of a setting, not parsed."""
 
     def document(self, name: str) -> Any:
         """A setting that is a JSON value."""

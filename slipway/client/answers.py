@@ -49,12 +49,12 @@ class FileChunk:
 
     @property
     def data(self) -> bytes:
-        """The bytes as one."""
+        """All parts, joined."""
         return b"".join(self.parts)
 
     @property
     def count(self) -> int:
-        """How many bytes."""
+        """The number of bytes in all parts."""
         return sum(map(len, self.parts))
 
 

@@ -52,7 +52,7 @@ async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = Fals
 
 
 def rows(messages: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
-    """What is dead, as a table."""
+    """The lines of a table of dead letters."""
     if not messages:
         return ["nothing is dead"]
     lines = [

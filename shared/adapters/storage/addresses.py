@@ -71,7 +71,7 @@ class BlobAddresses:
         return AddressPage(tuple(addresses), pages.continuation_token or "", expires)
 
     async def find(self, folder: BlobFolder, name: str) -> Address | None:
-        """A look at the blob."""
+        """The address of one file; None where there is no such file."""
         from azure.core.exceptions import ResourceNotFoundError
 
         blob = self._account.blobs.get_blob_client(folder.container, f"{folder.path}/{name}")

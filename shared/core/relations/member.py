@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
-#: The word of a job that waits for a seat among those of its sweep.
+#: The reason code of a job that waits for a seat among those of its sweep.
 WAITS = "SweepTurn"
 
 

@@ -127,7 +127,7 @@ class BatchEngine:
         return await first_files(self, target, directory, path)
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """A page of the same."""
+        """One page of the files of a directory, from the same file system."""
         name = self._cluster(target.cluster).name
         return await self._records[name].page(target, directory, path, after)
 

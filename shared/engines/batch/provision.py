@@ -27,12 +27,12 @@ IMAGE: Mapping[str, Any] = {
     },
     "nodeAgentSKUId": "batch.node.ubuntu 24.04",
 }
-#: How long before the end of an image a person is told.
+#: How long before an image reaches its end of life provisioning starts to warn.
 _WARNED = timedelta(days=180)
 
 
 def provision(cluster: BatchCluster, key: Key, plan: Plan) -> Iterator[Stage]:
-    """The pool."""
+    """Create the pool where there is none, and name the faults of its size and image."""
     service = f"the Batch account at {cluster.url}"
     yield Stage(service, "url of the cluster in SLIPWAY_CLUSTERS", _pool(cluster, key, plan))
 

@@ -17,7 +17,7 @@ from shared.engines.batchai.client import Workspace, connect
 from shared.engines.batchai.errors import names_ours, raise_for
 from shared.engines.batchai.request import API, submission
 
-#: Where a list goes on, in the query of its next link.
+#: The query parameter of a next link that holds the position in the list.
 _TOKEN = "$skiptoken"  # noqa: S105 - the name of a parameter, not a secret
 
 

@@ -43,7 +43,7 @@ class Agent:
 
     @property
     def port(self) -> int:
-        """Where it listens."""
+        """The port that the agent listens on."""
         return int(self._listener.getsockname()[1])
 
     def serve(self) -> None:

@@ -159,7 +159,7 @@ class SlurmEngine:
         return await first_files(self, target, directory, path)
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """A page of the same."""
+        """One page of the files of a directory, from the same file system."""
         self._cluster(target.cluster)
         return await self._records[target.cluster].page(target, directory, path, after)
 

@@ -42,7 +42,7 @@ class Fates(NamedTuple):
 
     @property
     def jobs(self) -> set[str]:
-        """All of them."""
+        """The ids of the jobs that ended and of those without a record."""
         return {*self.ends, *self.absent}
 
 

@@ -62,12 +62,12 @@ class Fetched:
 
     @property
     def code(self) -> int:
-        """The exit code."""
+        """The exit code: 1 where a file could not be fetched."""
         return int(bool(self.failed))
 
     @property
     def text(self) -> str:
-        """For people."""
+        """One sentence for people: how much was fetched, and to where."""
         return summary(self.outcome, self.folder)
 
     @property

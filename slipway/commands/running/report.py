@@ -23,13 +23,13 @@ class Report:
 
     @property
     def printer(self) -> Printer:
-        """What prints the log."""
+        """The printer of log chunks: objects with `as_json`, else text."""
         if self.as_json:
             return JsonPrinter(sys.stdout.buffer, head={"event": "log"})
         return printer_of(sys.stdout)
 
     def begun(self, job_id: str, *, detached: bool = False) -> None:
-        """There is a job."""
+        """Report the id of the job, once it is accepted."""
         if self.as_json:
             put_json({"event": "job", "id": job_id}, indent=None)
         elif detached:

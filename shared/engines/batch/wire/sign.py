@@ -62,7 +62,7 @@ class SharedKey:
         return {"ocp-date": signed["ocp-date"], "Authorization": f"SharedKey {self.account}:{signature}"}
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: a shared key keeps no connection open."""
 
 
 class Identity:
