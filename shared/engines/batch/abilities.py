@@ -11,8 +11,8 @@ ABILITIES: Mapping[str, Ability] = {
     "durable": Ability("yes", "a task is a resource with a name"),
     "gang": Ability("yes", "multi-instance tasks"),
     "mpi": Ability("yes", "by mpirun on the nodes"),
-    "containers": Ability("no"),
-    "registries": Ability("no"),
+    "containers": Ability("configured", "Docker on the nodes (`container`)"),
+    "registries": Ability("configured", "by its user name and password, with the same setting"),
     "shares": Ability("configured", "a table of what the pool mounts (`mounts`)"),
     "servers": Ability("configured", "the same table"),
     "commands": Ability("no"),
@@ -34,6 +34,7 @@ def abilities_of(cluster: BatchCluster) -> Mapping[str, Ability]:
     """The abilities of one cluster, by its configuration."""
     servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
     abilities = {
+        **dict.fromkeys(("containers", "registries"), bool(cluster.container)),
         "shares": len(servers) < len(cluster.mounts),
         "servers": bool(servers),
         "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),

@@ -55,6 +55,8 @@ class BatchCluster:
     reads: Mapping[str, str] = field(default_factory=dict)
     #: a directory in a mounted blob container, for the records of runs that are over; "" for none
     ends: str = ""
+    #: "docker" where the image of the pool has it; "" where jobs with containers are refused
+    container: str = ""
     #: whether the sweep writes the pool's autoscale formula
     scales: bool = True
     #: nodes that stay when there is nothing to do
@@ -121,6 +123,8 @@ def _check(cluster: BatchCluster, place: str) -> None:
     for path in paths:
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
             raise Misconfigured(f"{place}: {path!r} is not an absolute path")
+    if cluster.container not in ("", "docker"):
+        raise Misconfigured(f"{place}: container is docker, or left out")
     for directory in cluster.path.split(":"):
         if not directory.startswith("/") or any(c in directory for c in "\t\n$~"):
             raise Misconfigured(f"{place}: path: {directory!r} is not an absolute directory")

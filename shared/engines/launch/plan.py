@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.core.engine import Order
-from shared.engines.launch.shells import PREPARE, SETUP
+from shared.engines.launch.shells import PREPARE
 from shared.engines.launch.site import Site, Spread
 from shared.engines.launch.steps import Steps
 from shared.engines.launch.toolkits import main_steps
@@ -80,7 +80,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "outputs": [list(output) for output in outputs(site, properties)],
         "job": _pairs(own(properties)),
         "secrets": secrets(properties),
-        "setup": [steps.everywhere(SETUP, host=True)],
+        "setup": [steps.setup()],
         "preparation": [steps.everywhere(PREPARE, preparation)] if preparation else [],
         "main": main,
         "usage": [steps.usage()],

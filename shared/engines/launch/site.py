@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from datetime import timedelta
 
 
@@ -41,6 +41,10 @@ class Container:
 
     words: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    #: shell text that starts it on each node, its variables, and the command that ends it there
+    begin: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
+    end: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.engines.launch.shells import CLEANUP, ONE, RANKED, USAGE, quote
-from shared.engines.launch.site import Site, Spread
+from shared.engines.launch.shells import CLEANUP, ONE, RANKED, SETUP, USAGE, quote
+from shared.engines.launch.site import Container, Site, Spread
 
 _JOURNAL = "{SLIPWAY_LOG}"
 Step = dict[str, Any]
@@ -45,6 +45,12 @@ class Steps:
         if self.nodes > 1:
             start = (*self._spread(Spread(self.nodes, self.nodes), host=host), *start)
         return self._step(start, command, (_JOURNAL, _JOURNAL))
+
+    def setup(self) -> Step:
+        """The step that makes every node ready, with the container where one has to be started."""
+        container = self.site.container or Container()
+        step = self.everywhere(SETUP + container.begin, host=True)
+        return step | {"literal": {**step["literal"], **container.variables}}
 
     def usage(self) -> Step:
         """The step that samples how busy every node is, outside the container. Its errors are ignored."""
@@ -97,7 +103,9 @@ class Steps:
     def cleanup(self) -> list[list[str]]:
         """The commands that put away the nodes' directories, and the program's own output if it is empty."""
         everywhere = self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
+        end = self.site.container.end if self.site.container else ()
         return [
+            *([[*everywhere, *end]] if end else []),
             [*everywhere, "bash", "-c", CLEANUP, "{SLIPWAY_TEMP}"],
             ["find", self.site.output, "-maxdepth", "0", "-empty", "-delete"],
         ]

@@ -60,7 +60,7 @@ async def until(engine: BatchEngine, target: Target, expected: Callable[[Observa
         await asyncio.sleep(0.1)
 
 
-def _ended(observation: Observation) -> bool:
+def ended(observation: Observation) -> bool:
     return observation.state.terminal
 
 
@@ -82,7 +82,7 @@ async def test_a_job_on_three_nodes_starts_on_all_of_them_together_from_zero(
     job = order(block, 3)
 
     await spot.submit(job)
-    end = await until(spot, job.target, _ended)
+    end = await until(spot, job.target, ended)
 
     assert (end.state, end.message) == (JobState.SUCCEEDED, "")
     lines = [(await text(spot, job.target, f"stdout-{rank}.txt")).split() for rank in range(3)]
@@ -103,7 +103,7 @@ async def test_a_rank_that_fails_fails_the_job_with_its_exit_code(spot: BatchEng
     job = order(block, 2)
 
     await spot.submit(job)
-    end = await until(spot, job.target, _ended)
+    end = await until(spot, job.target, ended)
 
     assert (end.state, end.reason, end.exit_code) == (JobState.FAILED, Reason.USER, 7)
 
@@ -127,7 +127,7 @@ async def test_a_node_that_is_taken_away_makes_the_same_attempt_run_again(
     node = task["nodeInfo"]["nodeId"]
     await client.call("POST", f"/emulator/pools/t4/nodes/{node}/preempt")
     await client.close()
-    end = await until(spot, job.target, _ended)
+    end = await until(spot, job.target, ended)
 
     assert (end.state, end.message) == (JobState.SUCCEEDED, "")
     assert await text(spot, job.target, "stdout.txt") == "again\n"
@@ -144,6 +144,6 @@ async def test_a_job_on_several_nodes_is_cancelled_on_all_of_them(spot: BatchEng
         await asyncio.sleep(0.1)
 
     await spot.cancel(job.target)
-    end = await until(spot, job.target, _ended)
+    end = await until(spot, job.target, ended)
 
     assert (end.state, end.reason) == (JobState.CANCELLED, Reason.TERMINATED)

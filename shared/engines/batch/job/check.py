@@ -14,19 +14,38 @@ from shared.jobspec import Problem
 #: Bytes of a job.json that fit into one variable with the plan that is made of it; Linux allows 128 KiB.
 _LARGEST = 48 * 1024
 
+#: By these the program that enters the container would leave the node.
+_OF_DOCKER = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG")
+
 
 def check(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
     """Every problem. What is not named here is honoured: see the table in docs/reference/engines.md."""
     yield from mount_refusals(cluster.name, cluster.mounts, properties)
-    if properties.get("containerSettings"):
-        text = f"the cluster {cluster.name} runs no containers"
-        remedy = "leave it out to run on the node itself, or choose another cluster"
-        yield _refused("/containerSettings", text, remedy)
+    yield from _container(cluster, properties)
     yield from _variables(properties)
     yield from vault_refusals(properties)
     if len(json.dumps(properties)) > _LARGEST:
         text = f"a job for Azure Batch has at most {_LARGEST} bytes"
         yield _refused("", text, "move what is long into a script")
+
+
+def _container(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
+    settings = properties.get("containerSettings")
+    if not settings:
+        return
+    if not cluster.container:
+        text = f"the cluster {cluster.name} runs no containers"
+        remedy = "leave it out to run on the node itself, or choose another cluster"
+        yield _refused("/containerSettings", text, remedy)
+        return
+    credentials = settings["imageSourceRegistry"].get("credentials") or {}
+    if credentials.get("passwordSecretReference"):
+        at = "/containerSettings/imageSourceRegistry/credentials/passwordSecretReference"
+        text = "the nodes have no identity that may read a Key Vault"
+        yield _refused(at, text, "give the password, which is kept sealed")
+    if properties.get("customToolkitSettings") and properties["nodeCount"] > 1:
+        text = "a command within a container cannot start processes on other nodes"
+        yield _refused("/customToolkitSettings", text, "use customMpiSettings, or one node")
 
 
 def _variables(properties: Mapping[str, Any]) -> Iterator[Problem]:
@@ -35,6 +54,9 @@ def _variables(properties: Mapping[str, Any]) -> Iterator[Problem]:
             if variable["name"].startswith("AZ_BATCH_"):
                 text = "variables of the service's own say where the job runs"
                 yield _refused(f"/{kind}/{index}/name", text, "give it another name")
+            if variable["name"] in _OF_DOCKER and properties.get("containerSettings"):
+                text = "by this variable the node would look for the job's container elsewhere"
+                yield _refused(f"/{kind}/{index}/name", text, "set it in the job's command")
 
 
 def _refused(pointer: str, message: str, remedy: str) -> Problem:

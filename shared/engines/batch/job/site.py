@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from shared.core.engine import Order
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.launch.docker import docker
 from shared.engines.launch.mounts import mounted
-from shared.engines.launch.site import Scheduler, Site, Spread
+from shared.engines.launch.site import Container, Scheduler, Site, Spread
 
 #: The program that starts processes elsewhere (`node/spread.py`), where the task's commands put it.
 SPREAD = "{AZ_BATCH_TASK_WORKING_DIR}/spread.py"
@@ -28,17 +32,36 @@ BATCH = Scheduler(
 def site(cluster: BatchCluster, order: Order) -> Site:
     """The cluster, for one attempt of a job."""
     target, properties = order.target, order.document["properties"]
+    links = tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None)
+    temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
+    roots = (cluster.shared, cluster.mount_root, temporary, *(to for _, to in links))
     return Site(
         scheduler=BATCH,
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target),
-        temporary=f"{cluster.temporary.rstrip('/')}/{target.name}",
+        temporary=temporary,
         # The service keeps the program's own output, with the directory of the task.
         output="{SLIPWAY_TEMP}/output",
         mount_root=cluster.mount_root,
         path=cluster.path,
         gpus=cluster.gpus,
-        links=tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None),
+        links=links,
         ends=cluster.ends,
+        container=_container(cluster, target.name, properties, roots),
         longest=cluster.longest,
+    )
+
+
+def _container(
+    cluster: BatchCluster, name: str, properties: Mapping[str, Any], roots: tuple[str, ...]
+) -> Container | None:
+    if not properties.get("containerSettings"):
+        return None
+    return docker(
+        f"slipway-{name}",
+        properties,
+        node="AZ_BATCH_NODE_ID",
+        path=cluster.path,
+        gpus=cluster.gpus,
+        directories=roots,
     )

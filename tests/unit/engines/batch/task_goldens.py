@@ -48,9 +48,27 @@ EVERYTHING: dict[str, Any] = {
     "constraints": {"maxWallClockTime": "PT90S"},
     "schedulingPriority": "high",
 }
+#: In a container of a private registry, on two nodes.
+CONTAINER: dict[str, Any] = {
+    "nodeCount": 2,
+    "containerSettings": {
+        "imageSourceRegistry": {
+            "serverUrl": "https://acct.azurecr.io",
+            "image": "digits:3",
+            "credentials": {"username": "puller", "password": "canary"},
+        },
+        "shmSize": "2g",
+    },
+    "jobPreparation": {"commandLine": "pip install thing"},
+    "environmentVariables": [{"name": "LD_LIBRARY_PATH", "value": "/opt/lib"}],
+    "customToolkitSettings": None,
+    "customMpiSettings": {"commandLine": "python train.py"},
+}
+BOXES = replace(WIDE, container="docker")
 ORDERS: dict[str, tuple[Any, Order]] = {
     "one-node": (CLUSTER, order()),
     "everything": (WIDE, order(**EVERYTHING)),
+    "container": (BOXES, order(**CONTAINER)),
 }
 
 

@@ -16,7 +16,7 @@ from shared.engines.launch import plan as launch
 from shared.jobspec import JobSpec
 from tests.unit.engines.batch import swagger
 from tests.unit.engines.batch.service import CLUSTER, KEY, order
-from tests.unit.engines.batch.task_goldens import EVERYTHING, FOLDER, ORDERS, WIDE, goldens
+from tests.unit.engines.batch.task_goldens import BOXES, CONTAINER, EVERYTHING, FOLDER, ORDERS, WIDE, goldens
 
 ENGINE = BatchEngine({"gpu": CLUSTER}, {"gpu": KEY})
 
@@ -56,6 +56,15 @@ def test_the_plan_is_the_only_place_of_secrets() -> None:
     assert "a $b 'c'" in json.loads(plan)["secrets"].values()
     assert "a $b" not in rest
     assert "canary" not in json.dumps(body), "keys of accounts have no business on the nodes"
+
+
+def test_a_registry_s_password_is_for_the_step_alone_that_logs_in() -> None:
+    plan = json.loads(settings(submission(*ORDERS["container"]).body)[launch.PLAN])
+    (setup,) = plan["setup"]
+
+    assert setup["literal"].pop("SLIPWAY_IMAGE_PASSWORD") == "canary"
+    assert "canary" not in json.dumps(plan)
+    assert setup["literal"]["SLIPWAY_IMAGE_SERVER"] == "acct.azurecr.io"
 
 
 @pytest.mark.skipif(not swagger.FILE.exists(), reason=f"no description of Azure Batch: {swagger.FILE}")
@@ -113,8 +122,36 @@ def test_what_a_cluster_cannot_honour_is_named(properties: dict[str, Any], point
     assert problem.remedy
 
 
+@pytest.mark.parametrize(
+    ("more", "pointer"),
+    [
+        (
+            {
+                "containerSettings": {
+                    "imageSourceRegistry": {
+                        "image": "x:1",
+                        "credentials": {"username": "u", "passwordSecretReference": {"secretUrl": "x"}},
+                    }
+                }
+            },
+            "/containerSettings/imageSourceRegistry/credentials/passwordSecretReference",
+        ),
+        (
+            {"customMpiSettings": None, "customToolkitSettings": {"commandLine": "mpirun x"}},
+            "/customToolkitSettings",
+        ),
+        ({"secrets": [{"name": "DOCKER_HOST", "value": "tcp://x"}]}, "/secrets/0/name"),
+    ],
+)
+def test_what_a_container_cannot_have_is_named(more: dict[str, Any], pointer: str) -> None:
+    (problem,) = check(BOXES, order(**{**CONTAINER, **more}).document["properties"])
+
+    assert (problem.code, problem.pointer) == ("SW109", f"/properties{pointer}")
+
+
 def test_a_job_with_everything_is_honoured() -> None:
     assert list(check(WIDE, order(**EVERYTHING).document["properties"])) == []
+    assert list(check(BOXES, order(**CONTAINER).document["properties"])) == []
     spec = JobSpec.model_validate(order().document)
     assert ENGINE.check(spec) == ()
 
