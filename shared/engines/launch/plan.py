@@ -23,7 +23,8 @@ from shared.engines.launch.toolkits import main_steps
 from shared.engines.launch.variables import inputs, outputs, own, secrets, system
 from shared.jobspec import wall_clock
 
-_FILES = ("files", "processes", "turns", "claim", "run")
+_PLACES = ("files", "places", "blobs")
+_FILES = (*_PLACES, "processes", "turns", "claim", "run")
 #: Variables by which the program gets its orders.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 

@@ -1,7 +1,7 @@
 """Who may run an attempt: one submission, one run of it at a time, and none while an earlier attempt runs.
 
 The scheduler may forget a job, give its number to another one, start a copy of it, or lose a node whose
-processes live on. Whose turn it is stands in files that all nodes see (`turns`); a run whose turn is over
+processes live on. Whose turn it is stands where all nodes see it (`turns`); a run whose turn is over
 ends its processes, and says nothing more.
 """
 
@@ -10,7 +10,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shared.engines.node.files import PRIVATE, read, write
+from shared.engines.node.files import PRIVATE
+from shared.engines.node.places import Directory, Place
 from shared.engines.node.processes import GRACE
 from shared.engines.node.turns import Turns
 
@@ -33,29 +34,28 @@ class Silent(Exception):
 class Claim:
     """The claim on one attempt, and the records of its runs."""
 
-    def __init__(self, directory: Path, token: str, submission: str) -> None:
-        self._directory, self._token, self._submission = directory, token, submission
-        self._turns, self._own_turn = Turns(directory), 0
+    def __init__(self, attempt: Place, token: str, submission: str) -> None:
+        self._attempt, self._token, self._submission = attempt, token, submission
+        self._turns, self._own_turn = Turns(attempt), 0
         self.run = ""
 
     def take(self, numbers: List[str]) -> None:
         """Claim it, or take it over from an earlier run of the same submission. Raises Silent."""
-        self._directory.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
         self.run = self._new_run("-".join(numbers))
         mine = {"token": self._token, "submission": self._submission, "run": self.run}
         try:
             while True:
-                number, last = _last_turn(self._directory)
+                number, last = _last_turn(self._attempt)
                 self._may_follow(last)
                 if self._turns.add(number + 1, mine):
                     break
         except Silent:
-            (self._directory / self.run).rmdir()
+            self._attempt.release(self.run)
             raise
         self._own_turn = number + 1
-        write(self._directory / "claim.json", mine)
+        self._attempt.write("claim.json", mine)
         if last:
-            _wait_until_left([self._directory / str(last.get("run"))])
+            _wait_until_left([self._attempt.at(str(last.get("run")))])
 
     def take_from(self, earlier: List[List[str]]) -> Optional[Dict[str, Any]]:
         """Take the job from its earlier attempts: name, token, why the ledger has it ended; the newest first.
@@ -64,11 +64,11 @@ class Claim:
         """
         runs = []
         for name, token, reason in earlier:
-            directory = self._directory.with_name(name)
-            last = self._take_away(directory, token)
+            attempt = self._attempt.sibling(name)
+            last = self._take_away(attempt, token)
             record = last.get("ended")
             if record is None:
-                runs.append(directory / str(last.get("run")))
+                runs.append(attempt.at(str(last.get("run"))))
             elif reason and record.get("reason") != reason:
                 answers = record.get("answers") or {"name": name, "run": record.get("run")}
                 return dict(record, answers=answers)
@@ -80,7 +80,7 @@ class Claim:
     def is_held(self) -> bool:
         """Whether it is still this run's. What cannot be read is not taken for a loss."""
         try:
-            return self._turns.count() <= self._own_turn
+            return not self._turns.has(self._own_turn + 1)
         except OSError:
             return True
 
@@ -89,25 +89,25 @@ class Claim:
         whole = dict(value, version=1, token=self._token, run=self.run)
         if whole["final"] and not self._turns.add(self._own_turn + 1, {"token": self._token, "ended": whole}):
             raise Silent(MOVED)
-        write(self._directory / self.run / "result.json", whole)
+        self._attempt.at(self.run).write("result.json", whole)
 
     def leave(self) -> None:
         """Nothing of this run is left: what follows needs not wait. It only saves time: never raises."""
         with suppress(OSError):
-            (self._directory / self.run / NODES_CLEAR).touch()
+            self._attempt.at(self.run).write(NODES_CLEAR, {})
 
     def announce(self, ends: str) -> None:
         """Copy the record to where a new file is noticed. It only saves time, and so never raises."""
-        directory = Path(ends) / self._token
+        copy = Path(ends) / self._token
         with suppress(OSError):
-            directory.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
-            write(directory / "result.json", read(self._directory / self.run / "result.json"))
+            copy.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
+            Directory(copy).write("result.json", self._attempt.at(self.run).read("result.json"))
 
     def _new_run(self, base: str) -> str:
         number, run = 1, base
         while True:
             try:
-                (self._directory / run).mkdir(mode=PRIVATE)
+                self._attempt.reserve(run)
             except FileExistsError:
                 number += 1
                 run = f"{base}-{number}"
@@ -125,22 +125,22 @@ class Claim:
         if last and last.get("submission") != self._submission:
             raise Silent(DIRECTORY_TAKEN)
 
-    def _take_away(self, directory: Path, token: str) -> Dict[str, Any]:
+    def _take_away(self, attempt: Place, token: str) -> Dict[str, Any]:
         """The last turn of an earlier attempt before it was taken away; its end stands."""
-        turns = Turns(directory)
+        turns = Turns(attempt)
         while True:
-            number, last = _last_turn(directory)
+            number, last = _last_turn(attempt)
             if last and last.get("token") != token:
                 return {}  # another job's, which has nothing to do with this one
             if "ended" in last or "taken" in last:
                 return last
             claim = {"token": token, "submission": "", "run": last.get("run", "")}
-            if turns.add(number + 1, dict(claim, taken=self._directory.name)):
-                write(directory / "claim.json", dict(claim, run=""))
+            if turns.add(number + 1, dict(claim, taken=self._attempt.name)):
+                attempt.write("claim.json", dict(claim, run=""))
                 return last
 
 
-def _last_turn(attempt: Path) -> Tuple[int, Dict[str, Any]]:
+def _last_turn(attempt: Place) -> Tuple[int, Dict[str, Any]]:
     """Number and content of an attempt's last turn."""
     number = Turns(attempt).count()
     if number:
@@ -149,21 +149,21 @@ def _last_turn(attempt: Path) -> Tuple[int, Dict[str, Any]]:
             raise OSError(f"turn {number} of {attempt} cannot be read")  # it may be an end
         return number, last
     # The program of before wrote no turns.
-    claim = read(attempt / "claim.json")
-    record = read(attempt / str(claim.get("run")) / "result.json")
+    claim = attempt.read("claim.json")
+    record = attempt.at(str(claim["run"])).read("result.json") if claim.get("run") else {}
     return 0, dict(claim, ended=record) if record.get("final") else claim
 
 
-def _wait_until_left(runs: List[Path]) -> None:
+def _wait_until_left(runs: List[Place]) -> None:
     """Until nothing is left of runs that have lost their claim, or long enough that they have seen it."""
     until = time.time() + 2 * WATCH + GRACE
     while time.time() < until and not all(map(_run_is_over, runs)):
         time.sleep(WATCH / 10)
 
 
-def _run_is_over(run: Path) -> bool:
+def _run_is_over(run: Place) -> bool:
     try:
-        return any(entry.name == NODES_CLEAR for entry in run.iterdir())
+        return NODES_CLEAR in run.names()
     except FileNotFoundError:
         return True  # it never was
     except OSError:

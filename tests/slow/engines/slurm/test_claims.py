@@ -11,6 +11,7 @@ import pytest
 from shared.core.engine import Earlier
 from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
+from shared.engines.node.places import Directory
 from tests.slow.engines.slurm.test_program import Nodes, custom
 
 
@@ -98,7 +99,7 @@ def test_a_first_attempt_that_starts_after_the_second_runs_nothing(node: Nodes) 
 
 def two(root: Path) -> tuple[Claim, Claim]:
     """The first attempt of a job, which runs, and the second, which has its own claim."""
-    first, second = Claim(root / "n-1", "t.1", "s1"), Claim(root / "n-2", "t.2", "s2")
+    first, second = Claim(Directory(root / "n-1"), "t.1", "s1"), Claim(Directory(root / "n-2"), "t.2", "s2")
     first.take(["7", "0"])
     first.record({"final": False, "state": "running"})
     second.take(["8", "0"])
@@ -133,7 +134,7 @@ def test_an_end_that_was_written_in_time_stands(tmp_path: Path) -> None:
     assert result is not None
     assert result["answers"] == {"name": "n-1", "run": "7-0"}
     with pytest.raises(Silent) as silent:
-        Claim(tmp_path / "n-1", "t.1", "s1").take(["7", "1"])
+        Claim(Directory(tmp_path / "n-1"), "t.1", "s1").take(["7", "1"])
     assert silent.value.code == 0
 
 
@@ -154,7 +155,7 @@ def test_the_claim_of_the_program_of_before_counts(tmp_path: Path, final: bool, 
     (tmp_path / "7-0/result.json").write_text(json.dumps({"final": final, "code": 5}))
 
     with pytest.raises(Silent) as silent:
-        Claim(tmp_path, "t.1", "s2").take(["9", "0"])
+        Claim(Directory(tmp_path), "t.1", "s2").take(["9", "0"])
 
     assert silent.value.code == code
 

@@ -1,0 +1,212 @@
+"""A container of blobs as a place, by HTTP alone: nothing is installed on the nodes.
+
+A new blob is made with `If-None-Match: *`. Requests are signed by the identity of the node's pool, whose
+token the metadata service of Azure gives; at an emulator, by a shared access signature.
+"""
+
+import http.client
+import json
+import time
+from pathlib import Path
+from typing import Any, Callable, Dict, List, NamedTuple, Optional
+from urllib.parse import quote, urlencode, urlsplit
+from xml.etree import ElementTree
+
+from shared.engines.node.places import Directory, Place
+
+#: Of the REST API; Azurite knows it as well.
+VERSION = "2021-12-02"
+#: Where a node asks for a token of its identity; nothing else is reached at this address.
+METADATA = "http://169.254.169.254/metadata/identity/oauth2/token"
+RESOURCE = "https://storage.azure.com/"
+#: Seconds: for one answer, and in which the storage may be away. A scheduler ends the task soon after.
+ANSWER, OUTAGE = 20.0, 240.0
+#: Seconds before the end of a token from which another one is asked for.
+RENEWED = 300.0
+#: What may be different in a moment: throttled, timed out, failed. 0 stands for no answer.
+PASSING = (0, 408, 429, 500, 502, 503, 504)
+#: A blob that makes a place be there.
+BEGUN = "begun"
+
+
+class Answer(NamedTuple):
+    """What came back; names of headers are in lower case, and status 0 stands for no answer."""
+
+    status: int
+    headers: Dict[str, str]
+    content: bytes
+
+
+class Container:
+    """The requests to one container.
+
+    `where` has its address (`container`), and `signature`, or else `client` and perhaps `tokens`: the id of
+    the identity, and another address that gives tokens.
+    """
+
+    def __init__(self, where: Dict[str, str]) -> None:
+        self._root, self._where = where["container"].rstrip("/"), where
+        self._token, self._renew_at = "", 0.0
+
+    def call(
+        self,
+        method: str,
+        name: str,
+        query: Optional[Dict[str, str]] = None,
+        headers: Optional[Dict[str, str]] = None,
+        body: bytes = b"",
+        patience: float = OUTAGE,
+        accept: Any = (),
+    ) -> Answer:
+        """What the storage says, of success or one of the statuses to `accept`. Raises OSError."""
+        until, pause = time.time() + patience, 0.5
+        while True:
+            try:
+                answer = self._once(method, name, query or {}, headers or {}, body)
+            except (OSError, http.client.HTTPException) as error:
+                answer = Answer(0, {"x-ms-error-code": type(error).__name__}, b"")
+            if 200 <= answer.status < 300 or answer.status in accept:
+                return answer
+            if answer.status == 401:
+                self._renew_at = 0.0  # the token was taken back, or the clock is wrong
+            if answer.status not in (*PASSING, 401) or time.time() + pause > until:
+                code = answer.headers.get("x-ms-error-code", "")
+                # Never its query, which may be a signature.
+                raise OSError(f"{method} {self._root}/{name}: {answer.status or 'no answer'} {code}".rstrip())
+            time.sleep(pause)
+            pause = min(2 * pause, 10.0)
+
+    def _once(
+        self, method: str, name: str, query: Dict[str, str], headers: Dict[str, str], body: bytes
+    ) -> Answer:
+        url = self._root + ("/" + quote(name) if name else "")
+        words = [urlencode(query, quote_via=quote), self._where.get("signature", "")]
+        call_headers = {"x-ms-version": VERSION, "Content-Length": str(len(body))}
+        call_headers.update(headers)
+        if "signature" not in self._where:
+            call_headers["Authorization"] = "Bearer " + self._bearer()
+        return request(method, url + "?" + "&".join(filter(None, words)), call_headers, body)
+
+    def _bearer(self) -> str:
+        if time.time() >= self._renew_at:
+            query = {"api-version": "2018-02-01", "resource": RESOURCE}
+            if self._where.get("client"):
+                query["client_id"] = self._where["client"]
+            url = self._where.get("tokens") or METADATA
+            answer = request("GET", url + "?" + urlencode(query), {"Metadata": "true"}, b"")
+            if answer.status != 200:
+                raise OSError(f"no token for the identity of the pool: {answer.status}")
+            token = json.loads(answer.content.decode())
+            self._token = str(token["access_token"])
+            self._renew_at = float(token.get("expires_on") or 0) - RENEWED
+        return self._token
+
+
+def request(method: str, url: str, headers: Dict[str, str], body: bytes) -> Answer:
+    """One request, straight to its host: no proxy of the job's environment sees a token. Raises OSError."""
+    parts = urlsplit(url)
+    secure = parts.scheme == "https"
+    kind: Callable[..., Any] = http.client.HTTPSConnection if secure else http.client.HTTPConnection
+    connection = kind(parts.hostname, parts.port, timeout=ANSWER)
+    try:
+        connection.request(method, parts.path + "?" + parts.query, body=body or None, headers=headers)
+        answer = connection.getresponse()
+        received = {name.lower(): value for name, value in answer.getheaders()}
+        return Answer(answer.status, received, answer.read())
+    finally:
+        connection.close()
+
+
+class Blobs(Place):
+    """What begins with a prefix in a container."""
+
+    def __init__(self, container: Container, prefix: str) -> None:
+        self._container, self._prefix = container, prefix.strip("/")
+        self.name = self._prefix.rpartition("/")[2]
+
+    def __str__(self) -> str:
+        return self._prefix
+
+    def at(self, name: str) -> "Blobs":
+        """A longer prefix."""
+        return Blobs(self._container, f"{self._prefix}/{name}")
+
+    def sibling(self, name: str) -> "Blobs":
+        """A prefix with another last part."""
+        return Blobs(self._container, f"{self._prefix.rpartition('/')[0]}/{name}")
+
+    def names(self) -> List[str]:
+        """Of blobs and of what is deeper, by a list of one level."""
+        prefix, marker = self._prefix + "/", ""
+        names = []  # type: List[str]
+        while True:
+            query = {"restype": "container", "comp": "list", "prefix": prefix, "delimiter": "/"}
+            if marker:
+                query["marker"] = marker
+            answer = self._container.call("GET", "", query)
+            try:
+                document = ElementTree.fromstring(answer.content)  # noqa: S314 - of the storage itself
+            except ElementTree.ParseError:
+                raise OSError("the list of a container cannot be read") from None
+            entries = [entry.findtext("Name") or "" for entry in document.iter() if _is_entry(entry)]
+            names += [name[len(prefix) :].rstrip("/") for name in entries]
+            marker = document.findtext("NextMarker") or ""
+            if not marker:
+                break
+        if not names:
+            raise FileNotFoundError(prefix)
+        return names
+
+    def has(self, name: str) -> bool:
+        """By a HEAD, which is cheap: a run looks every few seconds."""
+        answer = self._container.call("HEAD", self._path(name), patience=0.0, accept=(404,))
+        return answer.status != 404
+
+    def read(self, name: str) -> Dict[str, Any]:
+        """A blob. Raises OSError where the storage is away: what is there is not known then."""
+        answer = self._container.call("GET", self._path(name), accept=(404,))
+        try:
+            document = json.loads(answer.content.decode()) if answer.status == 200 else {}
+        except ValueError:
+            return {}
+        return document if isinstance(document, dict) else {}
+
+    def write(self, name: str, value: Dict[str, Any]) -> None:
+        """A blob."""
+        self._put(name, value, {})
+
+    def add(self, name: str, value: Dict[str, Any]) -> None:
+        """A blob that is new."""
+        # 412 where another request makes it at the same time.
+        answer = self._put(name, value, {"If-None-Match": "*"}, accept=(409, 412))
+        if answer.status in (409, 412):
+            raise FileExistsError(self._path(name))
+
+    def reserve(self, name: str) -> None:
+        """A first blob with that prefix."""
+        self.add(f"{name}/{BEGUN}", {})
+
+    def release(self, name: str) -> None:
+        """Remove that blob."""
+        self._container.call("DELETE", self._path(f"{name}/{BEGUN}"), accept=(404,))
+
+    def _path(self, name: str) -> str:
+        return f"{self._prefix}/{name}"
+
+    def _put(self, name: str, value: Dict[str, Any], headers: Dict[str, str], accept: Any = ()) -> Answer:
+        call_headers = {"x-ms-blob-type": "BlockBlob", "Content-Type": "application/json"}
+        call_headers.update(headers)
+        body = json.dumps(value, indent=1).encode()
+        return self._container.call("PUT", self._path(name), headers=call_headers, body=body, accept=accept)
+
+
+def _is_entry(element: Any) -> bool:
+    return element.tag in ("Blob", "BlobPrefix")
+
+
+def place(text: str) -> Place:
+    """The place that a plan names: the path of a directory, or where a container and a prefix in it are."""
+    if text.startswith("/"):
+        return Directory(Path(text))
+    where = json.loads(text)
+    return Blobs(Container(where), where["prefix"])
