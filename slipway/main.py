@@ -180,7 +180,12 @@ def up(
 def setup(
     settings: SettingsFile = None,
     location: Annotated[str, typer.Option(help="Azure region of the cluster")] = "eastus",
-    vm_size: Annotated[str, typer.Option(help="VM size of a node")] = "Standard_NC6",
+    vm_size: Annotated[
+        str,
+        typer.Option(
+            help="VM size of a node, Standard_NC4as_T4_v3 on Azure Batch and Standard_NC6 on Batch AI"
+        ),
+    ] = "",
     priority: Annotated[
         str, typer.Option(help="priority of the VMs, lowpriority or dedicated")
     ] = "lowpriority",

@@ -69,6 +69,7 @@ DEPLOYMENT = {
     "SW074": "how long the cluster lets a job run",
     "SW075": "how many nodes the cluster has",
     "SW076": "how many GPUs the cluster's nodes have",
+    "SW078": "the size of the cluster's nodes",
 }
 
 RULES: dict[str, Rule] = {

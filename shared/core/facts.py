@@ -22,6 +22,8 @@ class ClusterFacts:
     memory: int | None = None
     #: how long it lets a job run
     longest: timedelta | None = None
+    #: why Azure gives it no nodes of its size any more, and which size to take; "" where nothing is wrong
+    retired_size: str = ""
 
 
 #: Nothing is known.
@@ -42,6 +44,7 @@ def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
         gpus=read.gpus if configured.gpus is None else configured.gpus,
         memory=read.memory if configured.memory is None else configured.memory,
         longest=min(times, default=None),
+        retired_size=read.retired_size or configured.retired_size,
     )
 
 

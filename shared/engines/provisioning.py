@@ -12,7 +12,8 @@ class Plan:
     """What to create. The defaults are those of the Batch AI workspace script."""
 
     location: str = "eastus"
-    vm_size: str = "Standard_NC6"
+    #: of a node; "" for the engine's own choice
+    vm_size: str = ""
     priority: str = "lowpriority"
     minimum: int = 0
     maximum: int = 1

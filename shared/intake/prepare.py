@@ -203,6 +203,7 @@ def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
         max_nodes=cluster.facts.max_nodes,
         gpus_per_node=cluster.facts.gpus,
         max_wall_clock=cluster.facts.longest,
+        retired_size=cluster.facts.retired_size,
     )
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from shared.core.engine import ClusterView, Why, too_large
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.sizes import size_trouble
 
 #: States of nodes → ours.
 _STATES: Mapping[str, str] = {
@@ -57,7 +58,7 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
         size=str(pool.get("vmSize") or ""),
         errors=tuple(errors(pool)),
         priority="lowpriority" if cluster.spot else "dedicated",
-        facts=cluster.facts,
+        facts=replace(cluster.facts, retired_size=size_trouble(str(pool.get("vmSize") or ""))),
     )
 
 

@@ -27,6 +27,8 @@ IMAGE: Mapping[str, Any] = {
     },
     "nodeAgentSKUId": "batch.node.ubuntu 24.04",
 }
+#: The smallest living size with a GPU: the one that comes nearest to that of the workspace script.
+_SIZE = "Standard_NC4as_T4_v3"
 #: How long before an image reaches its end of life provisioning starts to warn.
 _WARNED = timedelta(days=180)
 
@@ -41,7 +43,7 @@ def pool_body(cluster: BatchCluster, plan: Plan) -> dict[str, Any]:
     """The pool that a cluster gets. Pure."""
     return {
         "id": cluster.pool,
-        "vmSize": plan.vm_size,
+        "vmSize": plan.vm_size or _SIZE,
         "virtualMachineConfiguration": dict(IMAGE),
         "taskSlotsPerNode": 1,
         # For jobs on several nodes.

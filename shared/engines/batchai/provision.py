@@ -16,6 +16,8 @@ from shared.engines.batchai.client import Workspace, connect
 from shared.engines.entry import Values
 from shared.engines.provisioning import Plan, Stage, Step
 
+#: That of the workspace script.
+_SIZE = "Standard_NC6"
 #: The file service takes an account key; without one the share is made through the management API.
 _AZURITE = "devstoreaccount1"
 #: Of Microsoft.Resources, which resource groups belong to.
@@ -148,7 +150,7 @@ def _cluster(settings: Values, plan: Plan) -> dict[str, Any]:
     }
     return {
         "properties": {
-            "vmSize": plan.vm_size,
+            "vmSize": plan.vm_size or _SIZE,
             "vmPriority": plan.priority,
             "scaleSettings": {"autoScale": scale},
             "nodeSetup": {"mountVolumes": mounts},

@@ -46,6 +46,8 @@ class Facts:
     max_nodes: int | None = None
     gpus_per_node: int | None = None
     max_wall_clock: timedelta | None = None
+    #: Why Azure gives the cluster no nodes of its size any more, and which size to take.
+    retired_size: str = ""
 
 
 def lint(document: JsonObject, facts: Facts | None = None) -> tuple[Problem, ...]:
@@ -142,6 +144,13 @@ def _wall_clock(context: Context, facts: Facts) -> Iterator[Problem]:
         yield problem("SW074", node.pointer, message, f'write at most "{longest}"')
 
 
+def _size(context: Context, facts: Facts) -> Iterator[Problem]:
+    """A size that Azure has retired: the job would wait for nodes that never come."""
+    if facts.retired_size:
+        pointer = context.properties.member("cluster").pointer
+        yield problem("SW078", pointer, f"{facts.cluster} gets no new nodes: {facts.retired_size}")
+
+
 def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
     """Scripts in the drop container: there, and with line ends that a node can read."""
     if facts.drop_container is None:
@@ -156,4 +165,4 @@ def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
 
 
 _Lint: TypeAlias = Callable[[Context, Facts], Iterator[Problem]]
-LINT: tuple[_Lint, ...] = (_image, _roots, _nodes, _processes, _wall_clock, _scripts)
+LINT: tuple[_Lint, ...] = (_image, _roots, _nodes, _processes, _wall_clock, _size, _scripts)

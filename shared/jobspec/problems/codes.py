@@ -133,6 +133,9 @@ CODES: dict[str, Code] = {
     "SW075": Code("more nodes than the cluster has", "lower nodeCount, or choose another cluster", "warning"),
     "SW076": Code("more processes than GPUs", "lower the count, or raise nodeCount", "warning"),
     "SW077": Code("parameter not used", "correct the name, or add the parameter to the sweep", "warning"),
+    "SW078": Code(
+        "nodes of a retired size", "choose another cluster, or ask its operator for that size", "hint"
+    ),
     "SW080": Code("secret in a command", 'put it into "secrets" and write $NAME in its place', "warning"),
     "SW081": Code("address of the platform", "write the address of a file server"),
     # The document as a whole

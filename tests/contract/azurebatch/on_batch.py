@@ -19,7 +19,7 @@ from shared.engines.batch.wire.sign import SharedKey, key_from
 from shared.engines.provisioning import Plan
 
 NAME = "dev-cluster-00"
-_SIZE = Plan(vm_size="Standard_NC4as_T4_v3")
+_SIZE = Plan()
 
 
 @dataclass(frozen=True)

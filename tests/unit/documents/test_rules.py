@@ -64,8 +64,9 @@ def codes_of(code: str, text: str, tmp_path: Path, *, right: bool) -> dict[str, 
     (folder / "job.json").write_bytes(data)
     problems = {one.code: one.severity for one in problems_of(data, folder / "job.json")}
     document, _ = read(data)
-    if document is not None and code in ("SW039", "SW074", "SW075", "SW076"):
-        facts = Facts(max_nodes=4, gpus_per_node=1, max_wall_clock=timedelta(days=1))
+    if document is not None and code in ("SW039", "SW074", "SW075", "SW076", "SW078"):
+        retired = "Azure has retired it" if "/clusters/k80" in text else ""
+        facts = Facts(max_nodes=4, gpus_per_node=1, max_wall_clock=timedelta(days=1), retired_size=retired)
         completed, _ = complete(document, Defaults(cluster_id=CLUSTER.id, std_out_err_path_prefix="$HOME"))
         problems |= {one.code: one.severity for one in validate(completed, accounts=["account"])[1]}
         problems |= {one.code: one.severity for one in lint(completed, facts)}

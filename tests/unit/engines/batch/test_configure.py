@@ -23,7 +23,7 @@ from tests.unit.engines.batch.service import CLUSTER, KEY
 BARE = {"url": "https://acct.westeurope.batch.azure.com", "pool": "t4", "shared": "/s", "maxNodes": 4}
 SECRET = base64.b64encode(b"k" * 32).decode()
 NOW = datetime(2026, 9, 7, tzinfo=UTC)
-PLAN = Plan(vm_size="Standard_NC4as_T4_v3")
+PLAN = Plan()
 
 
 def settings(**values: str) -> Settings:
@@ -78,6 +78,7 @@ async def test_a_pool_that_is_missing_is_made_and_one_that_is_there_stays_as_it_
 
     assert "Azure has retired STANDARD_NC6: Standard_NC4as_T4_v3 is the nearest" in retired[0].note
     assert new == [Step("pool", "t4", created=True)]
+    assert [one.body["vmSize"] for one in requests if one.method == "POST"] == ["Standard_NC4as_T4_v3"]
     assert existing == raced == [Step("pool", "t4", created=False)]
     assert [one.body["id"] for one in requests if one.method == "POST"] == ["t4"]
 

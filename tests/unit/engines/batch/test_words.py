@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from shared.core.errors import Transient
+from shared.core.facts import together
 from shared.core.job import JobState, Reason
 from shared.engines.batch.pools import view, why
 from shared.engines.batch.scaling import Demand, demand, formula
@@ -170,3 +171,11 @@ def test_a_formula_of_spot_nodes_asks_for_those_and_keeps_the_fewest_that_stay()
     text = formula(replace(CLUSTER, spot=True, min_nodes=2), demand([]))
 
     assert "$TargetLowPriorityNodes = min(4, max(2, wanted));\n$TargetDedicatedNodes = 0;" in text
+
+
+def test_a_pool_of_a_retired_size_says_so_to_its_jobs() -> None:
+    old = view(CLUSTER, POOL | {"vmSize": "standard_nc24rs_v3"}, {})
+
+    assert "Standard_NC96ads_A100_v4" in old.facts.retired_size
+    assert together(CLUSTER.facts, old.facts) == old.facts
+    assert view(CLUSTER, POOL, {}).facts.retired_size == ""

@@ -75,6 +75,8 @@ LINTED: tuple[Linted, ...] = (
         "SW076", "/horovodSettings/processCount", says="2 GPUs"),
     Linted("workers and GPUs", script_toolkit("tensorFlowSettings", workerCount=5), Facts(gpus_per_node=2),
         "SW076", "/tensorFlowSettings/workerCount", says="4 GPUs"),
+    Linted("size that is gone", job(), Facts(cluster="k80", retired_size="take Standard_NC4as_T4_v3"),
+        "SW078", "/cluster", "hint", "k80 gets no new nodes: take Standard_NC4as_T4_v3"),
 )  # fmt: skip
 
 CLEAN: dict[str, tuple[dict[str, Any], Facts]] = {

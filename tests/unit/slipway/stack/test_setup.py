@@ -12,7 +12,7 @@ from slipway.stack.setup import by_kind, complete_plan, line
 def test_the_defaults_are_those_of_the_workspace_script() -> None:
     plan = complete_plan(Plan(), None, None)
 
-    assert (plan.vm_size, plan.priority, plan.minimum, plan.maximum) == ("Standard_NC6", "lowpriority", 0, 1)
+    assert (plan.priority, plan.minimum, plan.maximum) == ("lowpriority", 0, 1)
     assert (plan.share, plan.scripts, plan.data) == ("logs", "scripts", "datalake")
 
 
