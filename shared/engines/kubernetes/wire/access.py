@@ -1,0 +1,127 @@
+"""How to reach one API server: address, authority and what authenticates us, from a kubeconfig or a pod."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import ssl
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.core.errors import Misconfigured
+
+#: Where a pod finds what its service account has.
+IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+_LOOPBACK = ("127.0.0.1", "localhost", "::1")
+_PRINT = "print one with `kubectl config view --raw --flatten --minify -o json`"
+
+
+@dataclass(frozen=True)
+class Access:
+    """One API server, and our side of the log-in. Nothing of it is shown but the address."""
+
+    url: str
+    #: PEM of the authority that signed the server's certificate; "" for those that the system trusts
+    authority: str = field(default="", repr=False)
+    #: PEM of our certificate and its key; "" where a token is used
+    certificate: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
+    token: str = field(default="", repr=False)
+    #: the file of a token that is replaced now and then; "" for none
+    token_file: str = ""
+
+    def tls(self) -> ssl.SSLContext | None:
+        """What checks the server, and shows our certificate; None for plain HTTP. Raises Misconfigured."""
+        if not self.url.startswith("https"):
+            return None
+        try:
+            context = ssl.create_default_context(cadata=self.authority or None)
+            if self.certificate:
+                # The library reads files only: it is gone before the first call.
+                with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
+                    file.write(f"{self.certificate}\n{self.key}\n")
+                    file.flush()
+                    context.load_cert_chain(file.name)
+        except (ssl.SSLError, ValueError, OSError) as error:
+            text = "certificate, key or authority of its kubeconfig cannot be read"
+            raise Misconfigured(f"{self.url}: {text} ({type(error).__name__})") from None
+        return context
+
+
+def from_kubeconfig(document: Any, place: str) -> Access:
+    """The current context of a kubeconfig as an object. Raises Misconfigured, which names the place only."""
+    if not isinstance(document, dict) or not document.get("current-context"):
+        raise Misconfigured(f"{place} is no kubeconfig with a current-context: {_PRINT}")
+    context = _named(document, "contexts", "context", document["current-context"], place)
+    cluster = _named(document, "clusters", "cluster", context.get("cluster"), place)
+    user = _named(document, "users", "user", context.get("user"), place) if context.get("user") else {}
+    _refuse_commands(user, place)
+    if cluster.get("insecure-skip-tls-verify"):
+        text = "insecure-skip-tls-verify would show our token to anyone"
+        raise Misconfigured(f"{place}: {text}: use certificate-authority-data")
+    return Access(
+        checked_url(str(cluster.get("server") or ""), place),
+        authority=_data(cluster, "certificate-authority", place),
+        certificate=_data(user, "client-certificate", place),
+        key=_data(user, "client-key", place),
+        token=str(user.get("token") or ""),
+        token_file=str(user.get("tokenFile") or ""),
+    )
+
+
+def in_cluster(environment: Mapping[str, str], folder: Path = IN_CLUSTER) -> Access:
+    """What a pod's service account has. Raises Misconfigured outside of a pod."""
+    host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
+    if not host or not port:
+        raise Misconfigured("this process runs in no pod of Kubernetes: give the cluster a kubeconfig")
+    try:
+        authority = (folder / "ca.crt").read_text(encoding="ascii")
+    except (OSError, ValueError) as error:
+        text = "the pod has no service account token: set automountServiceAccountToken"
+        raise Misconfigured(f"{text} ({type(error).__name__})") from None
+    shown = f"[{host}]" if ":" in host else host
+    return Access(f"https://{shown}:{port}", authority=authority, token_file=str(folder / "token"))
+
+
+def checked_url(text: str, place: str) -> str:
+    """The address of an API server. Raises Misconfigured."""
+    try:
+        parts = urlsplit(text)
+        host = parts.hostname
+    except ValueError:
+        host = None
+    if host is None or parts.scheme not in ("http", "https") or parts.query or parts.username is not None:
+        raise Misconfigured(f"{place}: server must be the address of an API server, e.g. https://HOST:6443")
+    if parts.scheme == "http" and host not in _LOOPBACK:
+        raise Misconfigured(f"{place}: plain http is only for a cluster on this machine: use https")
+    return text.rstrip("/")
+
+
+def _named(document: Mapping[str, Any], kind: str, member: str, name: Any, place: str) -> Mapping[str, Any]:
+    entries = document.get(kind)
+    for entry in entries if isinstance(entries, list) else ():
+        if isinstance(entry, dict) and entry.get("name") == name and isinstance(entry.get(member), dict):
+            return dict(entry[member])
+    raise Misconfigured(f"{place}: {kind} has no {name!r}: {_PRINT}")
+
+
+def _refuse_commands(user: Mapping[str, Any], place: str) -> None:
+    for kind in ("exec", "auth-provider"):
+        if kind in user:
+            text = f"its user logs in by {kind}, which needs a program of your machine"
+            remedy = "use the token of a service account"
+            raise Misconfigured(f"{place}: {text}: {remedy}")
+
+
+def _data(entry: Mapping[str, Any], name: str, place: str) -> str:
+    """What stands in it as base64; a file of another machine is of no use."""
+    if entry.get(name) and not entry.get(f"{name}-data"):
+        raise Misconfigured(f"{place}: {name} is a file: {_PRINT}")
+    try:
+        return base64.b64decode(str(entry.get(f"{name}-data") or ""), validate=True).decode("ascii")
+    except (binascii.Error, ValueError):
+        raise Misconfigured(f"{place}: {name}-data is not base64 of a PEM text") from None

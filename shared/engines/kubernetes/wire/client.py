@@ -1,0 +1,203 @@
+"""One API server over HTTP: calls, lists in pages, watches. aiohttp is imported lazily.
+
+What was not answered has an unknown outcome; every call of ours may be repeated.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Collection, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from shared.core.errors import Misconfigured, Transient
+from shared.engines.kubernetes.wire.access import Access
+from shared.engines.kubernetes.wire.bearer import Bearer
+from shared.engines.kubernetes.wire.errors import failure, reason_of
+from shared.engines.kubernetes.wire.table import TABLE, Row, rows_of
+from shared.engines.kubernetes.wire.watch import Event, event_of
+
+if TYPE_CHECKING:
+    from aiohttp import ClientResponse, ClientSession
+
+#: Seconds that a call may take, and to connect; what a watch may take beyond its own time.
+_PATIENCE, _CONNECT, _SLACK = 30.0, 5.0, 10.0
+#: Entries of a page.
+PAGE = 500
+_JSON = "application/json"
+#: A body of PATCH: members that are null go, others replace.
+_MERGE = "application/merge-patch+json"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back."""
+
+    status: int
+    content: bytes
+
+    @property
+    def body(self) -> Mapping[str, Any]:
+        """The JSON object; an empty one where there is none."""
+        try:
+            document = json.loads(self.content)
+        except ValueError:
+            return {}
+        return document if isinstance(document, dict) else {}
+
+    @property
+    def reason(self) -> str:
+        """The reason of an error, or its status where it has none; "" of a success."""
+        return (reason_of(self.body) or str(self.status)) if self.status >= 300 else ""
+
+
+class KubernetesClient:
+    """Calls to one API server. They raise what its error means, Transient without an answer."""
+
+    def __init__(self, access: Access, bearer: Bearer) -> None:
+        self._access, self._bearer = access, bearer
+        self._session: ClientSession | None = None
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        accept: Collection[str] = (),
+        form: str = _JSON,
+    ) -> Answer:
+        """One call; `path` begins with a slash, not encoded. Errors to `accept`, by reason, are answers."""
+        content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
+        headers = {"Accept": form}
+        if body is not None:
+            headers["Content-Type"] = _MERGE if method == "PATCH" else _JSON
+        answer = await self._send(method, path, query or {}, content, headers)
+        if answer.status >= 300 and answer.reason not in accept:
+            raise failure(answer.status, answer.body)
+        if answer.status < 300 and form != "*/*" and not answer.body:
+            raise Transient("Kubernetes sent an answer that cannot be read")
+        return answer
+
+    async def rows(self, path: str, **query: str) -> AsyncIterator[Row]:
+        """The rows of a list as its server prints them, page after page: names and words, no objects."""
+        options = {"includeObject": "None", **query}
+        async for page in self._pages(path, options, TABLE):
+            for row in rows_of(page):
+                yield row
+
+    async def objects(self, path: str, **query: str) -> AsyncIterator[Mapping[str, Any]]:
+        """The objects of a list, page after page."""
+        async for page in self._pages(path, query, _JSON):
+            items = page.get("items")
+            if not isinstance(items, list):
+                raise Transient("Kubernetes sent a list that cannot be read")
+            for item in items:
+                yield item
+
+    async def log(self, path: str, limit: int) -> bytes:
+        """The first bytes of what a pod's container has written; raises NotFound once the pod is gone."""
+        query = {"limitBytes": str(limit)}
+        return (await self.call("GET", f"{path}/log", query=query, form="*/*")).content
+
+    async def watch(self, path: str, version: str, seconds: int, **query: str) -> AsyncIterator[Event]:
+        """What changes after a version, for so many seconds at most. Raises Expired if that is too old."""
+        options = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": version, **query}
+        options["timeoutSeconds"] = str(seconds)
+        async for line in self._lines(path, options, seconds + _SLACK):
+            yield event_of(line)
+
+    async def close(self) -> None:
+        """Close the connections to the server."""
+        await self._bearer.close()
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    async def _pages(
+        self, path: str, query: Mapping[str, str], form: str
+    ) -> AsyncIterator[Mapping[str, Any]]:
+        following = ""
+        while True:
+            options = {"limit": str(PAGE), **query, **({"continue": following} if following else {})}
+            page = (await self.call("GET", path, query=options, form=form)).body
+            yield page
+            before, following = following, str((page.get("metadata") or {}).get("continue") or "")
+            if not following:
+                return
+            if following == before:
+                raise Transient("Kubernetes sent a list that never ends")
+
+    async def _send(
+        self, method: str, path: str, query: Mapping[str, str], content: bytes, headers: Mapping[str, str]
+    ) -> Answer:
+        from aiohttp import ClientError
+
+        all_headers = await self._headers(headers)
+        try:
+            async with self._opened().request(
+                method,
+                self._url(path, query),
+                data=content or None,
+                headers=all_headers,
+                allow_redirects=False,
+            ) as answer:
+                return Answer(answer.status, await answer.read())
+        except (ClientError, OSError, EOFError, ValueError) as error:
+            raise self._unanswered(error) from None
+
+    async def _lines(self, path: str, query: Mapping[str, str], patience: float) -> AsyncIterator[bytes]:
+        from aiohttp import ClientError, ClientTimeout
+
+        headers = await self._headers({"Accept": _JSON})
+        timeout = ClientTimeout(total=patience, connect=_CONNECT)
+        try:
+            async with self._opened().request(
+                "GET", self._url(path, query), headers=headers, timeout=timeout, allow_redirects=False
+            ) as answer:
+                if answer.status >= 300:
+                    raise failure(answer.status, Answer(answer.status, await answer.read()).body)
+                async for line in _split(answer):
+                    yield line
+        except (ClientError, OSError, EOFError, ValueError) as error:
+            raise self._unanswered(error) from None
+
+    async def _headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:
+        token = await self._bearer.token()
+        return {**headers, "Authorization": f"Bearer {token}"} if token else headers
+
+    def _url(self, path: str, query: Mapping[str, str]) -> Any:
+        from yarl import URL
+
+        encoded = f"?{urlencode(query, quote_via=quote)}" if query else ""
+        return URL(f"{self._access.url}{quote(path)}{encoded}", encoded=True)
+
+    def _unanswered(self, error: Exception) -> Transient | Misconfigured:
+        from aiohttp import ClientConnectorCertificateError
+
+        if isinstance(error, ClientConnectorCertificateError):
+            text = "the API server's certificate is not signed by the authority of its kubeconfig"
+            return Misconfigured(f"Kubernetes: {text}")
+        return Transient(f"Kubernetes does not answer: {type(error).__name__}")
+
+    def _opened(self) -> ClientSession:
+        from aiohttp import ClientSession, ClientTimeout, TCPConnector
+
+        if self._session is None:
+            tls = self._access.tls()
+            connector = TCPConnector(ssl=tls if tls is not None else True)
+            timeout = ClientTimeout(total=_PATIENCE, connect=_CONNECT)
+            self._session = ClientSession(connector=connector, timeout=timeout)
+        return self._session
+
+
+async def _split(answer: ClientResponse) -> AsyncIterator[bytes]:
+    """Its lines: an object is often longer than what the HTTP client takes for one."""
+    rest = b""
+    async for chunk in answer.content.iter_any():
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            if line:
+                yield line

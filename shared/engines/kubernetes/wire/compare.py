@@ -1,0 +1,54 @@
+"""Whether a server kept every field that it was sent: old ones drop those that they do not know. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
+from typing import Any
+
+_QUANTITY = re.compile(r"([+-]?\d+(?:\.\d*)?|\.\d+)(m|k|[KMGTPE]i?|)", re.ASCII)
+_UNITS: Mapping[str, Decimal] = {
+    "": Decimal(1),
+    "m": Decimal("0.001"),
+    "k": Decimal(1000),
+    **{unit: Decimal(1000) ** power for power, unit in enumerate("KMGTPE", 1)},
+    **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
+}
+#: Set by Kueue's webhook in the answer, also where that was not sent.
+_THEIRS = frozenset({"spec.suspend"})
+
+
+def dropped(document: Any, answered: Any, place: str = "") -> Iterator[str]:
+    """The path of each field that was sent and did not come back with its value. More may come back."""
+    if place in _THEIRS or (_is_empty(document) and _is_empty(answered)):
+        return
+    if isinstance(document, Mapping) and isinstance(answered, Mapping):
+        for name, value in document.items():
+            yield from dropped(value, answered.get(name), f"{place}.{name}" if place else str(name))
+    elif _is_list(document) and _is_list(answered) and len(document) <= len(answered):
+        for index, value in enumerate(document):
+            yield from dropped(value, answered[index], f"{place}[{index}]")
+    elif document != answered and not _same_quantity(document, answered):
+        yield place
+
+
+def _is_empty(value: Any) -> bool:
+    """Whether a server leaves it out as the same as nothing."""
+    return value is None or value is False or value in ("", 0) or (hasattr(value, "__len__") and not value)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)
+
+
+def _same_quantity(document: Any, answered: Any) -> bool:
+    one, other = _amount(document), _amount(answered)
+    return one is not None and one == other
+
+
+def _amount(value: Any) -> Decimal | None:
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    match = _QUANTITY.fullmatch(str(value))
+    return Decimal(match[1]) * _UNITS[match[2]] if match else None

@@ -1,0 +1,113 @@
+"""An API server's errors in our classes, by status, reason and message. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.errors import (
+    Busy,
+    Conflict,
+    EngineError,
+    Misconfigured,
+    NotFound,
+    Rejected,
+    Saturated,
+    Transient,
+)
+
+_LONGEST = 500
+_DELETING = "object is being deleted"
+#: From here on old servers quote the body that they could not read.
+_QUOTE = re.compile(r",? ?(error found in #|bigger context).*", re.DOTALL)
+_DENIED = re.compile(r'admission webhook "[^"]*" denied the request')
+#: Causes whose message ends with an explanation; in front of it stands the value, which is not shown.
+_EXPLAINED = frozenset(
+    {
+        "FieldValueInvalid",
+        "FieldValueRequired",
+        "FieldValueNotSupported",
+        "FieldValueForbidden",
+        "FieldValueTooLong",
+    }
+)
+
+
+class Expired(Busy):
+    """What a list or a watch would go on from is forgotten: begin anew."""
+
+
+def reason_of(body: Mapping[str, Any]) -> str:
+    """The reason of a Status; "" where the body is none."""
+    return str(body.get("reason") or "") if body.get("kind") == "Status" else ""
+
+
+def failure(status: int, body: Mapping[str, Any]) -> EngineError:
+    """What an answer means that is no success."""
+    message = str(body.get("message") or "") if body.get("kind") == "Status" else ""
+    text = _text(status, body, message)
+    if _DENIED.search(message):
+        return Rejected(text)
+    if status == 403:
+        return _forbidden(message, text)
+    if status == 409:
+        return _conflict(reason_of(body), message, text)
+    if status == 404:
+        return _absent(body, text)
+    if status == 400 and "unknown field" in message:
+        return Misconfigured(f"{text}; this API server is older than what Slipway needs: Kubernetes 1.26")
+    return _by_status(status)(text)
+
+
+def _forbidden(message: str, text: str) -> EngineError:
+    if "exceeded quota" in message:
+        return Saturated(text)
+    if "system:anonymous" in message:
+        return Misconfigured(f"{text}; no token came with the request: give the cluster one")
+    if "because it is being terminated" in message:
+        return Misconfigured(f"{text}; the namespace is being deleted: make it again")
+    return Misconfigured(f"{text}; give the service account of Slipway the Role that it needs")
+
+
+def _conflict(reason: str, message: str, text: str) -> EngineError:
+    if message.startswith(_DELETING):
+        return Busy(f"{text}; its name is free again when that is over")
+    return Conflict(text) if reason == "AlreadyExists" else Busy(text)
+
+
+def _absent(body: Mapping[str, Any], text: str) -> EngineError:
+    details = body.get("details")
+    if isinstance(details, Mapping) and details.get("kind") == "namespaces":
+        return Misconfigured(f"{text}; make the namespace, or correct the cluster's option `namespace`")
+    return NotFound(text)
+
+
+def _by_status(status: int) -> type[EngineError]:
+    if status == 401:
+        return Misconfigured
+    if status == 410:
+        return Expired
+    if status in (429, 503):
+        return Busy
+    if status in (400, 405, 406, 413, 415, 422):
+        return Rejected
+    return Transient
+
+
+def _text(status: int, body: Mapping[str, Any], message: str) -> str:
+    shown = _invalid(body) if status == 422 else _QUOTE.sub("", message)
+    return f"Kubernetes: {reason_of(body) or status} {shown}".strip()[:_LONGEST]
+
+
+def _invalid(body: Mapping[str, Any]) -> str:
+    """Field and explanation of each cause: the message itself repeats whole values of the object."""
+    details = body.get("details")
+    causes = details.get("causes") if isinstance(details, Mapping) else None
+    parts = []
+    for cause in causes if isinstance(causes, list) else ():
+        if isinstance(cause, Mapping):
+            kind, words = str(cause.get("reason") or ""), str(cause.get("message") or "")
+            explained = words.rpartition(": ")[2] if kind in _EXPLAINED else kind
+            parts.append(f"{cause.get('field')}: {explained}")
+    return "; ".join(dict.fromkeys(parts))

@@ -1,0 +1,64 @@
+"""Objects creation once, also where answers were lost: a token in an annotation says whose a name is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shared.core.errors import Busy, Conflict, Misconfigured
+from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.kubernetes.wire.compare import dropped
+
+#: The annotation with the token of the attempt that an object belongs to.
+TOKEN = "slipway/token"  # noqa: S105 - the name of an annotation
+#: What a cancellation changes later.
+_CHANGED = frozenset({"spec.parallelism"})
+#: The most fields that an error names.
+_SHOWN = 5
+
+
+class Creation(NamedTuple):
+    """An object on the server, and whether this call creation it."""
+
+    object: Mapping[str, Any]
+    is_new: bool
+    #: of what was sent, the fields that the server did not keep
+    dropped: tuple[str, ...] = ()
+
+
+async def make(client: KubernetesClient, path: str, body: Mapping[str, Any]) -> Creation:
+    """POST it; one of its name with the same token is success.
+
+    Raises Conflict if the name is another's, Busy while an object of that name is being deleted. A server of
+    another version drops fields without a word: the caller has to undo what came of the rest.
+    """
+    query = {"fieldValidation": "Strict"}
+    answer = await client.call("POST", path, body, query=query, accept=("AlreadyExists",))
+    is_new = not answer.reason
+    existing = answer.body if is_new else await _existing(client, path, body)
+    lost = [place for place in dropped(body, existing) if is_new or place not in _CHANGED]
+    return Creation(existing, is_new, tuple(lost))
+
+
+def refuse_dropped(creation: Creation, name: str) -> None:
+    """Raise Misconfigured if the server did not keep every field."""
+    if creation.dropped:
+        fields = ", ".join(creation.dropped[:_SHOWN])
+        text = f"Kubernetes did not keep {fields} of {name}"
+        raise Misconfigured(f"{text}: Slipway needs 1.26 or newer, and no webhook that changes its objects")
+
+
+def token_of(document: Mapping[str, Any]) -> str:
+    """The token in an object's annotation; "" if it is none of ours."""
+    metadata = document.get("metadata") or {}
+    return str((metadata.get("annotations") or {}).get(TOKEN) or "")
+
+
+async def _existing(client: KubernetesClient, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    name = body["metadata"]["name"]
+    answer = await client.call("GET", f"{path}/{name}", accept=("NotFound",))
+    if answer.reason or answer.body["metadata"].get("deletionTimestamp"):
+        raise Busy(f"Kubernetes: an object {name} is being deleted; its name is free again when that is over")
+    if token_of(answer.body) != token_of(body):
+        raise Conflict(f"Kubernetes: the name {name} belongs to another job")
+    return answer.body

@@ -1,0 +1,27 @@
+"""A list as the server prints it: one row an object, of which only names and words are sent. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shared.core.errors import Transient
+
+#: What asks for it; a server that prints no rows sends the objects, which is refused.
+TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
+
+#: Column → text.
+Row = Mapping[str, str]
+
+
+def rows_of(page: Mapping[str, Any]) -> Iterator[Row]:
+    """The rows of a page, by the names of its columns. Raises Transient where it is none."""
+    columns, rows = page.get("columnDefinitions"), page.get("rows")
+    if page.get("kind") != "Table" or not isinstance(columns, list):
+        raise Transient("Kubernetes sent no table where one was asked for")
+    names = [str(column.get("name")) for column in columns]
+    for row in rows or ():
+        cells = row.get("cells")
+        if not isinstance(cells, list) or len(cells) != len(names):
+            raise Transient("Kubernetes sent a table that cannot be read")
+        yield dict(zip(names, (str(cell) for cell in cells), strict=True))

@@ -1,0 +1,36 @@
+"""One line of a watch: what happened, and to which object. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from shared.core.errors import Transient
+from shared.engines.kubernetes.wire.errors import failure
+
+
+class Event(NamedTuple):
+    """ADDED, MODIFIED, DELETED, or BOOKMARK, whose object has a version only."""
+
+    kind: str
+    object: Mapping[str, Any]
+
+    @property
+    def version(self) -> str:
+        """From where to go on."""
+        return str((self.object.get("metadata") or {}).get("resourceVersion") or "")
+
+
+def event_of(line: bytes) -> Event:
+    """The event of a line. Raises what an error in it means: Expired where its version is too old."""
+    try:
+        document = json.loads(line)
+        kind, subject = document["type"], document["object"]
+    except (ValueError, KeyError, TypeError):
+        raise Transient("Kubernetes sent an event that cannot be read") from None
+    if not isinstance(subject, dict) or not isinstance(kind, str):
+        raise Transient("Kubernetes sent an event that cannot be read")
+    if kind == "ERROR":
+        raise failure(int(subject.get("code") or 500), subject)
+    return Event(kind, subject)

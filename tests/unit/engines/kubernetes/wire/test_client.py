@@ -1,0 +1,197 @@
+"""The connection to an API server: calls, lists in pages, watches, and answers that are lost."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from shared.core.errors import EngineError, NotFound, Transient
+from shared.engines.kubernetes.wire.errors import Expired
+from shared.engines.kubernetes.wire.version import Version, version_of
+from tests.unit.engines.kubernetes.server import Reply, in_turn, server, status
+
+JOBS = "/apis/batch/v1/namespaces/default/jobs"
+COLUMNS = [{"name": name} for name in ("Name", "Status", "Completions")]
+
+
+def page(*names: str, following: str = "") -> Any:
+    rows = [{"cells": [name, "Running", "0/1"], "object": None} for name in names]
+    return {
+        "kind": "Table",
+        "metadata": {"continue": following},
+        "columnDefinitions": COLUMNS,
+        "rows": rows or None,
+    }
+
+
+async def test_a_call_carries_the_token_its_query_and_its_body() -> None:
+    async with server(in_turn((201, {"kind": "Job"}))) as running:
+        client = running.client("secret")
+        answer = await client.call("POST", JOBS, {"kind": "Job"}, query={"fieldValidation": "Strict"})
+        await client.close()
+
+    (request,) = running.requests
+    assert answer.body == {"kind": "Job"}
+    assert answer.reason == ""
+    assert request.headers["authorization"] == "Bearer secret"
+    assert request.headers["content-type"] == "application/json"
+    assert request.query == {"fieldValidation": "Strict"}
+    assert request.body == {"kind": "Job"}
+
+
+async def test_a_patch_says_what_it_is_and_no_token_makes_no_header() -> None:
+    async with server(in_turn((200, {"kind": "Job"}))) as running:
+        client = running.client()
+        await client.call("PATCH", f"{JOBS}/a", {"spec": {"suspend": True}})
+        await client.close()
+
+    (request,) = running.requests
+    assert request.headers["content-type"] == "application/merge-patch+json"
+    assert "authorization" not in request.headers
+
+
+async def test_an_error_is_raised_unless_it_is_expected() -> None:
+    async with server(in_turn(status(404, "NotFound"))) as running:
+        client = running.client()
+        answer = await client.call("GET", f"{JOBS}/a", accept=("NotFound",))
+        with pytest.raises(NotFound):
+            await client.call("GET", f"{JOBS}/a")
+        await client.close()
+
+    assert answer.reason == "NotFound"
+
+
+@pytest.mark.parametrize("reply", [None, (200, b"<html>"), (200, b"[]"), (302, b"")])
+async def test_what_is_no_answer_leaves_the_outcome_open(reply: Reply) -> None:
+    async with server(in_turn(reply)) as running:
+        client = running.client("secret")
+        with pytest.raises(Transient) as caught:
+            await client.call("POST", JOBS, {})
+        await client.close()
+
+    assert len(running.requests) == 1
+    assert "secret" not in str(caught.value)
+
+
+async def test_rows_come_in_pages_without_objects() -> None:
+    async with server(in_turn((200, page("a", "b", following="next")), (200, page("c")))) as running:
+        client = running.client()
+        rows = [row async for row in client.rows(JOBS, labelSelector="x=y")]
+        await client.close()
+
+    first, second = running.requests
+    assert [row["Name"] for row in rows] == ["a", "b", "c"]
+    assert rows[0] == {"Name": "a", "Status": "Running", "Completions": "0/1"}
+    assert first.headers["accept"] == "application/json;as=Table;v=v1;g=meta.k8s.io"
+    assert first.query == {"limit": "500", "includeObject": "None", "labelSelector": "x=y"}
+    assert second.query == {**first.query, "continue": "next"}
+
+
+async def test_an_empty_list_has_no_rows() -> None:
+    async with server(in_turn((200, page()))) as running:
+        client = running.client()
+        assert [row async for row in client.rows(JOBS)] == []
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        page("a", following="same"),
+        {"kind": "JobList", "items": []},
+        {"kind": "Table", "columnDefinitions": COLUMNS, "rows": [{"cells": ["a"]}]},
+    ],
+)
+async def test_a_list_that_never_ends_or_is_none_is_no_list(answer: Any) -> None:
+    async with server(in_turn((200, answer))) as running:
+        client = running.client()
+        with pytest.raises(Transient):
+            _ = [row async for row in client.rows(JOBS)]
+        await client.close()
+
+
+async def test_a_list_whose_next_page_is_forgotten_has_to_begin_anew() -> None:
+    async with server(in_turn((200, page("a", following="n")), status(410, "Expired"))) as running:
+        client = running.client()
+        with pytest.raises(Expired):
+            _ = [row async for row in client.rows(JOBS)]
+        await client.close()
+
+
+async def test_objects_come_in_pages() -> None:
+    pages = [{"items": [{"a": 1}], "metadata": {"continue": "n"}}, {"items": [{"a": 2}], "metadata": {}}]
+    async with server(in_turn(*((200, one) for one in pages), (200, {"kind": "Status"}))) as running:
+        client = running.client()
+        assert [item async for item in client.objects("/api/v1/pods")] == [{"a": 1}, {"a": 2}]
+        with pytest.raises(Transient):
+            _ = [item async for item in client.objects("/api/v1/pods")]
+        await client.close()
+
+
+async def test_a_watch_gives_its_events_however_long_they_are() -> None:
+    large = {"metadata": {"resourceVersion": "7", "annotations": {"a": "x" * 300_000}}}
+    lines = [{"type": "ADDED", "object": large}, {"type": "BOOKMARK", "object": large}]
+    text = b"\n".join(json.dumps(line).encode() for line in lines) + b"\n"
+    async with server(in_turn((200, text))) as running:
+        client = running.client()
+        events = [event async for event in client.watch(JOBS, "6", 30)]
+        await client.close()
+
+    (request,) = running.requests
+    assert [(event.kind, event.version) for event in events] == [("ADDED", "7"), ("BOOKMARK", "7")]
+    assert request.query["resourceVersion"] == "6"
+    assert request.query["timeoutSeconds"] == "30"
+
+
+async def test_a_watch_from_a_version_that_is_forgotten_says_so_in_its_answer_or_in_an_event() -> None:
+    code, body = status(410, "Expired", "too old resource version")
+    event = json.dumps({"type": "ERROR", "object": body}).encode() + b"\n"
+    async with server(in_turn((code, body), (200, event))) as running:
+        client = running.client()
+        for _ in range(2):
+            with pytest.raises(Expired):
+                _ = [event async for event in client.watch(JOBS, "1", 1)]
+        await client.close()
+
+
+@pytest.mark.parametrize(
+    "line", [b"{", b"[]", b'{"type": 1, "object": {}}', b'{"type": "ADDED", "object": 1}']
+)
+async def test_a_line_that_is_no_event_ends_the_watch(line: bytes) -> None:
+    async with server(in_turn((200, line + b"\n"))) as running:
+        client = running.client()
+        with pytest.raises(EngineError):
+            _ = [event async for event in client.watch(JOBS, "1", 1)]
+        await client.close()
+
+
+async def test_a_log_comes_as_it_is() -> None:
+    async with server(in_turn((200, b"line\n"), status(404, "NotFound"))) as running:
+        client = running.client()
+        assert await client.log("/api/v1/namespaces/default/pods/a-0", 100) == b"line\n"
+        with pytest.raises(NotFound):
+            await client.log("/api/v1/namespaces/default/pods/a-0", 100)
+        await client.close()
+
+    assert running.requests[0].path.endswith("/pods/a-0/log")
+    assert running.requests[0].query == {"limitBytes": "100"}
+
+
+@pytest.mark.parametrize(
+    ("text", "version", "supported"),
+    [("v1.20.2", (1, 20), False), ("v1.26.0-eks+1", (1, 26), True), ("v2.0.1", (2, 0), True)],
+)
+def test_a_version_says_whether_it_is_supported(text: str, version: tuple[int, int], supported: bool) -> None:
+    read = version_of({"major": "1", "minor": "26+", "gitVersion": text})
+
+    assert read == Version(*version)
+    assert read.is_supported is supported
+
+
+def test_only_newer_servers_print_a_job_s_state_and_something_else_has_no_version() -> None:
+    assert not Version(1, 30).has_words
+    assert Version(1, 31).has_words
+    with pytest.raises(Transient):
+        version_of({"hello": "world"})
