@@ -1,0 +1,22 @@
+"""The conditions of an object: what holds of it now, and since when. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def conditions(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
+    """Each condition of its status, by type, whether it holds or not."""
+    listed = (document.get("status") or {}).get("conditions")
+    return {
+        str(one.get("type")): one
+        for one in (listed if isinstance(listed, list) else ())
+        if isinstance(one, Mapping)
+    }
+
+
+def condition(document: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
+    """The condition of that type if it holds; None if it does not, or is not known."""
+    current = conditions(document).get(kind)
+    return current if current is not None and current.get("status") == "True" else None

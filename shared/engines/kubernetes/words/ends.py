@@ -1,0 +1,108 @@
+"""How a Job ended: its conditions, its pods' exit codes and the record of its run together. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from shared.core.engine import Observation
+from shared.core.job import JobState, Reason
+from shared.engines import untrusted
+from shared.engines.kubernetes.words.conditions import condition
+from shared.engines.recorded import CODES, MEMORY, recorded
+
+_S, _R = JobState, Reason
+
+_EXIT = re.compile(r"failed with exit code (\d+) matching FailJob rule", re.ASCII)
+_DISRUPTED = "has condition DisruptionTarget"
+_OUT_OF_MEMORY = "OOMKilled"
+#: SIGKILL, as a container's exit code has it.
+_KILLED = 137
+_LONGEST = 500
+
+Objects = Sequence[Mapping[str, Any]]
+
+
+def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | None) -> Observation | None:
+    """The end of a Job; None while it has none. What the record of its run says comes first."""
+    complete, failed = condition(job, "Complete"), condition(job, "Failed")
+    if complete is None and failed is None:
+        return None
+    if record is not None and record.get("final"):
+        return recorded(record)
+    status = job.get("status") or {}
+    began = [when for one in _containers(pods) if (when := untrusted.moment(_begun(one))) is not None]
+    moment = untrusted.moment(
+        status.get("completionTime") or (failed or complete or {}).get("lastTransitionTime")
+    )
+    end = _failed(failed, pods) if failed is not None else Observation(_S.SUCCEEDED, exit_code=0)
+    unstarted = failed is not None and _nothing_ran(pods)
+    return replace(end, unstarted=unstarted, started=min(began, default=None), ended=moment)
+
+
+def exit_code(pods: Objects) -> int | None:
+    """The code of the pod that failed first; None where none of those that are left has one."""
+    codes = [
+        (str(state.get("finishedAt") or ""), code)
+        for one in _containers(pods)
+        if (state := _terminated(one)) is not None
+        and (code := untrusted.exit_code(state.get("exitCode"))) not in (None, 0)
+    ]
+    return min(codes)[1] if codes else None
+
+
+def _failed(why: Mapping[str, Any], pods: Objects) -> Observation:
+    word, message = str(why.get("reason") or ""), str(why.get("message") or "")
+    if word == "DeadlineExceeded":
+        return Observation(_S.FAILED, _R.TIMEOUT, "the wall-clock limit was reached")
+    match = _EXIT.search(message)
+    is_disrupted = match is None and any(condition(pod, "DisruptionTarget") for pod in pods)
+    if is_disrupted or _DISRUPTED in message:
+        return Observation(_S.FAILED, _R.PREEMPTED, _disruption(pods, message))
+    code = int(match[1]) if match else exit_code(pods)
+    if code is not None:
+        return _with_code(code, pods)
+    text = f"{word}: {message}"[:_LONGEST] if word else "Kubernetes does not say how it ended"
+    return Observation(_S.FAILED, _R.INFRASTRUCTURE, text)
+
+
+def _with_code(code: int, pods: Objects) -> Observation:
+    if code in CODES:
+        reason, text = CODES[code]
+        return Observation(_S.FAILED, reason, text, 1 if reason is _R.PREPARATION else None)
+    if any((_terminated(one) or {}).get("reason") == _OUT_OF_MEMORY for one in _containers(pods)):
+        text = "ended by the cluster: it used more memory than its limit (OOMKilled)"
+        return Observation(_S.FAILED, _R.USER, text, code)
+    text = MEMORY if code == _KILLED else f"the job ended with exit code {code}"
+    return Observation(_S.FAILED, _R.USER, text, code)
+
+
+def _disruption(pods: Objects, message: str) -> str:
+    """Who took its node: the pod says it, where there is still one."""
+    for pod in pods:
+        mark = condition(pod, "DisruptionTarget")
+        if mark is not None:
+            return f"taken from its node: {mark.get('reason')}: {mark.get('message')}"[:_LONGEST]
+    return f"taken from its node: {message}"[:_LONGEST]
+
+
+def _nothing_ran(pods: Objects) -> bool:
+    """Whether no container has begun; where pods are gone, nothing is known of that."""
+    statuses = [pod.get("status") or {} for pod in pods]
+    return bool(statuses) and not any(_begun(one) for one in _containers(pods))
+
+
+def _containers(pods: Objects) -> Iterable[Mapping[str, Any]]:
+    for pod in pods:
+        yield from (pod.get("status") or {}).get("containerStatuses") or ()
+
+
+def _terminated(container: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    return (container.get("state") or {}).get("terminated")
+
+
+def _begun(container: Mapping[str, Any]) -> Any:
+    state = container.get("state") or {}
+    return (state.get("running") or state.get("terminated") or {}).get("startedAt")

@@ -1,0 +1,115 @@
+"""One attempt as its Job, pods and record show it now. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from shared.core.engine import Observation, Why
+from shared.core.job import JobState, Reason
+from shared.engines import untrusted
+from shared.engines.kubernetes.words.conditions import condition
+from shared.engines.kubernetes.words.ends import ended
+from shared.engines.recorded import recorded
+
+_S, _R = JobState, Reason
+
+#: The annotation of a Job that was asked to end: it stays, and so does its name.
+CANCELLED = "slipway/cancelled"
+#: How long a Job may be ending before its node counts as lost. A node is given up after 5 minutes by default.
+LOST_AFTER = timedelta(minutes=10)
+_LOST = "its node does not answer any more, and Kubernetes cannot tell whether it still runs"
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Everything that was read of one attempt."""
+
+    job: Mapping[str, Any]
+    pods: Sequence[Mapping[str, Any]] = ()
+    record: Mapping[str, Any] | None = None
+    #: why it waits, by what was read beside its pods
+    why: Why | None = None
+
+
+def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_AFTER) -> Observation:
+    """What all of it says together."""
+    record, since = evidence.record, _ending_since(evidence)
+    is_final = record is not None and bool(record.get("final"))
+    end = ended(evidence.job, evidence.pods, record)
+    if end is not None:
+        return end if is_final or not _was_ended_by_us(evidence.job, end) else _cancelled(evidence.job)
+    if since is not None and now - since > lost_after:
+        return _hanging(evidence, since)
+    if is_final:  # the program on the nodes has written its end, and the pods are on their way out
+        return Observation(_S.RUNNING, started=_started(evidence))
+    if was_cancelled(evidence.job) and not _has_pods(evidence):
+        return _cancelled(evidence.job)
+    if _runs(evidence):
+        return Observation(_S.RUNNING, started=_started(evidence))
+    return Observation(_S.QUEUED, why=evidence.why)
+
+
+def _hanging(evidence: Evidence, since: datetime) -> Observation:
+    """The end of one whose pods do not go: nothing more is said of it before the node is removed."""
+    if evidence.record is not None and evidence.record.get("final"):
+        return recorded(evidence.record)
+    if was_cancelled(evidence.job):
+        return _cancelled(evidence.job)
+    return Observation(_S.FAILED, _R.INFRASTRUCTURE, _LOST, started=_started(evidence), ended=since)
+
+
+def _cancelled(job: Mapping[str, Any]) -> Observation:
+    return Observation(_S.CANCELLED, _R.TERMINATED, "it was cancelled", ended=_cancelled_at(job))
+
+
+def _was_ended_by_us(job: Mapping[str, Any], end: Observation) -> bool:
+    """Whether it failed after we had asked for that: its processes got a signal."""
+    request_time = _cancelled_at(job)
+    return (
+        end.state is _S.FAILED
+        and request_time is not None
+        and end.ended is not None
+        and end.ended >= request_time
+    )
+
+
+def was_cancelled(job: Mapping[str, Any]) -> bool:
+    """Whether we asked for its end."""
+    return CANCELLED in ((job.get("metadata") or {}).get("annotations") or {})
+
+
+def _has_pods(evidence: Evidence) -> bool:
+    status = evidence.job.get("status") or {}
+    phases = [(pod.get("status") or {}).get("phase") for pod in evidence.pods]
+    are_left = any(phase in ("Pending", "Running") for phase in phases)
+    return bool(are_left or status.get("active") or status.get("terminating"))
+
+
+def _runs(evidence: Evidence) -> bool:
+    """Whether one of its pods has begun. Those of an earlier run count until they are gone."""
+    phases = [(pod.get("status") or {}).get("phase") for pod in evidence.pods]
+    status = evidence.job.get("status") or {}
+    return any(phase in ("Running", "Succeeded", "Failed") for phase in phases) or bool(status.get("ready"))
+
+
+def _started(evidence: Evidence) -> datetime | None:
+    times = [untrusted.moment((pod.get("status") or {}).get("startTime")) for pod in evidence.pods]
+    starts = [time for time in times if time is not None]
+    return min(starts, default=untrusted.moment((evidence.job.get("status") or {}).get("startTime")))
+
+
+def _ending_since(evidence: Evidence) -> datetime | None:
+    """Since when its pods should be gone: of a dead node they stay until the node is removed."""
+    times = [untrusted.moment((pod.get("metadata") or {}).get("deletionTimestamp")) for pod in evidence.pods]
+    if (evidence.job.get("status") or {}).get("terminating"):
+        target = condition(evidence.job, "FailureTarget")
+        times.append(untrusted.moment((target or {}).get("lastTransitionTime")))
+    return min((time for time in times if time is not None), default=None)
+
+
+def _cancelled_at(job: Mapping[str, Any]) -> datetime | None:
+    annotations = (job.get("metadata") or {}).get("annotations") or {}
+    return untrusted.moment(annotations.get(CANCELLED))

@@ -1,0 +1,110 @@
+"""Why an attempt waits: what its pods, its Workload and events of its Job say, in sentences. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from shared.core.engine import NEVER, Why
+from shared.engines.kubernetes.words.conditions import condition, conditions
+
+Objects = Sequence[Mapping[str, Any]]
+
+_LONGEST = 300
+#: Reasons of a container that has not begun: our sentence, and whether it passes by itself.
+_CONTAINERS: Mapping[str, tuple[str, bool]] = {
+    "ContainerCreating": ("its pods are being made ready", True),
+    "PodInitializing": ("its pods are being made ready", True),
+    "ErrImagePull": ("its image cannot be fetched", False),
+    "ImagePullBackOff": ("its image cannot be fetched", False),
+    "InvalidImageName": ("the name of its image is not valid", False),
+    "ErrImageNeverPull": ("its image is not on the node, and may not be fetched", False),
+    "CreateContainerConfigError": ("an object that its pods use is missing", False),
+    "CreateContainerError": ("its container cannot be made", False),
+}
+#: Reasons for which a Workload has no quota: our sentence, and whether that lasts until something is changed.
+_QUOTA: Mapping[str, tuple[str, bool]] = {
+    "WaitingForQuota": ("the quota of its queue is in use", False),
+    "Pending": ("the quota of its queue is in use", False),
+    "ExceedsMaxQuota": (f"{NEVER}: it asks for more than its queue may ever have", True),
+    "Misconfigured": (f"{NEVER}: its queue is not set up", True),
+    "Inadmissible": (f"{NEVER}: its queue does not admit it", True),
+}
+_INVALID_IMAGE = "InvalidImageName"
+
+
+def pods_wait(pods: Objects) -> Why | None:
+    """What the pods of a Job say; None where nothing hinders them."""
+    for pod in pods:
+        scheduled = conditions(pod).get("PodScheduled")
+        if scheduled is not None and scheduled.get("status") == "False":
+            return _unscheduled(scheduled)
+        for container in (pod.get("status") or {}).get("containerStatuses") or ():
+            waiting = (container.get("state") or {}).get("waiting") or {}
+            word = str(waiting.get("reason") or "")
+            if word in _CONTAINERS:
+                text, passes = _CONTAINERS[word]
+                never = word == _INVALID_IMAGE
+                return Why(word, _detailed(text, waiting), passes=passes, never=never)
+    return None
+
+
+def queue_waits(workload: Mapping[str, Any] | None, *, is_old: bool) -> Why | None:
+    """What Kueue says of a Job's Workload; None where it was admitted.
+
+    `is_old`: whether Kueue has had the time to make the Workload. It makes none of a Job that it does not
+    know what to do with, and says nothing.
+    """
+    if workload is None:
+        if not is_old:
+            return Why("NoWorkload", "Kueue has not seen it yet", passes=True)
+        text = "Kueue does not take it: is there a WorkloadPriorityClass of that name, and does Kueue run?"
+        return Why("NoWorkload", text)
+    if condition(workload, "Admitted") is not None:
+        return None
+    reserved = conditions(workload).get("QuotaReserved")
+    if reserved is None:
+        return Why("NoReservation", "Kueue has not looked at it yet", passes=True)
+    if reserved.get("status") == "True":
+        return Why("NotAdmitted", "its quota is reserved, and its queue waits for nodes", passes=True)
+    word = str(reserved.get("reason") or "")
+    text, never = _QUOTA.get(word, ("Kueue does not admit it yet", False))
+    taken_back = condition(workload, "Evicted") is not None
+    text = f"its nodes were taken away, and it runs again: {text}" if taken_back and not never else text
+    return Why(
+        word or "NoReservation", _detailed(text, reserved), passes=word == "WaitingForQuota", never=never
+    )
+
+
+def events_wait(events: Objects) -> Why | None:
+    """What hinders a Job from making its pods, by its latest FailedCreate; None if there is none."""
+    failed = [one for one in events if one.get("reason") == "FailedCreate"]
+    if not failed:
+        return None
+    latest = max(failed, key=lambda one: str(one.get("lastTimestamp") or one.get("eventTime") or ""))
+    message = str(latest.get("message") or "")
+    if "exceeded quota" in message:
+        return Why("QuotaExceeded", _detailed("a quota of its namespace is used up", latest))
+    if "PriorityClass" in message:
+        text = f"{NEVER}: its PriorityClass does not exist"
+        return Why("NoPriorityClass", _detailed(text, latest), never=True)
+    if "violates PodSecurity" in message:
+        return Why("PodSecurity", _detailed(f"{NEVER}: its namespace forbids such pods", latest), never=True)
+    return Why("FailedCreate", _detailed("its pods cannot be made", latest))
+
+
+def _unscheduled(scheduled: Mapping[str, Any]) -> Why:
+    word = str(scheduled.get("reason") or "Unschedulable")
+    if word == "SchedulingGated":
+        return Why(word, "its pods are held back by a gate", passes=True)
+    message = str(scheduled.get("message") or "")
+    # An autoscaler may still make such a node: nothing says that it never will.
+    text = "no node of the cluster has what it asks for and is free"
+    if "didn't match Pod's node affinity/selector" in message:
+        text = "no node of the cluster has the labels that it asks for"
+    return Why(word, _detailed(text, scheduled))
+
+
+def _detailed(text: str, origin: Mapping[str, Any]) -> str:
+    message = str(origin.get("message") or "").partition(". no new claims")[0].strip().rstrip(".")
+    return (f"{text} ({message})" if message else text)[:_LONGEST]

@@ -1,0 +1,112 @@
+"""How a Job ended, and whose fault it was."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from shared.core.job import JobState, Reason
+from shared.engines.kubernetes.words.ends import ended
+from tests.unit.engines.kubernetes.words.cluster import job, mark, pod, stopped
+
+_RULE = "Container main for pod default/a-0-x failed with exit code {} matching FailJob rule at index 1"
+_EVICTION = "Pod default/a-0-x has condition DisruptionTarget matching FailJob rule at index 0"
+
+
+def policy(code: int) -> Any:
+    return mark("Failed", "PodFailurePolicy", _RULE.format(code))
+
+
+def test_a_job_that_has_not_ended_has_no_end() -> None:
+    waiting = mark("Failed", status="False")
+
+    assert ended(job(active=1), [pod("Running")], None) is None
+    assert ended(job(waiting, mark("FailureTarget")), [], {"final": True}) is None
+
+
+def test_a_job_that_is_complete_succeeded_when_its_pods_ran() -> None:
+    end = ended(
+        job(mark("Complete", "CompletionsReached")),
+        [pod("Succeeded", terminated=stopped(0, "Completed"))],
+        None,
+    )
+
+    assert end is not None
+    assert (end.state, end.exit_code, end.unstarted) == (JobState.SUCCEEDED, 0, False)
+    assert end.started == datetime(2026, 11, 22, 2, 48, 40, tzinfo=UTC)
+    assert end.ended == datetime(2026, 11, 22, 2, 49, tzinfo=UTC)
+
+
+def test_the_record_of_a_run_says_more_than_its_job() -> None:
+    record = {"final": True, "reason": "timeout", "message": "too long", "exitCode": 124}
+    end = ended(job(policy(124)), [], record)
+
+    assert end is not None
+    assert (end.state, end.reason, end.message) == (JobState.FAILED, Reason.TIMEOUT, "too long")
+    other = ended(job(policy(3)), [], {"final": False, "reason": "timeout"})
+    assert other is not None
+    assert (other.reason, other.exit_code) == (Reason.USER, 3)
+
+
+@pytest.mark.parametrize(
+    ("failed", "pods", "reason", "code", "words"),
+    [
+        (policy(3), [], Reason.USER, 3, "exit code 3"),
+        (mark("Failed", "BackoffLimitExceeded"), [pod("Failed", terminated=stopped(5))], Reason.USER, 5, "5"),
+        (policy(124), [], Reason.TIMEOUT, None, "wall-clock"),
+        (policy(251), [], Reason.PREPARATION, 1, "preparation"),
+        (policy(250), [], Reason.INFRASTRUCTURE, None, "made ready"),
+        (policy(137), [], Reason.USER, 137, "signal 9"),
+        (policy(137), [pod("Failed", terminated=stopped(137, "OOMKilled"))], Reason.USER, 137, "OOMKilled"),
+        (mark("Failed", "DeadlineExceeded", "Job was active"), [], Reason.TIMEOUT, None, "wall-clock"),
+        (mark("Failed", "PodFailurePolicy", _EVICTION), [], Reason.PREEMPTED, None, "taken from its node"),
+        (
+            mark("Failed", "BackoffLimitExceeded"),
+            [
+                pod(
+                    "Failed",
+                    mark("DisruptionTarget", "PreemptionByScheduler", "for b"),
+                    terminated=stopped(143),
+                )
+            ],
+            Reason.PREEMPTED,
+            None,
+            "PreemptionByScheduler: for b",
+        ),
+        (mark("Failed", "BackoffLimitExceeded", "limit"), [], Reason.INFRASTRUCTURE, None, "limit"),
+        (mark("Failed"), [], Reason.INFRASTRUCTURE, None, "does not say"),
+    ],
+)
+def test_a_failure_has_a_reason(failed: Any, pods: Any, reason: Reason, code: int | None, words: str) -> None:
+    end = ended(job(failed), pods, None)
+
+    assert end is not None
+    assert (end.state, end.reason, end.exit_code) == (JobState.FAILED, reason, code)
+    assert words in end.message
+
+
+def test_the_rank_that_failed_first_decides_and_not_those_that_were_ended_for_it() -> None:
+    pods = [
+        pod("Failed", terminated=stopped(143, at="2026-11-22T02:48:59Z")),
+        pod("Failed", terminated=stopped(7, at="2026-11-22T02:48:50Z")),
+        pod("Succeeded", terminated=stopped(0, at="2026-11-22T02:48:41Z")),
+    ]
+    end = ended(job(mark("Failed", "BackoffLimitExceeded")), pods, None)
+
+    assert end is not None
+    assert end.exit_code == 7
+
+
+def test_only_where_pods_are_left_it_is_known_that_nothing_ran() -> None:
+    failed = mark("Failed", "PodFailurePolicy", _EVICTION)
+
+    for pods, unstarted in (
+        ([], False),
+        ([pod("Pending")], True),
+        ([pod("Running", running={"startedAt": "x"})], False),
+    ):
+        end = ended(job(failed), pods, None)
+        assert end is not None
+        assert end.unstarted is unstarted

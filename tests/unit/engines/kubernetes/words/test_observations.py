@@ -1,0 +1,100 @@
+"""One attempt as its Job, pods and record show it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.engine import Why
+from shared.core.job import JobState, Reason
+from shared.engines.kubernetes.words.observations import CANCELLED, LOST_AFTER, Evidence, observation
+from tests.unit.engines.kubernetes.words.cluster import CREATED, ENDED, job, mark, pod, stopped
+
+NOW = datetime(2026, 11, 22, 2, 49, 30, tzinfo=UTC)
+LATER = NOW + LOST_AFTER
+REQUEST = {CANCELLED: "2026-11-22T02:48:55Z"}
+FINAL = {"final": True, "reason": "", "exitCode": 0}
+
+
+def state_of(document: Any, *pods: Any, record: Any = None, now: datetime = NOW) -> JobState:
+    return observation(Evidence(document, pods, record), now).state
+
+
+@pytest.mark.parametrize(
+    ("document", "pods", "state"),
+    [
+        (job(), [], JobState.QUEUED),
+        (job(active=1), [pod("Pending")], JobState.QUEUED),
+        (job(mark("Suspended", "JobSuspended")), [], JobState.QUEUED),
+        (job(active=1), [pod("Running", running={"startedAt": CREATED})], JobState.RUNNING),
+        (job(active=2, ready=1), [], JobState.RUNNING),
+        (job(active=1, succeeded=1), [pod("Pending"), pod("Succeeded")], JobState.RUNNING),
+        (job(mark("Suspended", "JobSuspended"), terminating=1), [pod("Running")], JobState.RUNNING),
+        (job(mark("FailureTarget"), terminating=1), [pod("Running")], JobState.RUNNING),
+        (job(mark("Complete")), [], JobState.SUCCEEDED),
+    ],
+)
+def test_a_job_and_its_pods_are_in_one_state(document: Any, pods: Any, state: JobState) -> None:
+    assert state_of(document, *pods) is state
+
+
+def test_one_that_waits_says_why_and_one_that_runs_since_when() -> None:
+    why = Why("Unschedulable", "no node")
+    waiting = observation(Evidence(job(active=1), [pod("Pending")], why=why), NOW)
+    running = observation(Evidence(job(active=1), [pod("Running", running={"startedAt": CREATED})]), NOW)
+
+    assert (waiting.why, waiting.started) == (why, None)
+    assert (running.why, running.started) == (None, datetime(2026, 11, 22, 2, 48, 40, tzinfo=UTC))
+
+
+def test_a_run_that_wrote_its_end_runs_until_the_job_says_so() -> None:
+    assert state_of(job(active=1), pod("Running"), record=FINAL) is JobState.RUNNING
+    assert state_of(job(mark("Complete")), record=FINAL) is JobState.SUCCEEDED
+
+
+def test_a_cancelled_job_is_over_when_its_pods_are_gone() -> None:
+    suspended = mark("Suspended", "JobSuspended")
+
+    assert state_of(job(suspended, annotations=REQUEST, terminating=1), pod("Running")) is JobState.RUNNING
+    assert state_of(job(annotations=REQUEST), pod("Running")) is JobState.RUNNING, "an old server counts none"
+    assert state_of(job(annotations=REQUEST, active=1)) is JobState.QUEUED
+    end = observation(Evidence(job(suspended, annotations=REQUEST)), NOW)
+    assert (end.state, end.reason) == (JobState.CANCELLED, Reason.TERMINATED)
+
+
+def test_one_that_failed_after_it_was_cancelled_was_cancelled_and_before_it_failed() -> None:
+    failed = mark("Failed", "BackoffLimitExceeded")
+    early = {CANCELLED: "2026-11-22T02:49:10Z"}
+
+    assert (
+        state_of(job(failed, annotations=REQUEST), pod("Failed", terminated=stopped(143)))
+        is JobState.CANCELLED
+    )
+    assert state_of(job(failed, annotations=early), pod("Failed", terminated=stopped(3))) is JobState.FAILED
+    assert state_of(job(mark("Complete"), annotations=REQUEST)) is JobState.SUCCEEDED
+    assert state_of(job(failed, annotations=REQUEST), record={**FINAL, "reason": "user"}) is JobState.FAILED
+
+
+@pytest.mark.parametrize(
+    ("document", "pods"),
+    [
+        (job(mark("FailureTarget"), terminating=1), []),
+        (job(terminating=1), [pod("Running", deleted=ENDED)]),
+        (job(active=1), [pod("Running", deleted=ENDED)]),
+    ],
+)
+def test_a_job_on_a_dead_node_ends_after_a_bounded_time(document: Any, pods: Any) -> None:
+    assert state_of(document, *pods) in (JobState.RUNNING, JobState.QUEUED)
+    end = observation(Evidence(document, pods), LATER)
+    assert (end.state, end.reason) == (JobState.FAILED, Reason.INFRASTRUCTURE)
+    assert "does not answer" in end.message
+    assert not end.unstarted, "it may have run"
+    assert state_of(document, *pods, record=FINAL, now=LATER) is JobState.SUCCEEDED
+    document["metadata"]["annotations"] = REQUEST
+    assert state_of(document, *pods, now=LATER) is JobState.CANCELLED
+
+
+def test_one_that_runs_for_long_hangs_nowhere() -> None:
+    assert state_of(job(active=1), pod("Running"), now=NOW + timedelta(days=9)) is JobState.RUNNING
