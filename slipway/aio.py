@@ -4,12 +4,12 @@ Every method raises Failure, with the remedy, where the service refuses or does 
 """
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
 from shared.core.identity import is_job_id
+from slipway.client.caller import warn_caller
 from slipway.client.service import service
 from slipway.commands.document.compose import Choices
 from slipway.commands.document.order import Order
@@ -143,7 +143,7 @@ class AsyncClient:
 def _warn_of_name(job: Mapping[str, Any]) -> None:
     """Warn of a name that neither the client nor a command takes for this job, or sweep."""
     if hint := unmeant(job):
-        warnings.warn(hint, stacklevel=3)
+        warn_caller(hint)
 
 
 def _references(jobs: Sequence[str | JobReference]) -> list[str]:

@@ -12,6 +12,7 @@ from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from shared.answers.job_sweep import SweepDetail
 from slipway.aio import AsyncClient
+from slipway.client.caller import remembered
 from slipway.job import AsyncJob
 from slipway.sweep import AsyncSweep
 
@@ -28,7 +29,8 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 def _wait_for(work: Coroutine[Any, Any, _T]) -> _T:
     """The result of the work; Ctrl-C ends the work, too."""
-    future = asyncio.run_coroutine_threadsafe(work, _loop())
+    with remembered():
+        future = asyncio.run_coroutine_threadsafe(work, _loop())
     try:
         return future.result()
     finally:

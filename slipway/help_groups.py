@@ -22,7 +22,7 @@ GROUPS = {
     ),
     "Operate": ("cancel", "pause", "resume", "nodes", "audit", "events", "dead", "setup"),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
-    "The command itself": ("login", "logout", "doctor", "version"),
+    "The command itself": ("login", "logout", "doctor", "completion", "version"),
 }
 
 

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from slipway.clone import CLUSTERS, USUAL, module_of_clone
+from slipway.commands.completion_commands import app as completion
 from slipway.commands.data.data_commands import app as data
 from slipway.commands.dead_commands import app as dead
 from slipway.commands.doctor.doctor_command import app as doctor
@@ -52,7 +53,7 @@ app = typer.Typer(
 )
 
 
-for group in (jobs, output, drops, events, dead, sweep, data, profiles, emulator, doctor):
+for group in (jobs, output, drops, events, dead, sweep, data, profiles, emulator, doctor, completion):
     app.add_typer(group)
 
 

@@ -226,6 +226,7 @@ class Job(_FrozenModel):
         """The next record, in another state. Raises ValueError off the arrows."""
         if state not in ARROWS[self.state]:
             raise ValueError(f"a job cannot go from {self.state} to {state}")
+        now = max(now, self.history[-1].at)  # another process's clock may be ahead of ours
         fresh = {"reason": None, "message": "", "unknown_since": None, "misses": 0, "missed_at": None}
         changes = {**fresh, "waiting": None, **changes}
         if state is JobState.RUNNING and self.started is None:
@@ -251,7 +252,7 @@ class Job(_FrozenModel):
         entry = Entry(
             sequence=sequence,
             state=state,
-            at=now,
+            at=max(now, self.history[-1].at),
             token=token,
             attempt=changes.get("attempt", self.attempt),
             reason=changes.get("reason"),

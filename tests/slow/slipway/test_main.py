@@ -7,6 +7,8 @@ import sys
 import tomllib
 from pathlib import Path
 
+import pytest
+
 from tests.unit.slipway.commands.document.test_validate_outputs import BROKEN, folder_with
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -41,6 +43,31 @@ def test_a_shell_completes_the_names_of_commands() -> None:
     begin = f"import os, sys; os.environ |= {expected}; sys.argv[0] = 'slipway'"
     code = f"{begin}\nfrom slipway.main import main\nmain()"
     assert set(slipway(code=code).stdout.split()) == {"doctor", "download"}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish", "powershell"])
+def test_a_script_of_each_shell_is_printed(shell: str) -> None:
+    ran = slipway("completion", shell)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "_SLIPWAY_COMPLETE" in ran.stdout
+    assert "\\n " not in ran.stdout
+
+
+def test_bash_completes_by_the_printed_script(tmp_path: Path) -> None:
+    command = tmp_path / "slipway"
+    command.write_text(f"#!{sys.executable}\nfrom slipway.main import main\nmain()\n")
+    command.chmod(0o755)
+    question = 'COMP_WORDS=(slipway downl); COMP_CWORD=1; _slipway_completion slipway; echo "${COMPREPLY[@]}"'
+
+    ran = subprocess.run(
+        ["bash", "-c", f"{slipway('completion', 'bash').stdout}\n{question}"],
+        env=os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ran.stdout.split() == ["download"], ran.stderr
 
 
 def test_the_version_is_that_of_the_project() -> None:

@@ -56,3 +56,20 @@ async def test_a_running_job_has_the_start_that_the_cluster_says(world: World, s
     world.engine.set_state(world.engine.started[0], JobState.RUNNING, started=started)
     await world.sweep()
     assert (await world.job(job.id)).started == started
+
+
+async def test_no_step_is_earlier_than_the_one_before_it_by_a_slow_clock_either(world: World) -> None:
+    job = (await world.message(JOB)).job
+    begun = world.now
+    world.now -= timedelta(minutes=5)
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
+    await world.sweep()
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+
+    after = await world.job(job.id)
+    assert after.state is JobState.SUCCEEDED
+    assert {entry.at for entry in after.history} == {begun}
+    assert after.started is not None
+    assert after.ended is not None
+    assert begun <= after.started <= after.ended

@@ -192,3 +192,21 @@ async def test_a_sweep_whose_name_means_another_is_warned_of() -> None:
     async with answering(answer) as url:
         with pytest.warns(UserWarning, match=f"by its id: {sweep}"):
             await AsyncClient(url).submit_sweep({"sweep": {"lr": [1]}})
+
+
+async def _awaited(url: str) -> None:
+    await AsyncClient(url).submit({"spec": {}})
+
+
+def _blocked(url: str) -> None:
+    Client(url).submit({"spec": {}})
+
+
+@pytest.mark.parametrize("awaited", [True, False])
+async def test_a_warning_names_the_line_that_called_the_client(awaited: bool) -> None:
+    async with answering(api({**JOB, "name": "last"})) as url:
+        with pytest.warns(UserWarning, match="by its id") as warned:
+            await (_awaited(url) if awaited else asyncio.to_thread(_blocked, url))
+
+    called = _awaited if awaited else _blocked
+    assert (warned[0].filename, warned[0].lineno) == (__file__, called.__code__.co_firstlineno + 1)
