@@ -42,6 +42,11 @@ ROUTES = {
         ("GET", "/download/x"), ("GET", "/providers/Microsoft.BatchAI/operations?api-version=2018-05-01"),
         ("PUT", WORKSPACE),
     ),
+    "azurebatch": (
+        ("GET", "/pools?api-version=2024-07-01.20.0"), ("POST", "/jobs?api-version=2024-07-01.20.0"),
+        ("POST", "/emulator/faults"), ("GET", "/emulator/faults"), ("DELETE", "/emulator/faults"),
+        ("POST", "/emulator/pools/p/nodes/n/preempt"), ("GET", "/nothing"),
+    ),
     "receiver": (("POST", "/hooks/default"), ("GET", "/received"), ("GET", "/nothing")),
     "blobs": (("GET", f"/{ACCOUNT}?comp=list"), ("PUT", f"/{ACCOUNT}/scripts?restype=container")),
     "queues": (("GET", f"/{ACCOUNT}?comp=list"), ("POST", f"/{ACCOUNT}/jobs/messages")),
@@ -96,6 +101,9 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dic
                 stack, "local.batchai", f"--data={data}",
                 f"--storage-connection-string={account.connection_string}", ALLOWED,
             ),
+            "azurebatch": await started(
+                stack, "local.azurebatch", f"--data={tmp_path_factory.mktemp('azurebatch')}", ALLOWED
+            ),
             "receiver": await started(stack, "local.receiver", "--secret-env=HOOK_SECRET", ALLOWED),
             "blobs": account.blob_url,
             "queues": account.queue_url,
@@ -140,6 +148,9 @@ async def test_a_foreign_page_is_refused_on_every_route_and_hears_why(
         if server == "emulator":
             assert document["error"]["code"] in ("HostNotAllowed", "OriginNotAllowed"), headers
             assert "--allow-host" in document["error"]["message"]
+        elif server == "azurebatch":
+            assert document["code"] == "Forbidden", headers
+            assert "--allow-host" in document["message"]["value"]
         else:
             assert kind.startswith("application/problem+json")
             assert (document["status"], "--allow-host" in document["remedy"]) == (403, True)

@@ -17,6 +17,7 @@ from local.azurebatch.api.wire import Call, Emulator, Handler, check_version, re
 from local.azurebatch.run.conductor import Conductor
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.errors import BatchError
+from local.azurebatch.state.faults import Faults
 from local.azurebatch.state.store import Store
 from local.record_file import StoreFullError
 
@@ -33,7 +34,7 @@ def application(settings: Settings) -> web.Application:
     """The emulator as an aiohttp application, at work from start-up to clean-up. Raises StoreBusyError."""
     store = Store(settings.data)
     conductor = Conductor(store, settings, _now)
-    emulator = Emulator(store, conductor, settings, _now)
+    emulator = Emulator(store, conductor, settings, _now, Faults())
 
     async def start(_: web.Application) -> None:
         await conductor.start()
@@ -42,7 +43,7 @@ def application(settings: Settings) -> web.Application:
         await conductor.stop()
         store.close()
 
-    app = web.Application(middlewares=[_answer_errors, _guard(settings)], client_max_size=_LARGEST_BODY)
+    app = web.Application(middlewares=[_answer_errors, _guard(emulator)], client_max_size=_LARGEST_BODY)
     app.on_startup.append(start)
     app.on_cleanup.append(stop)
     for method, path, handler in ROUTES:
@@ -57,15 +58,23 @@ def _route(emulator: Emulator, handler: Handler) -> _Next:
     return answered
 
 
-def _guard(settings: Settings) -> Any:
+def _guard(emulator: Emulator) -> Any:
+    settings = emulator.settings
+
     @web.middleware
     async def guard(request: web.Request, handler: _Next) -> web.StreamResponse:
         if foreign := settings.border.foreign(request.method, request.headers):
             raise BatchError(403, "Forbidden", f"{foreign.detail}: {foreign.remedy}.")
         authenticate(request, settings.batch_account, settings.batch_key, _now())
-        if not request.path.startswith(f"{PREFIX}/"):
-            check_version(request)
-        return await handler(request)
+        if request.path.startswith(f"{PREFIX}/"):
+            return await handler(request)
+        check_version(request)
+        fault = emulator.faults.take(request.method, request.path)
+        if fault is None:
+            return await handler(request)
+        if fault.late:
+            await handler(request)
+        raise fault.error()
 
     return guard
 
@@ -99,6 +108,8 @@ async def _answer_errors(request: web.Request, handler: _Next) -> web.StreamResp
         answer = refusal(request, error, number, _now())
         if error.status == 401:
             answer.headers["WWW-Authenticate"] = "Bearer, SharedKey"
+        if error.status in (429, 503):
+            answer.headers["Retry-After"] = "1"
     except web.HTTPRequestEntityTooLarge:
         message = "The size of the request body exceeds the maximum size permitted."
         answer = refusal(request, BatchError(413, "RequestBodyTooLarge", message), number, _now())

@@ -1,11 +1,17 @@
 """What only an emulator can do: its own routes below /emulator, apart from the service's contract."""
 
-from aiohttp import web
+from dataclasses import asdict
+from typing import Annotated
 
+from aiohttp import web
+from pydantic import Field
+
+from local.azurebatch.api import bodies
 from local.azurebatch.api.nodes import node_of
 from local.azurebatch.api.wire import Call, done
 from local.azurebatch.run.pool_nodes import PREEMPTIBLE
-from local.azurebatch.state.errors import conflict
+from local.azurebatch.state.errors import conflict, invalid
+from local.azurebatch.state.faults import REFUSALS, Fault
 
 PREFIX = "/emulator"
 
@@ -20,3 +26,33 @@ async def preempt(call: Call) -> web.StreamResponse:
         raise conflict("NodeNotReady", message)
     call.emulator.conductor.preempt(pool, node)
     return done(call, 202)
+
+
+class NewFault(bodies.Body):
+    """Which requests are to be refused, and how."""
+
+    code: str
+    method: str = "*"
+    path: Annotated[str, Field(pattern="^/")]
+    times: Annotated[int, Field(ge=1, le=1000)] = 1
+    late: bool = False
+
+
+async def add_fault(call: Call) -> web.StreamResponse:
+    """Let the next requests of a kind be refused, or, with `late`, lose their answers."""
+    body = bodies.read(NewFault, call.body)
+    if body.code not in REFUSALS:
+        raise invalid("code", body.code[:100], f"It is one of {', '.join(REFUSALS)}")
+    call.emulator.faults.add(Fault(body.code, body.method.upper(), body.path, body.times, body.late))
+    return done(call, 204)
+
+
+async def faults(call: Call) -> web.StreamResponse:
+    """The refusals that are still to come."""
+    return web.json_response({"value": [asdict(one) for one in call.emulator.faults.waiting]})
+
+
+async def clear_faults(call: Call) -> web.StreamResponse:
+    """Refuse nothing any more."""
+    call.emulator.faults.clear()
+    return done(call, 204)

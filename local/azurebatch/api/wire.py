@@ -13,6 +13,7 @@ from aiohttp import web
 from local.azurebatch.run.conductor import Conductor
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.errors import BatchError, query
+from local.azurebatch.state.faults import Faults
 from local.azurebatch.state.moment import etag, stamp
 from local.azurebatch.state.records import Record
 from local.azurebatch.state.store import Store
@@ -31,6 +32,7 @@ class Emulator:
     conductor: Conductor
     settings: Settings
     clock: Callable[[], datetime]
+    faults: Faults
 
 
 @dataclass(frozen=True)

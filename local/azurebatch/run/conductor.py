@@ -7,11 +7,12 @@ import shutil
 import uuid
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from local.azurebatch.run import changes, pool_nodes
 from local.azurebatch.run.attempt import Attempt
+from local.azurebatch.run.defects import AGAIN, again, report
 from local.azurebatch.run.endings import Ending
 from local.azurebatch.run.job_ends import Jobs
 from local.azurebatch.run.scaler import Scaler
@@ -25,8 +26,6 @@ from local.nodes.machine import root
 from local.record_file import StoreFullError
 
 _log = logging.getLogger(__name__)
-#: Seconds until what could not be written, or failed by a defect, is tried again.
-_AGAIN = 1.0
 #: The name of work on start tasks, which is given up when the emulator stops.
 _START = "start task"
 
@@ -134,18 +133,18 @@ class Conductor:
             try:
                 wake = self._pass()
                 delay = None if wake is None else max(0.0, (wake - self._clock()).total_seconds())
-            except StoreFullError:  # it has said so
-                delay = _AGAIN
-            except Exception:  # noqa: BLE001 an error of one pool must not stop the others
-                _log.exception("a defect of the emulator; it looks again in %g s", _AGAIN)
-                delay = _AGAIN
+            except Exception as error:  # noqa: BLE001 a defect must not stop the emulator
+                delay = again(error)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), delay)
 
     def _pass(self) -> datetime | None:
         wakes = [self.jobs.check({run.task.job for run in self._runs.values()})]
         for pool in list(self._store.pools.values()):
-            wakes.append(self._move(pool))
+            try:
+                wakes.append(self._move(pool))
+            except Exception as error:  # noqa: BLE001 an error of one pool must not delay the others
+                wakes.append(self._clock() + timedelta(seconds=again(error)))
         return min((wake for wake in wakes if wake is not None), default=None)
 
     def _move(self, pool: Pool) -> datetime | None:
@@ -234,15 +233,10 @@ class Conductor:
             except StoreFullError:
                 if self._stopping:
                     return None
-                await asyncio.sleep(_AGAIN)
+                await asyncio.sleep(AGAIN)
 
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
         task = asyncio.create_task(work, name=name)
         self._work.add(task)
         task.add_done_callback(self._work.discard)
-        task.add_done_callback(_report)
-
-
-def _report(task: "asyncio.Task[None]") -> None:
-    if not task.cancelled() and (error := task.exception()):
-        _log.error("a defect of the emulator", exc_info=error)
+        task.add_done_callback(report)

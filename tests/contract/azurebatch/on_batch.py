@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -44,7 +45,9 @@ async def account(data: Path, **options: str) -> AsyncIterator[Account]:
         yield Account(url, key_from(ACCOUNT, KEY, "the emulator"), shared)
 
 
-async def engine_on(running: Account, **options: Any) -> BatchEngine:
+async def engine_on(
+    running: Account, *, clock: Callable[[], float] = time.time, **options: Any
+) -> BatchEngine:
     """An engine whose one cluster has a pool there; it sees the nodes' shared directory."""
     shared = str(running.shared)
     values: dict[str, Any] = {
@@ -63,4 +66,4 @@ async def engine_on(running: Account, **options: Any) -> BatchEngine:
     for stage in provision(cluster, running.key, _SIZE):
         async for _ in stage.steps:
             pass
-    return BatchEngine({NAME: cluster}, {NAME: running.key})
+    return BatchEngine({NAME: cluster}, {NAME: running.key}, clock=clock)

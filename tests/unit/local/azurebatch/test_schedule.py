@@ -23,9 +23,8 @@ def pool(nodes: int = 0, **values: Any) -> Pool:
         Node(id=f"n{number}", number=number, dedicated=True, state="idle", since=NOON, allocated=NOON)
         for number in range(1, nodes + 1)
     )
-    usual = {"document": {"vmSize": "x"}, "dedicated": nodes, "nodes": machines}
+    usual = {"id": "p", "document": {"vmSize": "x"}, "dedicated": nodes, "nodes": machines}
     return Pool(
-        id="p",
         sequence=1,
         created=NOON,
         version=NOON,

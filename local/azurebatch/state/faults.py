@@ -1,0 +1,78 @@
+"""Bad moments of the service, on demand: the next requests of a kind are refused, or lose their answers."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+
+from local.azurebatch.state.errors import BatchError
+
+#: What may be asked for: the service's codes, each with its status and its sentence.
+REFUSALS: Mapping[str, tuple[int, str]] = {
+    "ActiveJobAndScheduleQuotaReached": (
+        409,
+        "The maximum number of active jobs and job schedules allowed for the Batch account has been reached.",
+    ),
+    "PoolQuotaReached": (409, "The Batch account has reached its quota of pools."),
+    "PoolBeingDeleted": (409, "The specified pool is being deleted."),
+    "PoolBeingResized": (409, "The specified pool is being resized."),
+    "JobBeingDeleted": (409, "The specified job is being deleted."),
+    "JobBeingTerminated": (409, "The specified job is being terminated."),
+    "TooManyRequests": (429, "Too many requests were sent to the service."),
+    "InternalError": (500, "Server encountered an internal error. Please try again after some time."),
+    "OperationTimedOut": (500, "Operation could not be completed within the specified time."),
+    "ServerBusy": (503, "The server is currently unable to receive requests. Please retry your request."),
+    "TooManyEnableAutoScaleRequests": (
+        503,
+        "The server received too many requests to enable autoscale on the pool; retry after 30 seconds.",
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Fault:
+    """One bad moment; `path` may have `*` in it. `late`: the request is carried out, and then answered so."""
+
+    code: str
+    method: str
+    path: str
+    times: int
+    late: bool = False
+
+    def concerns(self, method: str, path: str) -> bool:
+        """Whether a request is of its kind."""
+        return self.method in ("*", method) and fnmatchcase(path.lower(), self.path.lower())
+
+    def error(self) -> BatchError:
+        """The answer."""
+        status, message = REFUSALS[self.code]
+        return BatchError(status, self.code, message)
+
+
+class Faults:
+    """Those that are still to come, in their order. They do not outlive the emulator."""
+
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+
+    def add(self, fault: Fault) -> None:
+        """Let it come, after those that wait already."""
+        self._faults.append(fault)
+
+    def clear(self) -> None:
+        """None comes any more."""
+        self._faults.clear()
+
+    @property
+    def waiting(self) -> tuple[Fault, ...]:
+        """Those that have requests left."""
+        return tuple(self._faults)
+
+    def take(self, method: str, path: str) -> Fault | None:
+        """The one that a request meets, which has then one request less."""
+        for place, fault in enumerate(self._faults):
+            if fault.concerns(method, path):
+                self._faults[place : place + 1] = (
+                    [replace(fault, times=fault.times - 1)] if fault.times > 1 else []
+                )
+                return fault
+        return None
