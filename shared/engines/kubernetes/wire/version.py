@@ -26,6 +26,11 @@ class Version(NamedTuple):
         return self >= (1, 26)
 
     @property
+    def has_success_policy(self) -> bool:
+        """Whether a Job can end when its first rank does."""
+        return self >= (1, 31)
+
+    @property
     def has_words(self) -> bool:
         """Whether its table of Jobs has a column for their state."""
         return self >= (1, 31)

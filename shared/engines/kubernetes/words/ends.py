@@ -17,6 +17,7 @@ _S, _R = JobState, Reason
 
 _EXIT = re.compile(r"failed with exit code (\d+) matching FailJob rule", re.ASCII)
 _DISRUPTED = "has condition DisruptionTarget"
+_DEADLINE = "DeadlineExceeded"
 _OUT_OF_MEMORY = "OOMKilled"
 #: SIGKILL, as a container's exit code has it.
 _KILLED = 137
@@ -55,7 +56,7 @@ def exit_code(pods: Objects) -> int | None:
 
 def _failed(why: Mapping[str, Any], pods: Objects) -> Observation:
     word, message = str(why.get("reason") or ""), str(why.get("message") or "")
-    if word == "DeadlineExceeded":
+    if word == _DEADLINE or any((pod.get("status") or {}).get("reason") == _DEADLINE for pod in pods):
         return Observation(_S.FAILED, _R.TIMEOUT, "the wall-clock limit was reached")
     match = _EXIT.search(message)
     is_disrupted = match is None and any(condition(pod, "DisruptionTarget") for pod in pods)

@@ -61,6 +61,7 @@ def test_the_record_of_a_run_says_more_than_its_job() -> None:
         (policy(137), [], Reason.USER, 137, "signal 9"),
         (policy(137), [pod("Failed", terminated=stopped(137, "OOMKilled"))], Reason.USER, 137, "OOMKilled"),
         (mark("Failed", "DeadlineExceeded", "Job was active"), [], Reason.TIMEOUT, None, "wall-clock"),
+        (policy(143), [{"status": {"reason": "DeadlineExceeded"}}], Reason.TIMEOUT, None, "wall-clock"),
         (mark("Failed", "PodFailurePolicy", _EVICTION), [], Reason.PREEMPTED, None, "taken from its node"),
         (
             mark("Failed", "BackoffLimitExceeded"),

@@ -1,0 +1,159 @@
+"""The pod of one rank: image, the program that starts there, volumes, resources, rights. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import timedelta
+from typing import Any, NamedTuple
+
+from shared.core.engine import Order
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.site import PROGRAMS, RUN, TEMPORARY
+from shared.engines.kubernetes.job.start import START
+from shared.engines.kubernetes.origins import origin_of
+from shared.engines.kubernetes.tolerations import tolerations
+from shared.engines.launch import plan as launch
+from shared.engines.launch.mounts import image_of
+
+#: After the job's own limit, which the program keeps to the second: an image is fetched in that time, too.
+_SLACK = timedelta(hours=1)
+#: Seconds from SIGTERM to SIGKILL: time to write the record.
+_GRACE = 30
+_SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmgt](?:i?b)?)?", re.ASCII | re.IGNORECASE)
+_POWERS: Mapping[str, int] = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, Any]:
+    """The spec of a pod; `programs` is the ConfigMap with what starts in it."""
+    properties = order.document["properties"]
+    name, nodes = order.target.name, int(properties["nodeCount"])
+    limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
+    spec: dict[str, Any] = {
+        "restartPolicy": "Never",
+        # Of a pod it counts from its start on a node; that of a Job would count the time in the queue.
+        "activeDeadlineSeconds": int(limit.total_seconds()),
+        "terminationGracePeriodSeconds": _GRACE,
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": _rights(cluster),
+        "tolerations": tolerations(cluster.tolerations, cluster.unreachable_seconds),
+        "containers": [_container(cluster, order, nodes)],
+        "volumes": [one.volume for one in _volumes(cluster, properties, programs)],
+    }
+    if nodes > 1:
+        spec |= {"subdomain": name, "affinity": _apart(name)}
+    if cluster.node_selector:
+        spec["nodeSelector"] = dict(cluster.node_selector)
+    secrets = [{"name": one} for one in cluster.pull_secrets]
+    if credentials(properties):
+        secrets.append({"name": pull_secret(name)})
+    if secrets:
+        spec["imagePullSecrets"] = secrets
+    priority = cluster.priorities.get(properties.get("schedulingPriority") or "normal")
+    if priority and not cluster.queue:
+        spec["priorityClassName"] = priority
+    return spec
+
+
+def credentials(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The log-in of a job to the registry of its image; nothing where it has none."""
+    settings = properties.get("containerSettings") or {}
+    return (settings.get("imageSourceRegistry") or {}).get("credentials") or {}
+
+
+def pull_secret(name: str) -> str:
+    """The Secret with that log-in."""
+    return f"{name}-pull"
+
+
+def size(text: str) -> int:
+    """The bytes of a size as Docker writes it, such as 256m or 2g."""
+    match = _SIZE.fullmatch(text)
+    if match is None:
+        raise ValueError(f"{text!r} is no size")
+    return int(float(match[1]) * 1024 ** _POWERS[(match[2] or "").lower()[:1]])
+
+
+def _container(cluster: KubernetesCluster, order: Order, nodes: int) -> dict[str, Any]:
+    properties = order.document["properties"]
+    has_own = bool(properties.get("containerSettings"))
+    amounts = {
+        **({"cpu": cluster.cpus} if cluster.cpus else {}),
+        **({"memory": cluster.memory} if cluster.memory else {}),
+        **({cluster.gpu_resource: str(cluster.gpus)} if cluster.gpus else {}),
+    }
+    privileges: dict[str, Any] = {"allowPrivilegeEscalation": False}
+    if cluster.user:
+        privileges["capabilities"] = {"drop": ["ALL"]}
+    return {
+        "name": "main",
+        "image": image_of(properties) if has_own else cluster.image,
+        "command": ["/bin/sh", f"{PROGRAMS}/{START}"],
+        "env": _environment(cluster, order, nodes),
+        "envFrom": [{"secretRef": {"name": order.target.name}}],
+        "resources": {"limits": amounts, "requests": amounts} if amounts else {},
+        "securityContext": privileges,
+        "volumeMounts": [one.mount for one in _volumes(cluster, properties, "")],
+    }
+
+
+def _environment(cluster: KubernetesCluster, order: Order, nodes: int) -> list[dict[str, Any]]:
+    records = cluster.layout.attempt(order.target)
+    plain = {
+        "HOME": TEMPORARY,
+        "SLIPWAY_HOME": TEMPORARY,
+        "SLIPWAY_PROGRAMS": PROGRAMS,
+        "SLIPWAY_NODES": str(nodes),
+        "SLIPWAY_AGENTS": f"{records}/agents",
+    }
+    fields = {RUN: "metadata.uid", "SLIPWAY_ADDRESS": "status.podIP"}
+    return [
+        *({"name": name, "value": value} for name, value in plain.items()),
+        *({"name": name, "valueFrom": {"fieldRef": {"fieldPath": path}}} for name, path in fields.items()),
+    ]
+
+
+def _rights(cluster: KubernetesCluster) -> dict[str, Any]:
+    return {
+        "runAsUser": cluster.user,
+        "runAsGroup": cluster.group,
+        "fsGroup": cluster.group,
+        "fsGroupChangePolicy": "OnRootMismatch",
+        "runAsNonRoot": cluster.user != 0,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def _apart(name: str) -> dict[str, Any]:
+    """Ranks on nodes of their own, where there are enough."""
+    term = {
+        "labelSelector": {"matchLabels": {"job-name": name}},
+        "topologyKey": "kubernetes.io/hostname",
+    }
+    preferred = [{"weight": 100, "podAffinityTerm": term}]
+    return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
+
+
+class _Place(NamedTuple):
+    """A volume of the pod, and where the container has it."""
+
+    volume: dict[str, Any]
+    mount: dict[str, Any]
+
+
+def _volumes(cluster: KubernetesCluster, properties: Mapping[str, Any], programs: str) -> Iterator[_Place]:
+    """Each volume, and where the container has it."""
+    yield _volume("programs", PROGRAMS, {"configMap": {"name": programs}}, is_read_only=True)
+    yield _volume("temporary", TEMPORARY, {"emptyDir": {}})
+    shm = (properties.get("containerSettings") or {}).get("shmSize")
+    if shm:
+        memory = {"medium": "Memory", "sizeLimit": str(size(shm))}
+        yield _volume("shm", "/dev/shm", {"emptyDir": memory})  # noqa: S108 - of the pod
+    for number, (path, text) in enumerate(sorted(cluster.volumes.items())):
+        yield _volume(f"volume-{number}", path, origin_of(text) or {})
+
+
+def _volume(name: str, path: str, origin: Mapping[str, Any], *, is_read_only: bool = False) -> _Place:
+    mount = {"name": name, "mountPath": path, **({"readOnly": True} if is_read_only else {})}
+    return _Place({"name": name, **origin}, mount)

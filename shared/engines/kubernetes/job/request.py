@@ -1,0 +1,154 @@
+"""The objects that carry an attempt, in one place: the engine sends them, explain shows them. Pure."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any
+from urllib.parse import urlsplit
+
+from shared.core.engine import Order, Submission
+from shared.core.errors import Misconfigured
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.pod import credentials, pod, pull_secret
+from shared.engines.kubernetes.job.site import site
+from shared.engines.kubernetes.job.start import SCRIPT, START
+from shared.engines.kubernetes.wire.objects import TOKEN
+from shared.engines.kubernetes.wire.version import Version
+from shared.engines.launch import plan as launch
+
+#: Labels of everything of ours.
+MANAGED, CLUSTER = {"app.kubernetes.io/managed-by": "slipway"}, "slipway/cluster"
+#: Stands for what is known, or chosen anew, at each submission only.
+LATER = "<known at submission>"
+#: What reads a log-in of an image that names no registry.
+_DOCKER_HUB = "https://index.docker.io/v1/"
+#: One rank that is sent away, or fails, ends all of them: the others would wait for it for ever.
+_FAILURES = [
+    {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
+    # The empty list says nothing: the schemas of 1.26 and some later versions ask for one.
+    {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [0]}, "onPodConditions": []},
+]
+
+
+def job(cluster: KubernetesCluster, order: Order, version: Version) -> Submission:
+    """POST of the Job. It is never deleted by itself: a repeated submission has to find it."""
+    properties = order.document["properties"]
+    nodes = int(properties["nodeCount"])
+    if nodes > 1 and not version.has_success_policy:
+        raise Misconfigured(
+            f"jobs with several nodes need Kubernetes 1.31 or newer; {cluster.name} has {version}"
+        )
+    labels = _labels(cluster)
+    spec: dict[str, Any] = {
+        "parallelism": nodes,
+        "completions": nodes,
+        "backoffLimit": 0,
+        "template": {"metadata": {"labels": labels}, "spec": pod(cluster, order, programs_name())},
+    }
+    if version.is_supported:
+        spec |= {"completionMode": "Indexed", "podFailurePolicy": {"rules": _FAILURES}}
+        spec |= {"suspend": True} if cluster.queue else {}
+    if nodes > 1:
+        spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
+    metadata = _metadata(order, order.target.name, {**labels, **_queue(cluster, properties)})
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+    return Submission("POST", f"/apis/batch/v1/namespaces/{cluster.namespace}/jobs", body)
+
+
+def programs(cluster: KubernetesCluster) -> Submission:
+    """POST of the ConfigMap with the programs: one for all jobs, as it is far larger than they are."""
+    body = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": programs_name(), "labels": dict(MANAGED)},
+        "immutable": True,
+        "data": _texts(),
+    }
+    return Submission("POST", _core(cluster, "configmaps"), body)
+
+
+@cache
+def programs_name() -> str:
+    """The name of that ConfigMap, which its texts decide."""
+    return f"slipway-programs-{hashlib.sha256(json.dumps(_texts()).encode()).hexdigest()[:12]}"
+
+
+def belongings(
+    cluster: KubernetesCluster, order: Order, uid: str = LATER, once: str = LATER
+) -> tuple[Submission, ...]:
+    """POST of what the Job with that uid owns, and goes with it. `once`: the key of the agents of its pods.
+
+    Its pods wait until the Secrets are there: they are made after the Job, which decides whose the name is.
+    """
+    properties, name = order.document["properties"], order.target.name
+    values = launch.environment(site(cluster, order), order, order.target.token)
+    nodes = int(properties["nodeCount"])
+    values |= {"SLIPWAY_AGENT_KEY": once} if nodes > 1 else {}
+    kinds = [_secret(cluster, order, name, "Opaque", values)]
+    if credentials(properties):
+        login = {".dockerconfigjson": json.dumps(_login(properties))}
+        kinds.append(_secret(cluster, order, pull_secret(name), "kubernetes.io/dockerconfigjson", login))
+    if nodes > 1:
+        kinds.append(_service(cluster, order))
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": name, "uid": uid}
+    for one in kinds:
+        one.body["metadata"]["ownerReferences"] = [owner]
+    return tuple(kinds)
+
+
+def _secret(
+    cluster: KubernetesCluster, order: Order, name: str, kind: str, values: Mapping[str, str]
+) -> Submission:
+    packed = {key: base64.b64encode(value.encode()).decode() for key, value in values.items()}
+    metadata = _metadata(order, name, _labels(cluster))
+    body = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": kind, "data": packed}
+    return Submission("POST", _core(cluster, "secrets"), body)
+
+
+def _service(cluster: KubernetesCluster, order: Order) -> Submission:
+    """The names of the ranks, JOB-INDEX.JOB, also before they are ready."""
+    name = order.target.name
+    spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"job-name": name}}
+    metadata = _metadata(order, name, _labels(cluster))
+    body = {"apiVersion": "v1", "kind": "Service", "metadata": metadata, "spec": spec}
+    return Submission("POST", _core(cluster, "services"), body)
+
+
+def _login(properties: Mapping[str, Any]) -> Mapping[str, Any]:
+    registry, login = properties["containerSettings"]["imageSourceRegistry"], credentials(properties)
+    address = str(registry.get("serverUrl") or "")
+    server = (urlsplit(address).netloc if "://" in address else address.partition("/")[0]) or _DOCKER_HUB
+    user, password = str(login.get("username") or ""), str(login.get("password") or "")
+    packed = base64.b64encode(f"{user}:{password}".encode()).decode()
+    return {"auths": {server: {"username": user, "password": password, "auth": packed}}}
+
+
+def _queue(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> dict[str, str]:
+    if not cluster.queue:
+        return {}
+    priority = cluster.priorities.get(properties.get("schedulingPriority") or "normal")
+    return {
+        "kueue.x-k8s.io/queue-name": cluster.queue,
+        **({"kueue.x-k8s.io/priority-class": priority} if priority else {}),
+    }
+
+
+def _metadata(order: Order, name: str, labels: Mapping[str, str]) -> dict[str, Any]:
+    return {"name": name, "labels": dict(labels), "annotations": {TOKEN: order.target.token}}
+
+
+def _labels(cluster: KubernetesCluster) -> dict[str, str]:
+    return {**MANAGED, CLUSTER: cluster.name}
+
+
+def _core(cluster: KubernetesCluster, kind: str) -> str:
+    return f"/api/v1/namespaces/{cluster.namespace}/{kind}"
+
+
+@cache
+def _texts() -> dict[str, str]:
+    return {"run.py": launch.script(), "spread.py": launch.spreading(), START: SCRIPT}

@@ -1,0 +1,48 @@
+"""A cluster on Kubernetes as the program on the nodes sees it: a pod is a node. Pure."""
+
+from __future__ import annotations
+
+from shared.core.engine import Order
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.launch.mounts import mounted
+from shared.engines.launch.site import Scheduler, Site, Spread
+
+#: Where a pod finds the programs.
+PROGRAMS = "/slipway"
+#: Where a pod keeps what only it needs.
+TEMPORARY = "/tmp/slipway"  # noqa: S108 - of the pod, on a volume of its own
+#: The variable that numbers the runs of an attempt: the first pod's uid, another one after a preemption.
+RUN = "SLIPWAY_POD"
+
+
+def _spread(spread: Spread) -> tuple[str, ...]:
+    program = f"{PROGRAMS}/spread.py"
+    return ("python3", program, "on", str(spread.nodes), str(spread.tasks), str(spread.first))
+
+
+KUBERNETES = Scheduler(
+    hosts=("python3", f"{PROGRAMS}/spread.py", "hosts"),
+    ready=("true",),
+    run=(RUN,),
+    node="AZ_BATCH_NODE_ID",
+    rank="SLIPWAY_RANK",
+    spread=_spread,
+)
+
+
+def site(cluster: KubernetesCluster, order: Order) -> Site:
+    """The cluster, for one attempt of a job."""
+    target, properties = order.target, order.document["properties"]
+    return Site(
+        scheduler=KUBERNETES,
+        segment=cluster.layout.segment(target),
+        records=cluster.layout.attempt(target),
+        temporary=f"{TEMPORARY}/{target.name}",
+        output="{SLIPWAY_TEMP}/output",
+        mount_root=cluster.mount_root,
+        path=cluster.path,
+        gpus=cluster.gpus,
+        links=tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None),
+        ends=cluster.ends,
+        longest=cluster.longest,
+    )

@@ -1,0 +1,58 @@
+"""The first process of a pod, for real: shell that starts the program of the nodes, or stays as a rank."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from shared.engines.kubernetes.job.start import SCRIPT
+
+#: Stand for the programs: what they see is what they were started with.
+_PROGRAM = (
+    "import os; print('program', os.environ['AZ_BATCH_NODE_ID'], os.environ['SLIPWAY_PLAN'], flush=True)"
+)
+_SPREAD = "import os, sys; print('agent', *sys.argv[1:], 'SLIPWAY_PLAN' in os.environ, flush=True)"
+
+
+def pod(folder: Path, index: int, nodes: int) -> subprocess.Popen[str]:
+    (folder / "run.py").write_text(_PROGRAM)
+    (folder / "spread.py").write_text(_SPREAD)
+    (folder / "start.sh").write_text(SCRIPT)
+    environment = {
+        "PATH": os.environ["PATH"],
+        "HOSTNAME": f"a-{index}",
+        "JOB_COMPLETION_INDEX": str(index),
+        "SLIPWAY_HOME": str(folder),
+        "SLIPWAY_PROGRAMS": str(folder),
+        "SLIPWAY_NODES": str(nodes),
+        "SLIPWAY_PLAN": "canary",
+    }
+    command = ["/bin/sh", str(folder / "start.sh")]
+    return subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+
+
+@pytest.mark.parametrize(("nodes", "lines"), [(1, []), (2, ["agent serve False"])])
+def test_the_first_rank_becomes_the_program(tmp_path: Path, nodes: int, lines: list[str]) -> None:
+    text, _ = pod(tmp_path, 0, nodes).communicate(timeout=30)
+
+    assert text.splitlines() == [*lines, "program a-0 canary"]
+
+
+def test_another_rank_stays_until_it_is_sent_away_which_is_no_success(tmp_path: Path) -> None:
+    process = pod(tmp_path, 1, 2)
+    assert process.stdout is not None
+    try:
+        assert process.stdout.readline() == "agent serve False\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+        process.terminate()
+        assert process.wait(timeout=30) in (143, -signal.SIGTERM)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.stdout.close()
