@@ -29,7 +29,7 @@ _FIRST = timedelta(hours=1)
 #: Seconds for which a view of the pool is good for a reason to wait.
 _GOOD = 30.0
 #: How the tasks are called that remove what attempts have left, and how many attempts one of them removes.
-_FORGET = "slipway-forget-"
+FORGET = "slipway-forget-"
 _FORGOTTEN = 500
 
 
@@ -72,7 +72,7 @@ class Attempts:
         view = await self._lately.now(self._cluster.name, _GOOD) if sizes else None
         if sizes:
             await self._pool.scale(demand(sizes))
-        swept = [one for one in listed if one.is_over and one.name.startswith(_FORGET)]
+        swept = [one for one in listed if one.is_over and one.name.startswith(FORGET)]
         await each(swept, self._tasks.delete)
         by_name = {one.name: one for one in listed}
 
@@ -122,7 +122,7 @@ class Attempts:
         return await self._tasks.add(forgetting(self._cluster, self._next_name(), plan))
 
     def _next_name(self) -> str:
-        return f"{_FORGET}{int(self._clock() // 60)}"
+        return f"{FORGET}{int(self._clock() // 60)}"
 
     async def _delete(self, target: Target) -> None:
         task = await self._tasks.find(target)

@@ -36,7 +36,7 @@ class Pool:
     async def view(self) -> ClusterView:
         """The pool as it is now, by two calls."""
         name = self._cluster.pool
-        pool = (await self._client.call("GET", f"/pools/{name}")).body
+        pool = (await self._client.call("GET", f"/pools/{name}")).document
         counts: Mapping[str, Any] = {}
         async for one in self._client.listed("/nodecounts", filter=f"poolId eq '{name}'"):
             if one.get("poolId") == name:

@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from shared.core.engine import Submission
-from shared.core.errors import NotFound
+from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.job.request import queue_submission
@@ -20,6 +20,7 @@ from shared.engines.batch.words import UNFINISHED
 #: What is read of a task; its environment holds the job's secrets.
 _SELECT = "id,displayName,state,executionInfo,multiInstanceSettings"
 _ABSENT = ("TaskNotFound", "JobNotFound")
+_CREATED = 201
 
 
 class Listed(NamedTuple):
@@ -65,6 +66,8 @@ class Tasks:
             answer = await self._client.call(
                 submission.method, submission.path, submission.body, accept=("TaskExists",)
             )
+        if not answer.code and answer.status != _CREATED:
+            raise Transient(f"Azure Batch does not say that it took the task: {answer.status}")
         return not answer.code
 
     async def listed(self, since: datetime | None = None) -> AsyncIterator[Listed]:
@@ -85,7 +88,7 @@ class Tasks:
             path = f"/jobs/{queue}/tasks/{target.name}"
             answer = await self._client.call("GET", path, query={"$select": _SELECT}, accept=_ABSENT)
             if not answer.code:
-                return Listed(queue, answer.body)
+                return Listed(queue, answer.document)
         return None
 
     async def terminate(self, task: Listed) -> None:

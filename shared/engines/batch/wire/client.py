@@ -44,6 +44,13 @@ class Answer:
         return document if isinstance(document, dict) else {}
 
     @property
+    def document(self) -> Mapping[str, Any]:
+        """The JSON object that has to be there. Raises Transient, as for the page of a proxy."""
+        if not self.body:
+            raise Transient("Azure Batch sent an answer that cannot be read")
+        return self.body
+
+    @property
     def code(self) -> str:
         """The code of an error; "" of a success."""
         return code_of(self.body) if self.status >= 400 else ""

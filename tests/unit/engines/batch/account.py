@@ -27,7 +27,7 @@ class Request:
 
 @dataclass
 class Account:
-    """`answer` gives the reply to a request; None breaks the connection off."""
+    """`answer` gives the reply to a request, a text as it stands; None breaks the connection off."""
 
     answer: Callable[[Request], Reply | None]
     url: str = ""
@@ -72,8 +72,9 @@ async def account(answer: Callable[[Request], Reply | None]) -> AsyncIterator[Ac
             request.transport.close()
             return web.Response()
         status, body = reply
-        content = b"" if body is None else json.dumps(body).encode()
-        return web.Response(status=status, body=content, content_type="application/json")
+        text = body if isinstance(body, str) else "" if body is None else json.dumps(body)
+        headers = {"Retry-After": "1"} if status in (429, 503) else {}
+        return web.Response(status=status, text=text, headers=headers, content_type="application/json")
 
     app = web.Application()
     app.router.add_route("*", "/{path:.*}", handle)

@@ -39,6 +39,8 @@ class Service:
     fail: dict[str, Reply | None] = field(default_factory=dict)
     lose: set[str] = field(default_factory=set)
     evaluation: dict[str, Any] = field(default_factory=dict)
+    #: when tasks change their state
+    moment: str = "2026-09-07T12:00:00Z"
     account: Account | None = None
 
     def answer(self, request: Request) -> Reply | None:
@@ -91,7 +93,7 @@ class Service:
             if request.body["id"] in tasks:
                 return 409, error("TaskExists")
             info = {"retryCount": 0, "requeueCount": 0}
-            times = {"stateTransitionTime": "2026-09-07T12:00:00Z"}
+            times = {"stateTransitionTime": self.moment}
             tasks[request.body["id"]] = {**request.body, **times, "state": "active", "executionInfo": info}
             return 201, None
         if name is None:

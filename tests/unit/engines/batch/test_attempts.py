@@ -62,6 +62,27 @@ async def test_an_answer_that_was_lost_costs_no_second_run() -> None:
     assert list(service.jobs["gpu-normal"]) == ["digits-abc-1"]
 
 
+@pytest.mark.parametrize("page", ["<html>Welcome</html>", '{"id": "digits', "[]", ""])
+async def test_a_page_of_a_proxy_is_neither_acceptance_nor_a_task_of_another_job(page: str) -> None:
+    service = Service(jobs={"gpu-normal": {}})
+    async with engine(service) as batch:
+        service.fail[f"POST {TASKS}"] = (200, page)
+        with pytest.raises(Transient, match="does not say that it took the task: 200"):
+            await batch.submit(order())
+        service.fail.clear()
+        await batch.submit(order())
+        service.fail["GET /jobs/gpu-low/tasks/digits-abc-1"] = (200, page)
+        for act in (batch.submit(order()), batch.see(order().target), batch.cancel(order().target)):
+            with pytest.raises(Transient, match="cannot be read"):
+                await act
+
+        service.fail["GET /pools/t4"] = (200, page)
+        with pytest.raises(Transient, match="cannot be read"):
+            await batch.nodes("gpu")
+
+    assert service.task("digits-abc-1")["state"] == "active"
+
+
 async def test_a_name_with_another_token_is_never_taken_for_ours() -> None:
     service = Service()
     async with engine(service) as batch:

@@ -1,0 +1,228 @@
+"""A model of one Batch account with its pool and nodes: what it promises, and above all what it does not.
+
+Tasks begin only on nodes that the pool's formula has asked for. A node may be taken away, and what ran there
+begins again; it may be given up while its processes live on; the pool may be deleted. The nodes' file system
+remembers the claims on attempts (`shared/engines/node/claim.py`) through all of that.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from local.azurebatch.autoscale.formula import read
+from local.azurebatch.autoscale.values import Samples, World
+from shared.engines.launch.plan import PLAN
+from tests.crash.slurmctld import Claim, attempts_of
+from tests.unit.engines.batch.account import Reply, Request, error
+from tests.unit.engines.batch.service import Service
+
+Task = dict[str, Any]
+_UNFINISHED = ("active", "running")
+#: Rounds between two looks of the service at a formula.
+_EVALUATED = 5
+_POOL = "/pools/t4"
+
+
+class Cut(StrEnum):
+    """What becomes of a task whose node does not answer any more, while its processes live on."""
+
+    REQUEUED = "it runs again on another node"
+    FAILED = "the service says that it has failed"
+
+
+@dataclass
+class Azure(Service):
+    """The account, its pool and the nodes. `clock` gives Unix time."""
+
+    clock: Callable[[], float] = lambda: 0.0
+    #: whether copies of an attempt find its claim
+    fenced: bool = True
+    cut: Cut | None = None
+    #: rounds that what is cut off lives on
+    lives: int = 0
+    #: the rounds in which the pool is deleted, or not there
+    absence: range = range(0)
+    round: int = 0
+    nodes: int = 0
+    claims: dict[str, Claim] = field(default_factory=dict)
+    #: name of every attempt that really began, and that really ended
+    began: list[str] = field(default_factory=list)
+    finished: list[str] = field(default_factory=list)
+    violations: list[str] = field(default_factory=list)
+    #: number of a run → name of its task
+    alive: dict[int, str] = field(default_factory=dict)
+    #: name of a task → number of its run, as the service has it
+    runs: dict[str, int] = field(default_factory=dict)
+    #: number of a run → rounds until its end, although its node was given up
+    cut_off: dict[int, int] = field(default_factory=dict)
+    #: what was cut off once
+    was_cut: set[str] = field(default_factory=set)
+
+    def now(self) -> float:
+        """Unix time; the clock may be replaced."""
+        return self.clock()
+
+    def advance(self, preempts: Callable[[str], bool]) -> None:
+        """One round: nodes come and go, and every task moves on by one state."""
+        self.round += 1
+        self.moment = f"{datetime.fromtimestamp(self.clock(), UTC):%Y-%m-%dT%H:%M:%SZ}"
+        for number in list(self.cut_off):
+            self._live_on(number)
+        if self.round == self.absence.start:
+            self._lose_pool()
+        if self.round % _EVALUATED == 0:
+            self._resize()
+        for name, task in list(self._tasks_by_priority()):
+            if task["state"] == "running":
+                self._go_on(name, task, is_preempted=preempts(name) and not self._requeues(task))
+            elif task["state"] == "active" and self._idle() >= _size(task):
+                self._start(name, task)
+
+    def end(self, name: str, **facts: Any) -> None:
+        """The service ends a task; nothing of it is left on its node."""
+        self.alive.pop(self.runs.pop(name, 0), None)
+        info = self.task(name)["executionInfo"] | {"endTime": self.moment, **facts}
+        self.task(name).update(state="completed", stateTransitionTime=self.moment, executionInfo=info)
+
+    def lose_job(self, queue: str) -> None:
+        """An operator deletes one of our Batch jobs, with its tasks."""
+        for name in self.jobs.pop(queue, {}):
+            self.alive.pop(self.runs.pop(name, 0), None)
+
+    def _carried_out(self, request: Request) -> Reply:
+        if request.path.startswith(_POOL) and self.round in self.absence:
+            is_first = self.round == self.absence.start and request.method == "POST"
+            return (409, error("PoolBeingDeleted")) if is_first else (404, error("PoolNotFound"))
+        if request.path == "/jobs" and self.round in self.absence:
+            return 404, error("PoolNotFound")
+        if request.method == "DELETE":
+            self._removed(request.path.rpartition("/")[2])
+        reply = super()._carried_out(request)
+        if request.path == f"{_POOL}/enableautoscale":
+            self._resize()
+        return reply
+
+    def _removed(self, name: str) -> None:
+        """A task that is deleted ends."""
+        self.alive.pop(self.runs.pop(name, 0), None)
+
+    def _tasks_by_priority(self) -> Iterator[tuple[str, Task]]:
+        for level in ("high", "normal", "low"):
+            for queue in [queue for queue in self.jobs if queue.endswith(level)]:
+                yield from list(self.jobs[queue].items())
+
+    def _unfinished(self) -> list[Task]:
+        return [task for _, task in self._tasks_by_priority() if task["state"] in _UNFINISHED]
+
+    def _idle(self) -> int:
+        return self.nodes - sum(_size(task) for task in self._unfinished() if task["state"] == "running")
+
+    @staticmethod
+    def _requeues(task: Task) -> int:
+        return int(task["executionInfo"]["requeueCount"])
+
+    def _resize(self) -> None:
+        """As many nodes as the formula asks for; those that work stay."""
+        text = self.pool["autoScaleFormula"]
+        if not text or self.round in self.absence:
+            return
+        pending = float(len(self._unfinished()))
+        world = World({"PendingTasks": Samples([(0.0, pending)], lambda seconds: 0.0)}, self.clock())
+        target = int(read(text).evaluate(world)["$TargetDedicatedNodes"])
+        busy = self.nodes - self._idle()
+        self.nodes = max(target, busy)
+        self.pool |= {"targetDedicatedNodes": target, "currentDedicatedNodes": self.nodes}
+
+    def _lose_pool(self) -> None:
+        self.nodes = 0
+        self.pool |= {"autoScaleFormula": "", "targetDedicatedNodes": 0, "currentDedicatedNodes": 0}
+        for name, task in self._tasks_by_priority():
+            if task["state"] == "running":
+                self.alive.pop(self.runs.pop(name, 0), None)
+                self._requeue(task)
+
+    def _go_on(self, name: str, task: Task, *, is_preempted: bool) -> None:
+        if is_preempted:  # with one node of it, all of a task goes
+            self.nodes -= 1
+            self.pool["currentDedicatedNodes"] = self.nodes
+            self.alive.pop(self.runs.pop(name, 0), None)
+            self._requeue(task)
+        elif self.cut and name.endswith("-1") and name not in self.was_cut:
+            self._cut(name, task)
+        else:
+            number = self.runs.pop(name, 0)
+            if self.alive.pop(number, None):
+                self._finish(name)
+            self.end(name, exitCode=0, result="success")
+
+    def _cut(self, name: str, task: Task) -> None:
+        self.was_cut.add(name)
+        self.cut_off[self.runs.pop(name)] = self.lives
+        if self.cut is Cut.REQUEUED:
+            self._requeue(task)
+        else:
+            self.end(name, result="failure", failureInfo={"category": "servererror", "code": "NodeLost"})
+
+    def _requeue(self, task: Task) -> None:
+        info = {"retryCount": 0, "requeueCount": self._requeues(task) + 1}
+        task.update(state="active", stateTransitionTime=self.moment, executionInfo=info)
+
+    def _live_on(self, number: int) -> None:
+        self.cut_off[number] -= 1
+        if self.cut_off[number] < 0:
+            del self.cut_off[number]
+            if name := self.alive.pop(number, None):
+                self._finish(name)
+
+    def _finish(self, name: str) -> None:
+        self.finished.append(name)
+        if name in self.claims:
+            self.claims[name].ended = True
+
+    def _start(self, name: str, task: Task) -> None:
+        """Its program begins, and looks whether it may run."""
+        task["executionInfo"]["startTime"] = self.moment
+        plan = json.loads({one["name"]: one["value"] for one in task["environmentSettings"]}[PLAN])
+        if "attempts" in plan:
+            for directory, _ in plan["attempts"]:
+                self.claims.pop(directory.rpartition("/")[2], None)
+            self.end(name, exitCode=0, result="success")
+            return
+        code = self._refusal(name, plan) if self.fenced else None
+        if code is not None:
+            self.end(name, exitCode=code, result="failure" if code else "success")
+            return
+        if attempts_of(name) in map(attempts_of, self.alive.values()):
+            self.violations.append(f"{name} runs while another run of the job does")
+        task.update(state="running", stateTransitionTime=self.moment)
+        self.began.append(name)
+        self.runs[name] = len(self.began)
+        self.alive[self.runs[name]] = name
+
+    def _refusal(self, name: str, plan: Mapping[str, Any]) -> int | None:
+        """With which code a copy ends that must not run; None if it may, in place of runs before it."""
+        claim = self.claims.setdefault(name, Claim(plan["token"], ""))
+        if claim.token != plan["token"]:
+            return 252
+        if claim.ended:
+            return 0
+        if claim.is_taken:
+            return 254
+        for earlier, token, reason in plan["earlier"]:
+            last = self.claims.setdefault(earlier, Claim(token, ""))
+            if last.ended and reason:
+                claim.ended = True
+                return 0
+            last.is_taken = True
+        names = {name, *(earlier for earlier, _, _ in plan["earlier"])}
+        self.alive = {number: one for number, one in self.alive.items() if one not in names}
+        return None
+
+
+def _size(task: Task) -> int:
+    return int((task.get("multiInstanceSettings") or {}).get("numberOfInstances") or 1)

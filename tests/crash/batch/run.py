@@ -1,0 +1,108 @@
+"""The real dispatcher and the real Batch engine, over HTTP to a model of the service; faults on all sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.job import Job, JobState, Reason
+from shared.engines.batch.attempts import FORGET
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.engine import BatchEngine
+from tests.crash.batch.nodes import Azure
+from tests.crash.batch.wire import BatchWire, Wire
+from tests.crash.chaos import Fault
+from tests.crash.harness import Run
+from tests.crash.slurmctld import attempts_of
+from tests.crash.stories import Story
+from tests.unit.engines.batch.service import KEY
+
+_NODES = 4
+#: Rounds for the task that removes records, which may wait for a node.
+_LATER = 12
+
+
+class BatchRun(Run):
+    """One world whose cluster is the model."""
+
+    def __init__(self, engine: BatchEngine, wire: BatchWire, plan: Mapping[int, Fault]) -> None:
+        super().__init__(plan, engine=engine)
+        self.wire = wire
+        wire.model.clock = lambda: self.world.clock().timestamp()
+        self.cancels = False
+
+    def advance(self) -> None:
+        """Nodes and tasks move on."""
+        self.wire.model.advance(lambda name: self.preempts and name.endswith("-1"))
+
+    def late(self) -> bool:
+        """On the wire as well."""
+        return super().late() or bool(self.wire.late)
+
+    async def _wake(self) -> None:
+        await super()._wake()
+        self.wire.happen_late()
+
+    def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
+        """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
+        model = self.wire.model
+        result = list(model.violations)
+        ends = Counter(map(attempts_of, model.finished))
+        result += [f"{name} ran {n} times to its end" for name, n in ends.items() if n > 1]
+        result += [f"{name} is left on the nodes" for name in model.alive.values()]
+        if started is not None and len(set(model.began)) > started:
+            result.append(f"{sorted(set(model.began))} began, expected {started} attempts")
+        invalid = [job.id for job in jobs if job.reason is Reason.INVALID]
+        if len(invalid) > self.rejects:
+            result.append(f"{invalid} are rejected, expected {self.rejects}")
+        for job in jobs:
+            ran = job.target is not None and attempts_of(job.target.name) in ends
+            if ran is not (job.state is JobState.SUCCEEDED):
+                result.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
+            expected = self.cancels or job.reason in (Reason.DEPENDENCY, Reason.INVALID)
+            if job.state is not JobState.SUCCEEDED and not expected:
+                result.append(f"{job.id} is {job.state}: {job.message}")
+        return result + self._remains()
+
+    def _remains(self) -> list[str]:
+        """What is left of jobs that are archived, some time later."""
+        if not self.archives or not all(job.archived for job in self.jobs()):
+            return []
+        for _ in range(_LATER):
+            self.advance()
+        model = self.wire.model
+        tasks = [name for tasks in model.jobs.values() for name in tasks if not name.startswith(FORGET)]
+        return [
+            *(f"the task of {name} is left" for name in tasks),
+            # A pool that was made anew gets its nodes with the next job.
+            *(f"the records of {name} are left" for name in model.claims if model.pool["autoScaleFormula"]),
+        ]
+
+
+async def play(
+    story: Story,
+    plan: Mapping[int, Fault] | None = None,
+    wire: Mapping[int, Wire] | None = None,
+    *,
+    wake_after: int = 3,
+    **model: Any,
+) -> BatchRun:
+    """Run a story to its end, under faults of our own processes (`plan`) and of the wire; `model`: of it."""
+    azure = Azure(**model)
+    server = BatchWire(azure, wire)
+    async with server.running() as url:
+        mounts = {"acct/scripts": "/shared/scripts"}
+        cluster = BatchCluster("dev", url=url, pool="t4", shared="/shared", max_nodes=_NODES, mounts=mounts)
+        engine = BatchEngine({"dev": cluster}, {"dev": KEY}, clock=azure.now)
+        try:
+            run = BatchRun(engine, server, plan or {})
+            run.wake_after = wake_after
+            run.cancels = "cancel" in story.name
+            story.begin(run)
+            await run.until_quiet()
+            started = story.started if story.started is None or azure.cut is None else story.started * 2
+            run.check(accepted=story.accepted, started=started)
+        finally:
+            await engine.close()
+    return run
