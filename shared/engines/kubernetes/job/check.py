@@ -1,0 +1,45 @@
+"""What a cluster on Kubernetes cannot honour of a job.json: each field with the reason. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from shared.core.refusals import refused
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.pod import credentials
+from shared.engines.launch.mount_checks import mount_refusals, vault_refusals
+from shared.jobspec import Problem
+
+#: Bytes of a job.json that fit into one variable with the plan that is made of it; Linux allows 128 KiB.
+_LARGEST = 48 * 1024
+#: Variables that say where a rank is and what it runs.
+_PREFIXES, _INDEX = ("AZ_BATCH_", "KUBERNETES_"), "JOB_COMPLETION_INDEX"
+
+
+def check(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
+    """Every problem. What is not named here is honoured."""
+    yield from mount_refusals(cluster.name, cluster.mounts, properties)
+    yield from vault_refusals(properties)
+    if credentials(properties).get("passwordSecretReference"):
+        at = "/containerSettings/imageSourceRegistry/credentials/passwordSecretReference"
+        text = "the pods have no identity that may read a Key Vault"
+        yield _refused(at, text, "give the password, which is kept sealed")
+    for kind in ("environmentVariables", "secrets"):
+        for index, variable in enumerate(properties.get(kind) or ()):
+            name = variable["name"]
+            if name == _INDEX or name.startswith(_PREFIXES):
+                text = "variables of the cluster's own say where the job runs"
+                yield _refused(f"/{kind}/{index}/name", text, "give it another name")
+    priority = properties.get("schedulingPriority")
+    if priority not in (None, "normal", *cluster.priorities):
+        text = f"the cluster {cluster.name} has no class for the priority {priority}"
+        yield _refused("/schedulingPriority", text, "leave it out, or ask the operator for `priorities`")
+    if len(json.dumps(properties)) > _LARGEST:
+        text = f"a job for Kubernetes has at most {_LARGEST} bytes"
+        yield _refused("", text, "move what is long into a script")
+
+
+def _refused(pointer: str, message: str, remedy: str) -> Problem:
+    return refused("SW109", f"/properties{pointer}", message, remedy)
