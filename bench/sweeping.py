@@ -99,7 +99,7 @@ async def sweep_of(active: int, changed: float, storage: str = "") -> dict[str, 
         ledger = TableLedger(store)
         world.use(engines=Engines(engine), ledger=ledger, outbox=TableOutbox(store))  # type: ignore[arg-type]
         other = TableLedger(store)
-        await _at_once(other, [_job(n) for n in range(active)])
+        await put_jobs(other, [queued_job(n) for n in range(active)])
         await world.sweep()
         for number in range(int(active * changed)):
             arm.states[number] = "running"
@@ -140,7 +140,7 @@ async def _store(world: World, storage: str, traffic: _Traffic) -> AsyncIterator
     await account.close()
 
 
-async def _at_once(ledger: TableLedger, jobs: list[Job]) -> None:
+async def put_jobs(ledger: TableLedger, jobs: list[Job]) -> None:
     """Put jobs into the table, as fast as the service keeps up."""
     for at in range(0, len(jobs), 1000):
         await asyncio.gather(*(ledger.create(job, None, None) for job in jobs[at : at + 1000]))
@@ -190,7 +190,8 @@ def _target(number: int) -> Target:
     return Target(engine="batchai", cluster="dev", experiment="e", name=f"job-{number}", token="t")  # noqa: S106
 
 
-def _job(number: int) -> Job:
+def queued_job(number: int) -> Job:
+    """The n-th job, as its cluster has it in its queue."""
     now = datetime(2026, 1, 1, tzinfo=UTC)
     identity = job_id(str(number), 1)
     return Job(

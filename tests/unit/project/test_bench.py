@@ -8,12 +8,14 @@ from dataclasses import replace
 import pytest
 
 from bench.__main__ import Figures, one_round
+from bench.clusters import batch
 from bench.cost.money import by_service, dollars
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
 from bench.latency import percentiles
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import Requests, polls
+from tests.breadth import size
 
 
 def test_requests_are_sorted_by_what_they_cost() -> None:
@@ -137,3 +139,10 @@ def test_downloads_are_compared_with_the_bare_bytes_of_the_same_files() -> None:
     assert lines["download of many files, direct / bare GETs"]["median"] == 0.6
     assert lines["download of many files, direct / bare GETs"]["reached"] is False
     assert lines["download of many files: worker MiB above idle"]["reached"] is False
+
+
+async def test_a_sweep_of_ten_thousand_tasks_on_azure_batch_costs_their_pages_and_a_few_calls() -> None:
+    active = size(10_000, 2_500)
+    calls, _ = await batch.sweep_of(active)
+    # The lists of the other two priorities, the pool, its counts, and its formula with what that leads to.
+    assert calls == active // 1000 + (active % 1000 > 0) + 6 <= 25

@@ -1,0 +1,187 @@
+"""The Batch engine: submissions, and a sweep: `python -m bench.clusters.batch [JOBS [ROUNDS]]`.
+
+Submission: bare POSTs of the same tasks to the emulator, encoded before, and the engine, in turn. The sweep:
+10,000 active tasks of a server that sends pages which it has made before; calls, and processor time a job.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+from typing import Any, TypeVar
+
+import aiohttp
+from aiohttp import web
+
+from bench import sweeping
+from bench.world import ROOT
+from local.azurebatch.settings import ACCOUNT, KEY
+from local.process import child
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.core.engine import Order
+from shared.core.job import Target
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.engine import BatchEngine
+from shared.engines.batch.provision import IMAGE
+from shared.engines.batch.wire.client import API, BatchClient
+from shared.engines.batch.wire.sign import SharedKey, key_from
+from tests.doubles.memory import MemoryLedger
+from tests.unit.world import Engines, World
+
+Item = TypeVar("Item")
+_AT_ONCE, _PAGE, _ACTIVE = 16, 1000, 10_000
+_POOL = {"id": "p", "vmSize": "standard_d1", "virtualMachineConfiguration": IMAGE, "targetDedicatedNodes": 0}
+
+
+async def main(jobs: int, rounds: int) -> None:
+    """Print the rates with their ratio, and what the sweep cost."""
+    with tempfile.TemporaryDirectory() as data:
+        argv = [sys.executable, "-m", "local.azurebatch", "--port=0", f"--data={data}"]
+        async with child(argv, name="the emulator", cwd=ROOT, on_line=_ignore) as emulator:
+            url = (await emulator.line(r"^ready (\S+)$"))[1]
+            pairs = await _submissions(url, jobs, rounds)
+    ratios = [ours / bare for bare, ours in pairs]
+    bare, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
+    sys.stdout.write(
+        f"bare POSTs     {bare:6.0f} tasks/s\n"
+        f"the engine     {ours:6.0f} tasks/s, ratio {statistics.median(ratios):.2f}"
+        f" ({min(ratios):.2f} - {max(ratios):.2f})\n"
+    )
+    calls, seconds = await sweep_of(_ACTIVE)
+    sys.stdout.write(f"a sweep of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
+
+
+async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[float, float]]:
+    key = key_from(ACCOUNT, KEY, "the emulator")
+    cluster = BatchCluster(
+        "bench", url=url, account=ACCOUNT, pool="p", shared="/shared", max_nodes=1, scales=False
+    )
+    client = BatchClient(url, key)
+    await client.call("POST", "/pools", _POOL)
+    await client.close()
+    engine = BatchEngine({"bench": cluster}, {"bench": key})
+    result = []
+    async with aiohttp.ClientSession() as session:
+        await engine.submit(_order("first"))  # makes the Batch job
+        for at in range(rounds + 1):  # the first one warms both up
+            contents = [
+                json.dumps(engine.submissions(_order(f"bare-{at}-{n}"))[0].body).encode() for n in range(jobs)
+            ]
+            orders = [_order(f"ours-{at}-{n}") for n in range(jobs)]
+            if at % 2:  # each is first in every other round
+                bare = await _rate(contents, lambda content: _post(session, url, key, content))
+                result.append((bare, await _rate(orders, engine.submit)))
+            else:
+                ours = await _rate(orders, engine.submit)
+                bare = await _rate(contents, lambda content: _post(session, url, key, content))
+                result.append((bare, ours))
+    await engine.close()
+    return result[1:]
+
+
+async def _post(session: aiohttp.ClientSession, url: str, key: SharedKey, content: bytes) -> None:
+    path, query = "/jobs/bench-normal/tasks", {"api-version": API}
+    headers = {
+        "Content-Type": "application/json; odata=minimalmetadata; charset=utf-8",
+        "Content-Length": str(len(content)),
+    }
+    headers |= await key.headers("POST", path, query, headers)
+    async with session.post(url + path, params=query, data=content, headers=headers) as answer:
+        assert answer.status == 201, await answer.text()
+
+
+async def sweep_of(active: int) -> tuple[int, float]:
+    """Calls and processor seconds of one sweep over so many active tasks, by a process that looked before."""
+    calls: list[str] = []
+    world, ledger = World(), MemoryLedger(lambda: world.now)
+    async with _server(calls, active) as url:
+        cluster = BatchCluster("dev", url=url, pool="p", shared="/shared", max_nodes=4)
+        engine = BatchEngine({"dev": cluster}, {"dev": SharedKey("a", b"k" * 32)}, clock=lambda: _now(world))
+        world.use(engines=Engines(engine), ledger=TableLedger(ledger.store), outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
+        await sweeping.put_jobs(TableLedger(ledger.store), [sweeping.queued_job(n) for n in range(active)])
+        await world.sweep()
+        world.pass_time(61)
+        calls.clear()
+        before = time.process_time()
+        await world.sweep()
+        seconds = time.process_time() - before
+        await engine.close()
+    return len(calls), seconds
+
+
+def _now(world: World) -> float:
+    return world.now.timestamp()
+
+
+@asynccontextmanager
+async def _server(calls: list[str], active: int) -> AsyncIterator[str]:
+    info = {"retryCount": 0, "requeueCount": 0}
+    tasks = [
+        {"id": f"job-{n}", "displayName": "t", "state": "active", "executionInfo": info}
+        for n in range(active)
+    ]
+    pages = [json.dumps({"value": tasks[at : at + _PAGE]})[:-1] for at in range(0, active, _PAGE)]
+
+    async def answer(request: web.Request) -> web.Response:
+        calls.append(f"{request.method} {request.path}")
+        if not request.path.endswith("-normal/tasks"):
+            document: dict[str, Any] = {
+                "value": [],
+                "id": "p",
+                "allocationState": "steady",
+                "enableAutoScale": True,
+            }
+            return web.json_response(document)
+        number = int(request.query.get("$skiptoken", "0"))
+        more = f',"odata.nextLink":"http://a/x?$skiptoken={number + 1}"' if number + 1 < len(pages) else ""
+        return web.Response(text=f"{pages[number]}{more}}}", content_type="application/json")
+
+    app = web.Application()
+    app.router.add_route("*", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+def _order(name: str) -> Order:
+    target = Target(engine="batch", cluster="bench", experiment="bench", name=name, token=f"{name}.1")
+    document = {
+        "properties": {
+            "nodeCount": 1,
+            "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+            "customToolkitSettings": {"commandLine": "true"},
+        }
+    }
+    return Order(target, document)
+
+
+async def _rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) -> float:
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(item: Item) -> None:
+        async with gate:
+            await act(item)
+
+    began = time.monotonic()
+    await asyncio.gather(*(one(item) for item in items))
+    return len(items) / (time.monotonic() - began)
+
+
+def _ignore(line: str) -> None:
+    """What the emulator says is of no use here."""
+
+
+if __name__ == "__main__":
+    numbers = [int(word) for word in sys.argv[1:]]
+    asyncio.run(main(numbers[0] if numbers else 300, numbers[1] if len(numbers) > 1 else 5))
