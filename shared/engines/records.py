@@ -20,8 +20,8 @@ from shared.core.visible import escaped, is_askable
 from shared.engines import untrusted
 from shared.engines.launch.layout import Layout
 from shared.engines.reads import Reads
+from shared.engines.runs import Record, is_folder, written_by
 
-Record = Mapping[str, Any]
 #: Bytes of a record; ours have some hundred.
 _LARGEST = 1 << 20
 #: The path, or what leads there, is not there or not of the kind that is needed.
@@ -74,16 +74,26 @@ class Records:
 
     def segment(self, target: Target, record: Record) -> str:
         """The folders between a path prefix of the job and the output of the run that the record is of."""
-        whose, run = _written_by(target, record)
+        whose, run = written_by(target, record)
         return untrusted.path(f"{self._layout.segment(whose)}/{run}")
 
-    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """Entries of an output directory. Raises NotFound."""
-        return await self._of_files.run(self._list, target, directory, path, after)
+    async def page(
+        self, target: Target, directory: str, path: str, after: str, record: Record | None = None
+    ) -> FilePage:
+        """Entries of an output directory; `record`: that of the run, where it is known. Raises NotFound."""
+        return await self._of_files.run(self._list, target, directory, path, after, record)
 
-    async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
+    async def chunk(
+        self,
+        target: Target,
+        directory: str,
+        path: str,
+        offset: int,
+        limit: int,
+        record: Record | None = None,
+    ) -> FileChunk:
         """Part of a file of an output directory. Raises NotFound."""
-        return await self._of_files.run(self._chunk, target, directory, path, offset, limit)
+        return await self._of_files.run(self._chunk, target, directory, path, offset, limit, record)
 
     def _sees(self) -> bool:
         try:
@@ -119,7 +129,7 @@ class Records:
             with self._attempt(target) as attempt:
                 claim = _object(attempt, "claim.json")
                 run = claim.get("run")
-                if claim.get("token") != target.token or not _is_folder(run):
+                if claim.get("token") != target.token or not is_folder(run):
                     return None
                 return {**_object(attempt, f"{run}/result.json"), "run": run}
         except (_Unseen, *_ABSENT):
@@ -129,8 +139,8 @@ class Records:
             # One job's record says nothing of the cluster: its breaker must not count it.
             raise Busy(f"the record of the attempt cannot be read: {text}") from error
 
-    def _list(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        with self._output(target, directory, path) as (root, inside):
+    def _list(self, target: Target, directory: str, path: str, after: str, record: Record | None) -> FilePage:
+        with self._output(target, directory, path, record) as (root, inside):
             try:
                 listing = root.listing(inside, self._names, os.fsdecode(unquote_to_bytes(after)))
             except _ABSENT:
@@ -139,8 +149,10 @@ class Records:
         more = (OutputFile(rest(), None, None, left_out=True),) if listing.more else ()
         return FilePage((*files, *more), quote(os.fsencode(listing.next), safe=""))
 
-    def _chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        with self._output(target, directory, path) as (root, inside), root.file(inside) as stream:
+    def _chunk(
+        self, target: Target, directory: str, path: str, offset: int, limit: int, record: Record | None
+    ) -> FileChunk:
+        with self._output(target, directory, path, record) as (root, inside), root.file(inside) as stream:
             status = os.fstat(stream.fileno())
             stream.seek(offset)
             data = stream.read(limit)
@@ -149,13 +161,15 @@ class Records:
         return FileChunk(data, end, max(status.st_size, end if data else 0), f"{status.st_mtime_ns:x}")
 
     @contextmanager
-    def _output(self, target: Target, directory: str, path: str) -> Iterator[tuple[Fence, str]]:
+    def _output(
+        self, target: Target, directory: str, path: str, record: Record | None
+    ) -> Iterator[tuple[Fence, str]]:
         """The folder of a run below one of the job's path prefixes, and a path in it. Raises NotFound.
 
         The record's word for a directory counts if it is one of this very run, by the names of its folders;
         no link stands for any of them.
         """
-        record = self._read(target)
+        record = record or self._read(target)
         if record is None:
             if self._local_path(self._layout.shared) is None:
                 text = (
@@ -165,7 +179,7 @@ class Records:
             raise NotFound("no node has begun with the job")
         directories = record.get("directories")
         written = str(directories.get(directory)) if isinstance(directories, dict) else ""
-        whose, run = _written_by(target, record)
+        whose, run = written_by(target, record)
         own = f"/{self._layout.segment(whose)}/{run}"
         prefix, _, inside = written.partition(f"{own}/")
         if inside.partition("/")[0] != ("stdouterr" if directory == "stdouterr" else "outputs"):
@@ -202,29 +216,6 @@ class Records:
             if real.is_relative_to(prefix) and ".." not in real.parts:
                 return _Local(prefix, str(real.relative_to(prefix)))
         return None
-
-
-class _Run(NamedTuple):
-    """The attempt and the run that wrote an output."""
-
-    target: Target
-    name: str
-
-
-def _written_by(target: Target, record: Record) -> _Run:
-    """The attempt and the run that wrote the output: an earlier attempt may answer for this one."""
-    answers = record.get("answers")
-    name, run = (answers.get("name"), answers.get("run")) if isinstance(answers, dict) else (None, None)
-    if not isinstance(name, str) or not isinstance(run, str) or not _is_folder(run):
-        return _Run(target, str(record["run"]))
-    job, _, attempt = name.rpartition("-")
-    if job != target.name.rpartition("-")[0] or not attempt.isdecimal():
-        return _Run(target, str(record["run"]))
-    return _Run(target.model_copy(update={"name": name}), run)
-
-
-def _is_folder(name: object) -> bool:
-    return isinstance(name, str) and "/" not in name and name not in ("", ".", "..")
 
 
 class _Unseen(Exception):

@@ -24,7 +24,9 @@ ABILITIES: Mapping[str, Ability] = {
     "exit": Ability("yes"),
     "ended": Ability("yes", "until the task is deleted"),
     "bulk": Ability("yes", "a filtered list for each priority, in pages of 1,000"),
-    "logs": Ability("configured", "where the app sees the nodes' file system (`reads`)"),
+    "logs": Ability(
+        "configured", "where there is a container (`blobs`), or the app sees the nodes' file system (`reads`)"
+    ),
     "elastic": Ability("configured", "the autoscale formula of the pool (`scales`)"),
     "preemptible": Ability("configured", "spot nodes (`spot`): the same attempt runs again"),
 }
@@ -37,7 +39,8 @@ def abilities_of(cluster: BatchCluster) -> Mapping[str, Ability]:
         **dict.fromkeys(("containers", "registries"), bool(cluster.container)),
         "shares": len(servers) < len(cluster.mounts),
         "servers": bool(servers),
-        "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
+        "logs": bool(cluster.blobs)
+        or any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
         "elastic": cluster.scales,
         "preemptible": cluster.spot,
     }

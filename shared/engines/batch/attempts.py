@@ -16,6 +16,8 @@ from shared.engines.batch.job.request import forgetting, queue, submission
 from shared.engines.batch.pool import Pool
 from shared.engines.batch.pools import why
 from shared.engines.batch.scaling import demand
+from shared.engines.batch.storage.access import Access
+from shared.engines.batch.storage.records import BlobRecords
 from shared.engines.batch.tasks import Listed, Tasks
 from shared.engines.batch.words import nodes_of, observation, was_taken_back
 from shared.engines.bulk import alone, each
@@ -42,17 +44,19 @@ class Attempts:
         tasks: Tasks,
         pool: Pool,
         lately: Lately[str],
-        records: Records,
+        records: Records | BlobRecords,
+        access: Access,
         clock: Callable[[], float],
     ) -> None:
         self._cluster, self._tasks, self._pool = cluster, tasks, pool
         self._lately, self._records, self._clock = lately, records, clock
+        self._access = access
         self._looked: datetime | None = None
 
     async def submit(self, order: Order) -> Observation:
         """Add its task; one of that name with the same token is success."""
         target = order.target
-        task = submission(self._cluster, order, uuid.uuid4().hex)
+        task = submission(self._cluster, order, uuid.uuid4().hex, self._access.signature())
         if await self._tasks.add(task):
             return Observation(JobState.QUEUED, handle=f"{queue(self._cluster, order)}/{target.name}")
         existing = await self._tasks.find(target)
@@ -103,6 +107,9 @@ class Attempts:
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
         """Delete their tasks; then a small task removes their records, as only nodes may."""
         await each(targets, self._delete)
+        if isinstance(self._records, BlobRecords):
+            await self._records.remove(targets)
+            return frozenset(one.name for one in await self._records.remaining(targets) or ())
         remaining = await self._records.remaining(targets)
         if remaining is None:
             remaining = list(targets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -11,6 +12,7 @@ from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
+from shared.core.job import Target
 from shared.engines.launch.layout import Layout
 from shared.engines.options import camel, checked, each_cluster
 from shared.jobspec import parse_duration
@@ -32,7 +34,11 @@ class BatchCluster:
     url: str
     pool: str
     #: a directory that all nodes share (Azure Files or NFS, mounted by the pool): claims, records
-    shared: str
+    shared: str = ""
+    #: instead of it: address of a container for claims, records, and files that only a node has
+    blobs: str = ""
+    #: client id of the pool's identity, with which its nodes reach that container
+    identity: str = ""
     #: name of the account, where its address does not begin with it
     account: str = ""
     #: $AZ_BATCHAI_MOUNT_ROOT
@@ -72,7 +78,23 @@ class BatchCluster:
     @property
     def layout(self) -> Layout:
         """Where its attempts keep their records."""
-        return Layout("batch", self.name, self.shared)
+        return Layout("batch", self.name, self.shared or f"/{self.name}")
+
+    @property
+    def is_emulated(self) -> bool:
+        """Whether the container is one of an emulator, which takes signatures and no identities."""
+        return urlsplit(self.blobs).hostname in _LOOPBACK
+
+    def files(self, target: Target) -> str:
+        """What the names of an attempt's files in the container begin with."""
+        return f"{self.name}/files/{target.experiment}/{target.name}"
+
+    def place(self, prefix: str, signature: str) -> str:
+        """How the nodes reach what begins with a prefix in the container; "" where there is none."""
+        if not self.blobs:
+            return ""
+        key = {"signature": signature} if self.is_emulated else {"client": self.identity}
+        return json.dumps({"container": self.blobs, "prefix": prefix.strip("/"), **key})
 
     @property
     def queues(self) -> Mapping[str, str]:
@@ -99,7 +121,7 @@ def clusters_from(document: Any, setting: str) -> dict[str, BatchCluster]:
 def _cluster(name: str, options: Any, place: str) -> BatchCluster:
     members = {camel(one.name): one for one in fields(BatchCluster) if one.name != "name"}
     kinds = {option: str(one.type) for option, one in members.items()}
-    values = checked(options, place, kinds, needed=("url", "pool", "shared"))
+    values = checked(options, place, kinds, needed=("url", "pool"))
     cluster = BatchCluster(name, **{members[option].name: value for option, value in values.items()})
     _check(cluster, place)
     return cluster
@@ -118,7 +140,14 @@ def _check(cluster: BatchCluster, place: str) -> None:
     if not _ID.fullmatch(cluster.name) or len(cluster.name) > _LONGEST_NAME:
         text = f"its Batch jobs bear its name: use at most {_LONGEST_NAME} letters, digits, '-' and '_'"
         raise Misconfigured(f"{place}: {text}")
-    paths = [cluster.shared, cluster.mount_root, cluster.temporary, *cluster.mounts.values(), *cluster.reads]
+    _check_storage(cluster, place)
+    paths = [
+        cluster.shared or "/",
+        cluster.mount_root,
+        cluster.temporary,
+        *cluster.mounts.values(),
+        *cluster.reads,
+    ]
     paths += [cluster.ends] if cluster.ends else []
     for path in paths:
         if not path.startswith("/") or any(c in path for c in "\t\n$"):
@@ -131,6 +160,21 @@ def _check(cluster: BatchCluster, place: str) -> None:
     _check_numbers(cluster, place)
     if cluster.max_wall_clock and not cluster.longest:
         raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")
+
+
+def _check_storage(cluster: BatchCluster, place: str) -> None:
+    if bool(cluster.shared) == bool(cluster.blobs):
+        text = "either shared or blobs is needed: a directory that the nodes share, or a container"
+        raise Misconfigured(f"{place}: {text}")
+    address = urlsplit(cluster.blobs)
+    if not cluster.blobs:
+        return
+    is_secure = address.scheme == "https" or (address.scheme == "http" and cluster.is_emulated)
+    if not is_secure or not address.path.strip("/") or address.query or address.username:
+        text = (
+            "blobs must be the address of a container, e.g. https://ACCOUNT.blob.core.windows.net/CONTAINER"
+        )
+        raise Misconfigured(f"{place}: {text}")
 
 
 def _check_numbers(cluster: BatchCluster, place: str) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from shared.core.engine import Engine
@@ -12,6 +12,9 @@ from shared.engines.batch.cluster import BatchCluster, clusters_from
 from shared.engines.batch.wire.sign import Identity, Key, key_from
 from shared.engines.entry import Configured, Values
 from shared.engines.provisioning import Plan, Stage
+
+if TYPE_CHECKING:
+    from shared.engines.batch.storage.access import SharedKey
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
@@ -31,8 +34,12 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
     def load() -> Engine:
         from shared.engines.batch.engine import BatchEngine
+        from shared.engines.batch.storage.access import Access
 
-        return BatchEngine(clusters, keys)
+        containers = {
+            name: Access(one, client_id, _emulator_key(one, settings)) for name, one in clusters.items()
+        }
+        return BatchEngine(clusters, keys, containers=containers)
 
     def provision(name: str, plan: Plan) -> Iterator[Stage]:
         from shared.engines.batch import provision as making
@@ -41,6 +48,19 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
     facts = {name: one.facts for name, one in clusters.items()}
     return Configured(facts, load, provision=provision)
+
+
+def _emulator_key(cluster: BatchCluster, settings: Values) -> SharedKey | None:
+    """The key of the storage emulator, from the connection string of the app's own account."""
+    from shared.engines.batch.storage.access import SharedKey
+
+    if not cluster.is_emulated:
+        return None
+    pairs = (part.partition("=") for part in settings.connection().string.split(";"))
+    members = {name.strip(): value.strip() for name, _, value in pairs}
+    if not members.get("AccountName") or not members.get("AccountKey"):
+        return None
+    return SharedKey(members["AccountName"], members["AccountKey"])
 
 
 def _account(cluster: BatchCluster) -> str:

@@ -30,6 +30,8 @@ from shared.engines.batch.job.check import check
 from shared.engines.batch.job.request import submission
 from shared.engines.batch.job.site import site
 from shared.engines.batch.pool import Pool
+from shared.engines.batch.storage.access import Access
+from shared.engines.batch.storage.records import BlobRecords
 from shared.engines.batch.tasks import Tasks
 from shared.engines.batch.wire.client import API, BatchClient
 from shared.engines.batch.wire.sign import Key
@@ -53,12 +55,14 @@ class BatchEngine:
         clusters: Mapping[str, BatchCluster],
         keys: Mapping[str, Key],
         *,
+        containers: Mapping[str, Access] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._clusters = clusters
         self._clients = {name: BatchClient(one.url, keys[name]) for name, one in clusters.items()}
         self._pools = {name: Pool(one, self._clients[name], clock) for name, one in clusters.items()}
-        self._records = {name: Records(one) for name, one in clusters.items()}
+        self._access = {name: (containers or {}).get(name) or Access(one) for name, one in clusters.items()}
+        self._records = {name: self._records_of(one) for name, one in clusters.items()}
         self._lately = Lately(self.nodes, _GOOD, clock)
         self._attempts = {
             name: Attempts(
@@ -67,6 +71,7 @@ class BatchEngine:
                 self._pools[name],
                 self._lately,
                 self._records[name],
+                self._access[name],
                 clock,
             )
             for name, one in clusters.items()
@@ -119,7 +124,7 @@ class BatchEngine:
         await self._attempts_on(target.cluster).cancel(target)
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """Delete their tasks, and their records in the directory that the nodes share."""
+        """Delete their tasks and their records."""
         return await self._attempts_on(cluster).forget(targets)
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
@@ -149,6 +154,12 @@ class BatchEngine:
         """Close the connections to every account."""
         for client in self._clients.values():
             await client.close()
+        for access in self._access.values():
+            await access.close()
+
+    def _records_of(self, cluster: BatchCluster) -> Records | BlobRecords:
+        shares = Records(cluster)
+        return BlobRecords(cluster, self._access[cluster.name], shares) if cluster.blobs else shares
 
     def _cluster(self, name: str) -> BatchCluster:
         cluster = next((one for one in self._clusters.values() if one.name.lower() == name.lower()), None)

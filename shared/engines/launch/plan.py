@@ -24,7 +24,7 @@ from shared.engines.launch.variables import inputs, outputs, own, secrets, syste
 from shared.jobspec import wall_clock
 
 _PLACES = ("files", "places", "blobs")
-_FILES = (*_PLACES, "processes", "turns", "claim", "run")
+_FILES = (*_PLACES, "processes", "turns", "claim", "ends", "uploads", "run")
 #: Variables by which the program gets its orders.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 
@@ -38,7 +38,13 @@ def script() -> str:
 @cache
 def spreading() -> str:
     """The program that starts processes on the other nodes, for schedulers that have no command for that."""
-    return _joined(("agent", "spread"))
+    return _joined((*_PLACES, "agent", "spread"))
+
+
+@cache
+def keeping() -> str:
+    """The program that brings files of the nodes to a container."""
+    return _joined((*_PLACES, "keep"))
 
 
 @cache
@@ -66,7 +72,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
     return {
         "version": 1,
         "token": order.target.token,
-        "records": site.records,
+        "records": site.place or site.records,
         "ends": site.ends,
         "earlier": [[one.target.name, one.target.token, one.reason] for one in order.earlier],
         "run": list(site.scheduler.run),
@@ -81,12 +87,20 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "outputs": [list(output) for output in outputs(site, properties)],
         "job": _pairs(own(properties)),
         "secrets": secrets(properties),
-        "setup": [steps.setup()],
+        "setup": [steps.setup(), *steps.keeping("make")],
         "preparation": [steps.everywhere(PREPARE, preparation)] if preparation else [],
         "main": main,
-        "usage": [steps.usage()],
+        "usage": [steps.usage(), *steps.keeping("follow", service=True)],
         "cleanup": steps.cleanup(),
+        **_uploads(site, steps),
     }
+
+
+def _uploads(site: Site, steps: Steps) -> dict[str, Any]:
+    if not site.keep:
+        return {}
+    uploads = {"keep": steps.keeping("finish"), "shares": list(site.shares), "remove": steps.removing()}
+    return {"uploads": uploads}
 
 
 def environment(site: Site, order: Order, submission: str) -> dict[str, str]:

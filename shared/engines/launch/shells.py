@@ -93,6 +93,9 @@ done
 #: Removes a node's directory of a run, its argument, and that of the attempt after the last run.
 CLEANUP = 'rm -rf -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
+#: Runs the program that brings files to a container, with its words as arguments.
+KEEP = 'exec python3 "$AZ_BATCH_TASK_WORKING_DIR/keep.py" "$0" "$@"'
+
 
 def quote(text: str, names: Collection[str]) -> str:
     """Shell text for a word of the job file: the node expands known variables, all else is literal."""

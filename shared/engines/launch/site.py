@@ -72,3 +72,9 @@ class Site:
     mpi: str = "mpirun"
     #: how long the cluster lets a job run; None where that is not known
     longest: timedelta | None = None
+    #: where claims and records stand (`node/blobs.py`); "" for the directory `records`
+    place: str = ""
+    #: where files are brought to that only a node has, in the same words; "" where nodes share all
+    keep: str = ""
+    #: directories of the nodes that outlive them
+    shares: tuple[str, ...] = ()

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from shared.engines.launch.shells import CLEANUP, ONE, RANKED, SETUP, USAGE, quote
+from shared.engines.launch.shells import CLEANUP, KEEP, ONE, RANKED, SETUP, USAGE, quote
 from shared.engines.launch.site import Container, Site, Spread
 
 _JOURNAL = "{SLIPWAY_LOG}"
@@ -58,6 +58,21 @@ class Steps:
         if self.nodes > 1:
             start = (*self._spread(Spread(self.nodes, self.nodes), host=True), *start)
         return self._step(start, "", ("usage.jsonl", "/dev/null"), service=True)
+
+    def keeping(self, word: str, *, service: bool = False) -> list[Step]:
+        """The step in which every node does its part of bringing files to the container; none without one."""
+        if not self.site.keep:
+            return []
+        start: tuple[str, ...] = ("bash", "-c", KEEP, word)
+        if self.nodes > 1:
+            start = (*self._spread(Spread(self.nodes, self.nodes), host=True), *start)
+        step = self._step(start, "", (_JOURNAL, _JOURNAL), service=service)
+        return [step | {"literal": {"SLIPWAY_KEEP": self.site.keep}}]
+
+    def removing(self) -> list[list[str]]:
+        """The commands that take from the nodes what is in the container."""
+        everywhere = self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
+        return [[*everywhere, "bash", "-c", KEEP, "remove", "{SLIPWAY_KEPT}"]] if self.site.keep else []
 
     def ranked(self, command: str, count: int, more: Mapping[str, str]) -> Step:
         """`count` processes, each with its rank and files of its own."""

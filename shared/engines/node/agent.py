@@ -1,6 +1,6 @@
 """The agent of a node: it starts processes of a job there, where the scheduler has no command for that.
 
-It says where it listens in a directory that all nodes share, and obeys who knows the key of the job
+It says where it listens in a place that all nodes see, and obeys who knows the key of the job
 (`spread`). What it started ends with the connection that asked for it.
 """
 
@@ -14,11 +14,12 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, Dict, List
 
-#: Variables with the key that agents and their callers share, and with the agents' directory.
-KEY, DIRECTORY = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
+from shared.engines.node.blobs import place
+
+#: Variables with the key that agents and their callers share, and with the place where agents are announced.
+KEY, AGENTS = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
 #: Seconds: to connect, for processes to end, and without a caller.
 CONNECT, GRACE, LONELY = 10.0, 10.0, 1800.0
 #: What is a node's own in the environment that a caller sends.
@@ -185,12 +186,9 @@ def announce(port: int, process: int) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((master, 9))  # sends nothing: asks for our own address on the way there
         address = probe.getsockname()[0]
-    directory = Path(os.environ[DIRECTORY])
-    directory.mkdir(parents=True, exist_ok=True, mode=0o700)
-    name = os.environ["AZ_BATCH_NODE_ID"]
-    new = directory / f".{name}.{os.getpid()}"
-    new.write_text(json.dumps({"node": name, "address": address, "port": port, "pid": process}))
-    new.replace(directory / name)
+    name, agents = os.environ["AZ_BATCH_NODE_ID"], place(os.environ[AGENTS])
+    agents.prepare()
+    agents.write(name, {"node": name, "address": address, "port": port, "pid": process})
 
 
 def serve() -> int:

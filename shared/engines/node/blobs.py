@@ -135,6 +135,9 @@ class Blobs(Place):
         """A prefix with another last part."""
         return Blobs(self._container, f"{self._prefix.rpartition('/')[0]}/{name}")
 
+    def prepare(self) -> None:
+        """Nothing: a prefix is there with its first blob."""
+
     def names(self) -> List[str]:
         """Of blobs and of what is deeper, by a list of one level."""
         prefix, marker = self._prefix + "/", ""

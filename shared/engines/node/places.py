@@ -23,6 +23,10 @@ class Place:
         """Another one next to it."""
         raise NotImplementedError
 
+    def prepare(self) -> None:
+        """Make it be there, so that it can be written to."""
+        raise NotImplementedError
+
     def names(self) -> List[str]:
         """What is directly within. Raises FileNotFoundError for a place that never was, and OSError."""
         raise NotImplementedError
@@ -68,6 +72,10 @@ class Directory(Place):
     def sibling(self, name: str) -> "Directory":
         """One with the same parent."""
         return Directory(self._path.with_name(name))
+
+    def prepare(self) -> None:
+        """With those above it."""
+        self._path.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
 
     def names(self) -> List[str]:
         """Its entries."""

@@ -19,25 +19,17 @@ from typing import Any, Dict, List, Optional
 
 from shared.engines.node.blobs import place
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
+from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TERMINATED, TIMEOUT, End
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.processes import Failed, run_all, words
+from shared.engines.node.uploads import bring, only_here
 
-#: Exit codes where no command of the job gave one; the record says the same in words.
-NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
 #: That of a process that was killed, also where a shell or a launcher reports it; and the usual cause.
 KILLED, MEMORY = 137, "usually because it used more memory than there is"
 #: Seconds that the scheduler's controller may be away.
 PATIENCE = 600.0
 #: Seconds after its time limit from which nothing of a run can be left on a node but files.
 ENDED_AFTER = 86_400.0
-
-
-class End(Exception):
-    """The run is over: exit code, why, and a sentence. `final`: no other run of the attempt may follow."""
-
-    def __init__(self, code: int, reason: str, message: str, final: bool = True) -> None:
-        super().__init__(message)
-        self.code, self.reason, self.message, self.final = code, reason, message, final
 
 
 class Run:
@@ -50,7 +42,7 @@ class Run:
         self._env: Dict[str, str] = dict(os.environ)
         self._hosts: List[str] = []
         self._directories: Dict[str, str] = {}
-        self._is_signalled = False
+        self._is_signalled = self._is_kept = False
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
 
@@ -66,6 +58,7 @@ class Run:
         except (OSError, subprocess.SubprocessError) as error:
             end = End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
+        self._is_kept = bring(self._plan, self._env, self._claim)
         self._record(end)
         return self._close(end)
 
@@ -76,7 +69,7 @@ class Run:
 
     def _close(self, end: End) -> int:
         if "SLIPWAY_TEMP" in self._env:
-            for command in self._plan["cleanup"]:
+            for command in self._plan["cleanup"] + (self._plan["uploads"]["remove"] if self._is_kept else []):
                 subprocess.call(words(command, self._env), stderr=subprocess.DEVNULL)
         if self._plan["ends"]:
             self._claim.announce(self._plan["ends"])  # last, since the scheduler has the end from our exit
@@ -133,6 +126,8 @@ class Run:
             path = Path(env["SLIPWAY_WORK"], expand(prefix, env), expand(rest, env))
             path.mkdir(parents=True, exist_ok=True, mode=PRIVATE if identity == "stdouterr" else 0o777)
             env[name], self._directories[identity] = str(path), self._shared(str(path))
+        if "uploads" in self._plan:
+            env["SLIPWAY_KEPT"] = json.dumps(only_here(self._directories, self._plan["uploads"]["shares"]))
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
         Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
@@ -204,6 +199,8 @@ class Run:
     def _record(self, end: Optional[End]) -> None:
         record: Dict[str, Any] = {"started": self._started, "hosts": self._hosts}
         record["directories"] = self._directories
+        if "SLIPWAY_KEPT" in self._env:
+            record["kept"] = sorted(json.loads(self._env["SLIPWAY_KEPT"]))
         if end is None:
             self._claim.record(dict(record, state="running", final=False))
             return

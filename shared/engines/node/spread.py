@@ -16,7 +16,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
-from shared.engines.node.agent import CONNECT, DIRECTORY, KEY, close, serve, start, stop, wait
+from shared.engines.node.agent import AGENTS, CONNECT, KEY, close, serve, start, stop, wait
+from shared.engines.node.blobs import place
 
 #: The variable with the number of nodes of the job.
 NODES = "SLIPWAY_NODES"
@@ -65,12 +66,9 @@ def _working() -> str:
 
 
 def _announced() -> List[Dict[str, Any]]:
-    agents = []
-    for entry in Path(os.environ[DIRECTORY]).iterdir():
-        with suppress(OSError, ValueError):
-            if not entry.name.startswith("."):
-                agents.append(json.loads(entry.read_text()))
-    return agents
+    agents = place(os.environ[AGENTS])
+    announced = {name: agents.read(name) for name in agents.names()}
+    return [agent for name, agent in announced.items() if agent.get("node") == name]
 
 
 def _answers(agent: Dict[str, Any]) -> bool:

@@ -11,11 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from local import azurite
 from local.azurebatch.settings import ACCOUNT, KEY
 from local.process import child
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.provision import provision
+from shared.engines.batch.storage.access import Access
+from shared.engines.batch.storage.access import SharedKey as StorageKey
 from shared.engines.batch.wire.sign import SharedKey, key_from
 from shared.engines.provisioning import Plan
 
@@ -66,4 +69,5 @@ async def engine_on(
     for stage in provision(cluster, running.key, _SIZE):
         async for _ in stage.steps:
             pass
-    return BatchEngine({NAME: cluster}, {NAME: running.key}, clock=clock)
+    access = Access(cluster, key=StorageKey(azurite.ACCOUNT, azurite.KEY))
+    return BatchEngine({NAME: cluster}, {NAME: running.key}, containers={NAME: access}, clock=clock)

@@ -13,6 +13,8 @@ from shared.jobspec import Problem
 
 #: Bytes of a job.json that fit into one variable with the plan that is made of it; Linux allows 128 KiB.
 _LARGEST = 48 * 1024
+#: The variable of a directory that all nodes of a job see.
+_SHARED = "AZ_BATCHAI_SHARED_JOB_TEMP"
 
 #: By these the program that enters the container would leave the node.
 _OF_DOCKER = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG")
@@ -24,7 +26,11 @@ def check(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator[Prob
     yield from _container(cluster, properties)
     yield from _variables(properties)
     yield from vault_refusals(properties)
-    if len(json.dumps(properties)) > _LARGEST:
+    text = json.dumps(properties)
+    if cluster.blobs and properties["nodeCount"] > 1 and _SHARED in text:
+        remedy = f"share files by a mount instead of ${_SHARED}, or run on one node"
+        yield _refused("/nodeCount", f"the nodes of {cluster.name} share no directory", remedy)
+    if len(text) > _LARGEST:
         text = f"a job for Azure Batch has at most {_LARGEST} bytes"
         yield _refused("", text, "move what is long into a script")
 

@@ -16,31 +16,24 @@ from shared.jobspec import iso_duration
 
 #: After the job's own limit: the program on the nodes keeps the time to the second.
 _SLACK = timedelta(minutes=5)
+#: And for as long the program brings files to a container (`node/run.py`).
+_UPLOAD = timedelta(hours=1)
 #: Stands for what is chosen anew at each submission.
 ANEW = "<chosen at submission>"
 #: The texts of the programs, packed: the service limits no single value, but the whole request.
 _PROGRAM, _SPREAD = "SLIPWAY_PROGRAM", "SLIPWAY_SPREAD"
 _UNPACK = 'printf %s "${name}" | base64 -d | gzip -d >{file}'
-_RUN = " && ".join(
-    (
-        'cd "$AZ_BATCH_TASK_WORKING_DIR"',
-        _UNPACK.format(name=_SPREAD, file="spread.py"),
-        _UNPACK.format(name=_PROGRAM, file="run.py"),
-        f"unset {_SPREAD} {_PROGRAM}",
-        # mpirun reaches the other nodes as everything else does: no sshd has to run there.
-        'export OMPI_MCA_plm_rsh_agent="python3 $PWD/spread.py rsh"',
-        'export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"',
-        "exec python3 run.py",
-    )
+_KEEPING = "SLIPWAY_KEEPING"
+_ENTER = 'cd "$AZ_BATCH_TASK_WORKING_DIR"'
+_RUN = (
+    _UNPACK.format(name=_PROGRAM, file="run.py"),
+    f"unset {_SPREAD} {_PROGRAM} {_KEEPING}",
+    # mpirun reaches the other nodes as everything else does: no sshd has to run there.
+    'export OMPI_MCA_plm_rsh_agent="python3 $PWD/spread.py rsh"',
+    'export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"',
+    "exec python3 run.py",
 )
-_AGENT = " && ".join(
-    (
-        'cd "$AZ_BATCH_TASK_WORKING_DIR"',
-        _UNPACK.format(name=_SPREAD, file="spread.py"),
-        f"unset {_SPREAD} {_PROGRAM} {launch.PLAN}",
-        "exec python3 spread.py serve",
-    )
-)
+_AGENT = (f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {launch.PLAN}", "exec python3 spread.py serve")
 
 
 def queue(cluster: BatchCluster, order: Order) -> str:
@@ -61,17 +54,18 @@ def queue_submission(cluster: BatchCluster, queue_id: str) -> Submission:
     return Submission("POST", "/jobs", body)
 
 
-def submission(cluster: BatchCluster, order: Order, once: str = ANEW) -> Submission:
-    """POST of the task. `once`: the key of the agents of its nodes."""
+def submission(cluster: BatchCluster, order: Order, once: str = ANEW, signature: str = ANEW) -> Submission:
+    """POST of the task. `once`: the key of the agents of its nodes; `signature`: of an emulated container."""
     properties = order.document["properties"]
     nodes = int(properties["nodeCount"])
     limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
+    limit += _UPLOAD if cluster.blobs else timedelta()
     body: dict[str, Any] = {
         "id": order.target.name,
         # A list gives it without the environment, in which everything else stands.
         "displayName": order.target.token,
-        "commandLine": _shell(_RUN),
-        "environmentSettings": _pairs(_environment(cluster, order, nodes, once)),
+        "commandLine": _shell(_commands(cluster, _RUN)),
+        "environmentSettings": _pairs(_environment(cluster, order, nodes, once, signature)),
         "userIdentity": {"autoUser": {"scope": "pool", "elevationLevel": "admin"}},
         "constraints": {
             "maxWallClockTime": iso_duration(limit),
@@ -80,7 +74,10 @@ def submission(cluster: BatchCluster, order: Order, once: str = ANEW) -> Submiss
         },
     }
     if nodes > 1:
-        coordination = {"numberOfInstances": nodes, "coordinationCommandLine": _shell(_AGENT)}
+        coordination = {
+            "numberOfInstances": nodes,
+            "coordinationCommandLine": _shell(_commands(cluster, _AGENT)),
+        }
         body["multiInstanceSettings"] = coordination
     return Submission("POST", f"/jobs/{queue(cluster, order)}/tasks", body)
 
@@ -105,8 +102,16 @@ def forgetting(cluster: BatchCluster, name: str, plan: str) -> Submission:
     return Submission("POST", f"/jobs/{cluster.queues['low']}/tasks", body)
 
 
-def _environment(cluster: BatchCluster, order: Order, nodes: int, once: str) -> dict[str, str]:
-    place = site(cluster, order)
+def _commands(cluster: BatchCluster, last: tuple[str, ...]) -> str:
+    unpacked = [_UNPACK.format(name=_SPREAD, file="spread.py")]
+    unpacked += [_UNPACK.format(name=_KEEPING, file="keep.py")] if cluster.blobs else []
+    return " && ".join((_ENTER, *unpacked, *last))
+
+
+def _environment(
+    cluster: BatchCluster, order: Order, nodes: int, once: str, signature: str
+) -> dict[str, str]:
+    place = site(cluster, order, signature)
     # The same for every submission of an attempt: one that the service lost, and took again, takes over.
     environment = launch.environment(place, order, order.target.token)
     environment |= {
@@ -114,10 +119,13 @@ def _environment(cluster: BatchCluster, order: Order, nodes: int, once: str) -> 
         _SPREAD: _packed(launch.spreading()),
         "SLIPWAY_NODES": str(nodes),
     }
+    if cluster.blobs:
+        environment[_KEEPING] = _packed(launch.keeping())
     if nodes == 1:
         return environment
+    agents = f"{cluster.layout.attempt(order.target)}/agents"
     return environment | {
-        "SLIPWAY_AGENTS": f"{place.records}/agents",
+        "SLIPWAY_AGENTS": cluster.place(agents, signature) or agents,
         "SLIPWAY_AGENT_KEY": once,
     }
 

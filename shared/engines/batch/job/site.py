@@ -29,16 +29,17 @@ BATCH = Scheduler(
 )
 
 
-def site(cluster: BatchCluster, order: Order) -> Site:
-    """The cluster, for one attempt of a job."""
+def site(cluster: BatchCluster, order: Order, signature: str = "") -> Site:
+    """The cluster, for one attempt of a job. `signature`: of the container, at an emulator."""
     target, properties = order.target, order.document["properties"]
     links = tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
-    roots = (cluster.shared, cluster.mount_root, temporary, *(to for _, to in links))
+    roots = (*filter(None, (cluster.shared,)), cluster.mount_root, temporary, *(to for _, to in links))
+    mounts = (f"{cluster.mount_root.rstrip('/')}/{at}" for at in cluster.mounted)
     return Site(
         scheduler=BATCH,
         segment=cluster.layout.segment(target),
-        records=cluster.layout.attempt(target),
+        records=cluster.layout.attempt(target) if cluster.shared else temporary,
         temporary=temporary,
         # The service keeps the program's own output, with the directory of the task.
         output="{SLIPWAY_TEMP}/output",
@@ -49,6 +50,9 @@ def site(cluster: BatchCluster, order: Order) -> Site:
         ends=cluster.ends,
         container=_container(cluster, target.name, properties, roots),
         longest=cluster.longest,
+        place=cluster.place(cluster.layout.attempt(target), signature),
+        keep=cluster.place(cluster.files(target), signature),
+        shares=(*cluster.mounts.values(), *mounts) if cluster.blobs else (),
     )
 
 

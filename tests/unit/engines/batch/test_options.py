@@ -27,7 +27,7 @@ def test_what_is_configured_are_the_facts_of_the_cluster() -> None:
     [
         ({"url": ""}, "url is missing"),
         ({"pool": ""}, "pool is missing"),
-        ({"shared": ""}, "shared is missing"),
+        ({"shared": ""}, "either shared or blobs is needed"),
         ({"url": "a.batch.azure.com"}, "url must be the address of a Batch account"),
         ({"url": "http://a.batch.azure.com"}, "plain http is only for an emulator"),
         ({"pool": "a pool"}, "pool has at most 64 letters"),

@@ -1,0 +1,120 @@
+"""A container that a cluster keeps things in: by identity, at an emulator by its well-known key."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any
+
+from shared.core.errors import Busy, EngineError, Misconfigured, Transient
+from shared.engines.batch.cluster import BatchCluster
+
+if TYPE_CHECKING:
+    from azure.storage.blob.aio import ContainerClient
+
+#: How long a task at an emulator may wait and run.
+_SIGNED = timedelta(days=30)
+_THROTTLED = (429, 500, 503)
+
+
+@dataclass(frozen=True)
+class SharedKey:
+    """Of an emulator's account."""
+
+    account: str
+    secret: str = field(repr=False)
+
+
+class Access:
+    """The container of one cluster. `key` is for emulators; without one it is reached by an identity."""
+
+    def __init__(self, cluster: BatchCluster, client_id: str = "", key: SharedKey | None = None) -> None:
+        self._cluster, self._client_id, self._key = cluster, client_id, key
+        self._client: ContainerClient | None = None
+        self._credential: Any = None
+
+    @property
+    def container(self) -> ContainerClient:
+        """The client, made at the first use."""
+        if self._client is None:
+            from azure.storage.blob.aio import ContainerClient
+
+            options: dict[str, Any] = {"retry_total": 2, "connection_timeout": 5, "read_timeout": 15}
+            if self._cluster.is_emulated:
+                options["use_env_settings"] = (
+                    False  # no proxy that the environment names leads to this machine
+                )
+            self._client = ContainerClient.from_container_url(
+                self._cluster.blobs, credential=self._signer(), **options
+            )
+        return self._client
+
+    def signature(self) -> str:
+        """What a node needs at an emulator; "" elsewhere, where it has an identity. Never shown."""
+        if not self._cluster.is_emulated or self._key is None:
+            return ""
+        from azure.storage.blob import ContainerSasPermissions, generate_container_sas
+
+        name = self._cluster.blobs.rstrip("/").rpartition("/")[2]
+        return generate_container_sas(
+            self._key.account,
+            name,
+            self._key.secret,
+            permission=ContainerSasPermissions(
+                read=True, write=True, create=True, add=True, delete=True, list=True
+            ),
+            expiry=datetime.now(UTC) + _SIGNED,
+        )
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._client is not None:
+            await self._client.close()
+            self._client = None
+        if self._credential is not None:
+            await self._credential.close()
+            self._credential = None
+
+    def _signer(self) -> Any:
+        if self._cluster.is_emulated:
+            if self._key is None:
+                raise Misconfigured("a container of an emulator needs AzureWebJobsStorage with its key")
+            return {"account_name": self._key.account, "account_key": self._key.secret}
+        from azure.identity.aio import DefaultAzureCredential
+
+        self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
+        return self._credential
+
+
+@asynccontextmanager
+async def blob_errors(what: str) -> AsyncIterator[None]:
+    """The border that errors of the SDK cross. What a caller expects, it catches inside."""
+    from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
+
+    try:
+        yield
+    except ClientAuthenticationError as error:
+        raise _refused(what) from error
+    except HttpResponseError as error:
+        raise _meaning(what, error.status_code, str(getattr(error, "error_code", "") or "")) from error
+    except AzureError as error:
+        raise Transient(f"{what} cannot be read: {type(error).__name__}") from error
+
+
+def _meaning(what: str, status: int | None, code: str) -> EngineError:
+    if status in (401, 403):
+        return _refused(what)
+    if code == "ContainerNotFound":
+        return Misconfigured(f"{what} cannot be read: the container of `blobs` is not there; create it")
+    if status in _THROTTLED:
+        return Busy(f"{what} cannot be read: {status} {code}".rstrip())
+    return Transient(f"{what} cannot be read: {status} {code}".rstrip())
+
+
+def _refused(what: str) -> Misconfigured:
+    text = "the container of `blobs` refuses the app's identity"
+    return Misconfigured(
+        f"{what} cannot be read: {text}; give it the role Storage Blob Data Contributor there"
+    )

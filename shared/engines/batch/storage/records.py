@@ -1,0 +1,187 @@
+"""Records and files of attempts in a container: what the program on the nodes wrote there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
+
+from shared.core.engine import FileChunk, FilePage, OutputFile
+from shared.core.errors import Busy, NotFound, no_file
+from shared.core.job import Target
+from shared.core.visible import escaped, is_askable
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.storage.access import Access, blob_errors
+from shared.engines.records import Records
+from shared.engines.runs import Record, is_folder, written_by
+
+if TYPE_CHECKING:
+    pass
+
+#: Bytes of a record; ours have some hundred.
+_LARGEST = 1 << 20
+#: Entries of a page of a folder.
+_PAGE = 1000
+_RECORD = "the record of the attempt"
+
+
+class BlobRecords:
+    """The records of one cluster's attempts, and the files that only their nodes had.
+
+    Any job of the cluster can write all of it, since all have the identity of the pool. Names are taken only
+    below the prefix of the attempt; `shares` has what lies on file systems that the app sees.
+    """
+
+    def __init__(self, cluster: BatchCluster, access: Access, shares: Records) -> None:
+        self._cluster, self._access, self._shares = cluster, access, shares
+
+    async def find(self, target: Target) -> Record | None:
+        """The record of the run that has the claim, or had it at its end; None while there is none."""
+        async with blob_errors(_RECORD):
+            number = await self._last_turn(target)
+            last_turn = await self._object(target, f"turns/{number}") if number else {}
+            ended, run = last_turn.get("ended"), last_turn.get("run")
+            if last_turn.get("token") != target.token or "taken" in last_turn:
+                return None
+            if isinstance(ended, dict):
+                # The last_turn counts, although the node may have died before it wrote the record.
+                return ended if is_folder(ended.get("run")) else None
+            if not is_folder(run):
+                return None
+            record = await self._object(target, f"{run}/result.json")
+            return {**record, "run": run} if record else None
+
+    async def visible(self) -> bool:
+        """Whether records would be seen from here."""
+        return True
+
+    async def remaining(self, targets: Sequence[Target]) -> list[Target] | None:
+        """The targets whose records still exist."""
+        return [one for one in targets if await self._is_left(one)]
+
+    async def remove(self, targets: Sequence[Target]) -> None:
+        """Remove their records; another job's attempt of the same name is left alone."""
+        for target in targets:
+            if await self._is_left(target):
+                async with blob_errors(_RECORD):
+                    # The turns go last: they say whose the rest is.
+                    names = [
+                        one
+                        async for one in self._access.container.list_blob_names(
+                            name_starts_with=self._prefix(target)
+                        )
+                    ]
+                    for name in sorted(names, key=lambda name: f"{self._prefix(target)}turns/" in name):
+                        await self._delete(name)
+
+    def segment(self, target: Target, record: Record) -> str:
+        """The folders between a path prefix of the job and the output of the run that the record is of."""
+        return self._shares.segment(target, record)
+
+    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
+        """Entries of an output directory. Raises NotFound."""
+        record = await self._record(target)
+        if not _is_kept(record, directory):
+            return await self._shares.page(target, directory, path, after, record)
+        prefix = self._file(target, record, directory, path).rstrip("/") + "/"
+        async with blob_errors(f"{directory}/{path}"):
+            pages = self._access.container.walk_blobs(name_starts_with=prefix, delimiter="/").by_page(
+                unquote(after) or None
+            )
+            entries = [one async for one in await anext(pages)]
+            files = tuple(_entry(one, prefix) for one in entries)
+            return FilePage(files, quote(str(pages.continuation_token or ""), safe=""))  # type: ignore[attr-defined]
+
+    async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
+        """Part of a file of an output directory. Raises NotFound."""
+        from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
+
+        record = await self._record(target)
+        if not _is_kept(record, directory):
+            return await self._shares.chunk(target, directory, path, offset, limit, record)
+        blob = self._access.container.get_blob_client(self._file(target, record, directory, path))
+        async with blob_errors(f"{directory}/{path}"):
+            try:
+                stream = await blob.download_blob(offset=offset, length=limit)
+                data, size = await stream.readall(), stream.properties.size
+            except ResourceNotFoundError:
+                raise no_file(f"{directory}/{path}", is_directory=False) from None
+            except HttpResponseError as error:
+                if error.status_code != 416:
+                    raise
+                data, size = b"", (await blob.get_blob_properties()).size
+        end = offset + len(data)
+        return FileChunk(data, end, max(size, end if data else 0), "")
+
+    async def _record(self, target: Target) -> Record:
+        record = await self.find(target)
+        if record is None:
+            raise NotFound("no node has begun with the job")
+        return record
+
+    def _file(self, target: Target, record: Record, directory: str, path: str) -> str:
+        whose, run = written_by(target, record)
+        parts = [part for part in path.split("/") if part not in ("", ".")]
+        if ".." in parts or not is_folder(directory):
+            raise NotFound(f"there is no {path!r} in {directory!r}")
+        return "/".join((self._cluster.files(whose), run, directory, *parts))
+
+    async def _is_left(self, target: Target) -> bool:
+        async with blob_errors(_RECORD):
+            names = self._access.container.list_blob_names(name_starts_with=self._prefix(target))
+            if await anext(aiter(names), None) is None:
+                return False
+            number = await self._last_turn(target)
+            last_turn = await self._object(target, f"turns/{number}") if number else {}
+            return bool(last_turn.get("token", target.token) == target.token)
+
+    async def _last_turn(self, target: Target) -> int:
+        prefix = f"{self._prefix(target)}turns/"
+        names = [
+            one.removeprefix(prefix)
+            async for one in self._access.container.list_blob_names(name_starts_with=prefix)
+        ]
+        return max((int(name) for name in names if name.isdecimal()), default=0)
+
+    async def _object(self, target: Target, name: str) -> dict[str, Any]:
+        """A JSON object; an empty one where there is none. Raises Busy for what cannot be one."""
+        from azure.core.exceptions import ResourceNotFoundError
+
+        blob = self._access.container.get_blob_client(f"{self._prefix(target)}{name}")
+        try:
+            content = await (await blob.download_blob(offset=0, length=_LARGEST + 1)).readall()
+        except ResourceNotFoundError:
+            return {}
+        try:
+            document = json.loads(content[: _LARGEST + 1]) if len(content) <= _LARGEST else None
+        except (ValueError, RecursionError):
+            document = None
+        if not isinstance(document, dict):
+            raise Busy(f"{_RECORD} cannot be read")
+        return document
+
+    async def _delete(self, name: str) -> None:
+        from azure.core.exceptions import ResourceNotFoundError
+
+        try:
+            await self._access.container.delete_blob(name)
+        except ResourceNotFoundError:
+            return
+
+    def _prefix(self, target: Target) -> str:
+        return self._cluster.layout.attempt(target).strip("/") + "/"
+
+
+def _is_kept(record: Record, directory: str) -> bool:
+    names = record.get("kept")
+    return isinstance(names, list) and directory in names
+
+
+def _entry(item: Any, prefix: str) -> OutputFile:
+    name = item.name.removeprefix(prefix)
+    folder = name.endswith("/")
+    name = name.rstrip("/")
+    if not is_askable(name) or name in ("", ".", ".."):
+        return OutputFile(escaped(name), None, None, left_out=True, kind="directory" if folder else "file")
+    return OutputFile(name, None, None) if folder else OutputFile(name, item.size, item.last_modified)

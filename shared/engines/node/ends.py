@@ -1,0 +1,12 @@
+"""How a run ends."""
+
+#: Exit codes where no command of the job gave one; the record says the same in words.
+NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
+
+
+class End(Exception):
+    """The run is over: exit code, why, and a sentence. `final`: no other run of the attempt may follow."""
+
+    def __init__(self, code: int, reason: str, message: str, final: bool = True) -> None:
+        super().__init__(message)
+        self.code, self.reason, self.message, self.final = code, reason, message, final

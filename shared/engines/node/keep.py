@@ -1,0 +1,189 @@
+"""Brings what a run's nodes wrote on their own disks to a container: logs as they grow, the rest at the end.
+
+`make` makes the directories, `follow` adds to the logs until it is ended, `finish` brings all that is
+missing, `remove DIRECTORIES` takes it from the node. Every upload can be interrupted and begun again.
+"""
+
+import json
+import os
+import shutil
+import stat
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import BinaryIO, Dict, Iterator, List, Optional, Tuple
+
+from shared.engines.node.blobs import Container
+
+#: Variables: output directories of this kind (id → path); where they are brought to; the run's name.
+DIRECTORIES, KEEP, RUN = "SLIPWAY_KEPT", "SLIPWAY_KEEP", "SLIPWAY_RUN"
+#: The directory whose files grow at their end only.
+LOGS = "stdouterr"
+#: Seconds between two looks in the first hour, and later: a blob takes 50,000 additions.
+OFTEN, SELDOM, HOUR = 5.0, 30.0, 3600.0
+#: Bytes of one addition, and of one part of a file, of which there are 50,000 at most.
+ADDITION, PART, PARTS = 4 << 20, 8 << 20, 40_000
+#: How often an addition is tried whose place in the blob was another one than expected.
+ROUNDS = 3
+LONGEST = 1024
+
+
+class Keeper:
+    """Brings the directories of one run to what begins with a prefix in a container."""
+
+    def __init__(self, container: Container, prefix: str, directories: Dict[str, str]) -> None:
+        self._container, self._prefix, self._directories = container, prefix, directories
+        self._lengths: Dict[str, int] = {}
+        self.left_out: List[str] = []
+
+    def add_logs(self) -> None:
+        """Add what is new at the end of the logs. Raises OSError."""
+        for path, name in self._files(LOGS):
+            with _opened(path) as file:
+                if file is not None:
+                    self._add(file, name)
+
+    def finish(self) -> None:
+        """The logs, and every file of the other directories. Raises OSError, after all were tried."""
+        errors = []
+        for identity in sorted(self._directories):
+            for path, name in self._files(identity):
+                try:
+                    with _opened(path) as file:
+                        if file is not None:
+                            (self._add if identity == LOGS else self._put)(file, name)
+                except OSError as error:
+                    errors.append(error)
+        if errors:
+            raise errors[0]
+
+    def _files(self, identity: str) -> Iterator[Tuple[str, str]]:
+        """Path and blob of each; no link is followed."""
+        root = self._directories.get(identity, "")
+        for folder, _, names in os.walk(root) if root else ():
+            for name in names:
+                path = f"{folder}/{name}"
+                inside = os.path.relpath(path, root)
+                blob = f"{self._prefix}/{identity}/{inside}"
+                if _can_be_blob(blob):
+                    yield path, blob
+                else:
+                    self.left_out.append(repr(f"{identity}/{inside}"))
+
+    def _add(self, file: BinaryIO, name: str) -> None:
+        status = os.fstat(file.fileno())
+        inode, rounds = f"{status.st_dev}-{status.st_ino}", 0
+        if name not in self._lengths:
+            self._lengths[name] = self._length(name, inode)
+        while self._lengths[name] != status.st_size:
+            if not 0 <= self._lengths[name] < status.st_size:  # none yet, or one that has been written anew
+                headers = {"x-ms-blob-type": "AppendBlob", "x-ms-meta-inode": inode}
+                self._container.call("PUT", name, headers=headers)
+                self._lengths[name] = 0
+                continue
+            at = self._lengths[name]
+            file.seek(at)
+            data = file.read(min(ADDITION, status.st_size - at))
+            headers = {"x-ms-blob-condition-appendpos": str(at)}
+            answer = self._container.call("PUT", name, {"comp": "appendblock"}, headers, data, accept=(412,))
+            if answer.status == 412:  # our own addition, whose answer was lost
+                rounds += 1
+                if rounds > ROUNDS:
+                    raise OSError(f"{name} has another length each time")
+                self._lengths[name] = self._length(name, inode)
+            elif not data:
+                return
+            else:
+                self._lengths[name] = at + len(data)
+
+    def _length(self, name: str, inode: str) -> int:
+        """Bytes of the blob, -1 where there is none of this very file."""
+        answer = self._container.call("HEAD", name, accept=(404,))
+        if answer.status == 404 or answer.headers.get("x-ms-meta-inode") != inode:
+            return -1
+        return int(answer.headers.get("content-length") or 0)
+
+    def _put(self, file: BinaryIO, name: str) -> None:
+        size = os.fstat(file.fileno()).st_size
+        if size <= PART:
+            self._container.call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=file.read(PART))
+            return
+        each, blocks = max(PART, size // PARTS + 1), []  # type: Tuple[int, List[str]]
+        for data in iter(lambda: file.read(each), b""):
+            blocks.append(f"{len(blocks):08d}")
+            query = {"comp": "block", "blockid": blocks[-1]}
+            self._container.call("PUT", name, query, body=data)
+        body = "".join(f"<Latest>{block}</Latest>" for block in blocks)
+        xml = f'<?xml version="1.0" encoding="utf-8"?><BlockList>{body}</BlockList>'
+        self._container.call("PUT", name, {"comp": "blocklist"}, body=xml.encode())
+
+
+class _opened:  # noqa: N801 - used as a function
+    """A regular file, None for anything else: a link, a pipe, one that is gone."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._file: Optional[BinaryIO] = None
+
+    def __enter__(self) -> Optional[BinaryIO]:
+        with suppress(OSError):
+            descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+            if stat.S_ISREG(os.fstat(descriptor).st_mode):
+                self._file = os.fdopen(descriptor, "rb")
+            else:
+                os.close(descriptor)
+        return self._file
+
+    def __exit__(self, *_: object) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+def _can_be_blob(name: str) -> bool:
+    """Whether the storage keeps the name as it is: it takes a dot at the end of a folder away."""
+    parts = name.split("/")
+    return (
+        name.isprintable()
+        and "\\" not in name
+        and len(name) <= LONGEST
+        and not any(part.endswith(".") for part in parts)
+    )
+
+
+def follow(keeper: Keeper) -> None:
+    """Add to the logs until the process is ended. What fails is tried again at the next look."""
+    began = time.time()
+    while True:
+        with suppress(OSError):
+            keeper.add_logs()
+        time.sleep(OFTEN if time.time() < began + HOUR else SELDOM)
+
+
+def keep(words: List[str]) -> int:
+    """`make`, `follow`, `finish`, or `remove DIRECTORIES`."""
+    directories = json.loads(words[1] if words[0] == "remove" else os.environ[DIRECTORIES])
+    if words[0] in ("make", "remove"):
+        for path in directories.values():
+            if words[0] == "make":
+                Path(path).mkdir(parents=True, exist_ok=True)
+            else:
+                shutil.rmtree(path, ignore_errors=True)
+        return 0
+    where = json.loads(os.environ[KEEP])
+    keeper = Keeper(Container(where), f"{where['prefix']}/{os.environ[RUN]}", directories)
+    if words[0] == "follow":
+        follow(keeper)
+    try:
+        keeper.finish()
+    except OSError as error:
+        sys.stderr.write(f"{error}\n")
+        return 1
+    finally:
+        if keeper.left_out:
+            sys.stderr.write(f"Not kept, because of their names: {', '.join(keeper.left_out[:20])}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(keep(sys.argv[1:]))

@@ -1,0 +1,43 @@
+"""What of a run only its own nodes have, and when it is brought to where it outlives them (`keep`)."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any, Dict, List
+
+from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
+from shared.engines.node.processes import Failed, run_all
+
+#: Seconds for it.
+UPLOAD = 3600.0
+
+
+def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
+    """The output directories that are on no file system which nodes share: id → path."""
+    roots = tuple(share.rstrip("/") + "/" for share in shares)
+    paths = {name: os.path.realpath(path) for name, path in directories.items()}
+    return {name: path for name, path in paths.items() if not path.startswith(roots)}
+
+
+def bring(plan: Dict[str, Any], env: Dict[str, str], claim: Claim) -> bool:
+    """Whether all was brought. What fails there changes no end. Raises Silent when the claim is lost."""
+    if "SLIPWAY_KEPT" not in env:
+        return False
+    until, looks = time.time() + UPLOAD, [time.time()]
+
+    def check() -> None:
+        if time.time() > until:
+            raise OSError("it takes too long")
+        if time.time() - looks[-1] > WATCH:
+            looks.append(time.time())
+            if not claim.is_held():
+                raise Silent(MOVED)
+
+    try:
+        run_all(plan["uploads"]["keep"], [], env, Path(env["AZ_BATCHAI_STDOUTERR_DIR"]), check)
+    except (Failed, OSError, subprocess.SubprocessError) as error:
+        sys.stderr.write(f"Not all files could be brought to the container: {error}\n")
+        return False
+    return True
