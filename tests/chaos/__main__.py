@@ -112,8 +112,13 @@ class Chaos:
         host_log = system.logs / "host.log"
         telling = asyncio.create_task(self._tell(sender))
         killing = [asyncio.create_task(self._kill(system)), asyncio.create_task(self._kill_storage())]
+        sending = asyncio.create_task(sender.send(self.options.jobs))
         try:
-            await sender.send(self.options.jobs)
+            # Without its storage, which may fail to come back, a sender tries for ever.
+            await asyncio.wait([sending, *killing], return_when=asyncio.FIRST_COMPLETED)
+            for failed in filter(asyncio.Task.done, killing):
+                failed.result()
+            await sending
             await self._all_ran(killing)
             await _ended(killing)
             before = _sweeps(host_log)
@@ -125,7 +130,7 @@ class Chaos:
                 await asyncio.sleep(_LOOK_EVERY)
         finally:
             telling.cancel()
-            await _ended(killing)
+            await _ended([sending, *killing])
 
     async def _judge(self, system: Stack, sender: Sender) -> Verdict:
         table = Settings(system.settings).text("SLIPWAY_LEDGER_TABLE")
