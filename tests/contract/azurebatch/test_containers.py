@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import shutil
@@ -28,7 +29,7 @@ async def boxes(tmp_path: Path) -> AsyncIterator[tuple[BatchEngine, Path]]:
     shutil.copy(_DOCKER, home / "bin" / "docker")
     async with account(tmp_path / "batch") as running:
         path = f"{home / 'bin'}:{os.environ['PATH']}"
-        engine = await engine_on(running, container="docker", path=path)
+        engine = await engine_on(running, container="docker", path=path, max_nodes=2, min_nodes=1)
         yield engine, home
         await engine.close()
 
@@ -123,3 +124,27 @@ async def test_each_node_of_a_job_has_its_container_and_its_rank(
     runs = [call["argv"] for call in calls(home) if call["argv"][0] == "run"]
     assert len({words[words.index("--name") + 1] for words in runs}) == 2
     assert list((home / "containers").iterdir()) == []
+
+
+async def test_what_a_killed_run_has_left_on_a_node_is_removed_by_the_next_one_there(
+    boxes: tuple[BatchEngine, Path],
+) -> None:
+    engine, home = boxes
+    leftover = home / "containers" / "left"
+    waits = f"while [ ! -e {leftover} ]; do sleep 0.1; done; env | grep ^AZ_BATCH_NODE_ID="
+    first = order({**boxed(), "customToolkitSettings": {"commandLine": waits}}, 1)
+    second = order({**boxed(), "customToolkitSettings": {"commandLine": f"test ! -e {leftover}"}}, 1)
+    await engine.submit(first)
+    await until(engine, first.target, lambda one: one.state is JobState.RUNNING)
+    while not (label := "".join(one.read_text() for one in (home / "containers").glob("slipway-*"))):  # noqa: ASYNC110 - Docker tells no one
+        await asyncio.sleep(0.1)
+    leftover.write_text(label)
+    (home / "containers" / "another-node").write_text("slipway.node=another")
+    assert (await until(engine, first.target, ended)).state is JobState.SUCCEEDED
+
+    await engine.submit(second)
+    end = await until(engine, second.target, ended)
+
+    assert label == f"slipway.node={(await text(engine, first.target, 'stdout.txt')).split('=')[1].strip()}"
+    assert end.state is JobState.SUCCEEDED
+    assert [one.name for one in (home / "containers").iterdir()] == ["another-node"]
