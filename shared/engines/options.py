@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import fields
+from typing import Any, TypeVar
 
 from shared.core.errors import Misconfigured
+
+_C = TypeVar("_C")
 
 
 def each_cluster(document: Any, setting: str) -> Iterator[tuple[str, Any, str]]:
@@ -36,6 +39,16 @@ def checked(
         if not _fits(value, kinds[option]):
             raise Misconfigured(f"{place}: {option} has the wrong type: {kinds[option]} is needed")
     return options
+
+
+def cluster_of(kind: type[_C], name: str, options: Any, place: str, *, needed: Sequence[str]) -> _C:
+    """A cluster, whose options are the fields of its dataclass in camelCase. Raises Misconfigured."""
+    dataclass: Any = kind
+    members = {camel(one.name): one for one in fields(dataclass) if one.name != "name"}
+    kinds = {option: str(one.type) for option, one in members.items()}
+    values = checked(options, place, kinds, needed=needed)
+    cluster: _C = dataclass(name, **{members[option].name: value for option, value in values.items()})
+    return cluster
 
 
 def camel(name: str) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -14,7 +14,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.core.job import Target
 from shared.engines.launch.layout import Layout
-from shared.engines.options import camel, checked, each_cluster
+from shared.engines.options import cluster_of, each_cluster
 from shared.jobspec import parse_duration
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
@@ -119,10 +119,7 @@ def clusters_from(document: Any, setting: str) -> dict[str, BatchCluster]:
 
 
 def _cluster(name: str, options: Any, place: str) -> BatchCluster:
-    members = {camel(one.name): one for one in fields(BatchCluster) if one.name != "name"}
-    kinds = {option: str(one.type) for option, one in members.items()}
-    values = checked(options, place, kinds, needed=("url", "pool"))
-    cluster = BatchCluster(name, **{members[option].name: value for option, value in values.items()})
+    cluster = cluster_of(BatchCluster, name, options, place, needed=("url", "pool"))
     _check(cluster, place)
     return cluster
 

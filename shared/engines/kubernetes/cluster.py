@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from shared.core.facts import ClusterFacts
 from shared.engines.kubernetes.origins import origin_of
 from shared.engines.kubernetes.tolerations import toleration_of
 from shared.engines.launch.layout import Layout
-from shared.engines.options import camel, checked, each_cluster
+from shared.engines.options import cluster_of, each_cluster
 from shared.jobspec import parse_duration
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
@@ -97,10 +97,7 @@ def clusters_from(document: Any, setting: str) -> dict[str, KubernetesCluster]:
 
 
 def _cluster(name: str, options: Any, place: str) -> KubernetesCluster:
-    members = {camel(one.name): one for one in fields(KubernetesCluster) if one.name != "name"}
-    kinds = {option: str(one.type) for option, one in members.items()}
-    values = checked(options, place, kinds, needed=("shared", "volumes", "image"))
-    cluster = KubernetesCluster(name, **{members[option].name: value for option, value in values.items()})
+    cluster = cluster_of(KubernetesCluster, name, options, place, needed=("shared", "volumes", "image"))
     _check_paths(cluster, place)
     _check_words(cluster, place)
     return cluster

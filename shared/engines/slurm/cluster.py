@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.launch.layout import Layout
-from shared.engines.options import camel, checked, each_cluster
+from shared.engines.options import cluster_of, each_cluster
 from shared.engines.slurm.reserved import refusal
 from shared.jobspec import RESOURCES, parse_duration, read_resources
 
@@ -104,10 +104,7 @@ def clusters_from(document: Any, setting: str) -> dict[str, SlurmCluster]:
 
 
 def _cluster(name: str, options: Any, place: str) -> SlurmCluster:
-    members = {camel(one.name): one for one in fields(SlurmCluster) if one.name != "name"}
-    kinds = {option: str(one.type) for option, one in members.items()}
-    values = checked(options, place, kinds, needed=("url", "user", "shared"))
-    cluster = SlurmCluster(name, **{members[option].name: value for option, value in values.items()})
+    cluster = cluster_of(SlurmCluster, name, options, place, needed=("url", "user", "shared"))
     _check(cluster, place)
     return cluster
 

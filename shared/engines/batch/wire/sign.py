@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import binascii
 import hmac
-import logging
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -14,12 +12,8 @@ from email.utils import formatdate
 from typing import Any, Protocol
 
 from shared.core.errors import Misconfigured
+from shared.engines.login import Login
 
-log = logging.getLogger(__name__)
-
-_SCOPE = "https://batch.core.windows.net/.default"
-#: Seconds before its end from which a token is renewed, and between two tries of that.
-_MARGIN, _PAUSE = 300.0, 30.0
 #: The headers of the text to sign, in the service's order; an absent one is an empty line.
 _SIGNED = (
     *("content-encoding", "content-language", "content-length", "content-md5", "content-type", "date"),
@@ -66,52 +60,23 @@ class SharedKey:
 
 
 class Identity:
-    """A managed identity, or another credential of azure-identity; its token is kept while it is valid."""
+    """The token of an identity."""
 
     def __init__(
         self, client_id: str, credential: Any = None, clock: Callable[[], float] = time.time
     ) -> None:
-        self._client_id, self._credential, self._clock = client_id, credential, clock
-        self._token, self._until, self._renew_at = "", 0.0, 0.0
-        self._asking = asyncio.Lock()
+        scope = "https://batch.core.windows.net/.default"
+        self._login = Login("Azure Batch", scope, client_id, credential, clock)
 
     async def headers(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> Mapping[str, str]:
         """A bearer token. Raises Misconfigured when there is none."""
-        async with self._asking:
-            if self._clock() >= self._renew_at:
-                await self._renew()
-        return {"Authorization": f"Bearer {self._token}"}
+        return {"Authorization": f"Bearer {await self._login.token()}"}
 
     async def close(self) -> None:
         """Close the connections of the credential."""
-        if self._credential is not None:
-            await self._credential.close()
-            self._credential = None
-
-    async def _renew(self) -> None:
-        from azure.core.exceptions import AzureError
-
-        try:
-            token = await self._opened().get_token(_SCOPE)
-        except AzureError as error:
-            if self._clock() < self._until:
-                log.warning("the token for Azure Batch cannot be renewed yet: %s", type(error).__name__)
-                self._renew_at = min(self._clock() + _PAUSE, self._until)
-                return
-            why = "no login to Azure Batch was found: run `az login`, or set AZURE_CLIENT_ID for an identity"
-            raise Misconfigured(f"{why} ({type(error).__name__})") from None
-        self._token, self._until = token.token, float(token.expires_on)
-        self._renew_at = self._until - _MARGIN
-
-    def _opened(self) -> Any:
-        if self._credential is None:
-            from azure.identity.aio import DefaultAzureCredential
-
-            # A user-assigned identity must be named, or the system-assigned one is tried and fails.
-            self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
-        return self._credential
+        await self._login.close()
 
 
 def key_from(account: str, text: str, place: str) -> SharedKey:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -12,13 +11,10 @@ from typing import Any, Protocol
 
 from shared.core.errors import Misconfigured
 from shared.engines.kubernetes.wire.access import Access
-
-log = logging.getLogger(__name__)
+from shared.engines.login import Login
 
 #: The application of all AKS clusters with Entra log-in.
-_SCOPE = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"
-#: Seconds before its end from which a token is renewed, and between two tries of that.
-_MARGIN, _PAUSE = 300.0, 30.0
+_AKS = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"
 #: Seconds for which a file's token is good: the cluster replaces it well before its end.
 _GOOD = 60.0
 
@@ -74,48 +70,6 @@ class FileToken:
         """Nothing is open."""
 
 
-class EntraToken:
-    """That of an identity, for AKS with Entra log-in; it is kept while it is valid."""
-
-    def __init__(
-        self, client_id: str, credential: Any = None, clock: Callable[[], float] = time.time
-    ) -> None:
-        self._client_id, self._credential, self._clock = client_id, credential, clock
-        self._text, self._until, self._renew_at = "", 0.0, 0.0
-        self._asking = asyncio.Lock()
-
-    async def token(self) -> str:
-        """A token of the identity."""
-        async with self._asking:
-            if self._clock() >= self._renew_at:
-                await self._renew()
-        return self._text
-
-    async def close(self) -> None:
-        """Close the connections of the credential."""
-        if self._credential is not None:
-            await self._credential.close()
-            self._credential = None
-
-    async def _renew(self) -> None:
-        from azure.core.exceptions import AzureError
-
-        try:
-            token = await self._opened().get_token(_SCOPE)
-        except AzureError as error:
-            if self._clock() < self._until:
-                log.warning("the token for Kubernetes cannot be renewed yet: %s", type(error).__name__)
-                self._renew_at = min(self._clock() + _PAUSE, self._until)
-                return
-            why = "no login to AKS was found: run `az login`, or set AZURE_CLIENT_ID for an identity"
-            raise Misconfigured(f"{why} ({type(error).__name__})") from None
-        self._text, self._until = token.token, float(token.expires_on)
-        self._renew_at = self._until - _MARGIN
-
-    def _opened(self) -> Any:
-        if self._credential is None:
-            from azure.identity.aio import DefaultAzureCredential
-
-            # A user-assigned identity must be named, or the system-assigned one is tried and fails.
-            self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
-        return self._credential
+def aks_token(client_id: str, credential: Any = None, clock: Callable[[], float] = time.time) -> Login:
+    """That of an identity, for AKS with Entra log-in."""
+    return Login("AKS", _AKS, client_id, credential, clock)

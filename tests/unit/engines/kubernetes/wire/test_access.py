@@ -12,7 +12,7 @@ from azure.core.exceptions import ClientAuthenticationError
 
 from shared.core.errors import Misconfigured
 from shared.engines.kubernetes.wire.access import Access, from_kubeconfig, in_cluster
-from shared.engines.kubernetes.wire.bearer import EntraToken, FileToken, bearer_of
+from shared.engines.kubernetes.wire.bearer import FileToken, aks_token, bearer_of
 
 PEM = "-----BEGIN CERTIFICATE-----\n"
 
@@ -131,7 +131,7 @@ class Credential:
 
 async def test_an_identity_has_a_token_of_aks_which_is_renewed_before_its_end() -> None:
     credential = Credential()
-    token = EntraToken("", credential, lambda: credential.now)
+    token = aks_token("", credential, lambda: credential.now)
 
     assert [await token.token(), await token.token()] == ["t1", "t1"]
     assert credential.scopes == ["6dae42f8-4368-4678-94ff-3960e28e3630/.default"]
