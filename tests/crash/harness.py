@@ -122,6 +122,8 @@ class Run:
         self.archives = False
         #: how many of the jobs the dispatcher has to refuse
         self.rejects = 0
+        #: how many records no message brings, only an inventory; then a run lasts until they are there
+        self.unheard = 0
         #: whether messages that come together are handled by one process, which commits them in groups
         self.together = together
         self._engine = engine or self.world.engine
@@ -265,6 +267,8 @@ class Run:
         await self.chaos.happen_late()
 
     def _quiet(self) -> bool:
+        if len(self.jobs()) < self.unheard:
+            return False
         kinds = ("n|", "o|", "p|", "f|", "v|") if self.archives else ("n|", "o|", "p|")
         return not any(row.startswith(kinds) for _, row in self.world.ledger.rows)
 

@@ -97,6 +97,7 @@ def _drop(run: Run) -> None:
 def _drop_without_event(run: Run) -> None:
     _drop(run)
     run.messages.clear()
+    run.unheard = 1
 
 
 def _blob(name: str) -> Callable[[Any], Awaitable[Any]]:

@@ -26,8 +26,6 @@ def _gang(run: Run) -> None:
 GANG = Story("a job on several nodes that loses one", _gang)
 #: A job fails in the harness, or is put back there, only when its engine is the one in memory.
 _STORIES = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
-#: A drop that only an inventory finds, and fails to read, waits for the next; a run is over before that.
-_DICED = [story for story in _STORIES if story.name != "a drop whose event never came"]
 #: The rounds in which the pool is not there: before, while and after the first job runs.
 ABSENCES = [range(at, at + 3) for at in (1, 2, 3, 4)]
 
@@ -102,7 +100,7 @@ async def test_random_schedules_with_faults_on_all_sides_are_survived(block: int
         dice = random.Random(seed)
         wire = {n: dice.choice(list(Wire)) for n in dice.sample(range(1, 30), dice.randint(1, 5))}
         plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 60), dice.randint(0, 3))}
-        story = dice.choice(_DICED)
+        story = dice.choice(_STORIES)
         cut = dice.choice([None, None, *Cut]) if story.started == 1 else None
         model = {"cut": cut, "lives": dice.choice([0, 2, 40]), "absence": dice.choice([range(0), *ABSENCES])}
         run = await play(story, plan, wire, wake_after=dice.randint(1, 8), **model)
