@@ -1,4 +1,7 @@
-"""One suite for the engine port: memory, the emulators of Batch AI and of Azure Batch, and a real Slurm."""
+"""One suite for the engine port: memory, the emulators of Batch AI and of Azure Batch, and a real Slurm.
+
+On Azure Batch twice: with a directory that the nodes share, and with a container of blobs instead.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -27,6 +30,7 @@ from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
 from tests.contract.azurebatch import on_batch
+from tests.contract.azurebatch.storage import container
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
 
@@ -114,8 +118,15 @@ async def batch_account(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterat
         yield running
 
 
+@pytest.fixture(scope="module")
+def batch_container(batch_account: on_batch.Account, storage: Azurite) -> on_batch.Account:
+    """The same account, for a cluster whose nodes share no directory."""
+    return replace(batch_account, blobs=container(storage, f"c{uuid.uuid4().hex}").url)
+
+
 @pytest.fixture(
-    params=[None, "settings", "slurm_cluster", "batch_account"], ids=["memory", "batchai", "slurm", "batch"]
+    params=[None, "settings", "slurm_cluster", "batch_account", "batch_container"],
+    ids=["memory", "batchai", "slurm", "batch", "batch-blobs"],
 )
 def running(request: pytest.FixtureRequest) -> Settings | Slurm | on_batch.Account | None:
     """What the engine under test talks to; only the parts that are asked for are started."""

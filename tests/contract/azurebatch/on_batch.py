@@ -33,6 +33,8 @@ class Account:
     url: str
     key: SharedKey
     shared: Path
+    #: address of a container: what nodes and app share instead of the directory
+    blobs: str = ""
 
 
 @asynccontextmanager
@@ -51,7 +53,7 @@ async def account(data: Path, **options: str) -> AsyncIterator[Account]:
 async def engine_on(
     running: Account, *, clock: Callable[[], float] = time.time, **options: Any
 ) -> BatchEngine:
-    """An engine whose one cluster has a pool there; it sees the nodes' shared directory."""
+    """An engine whose one cluster has a pool there; it sees what its nodes share."""
     shared = str(running.shared)
     values: dict[str, Any] = {
         "pool": "t4",
@@ -63,6 +65,7 @@ async def engine_on(
         "gpus": 1,
         "node_memory": 28 * 1024,
         "reads": {shared: shared},
+        **({"shared": "", "blobs": running.blobs, "reads": {}} if running.blobs else {}),
         **options,
     }
     cluster = BatchCluster(NAME, running.url, **values)

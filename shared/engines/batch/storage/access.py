@@ -41,7 +41,9 @@ class Access:
         if self._client is None:
             from azure.storage.blob.aio import ContainerClient
 
-            options: dict[str, Any] = {"retry_total": 2, "connection_timeout": 5, "read_timeout": 15}
+            # One repetition, soon: a sweep waits for it, and looks again itself.
+            options: dict[str, Any] = {"retry_total": 1, "initial_backoff": 0, "increment_base": 1}
+            options |= {"random_jitter_range": 0, "connection_timeout": 5, "read_timeout": 15}
             if self._cluster.is_emulated:
                 options["use_env_settings"] = (
                     False  # no proxy that the environment names leads to this machine

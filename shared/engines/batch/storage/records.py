@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import quote, unquote
 
 from shared.core.engine import FileChunk, FilePage, OutputFile
@@ -15,9 +15,6 @@ from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.storage.access import Access, blob_errors
 from shared.engines.records import Records
 from shared.engines.runs import Record, is_folder, written_by
-
-if TYPE_CHECKING:
-    pass
 
 #: Bytes of a record; ours have some hundred.
 _LARGEST = 1 << 20
@@ -86,9 +83,10 @@ class BlobRecords:
             return await self._shares.page(target, directory, path, after, record)
         prefix = self._file(target, record, directory, path).rstrip("/") + "/"
         async with blob_errors(f"{directory}/{path}"):
-            pages = self._access.container.walk_blobs(name_starts_with=prefix, delimiter="/").by_page(
-                unquote(after) or None
+            walk = self._access.container.walk_blobs(
+                name_starts_with=prefix, delimiter="/", results_per_page=_PAGE
             )
+            pages = walk.by_page(unquote(after) or None)
             entries = [one async for one in await anext(pages)]
             files = tuple(_entry(one, prefix) for one in entries)
             return FilePage(files, quote(str(pages.continuation_token or ""), safe=""))  # type: ignore[attr-defined]
@@ -104,9 +102,12 @@ class BlobRecords:
         async with blob_errors(f"{directory}/{path}"):
             try:
                 stream = await blob.download_blob(offset=offset, length=limit)
-                data, size = await stream.readall(), stream.properties.size
+                data = await stream.readall()
+                size = int(str(stream.properties.content_range).rpartition("/")[2])  # of the whole blob
             except ResourceNotFoundError:
-                raise no_file(f"{directory}/{path}", is_directory=False) from None
+                inside = self._access.container.list_blob_names(name_starts_with=f"{blob.blob_name}/")
+                is_directory = await anext(aiter(inside), None) is not None
+                raise no_file(f"{directory}/{path}", is_directory=is_directory) from None
             except HttpResponseError as error:
                 if error.status_code != 416:
                     raise
