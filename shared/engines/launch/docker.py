@@ -16,6 +16,9 @@ from shared.engines.launch.site import Container
 #: What is the node's own in an environment; the image has its own. A job may set them all the same.
 _HOSTS_OWN = ("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "LD_LIBRARY_PATH")
 
+#: With it a process starts others on the nodes themselves, which is for what runs beside the container.
+_AGENT_KEY = "SLIPWAY_AGENT_KEY"
+
 #: Where the processes of MPI find the files of the mpirun on the host.
 _SESSIONS = "/tmp"  # noqa: S108 - of the nodes
 
@@ -80,7 +83,7 @@ def docker(
     set_by_job = {
         one["name"] for kind in ("environmentVariables", "secrets") for one in properties.get(kind) or ()
     }
-    own = "|".join(one for one in _HOSTS_OWN if one not in set_by_job)
+    own = "|".join((*(one for one in _HOSTS_OWN if one not in set_by_job), _AGENT_KEY))
     return Container(
         words=("bash", "-c", _ENTER.format(own=own, path=shlex.quote(path), node=node), name),
         begin=_BEGIN,

@@ -77,6 +77,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "earlier": [[one.target.name, one.target.token, one.reason] for one in order.earlier],
         "run": list(site.scheduler.run),
         "hosts": list(site.scheduler.hosts),
+        "hidden": list(site.scheduler.hidden),
         "ready": list(site.scheduler.ready),
         "programs": _programs(site),
         "seconds": seconds(properties, site.longest),

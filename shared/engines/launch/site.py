@@ -33,6 +33,8 @@ class Scheduler:
     rank: str
     #: the words before a command that is to run in many places
     spread: Callable[[Spread], tuple[str, ...]]
+    #: variables that serve `hosts` alone: no process of the job sees them
+    hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

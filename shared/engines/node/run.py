@@ -96,6 +96,8 @@ class Run:
         self._wait_for_scheduler()
         env = self._env
         self._hosts = subprocess.check_output(self._plan["hosts"]).decode().split()
+        for name in self._plan["hidden"]:
+            env.pop(name, None)
         env.update((f"SLIPWAY_HOST_{number}", host) for number, host in enumerate(self._hosts))
         env["SLIPWAY_HOSTS"], env["SLIPWAY_RUN"] = ",".join(self._hosts), self._claim.run
         env["SLIPWAY_LOG"] = "execution.log" if len(self._hosts) == 1 else f"execution-{self._hosts[0]}.log"

@@ -173,3 +173,25 @@ async def test_the_nodes_of_a_gang_find_each_other_and_each_log_is_kept(engine: 
     assert observation.state is JobState.SUCCEEDED, (observation, names)
     for rank in (0, 1):
         assert await content(engine, gang, "stdouterr", f"stdout-{rank}.txt") == f"rank {rank}\n".encode()
+
+
+async def test_no_process_of_a_job_sees_what_reaches_the_container(engine: BatchEngine) -> None:
+    """On every node: its preparation, and its processes. A signature would be that of the whole container."""
+    command = "env"
+    job = order(
+        {
+            "customMpiSettings": None,
+            "customToolkitSettings": {"commandLine": command},
+            "jobPreparation": {"commandLine": command},
+        },
+        2,
+    )
+    await engine.submit(job)
+
+    assert (await until_over(engine, job)).state is JobState.SUCCEEDED
+
+    files = [file for file in await engine.files(job.target, "stdouterr") if file.name.startswith("stdout")]
+    texts = [(await engine.read(job.target, "stdouterr", file.name, 0, 1 << 20)).data for file in files]
+    assert len(texts) == 3, "two nodes were prepared, one runs the command"
+    assert all(b"AZ_BATCHAI_NUM_GPUS" in text for text in texts)
+    assert not any(b"sig=" in text or b"SLIPWAY_AGENTS" in text for text in texts)

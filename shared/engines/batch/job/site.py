@@ -26,6 +26,8 @@ BATCH = Scheduler(
     node="AZ_BATCH_NODE_ID",
     rank="SLIPWAY_RANK",
     spread=_spread,
+    # It may hold a signature, at an emulator.
+    hidden=("SLIPWAY_AGENTS",),
 )
 
 
