@@ -9,7 +9,7 @@ param vaultUri string
 param insightsName string
 param subnetId string
 param audience string
-param hasClusters bool
+param clusters object
 param alwaysReady int
 
 resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
@@ -96,7 +96,7 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
         SLIPWAY_STORAGE__blobServiceUri: endpoints.blob
         SLIPWAY_STORAGE__queueServiceUri: endpoints.queue
         SLIPWAY_STORAGE__tableServiceUri: endpoints.table
-        SLIPWAY_CLUSTERS: hasClusters ? string(loadJsonContent('clusters.json')) : '{}'
+        SLIPWAY_CLUSTERS: string(clusters)
         SLIPWAY_SOURCE: 'urn:slipway:${token}'
         SLIPWAY_REGION: location
         SLIPWAY_SUBSCRIPTION: subscription().subscriptionId

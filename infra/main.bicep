@@ -11,7 +11,7 @@ param environmentName string
 @metadata({ azd: { type: 'location' } })
 param location string
 
-@description('Where jobs run: nowhere, or on the clusters of clusters.json, which name their engine; none of them is made here.')
+@description('Where jobs run: nowhere, on the clusters of clusters.json, which name their engine, or also on a pool that is made here.')
 @allowed(['none', 'slurm', 'batch'])
 param engine string = 'none'
 
@@ -41,6 +41,30 @@ param dailyLogGb int = 1
 @description('Instances of sweep that are always there; 0: a sweep may start up to ten seconds late.')
 @minValue(0)
 param alwaysReady int = 0
+
+@description('Region of the Batch account and its nodes; empty: that of all else. With vnetEnabled it has to be that one.')
+param batchLocation string = ''
+
+@description('Size of the nodes. A pool keeps its size: delete it before another one.')
+param batchVmSize string = 'Standard_NC4as_T4_v3'
+
+@description('GPUs of a node of that size.')
+@minValue(0)
+param batchGpus int = 1
+
+@description('Nodes that stay when there is nothing to do.')
+@minValue(0)
+param batchMinNodes int = 0
+
+@description('The most nodes that the pool grows to.')
+@minValue(1)
+param batchMaxNodes int = 2
+
+@description('Spot nodes, which Azure may take away: a job begins again then.')
+param batchSpot bool = false
+
+@description('GUID of a role of yours that may write the formula of a pool; empty: the template makes it, for which an Owner is needed.')
+param poolScalerRole string = ''
 
 var token = toLower(uniqueString(subscription().id, environmentName, location))
 var tags = { 'azd-env-name': environmentName }
@@ -100,6 +124,52 @@ module network 'network.bicep' = if (vnetEnabled) {
   params: { location: location, token: token, tags: tags, storageId: storage.outputs.id }
 }
 
+// Azure has no role for this one action. postdown removes the role by its name (hooks/role.sh).
+resource scaler 'Microsoft.Authorization/roleDefinitions@2022-04-01' = if (engine == 'batch' && empty(poolScalerRole)) {
+  name: guid(subscription().id, environmentName, 'pool-scaler')
+  properties: {
+    roleName: 'Slipway Pool Scaler ${environmentName} ${subscription().subscriptionId}'
+    description: 'Writes the autoscale formula of a pool; granted on one account, beside Azure Batch Job Submitter.'
+    type: 'CustomRole'
+    permissions: [{ actions: ['Microsoft.Batch/batchAccounts/pools/write'] }]
+    assignableScopes: ['/subscriptions/${subscription().subscriptionId}']
+  }
+}
+
+module batch 'batch.bicep' = if (engine == 'batch') {
+  name: 'batch'
+  scope: group
+  params: {
+    location: empty(batchLocation) ? location : batchLocation
+    token: token
+    tags: tags
+    storageName: storage.outputs.name
+    appPrincipalId: identity.outputs.principalId
+    scalerRoleId: empty(poolScalerRole)
+      ? scaler.id
+      : subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)
+    vmSize: batchVmSize
+    gpus: batchGpus
+    minNodes: batchMinNodes
+    maxNodes: batchMaxNodes
+    spot: batchSpot
+    subnetId: vnetEnabled ? network!.outputs.nodesSubnetId : ''
+  }
+}
+
+module batchNetwork 'batch-network.bicep' = if (engine == 'batch' && vnetEnabled) {
+  name: 'batch-network'
+  scope: group
+  params: {
+    location: location
+    token: token
+    tags: tags
+    accountId: batch!.outputs.id
+    networkId: network!.outputs.id
+    subnetId: network!.outputs.endpointsSubnetId
+  }
+}
+
 module dispatcher 'dispatcher.bicep' = {
   name: 'dispatcher'
   scope: group
@@ -114,7 +184,8 @@ module dispatcher 'dispatcher.bicep' = {
     insightsName: monitor.outputs.insightsName
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
     audience: audience
-    hasClusters: engine != 'none'
+    // An entry of clusters.json with the name of the made cluster adds to its options.
+    clusters: engine == 'none' ? {} : union(engine == 'batch' ? batch!.outputs.clusters : {}, loadJsonContent('clusters.json'))
     alwaysReady: alwaysReady
   }
 }
@@ -154,3 +225,4 @@ output AZURE_STORAGE_ACCOUNT_NAME string = storage.outputs.name
 output SLIPWAY_URL string = dispatcher.outputs.url
 output AZURE_EVENT_TOPIC_NAME string = events.outputs.topicName
 output AZURE_INSIGHTS_NAME string = monitor.outputs.insightsName
+output AZURE_BATCH_ACCOUNT_NAME string = engine == 'batch' ? batch!.outputs.name : ''

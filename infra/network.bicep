@@ -23,6 +23,8 @@ resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
         }
       }
       { name: 'endpoints', properties: { addressPrefix: '10.0.1.0/24' } }
+      // Of a Batch pool, whose jobs fetch packages and images.
+      { name: 'nodes', properties: { addressPrefix: '10.0.2.0/24', defaultOutboundAccess: true } }
     ]
   }
 
@@ -32,6 +34,10 @@ resource network 'Microsoft.Network/virtualNetworks@2024-07-01' = {
 
   resource endpoints 'subnets' existing = {
     name: 'endpoints'
+  }
+
+  resource nodes 'subnets' existing = {
+    name: 'nodes'
   }
 }
 
@@ -76,3 +82,6 @@ resource names 'Microsoft.Network/privateEndpoints/privateDnsZoneGroups@2024-07-
 ]
 
 output appSubnetId string = network::app.id
+output id string = network.id
+output endpointsSubnetId string = network::endpoints.id
+output nodesSubnetId string = network::nodes.id

@@ -19,12 +19,32 @@ ROLES: Mapping[str, str] = {
     "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
     "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
     "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
+    "48e5e92e-a480-4e71-aa9c-2778f4c13781": "Azure Batch Job Submitter",
+}
+#: The one role that a template makes, and all that it allows.
+SCALER, SCALES = "Slipway Pool Scaler", "Microsoft.Batch/batchAccounts/pools/write"
+#: Who has which roles on what: the last word of the type, with the name where it is a text.
+GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
+    ("appPrincipalId", "storageAccounts"): frozenset(
+        ("Storage Blob Data Owner", "Storage Queue Data Contributor", "Storage Table Data Contributor")
+    ),
+    ("appPrincipalId", "components"): frozenset(("Monitoring Metrics Publisher",)),
+    ("appPrincipalId", "vaults"): frozenset(("Key Vault Secrets User",)),
+    ("appPrincipalId", "batchAccounts"): frozenset(("Azure Batch Job Submitter", SCALER)),
+    ("nodes.properties.principalId", "containers clusters"): frozenset(("Storage Blob Data Contributor",)),
+    ("topic.identity.principalId", "queues jobs"): frozenset(("Storage Queue Data Message Sender",)),
+    ("topic.identity.principalId", "containers dead-letters"): frozenset(("Storage Blob Data Contributor",)),
+    ("deployerId", "containers scripts"): frozenset(("Storage Blob Data Contributor",)),
+    ("deployerId", "containers runs"): frozenset(("Storage Blob Data Reader",)),
+    ("deployerId", "vaults"): frozenset(("Key Vault Secrets Officer",)),
 }
 _ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Functions that return a key, or another value each time.
 _FORBIDDEN = re.compile(
     r"\b(list\w*Keys?|listAccountSas|listServiceSas|utcNow|newGuid|getSecret)\s*\(", re.IGNORECASE
 )
+_BUILT_IN = re.compile(r"subscriptionResourceId\('Microsoft\.Authorization/roleDefinitions', (\w+)\)")
+_SUBSCRIPTION = "'/subscriptions/${subscription().subscriptionId}'"
 _KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=")
 
 
@@ -39,6 +59,9 @@ class Rule(NamedTuple):
 
 _STORAGE, _SITE = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
 _VAULT, _EVENTS = "Microsoft.KeyVault/vaults", "Microsoft.EventGrid/systemTopics/eventSubscriptions"
+_BATCH = "Microsoft.Batch/batchAccounts"
+_ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provision"
+_CUSTOM = "Microsoft.Authorization/roleDefinitions"
 _LOGS, _GRANT = "Microsoft.OperationalInsights/workspaces", "Microsoft.Authorization/roleAssignments"
 _PACKAGE = "properties.functionAppConfig.deployment.storage.authentication.type"
 RULES = (
@@ -66,6 +89,10 @@ RULES = (
     Rule(_EVENTS, "properties.deadLetterWithResourceIdentity.identity.type", ("SystemAssigned",), "no loss"),
     Rule(_EVENTS, "properties.filter.includedEventTypes", ("Microsoft.Storage.BlobCreated",), "drops alone"),
     Rule(_EVENTS, "properties.eventDeliverySchema", ("CloudEventSchemaV1_0",), "one form of events"),
+    Rule(_BATCH, "properties.allowedAuthenticationModes", ("AAD",), "identities, no keys"),
+    Rule(_BATCH, "properties.publicNetworkAccess", ("Disabled", "Disabled : Enabled"), "can be closed"),
+    Rule(f"{_BATCH}/pools", "identity.type", ("UserAssigned",), "nodes write records with an identity"),
+    Rule(f"{_BATCH}/pools", _ADDRESS, ("NoPublicIPAddresses",), "in a network, nodes cannot be reached"),
 )  # fmt: skip
 
 
@@ -82,7 +109,8 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
         if resource.is_existing:
             continue
         yield from _by_rules(resource, finding)
-        yield from _too_wide(resource, template, finding)
+        yield from _granted(resource, template, finding)
+        yield from _made_role(resource, finding)
         if resource.type.partition("@")[0] == f"{_VAULT}/secrets":
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
             yield finding(resource.body, text)
@@ -104,7 +132,7 @@ def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> I
             continue
         value: Value | None = resource.body
         for step in rule.path.split("."):
-            value = value.members.get(step) if value is not None else None
+            value = _step(value, step) if value is not None else None
         if value is None or _text(value) not in rule.allowed:
             allowed = " or ".join(rule.allowed)
             yield finding(value or resource.body, f"{resource.symbol}: {rule.path} is {allowed} ({rule.why})")
@@ -115,25 +143,61 @@ def _text(value: Value) -> str:
     return (" : " if value.kind == "choice" else ", ").join(map(_text, value.items)) or value.text
 
 
-def _holder(resource: Resource) -> str:
-    """Who a role is granted to, as the template says it."""
-    properties = resource.body.members.get("properties")
-    holder = properties.members.get("principalId") if properties else None
-    return holder.text if holder else ""
+def _step(value: Value, name: str) -> Value | None:
+    """A member; of a choice, that of the first object which has it."""
+    options = value.items if value.kind == "choice" else (value,)
+    return next((one.members[name] for one in options if name in one.members), None)
 
 
-def _too_wide(
+def _granted(
     resource: Resource, template: Template, finding: Callable[[Value, str], Finding]
 ) -> Iterator[Finding]:
-    """A role is granted on one resource, and to a person on less than a whole storage account."""
+    """A role is granted on one resource, to whom GRANTS names, and no other one."""
     if resource.type.partition("@")[0] != _GRANT:
         return
-    scope = resource.body.members.get("scope")
-    types = {one.symbol: one.type.partition("@")[0] for one in template.resources}
-    if scope is None or scope.text not in types:
+    properties = resource.body.members.get("properties", resource.body)
+    scope, holder = resource.body.members.get("scope"), properties.members.get("principalId")
+    target = {one.symbol: one for one in template.resources}.get(scope.text if scope else "")
+    if scope is None or target is None or holder is None:
         yield finding(scope or resource.body, f"{resource.symbol}: no resource of this file is its scope")
-    elif types[scope.text] == _STORAGE and _holder(resource) != "appPrincipalId":
-        yield finding(scope, f"{resource.symbol}: a person's role holds for the whole storage account")
+        return
+    name = target.body.members.get("name")
+    place = target.type.partition("@")[0].rpartition("/")[2]
+    place += f" {name.text}" if name and name.kind == "text" else ""
+    allowed = GRANTS.get((holder.text, place), frozenset())
+    for role in _roles(resource, properties, template):
+        if role not in allowed:
+            yield finding(scope, f"{resource.symbol}: {holder.text} may not have {role} on {place}")
+
+
+def _roles(resource: Resource, properties: Value, template: Template) -> Iterator[str]:
+    """The names of the roles of a grant; what is no known role is returned as it is written."""
+    text = properties.members.get("roleDefinitionId", resource.body).text
+    match = _BUILT_IN.fullmatch(text)
+    if match is None:
+        yield SCALER if text == "scalerRoleId" else f"the role {text!r}"
+        return
+    symbols = [match[1]]
+    if resource.loop is not None and resource.loop.variable == match[1]:
+        symbols = [one.text for one in resource.loop.items.items]
+    for symbol in symbols:
+        variable = template.variables.get(symbol)
+        yield ROLES.get(variable.text if variable else "", f"the role {symbol!r}")
+
+
+def _made_role(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
+    """The role that a template makes allows one action, on the subscription at most."""
+    if resource.type.partition("@")[0] != _CUSTOM:
+        return
+    properties = resource.body.members.get("properties", resource.body)
+    permissions = properties.members.get("permissions", properties)
+    (first, *others) = permissions.items or (permissions,)
+    actions = first.members.get("actions")
+    if others or set(first.members) != {"actions"} or actions is None or _text(actions) != SCALES:
+        yield finding(permissions, f"{resource.symbol}: a role of ours allows {SCALES} and nothing else")
+    scopes = properties.members.get("assignableScopes", properties)
+    if [one.text for one in scopes.items] != [_SUBSCRIPTION]:
+        yield finding(scopes, f"{resource.symbol}: it can be granted in {_SUBSCRIPTION} alone")
 
 
 def _values(value: Value, name: str) -> Iterator[tuple[str, Value]]:

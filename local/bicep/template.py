@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tree_sitter import Language, Node, Parser
 
@@ -41,6 +41,13 @@ class Value:
     members: Mapping[str, Value] = field(default_factory=dict)
 
 
+class Loop(NamedTuple):
+    """Over a list: what its variable is called, and the list."""
+
+    variable: str
+    items: Value
+
+
 @dataclass(frozen=True)
 class Resource:
     """A declared resource: `Type@version` with the types of its parents."""
@@ -49,6 +56,8 @@ class Resource:
     type: str
     body: Value
     is_existing: bool
+    #: the loop that makes several of it
+    loop: Loop | None = None
 
 
 @dataclass(frozen=True)
@@ -79,7 +88,7 @@ class Template:
     #: name → whether it has a default
     parameters: dict[str, bool] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
-    outputs: set[str] = field(default_factory=set)
+    outputs: dict[str, Value] = field(default_factory=dict)
     #: of every kind, with those of loops and lambdas
     symbols: set[str] = field(default_factory=set)
     uses: list[Use] = field(default_factory=list)
@@ -123,7 +132,7 @@ def _declare(template: Template, node: Node) -> None:
     elif node.type == "variable_declaration":
         template.variables[symbol] = _value(children[-1])
     elif node.type == "output_declaration":
-        template.outputs.add(symbol)
+        template.outputs[symbol] = _value(children[-1])
     elif node.type == "module_declaration":
         template.modules.append(Module(symbol, _literal(children[1]) or "", _value(children[-1])))
     elif node.type == "resource_declaration":
@@ -140,7 +149,7 @@ def _declare_resource(template: Template, node: Node, parent: str) -> None:
         name = f"{kind}/{own}@{newer or version}"
     body = _body(children[-1])
     is_existing = any(_text(child) == "existing" for child in node.children)
-    template.resources.append(Resource(symbol, name, _value(body), is_existing))
+    template.resources.append(Resource(symbol, name, _value(body), is_existing, _loop(children[-1])))
     for child in body.named_children:
         for inner in child.named_children:
             if inner.type == "resource_declaration":
@@ -152,6 +161,16 @@ def _body(node: Node) -> Node:
     while node.type in ("if_statement", "for_statement"):
         node = node.named_children[-1]
     return node
+
+
+def _loop(node: Node) -> Loop | None:
+    """None where there is no loop, or it has two variables."""
+    while node.type in ("if_statement", "for_statement"):
+        first = node.named_children[0]
+        if node.type == "for_statement" and first.type == "identifier":
+            return Loop(_text(first), _value(node.named_children[1]))
+        node = node.named_children[-1]
+    return None
 
 
 def _value(node: Node) -> Value:

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 def test_it_may_grant_the_roles_of_the_templates_and_no_other() -> None:
     guide = (ROOT / "docs" / "how-to" / "deploy-from-github.md").read_text("utf-8")
-    (line,) = re.findall(r"^(roles=.*)$", guide, re.MULTILINE)
+    (line,) = re.findall(r"^(roles=\$.*)$", guide, re.MULTILINE)
 
     done = subprocess.run(
         ["sh", "-c", f'{line}; printf %s "$roles"'], cwd=ROOT, check=True, capture_output=True, text=True

@@ -33,15 +33,14 @@ def test_a_deployment_by_the_workflow_has_the_choices_of_the_environment() -> No
 
 
 def test_the_engine_is_chosen_among_those_that_a_template_can_deploy() -> None:
-    main, dispatcher = code("infra/main.bicep"), code("infra/dispatcher.bicep")
+    main = code("infra/main.bicep")
     (names, default) = re.findall(r"@allowed\(\[(.*?)\]\)\nparam engine string = '(\w+)'", main)[0]
     allowed = re.findall(r"'(\w+)'", names)
 
     assert default == "none" == allowed[0]
     assert len(allowed) > 1
     assert set(allowed[1:]) == {"batch", "slurm"} <= set(ENGINES)
-    assert "hasClusters: engine != 'none'" in main
-    assert "hasClusters ? string(loadJsonContent('clusters.json')) : '{}'" in dispatcher
+    assert "SLIPWAY_CLUSTERS: string(clusters)" in code("infra/dispatcher.bicep")
 
 
 def test_the_role_that_scales_a_pool_allows_that_and_nothing_else() -> None:
@@ -51,8 +50,9 @@ def test_the_role_that_scales_a_pool_allows_that_and_nothing_else() -> None:
     assert role["Actions"] == ["Microsoft.Batch/batchAccounts/pools/write"]
     assert not any(role[name] for name in ("NotActions", "DataActions", "NotDataActions"))
     assert role["AssignableScopes"] == ["/subscriptions/SUBSCRIPTION"]
-    assert "--role-definition" in code("docs/how-to/deploy-gpus.md")
-    assert f'--role "{role["Name"]}"' in code("docs/how-to/deploy-gpus.md")
+    assert "--role-definition" in code("docs/how-to/deploy-from-github.md")
+    assert f'--role "{role["Name"]}"' in code("docs/how-to/connect-a-cluster.md")
+    assert f"actions: ['{role['Actions'][0]}']" in code("infra/main.bicep")
 
 
 def test_the_guide_says_what_each_choice_of_an_engine_deploys() -> None:

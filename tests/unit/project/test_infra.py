@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from local.bicep.__main__ import templates
-from local.bicep.policy import ROLES
+from local.bicep.policy import GRANTS, ROLES, SCALER
 from local.bicep.template import Value
 from shared.configured import ConfiguredEngines
 from shared.delivery.deliver import QUEUE
@@ -27,9 +27,7 @@ FILLED = {
     "endpoints.blob": "https://st.blob.core.windows.net/",
     "endpoints.queue": "https://st.queue.core.windows.net/",
     "endpoints.table": "https://st.table.core.windows.net/",
-    "hasClusters ? string(loadJsonContent('clusters.json')) : '{}'": (INFRA / "clusters.json").read_text(
-        "utf-8"
-    ),
+    "string(clusters)": (INFRA / "clusters.json").read_text("utf-8"),
     "subscription().subscriptionId": "00000000-0000-0000-0000-000000000001",
 }
 
@@ -109,7 +107,7 @@ def test_a_setting_that_the_template_leaves_out_has_a_default_for_azure() -> Non
 
 def test_clusters_as_the_guide_shows_them_are_configured() -> None:
     (text,) = re.findall(
-        r"^```json\n(.*?)^```$", code("docs/how-to/deploy-gpus.md"), re.DOTALL | re.MULTILINE
+        r"^```json\n(.*?)^```$", code("docs/how-to/connect-a-cluster.md"), re.DOTALL | re.MULTILINE
     )
 
     engines = ConfiguredEngines(Settings({"SLIPWAY_CLUSTERS": text}))
@@ -117,14 +115,16 @@ def test_clusters_as_the_guide_shows_them_are_configured() -> None:
     assert set(engines.clusters) == set(json.loads(text)) != set()
 
 
-def test_the_template_names_no_engine() -> None:
-    files = [*INFRA.glob("*.bicep"), INFRA / "main.parameters.json", INFRA / "hooks" / "secrets.sh"]
+def test_the_templates_name_no_engine_but_the_one_whose_nodes_they_make() -> None:
+    files = [*INFRA.glob("*.bicep"), INFRA / "main.parameters.json", *(INFRA / "hooks").iterdir()]
 
     texts = {
         path.name: re.sub(r"@allowed\(.*\)\nparam engine\b", "", path.read_text("utf-8")) for path in files
     }
 
-    assert {name for name, text in texts.items() if engines_named_in(text)} == set()
+    assert {name for name, text in texts.items() if set(engines_named_in(text)) - {"'batch'"}} == set()
+    named = {name for name, text in texts.items() if engines_named_in(text)}
+    assert named == {"main.bicep", "batch.bicep"}
 
 
 def test_what_the_hook_puts_into_the_vault_is_a_setting() -> None:
@@ -148,7 +148,8 @@ def test_the_containers_the_queues_and_the_table_are_those_of_the_code() -> None
     containers = {TABLE[f"SLIPWAY_{one}_CONTAINER"].default for one in ("DROP", "ANSWERS", "ARCHIVE")}
     triggers = set(re.findall(r'queue_name="([\w-]+)"', code("functions/*.py")))
 
-    assert containers <= names_of(f"{storage}/blobServices/containers")
+    own = {"clusters", "app-package", "dead-letters", "datalake"}
+    assert names_of(f"{storage}/blobServices/containers") == containers | own
     assert names_of(f"{storage}/queueServices/queues") == triggers | {QUEUE, "job-notices"}
     assert names_of(f"{storage}/tableServices/tables") == {TABLE["SLIPWAY_LEDGER_TABLE"].default}
 
@@ -163,10 +164,10 @@ def test_events_go_from_the_drop_container_to_the_queue_of_jobs() -> None:
 
 def test_every_role_stands_in_the_guide_with_its_reason() -> None:
     text = code("infra/*.bicep")
-    granted = {name for role, name in ROLES.items() if role in text}
+    granted = {name for role, name in ROLES.items() if role in text} | {SCALER}
     rows = re.findall(r"^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$", code("docs/how-to/deploy.md"), re.M)
 
-    assert granted == set(ROLES.values())
+    assert granted == {*ROLES.values(), SCALER} == set().union(*GRANTS.values())
     assert granted <= {row[1].strip() for row in rows if len(row[2].strip()) > 20}
 
 

@@ -77,6 +77,67 @@ PLANTED = {
         "guid(drops.id, deployerId, blobDataContributor)",
         "newGuid()",
     ),
+    "keys of the Batch account": ("batch.bicep", "['AAD']", "['AAD', 'SharedKey']"),
+    "keys of the Batch account, by the default": (
+        "batch.bicep",
+        "    allowedAuthenticationModes: ['AAD']\n",
+        "",
+    ),
+    "a Batch account that no network closes": (
+        "batch.bicep",
+        "isPrivate ? 'Disabled' : 'Enabled'",
+        "'Enabled'",
+    ),
+    "nodes without an identity": (
+        "batch.bicep",
+        "  identity: { type: 'UserAssigned', userAssignedIdentities: { '${nodes.id}': {} } }\n",
+        "",
+    ),
+    "nodes with addresses on the internet": ("batch.bicep", "'NoPublicIPAddresses'", "'BatchManaged'"),
+    "a public container of records": ("batch.bicep", "publicAccess: 'None'", "publicAccess: 'Container'"),
+    "nodes that may write every container": ("batch.bicep", "scope: records", "scope: storage"),
+    "nodes that may write another container": ("batch.bicep", "name: 'clusters'", "name: 'scripts'"),
+    "nodes that own the container": (
+        "batch.bicep",
+        "ba92f5b4-2d11-453d-a403-e96b0029c9fe",
+        "b7e6dc6d-f1e8-4753-8033-0f276bb0955b",
+    ),
+    "nodes that submit tasks": (
+        "batch.bicep",
+        "principalId: appPrincipalId",
+        "principalId: nodes.properties.principalId",
+    ),
+    "the app may do everything with the account": (
+        "batch.bicep",
+        "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', jobSubmitter)",
+        "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', roleOfApp)",
+    ),
+    "a role of ours that may do more": (
+        "main.bicep",
+        "actions: ['Microsoft.Batch/batchAccounts/pools/write']",
+        "actions: ['Microsoft.Batch/batchAccounts/*']",
+    ),
+    "a role of ours for data": (
+        "main.bicep",
+        "actions: ['Microsoft.Batch/batchAccounts/pools/write']",
+        "actions: ['Microsoft.Batch/batchAccounts/pools/write'], dataActions: ['*']",
+    ),
+    "a role of ours for every subscription": (
+        "main.bicep",
+        "assignableScopes: ['/subscriptions/${subscription().subscriptionId}']",
+        "assignableScopes: ['/providers/Microsoft.Management/managementGroups/all']",
+    ),
+    "the app writes secrets": (
+        "vault.bicep",
+        "roleDefinitions', secretsUser)",
+        "roleDefinitions', secretsOfficer)",
+    ),
+    "a person writes receipts": (
+        "storage.bicep",
+        "roleDefinitions', blobDataReader)",
+        "roleDefinitions', blobDataOwner)",
+    ),
+    "the topic writes every queue": ("events.bicep", "scope: jobs", "scope: storage"),
     "a time for each deployment": ("vault.bicep", "name: 'kv-${token}'", "name: 'kv-${utcNow()}'"),
 }
 

@@ -1,0 +1,142 @@
+// A Batch account and a pool of GPU nodes from zero: the cluster `gpu`. What its nodes keep stands in a container of the
+// one storage account, which the pool's own identity may write, and nothing else.
+param location string
+param token string
+param tags object
+param storageName string
+param appPrincipalId string
+@description('Resource id of the role with which the app writes the formula of the pool.')
+param scalerRoleId string
+param vmSize string
+param gpus int
+param minNodes int
+param maxNodes int
+param spot bool
+@description('Subnet of the nodes; empty: outside of a network.')
+param subnetId string
+
+var jobSubmitter = '48e5e92e-a480-4e71-aa9c-2778f4c13781'
+var blobDataContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
+var isPrivate = !empty(subnetId)
+var counts = { dedicated: '$TargetDedicatedNodes', spot: '$TargetLowPriorityNodes' }
+
+// The app writes the same text, with the nodes that waiting jobs on several nodes need.
+var formula = format(
+  '''
+wideTasks = 0;
+wideNodes = 0;
+samples = $PendingTasks.GetSamplePercent(TimeInterval_Minute * 5);
+latest = max(0, $PendingTasks.GetSample(1));
+pending = samples < 70 ? latest : max(latest, avg($PendingTasks.GetSample(TimeInterval_Minute * 5)));
+wanted = pending > 0 ? max(1, wideNodes + max(0, pending - wideTasks)) : 0;
+{0} = min({1}, max({2}, wanted));
+{3} = 0;
+$NodeDeallocationOption = taskcompletion;
+''',
+  spot ? counts.spot : counts.dedicated,
+  maxNodes,
+  minNodes,
+  spot ? counts.dedicated : counts.spot
+)
+
+resource storage 'Microsoft.Storage/storageAccounts@2025-01-01' existing = {
+  name: storageName
+}
+
+resource blobs 'Microsoft.Storage/storageAccounts/blobServices@2025-01-01' existing = {
+  parent: storage
+  name: 'default'
+}
+
+resource records 'Microsoft.Storage/storageAccounts/blobServices/containers@2025-01-01' = {
+  parent: blobs
+  name: 'clusters'
+  properties: { publicAccess: 'None' }
+}
+
+resource nodes 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
+  name: 'id-nodes-${token}'
+  location: location
+  tags: tags
+}
+
+resource account 'Microsoft.Batch/batchAccounts@2024-07-01' = {
+  name: 'ba${token}'
+  location: location
+  tags: tags
+  properties: {
+    poolAllocationMode: 'BatchService'
+    allowedAuthenticationModes: ['AAD']
+    publicNetworkAccess: isPrivate ? 'Disabled' : 'Enabled'
+  }
+}
+
+resource pool 'Microsoft.Batch/batchAccounts/pools@2024-07-01' = {
+  parent: account
+  name: 'gpu'
+  identity: { type: 'UserAssigned', userAssignedIdentities: { '${nodes.id}': {} } }
+  properties: {
+    vmSize: vmSize
+    deploymentConfiguration: {
+      virtualMachineConfiguration: {
+        // Drivers of GPUs, Docker and Python are in it. Jobs run on it, in containers where they ask for that.
+        imageReference: { publisher: 'microsoft-dsvm', offer: 'ubuntu-hpc', sku: '2404', version: 'latest' }
+        nodeAgentSkuId: 'batch.node.ubuntu 24.04'
+      }
+    }
+    taskSlotsPerNode: 1
+    // For jobs on several nodes.
+    interNodeCommunication: 'Enabled'
+    taskSchedulingPolicy: { nodeFillType: 'Pack' }
+    targetNodeCommunicationMode: 'Simplified'
+    networkConfiguration: isPrivate
+      ? { subnetId: subnetId, publicIPAddressConfiguration: { provision: 'NoPublicIPAddresses' } }
+      : null
+    scaleSettings: { autoScale: { formula: formula, evaluationInterval: 'PT5M' } }
+    metadata: [{ name: 'slipway', value: 'gpu' }]
+  }
+}
+
+resource appSubmits 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(account.id, 'app', jobSubmitter)
+  scope: account
+  properties: {
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', jobSubmitter)
+    principalId: appPrincipalId
+    principalType: 'ServicePrincipal'
+  }
+}
+
+resource appScales 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(account.id, 'app', scalerRoleId)
+  scope: account
+  properties: { roleDefinitionId: scalerRoleId, principalId: appPrincipalId, principalType: 'ServicePrincipal' }
+}
+
+resource nodesWrite 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(records.id, 'nodes', blobDataContributor)
+  scope: records
+  properties: {
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', blobDataContributor)
+    principalId: nodes.properties.principalId
+    principalType: 'ServicePrincipal'
+  }
+}
+
+output id string = account.id
+output name string = account.name
+@description('What SLIPWAY_CLUSTERS says of it.')
+output clusters object = {
+  gpu: {
+    engine: 'batch'
+    url: 'https://${account.properties.accountEndpoint}'
+    pool: pool.name
+    blobs: '${storage.properties.primaryEndpoints.blob}${records.name}'
+    identity: nodes.properties.clientId
+    container: 'docker'
+    gpus: gpus
+    minNodes: minNodes
+    maxNodes: maxNodes
+    spot: spot
+  }
+}
