@@ -96,7 +96,18 @@ def _rejected(job: Job) -> func.HttpResponse:
 @blueprint.function_name("get_jobs")
 @blueprint.route("jobs", methods=["GET"])
 @api_route(
-    "state", "name", "experiment", "label", "cluster", "source", "owner", "sweep", "since", "limit", "after"
+    "state",
+    "name",
+    "experiment",
+    "label",
+    "cluster",
+    "source",
+    "owner",
+    "team",
+    "sweep",
+    "since",
+    "limit",
+    "after",
 )
 async def get_jobs(req: func.HttpRequest) -> func.HttpResponse:
     """Jobs, newest first: ?state=active|succeeded,failed… &since=2h &limit=50 &after=<next>, and so on."""

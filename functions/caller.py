@@ -40,4 +40,6 @@ async def identify(req: func.HttpRequest) -> None:
             status=401,
             remedy="send Authorization: Bearer, with a token for this deployment",
         )
-    _caller.set(await tokens.verify(token.strip()))
+    from shared.intake.teams import with_teams
+
+    _caller.set(await with_teams(ports(), await tokens.verify(token.strip())))

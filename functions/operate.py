@@ -1,4 +1,4 @@
-"""The part of the HTTP API for operators: clusters, health, pause, resume, audit, rights; its description."""
+"""The part of the HTTP API for operators: clusters, health, pause, audit, rights, teams; its description."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import HEADERS, answer, api_route, problem, public_route
+from functions.problem import HEADERS, answer, api_route, body_of, problem, public_route
 from functions.process import ports
 from shared.core.caller import ADMIN
+from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
     from shared.core.ledger.node_history import NodeHistory
     from shared.core.ledger.records import Pause
+    from shared.operate.teams import TeamsResult
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -76,7 +78,43 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
 async def get_me(req: func.HttpRequest) -> func.HttpResponse:
     """Who calls, and what they may do, so that a page offers nothing else."""
     who = caller()
-    return answer({"id": who.id or None, "roles": sorted(who.roles)})
+    teams = [{"name": name, "manager": manager} for name, manager in who.teams.items()]
+    return answer({"id": who.id or None, "roles": sorted(who.roles), "teams": teams})
+
+
+@blueprint.function_name("get_teams")
+@blueprint.route("teams", methods=["GET"])
+@api_route()
+async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
+    """The document of teams, with its version."""
+    from shared.operate.teams import teams
+
+    caller().needs(ADMIN)
+    return answer(_shown(await teams(ports())))
+
+
+@blueprint.function_name("put_teams")
+@blueprint.route("teams", methods=["PUT"])
+@api_route("version", "dryRun")
+async def put_teams(req: func.HttpRequest) -> func.HttpResponse:
+    """Replace the document: 422 with every problem of it, 412 if ?version= is another now; ?dryRun=true."""
+    from shared.operate.teams import replace_teams
+
+    by = _operator()
+    version, dry_run = req.params.get("version", ""), req.params.get("dryRun", "false")
+    if dry_run not in ("true", "false"):
+        raise Misuse(f"dryRun={dry_run[:20]!r} is neither true nor false", remedy="write ?dryRun=true")
+    result = await replace_teams(ports(), body_of(req), by=by, version=version, dry_run=dry_run == "true")
+    if result.problems:
+        errors = [one.as_dict() for one in result.problems]
+        return problem(422, "these teams cannot be", "correct the problems below", errors=errors)
+    return answer({**_shown(result), "changes": list(result.changes), "dryRun": dry_run == "true"})
+
+
+def _shown(result: TeamsResult) -> dict[str, object]:
+    from shared.core.teams.document import as_json
+
+    return {"version": result.version, "document": as_json(result.teams)}
 
 
 @blueprint.function_name("get_openapi")
@@ -90,7 +128,7 @@ async def get_openapi(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _operator() -> str:
-    """The caller who pauses or resumes. Raises Misuse (403) without the right to."""
+    """The caller who changes the deployment. Raises Misuse (403) without the right to."""
     who = caller()
     who.needs(ADMIN)
     return who.id or "the holder of a function key"

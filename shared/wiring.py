@@ -52,16 +52,10 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
     from shared.adapters.sealing import AesSeal
     from shared.adapters.storage.archive import BlobArchive
-    from shared.adapters.storage.dead import TableDeadMessages
     from shared.adapters.storage.drops import BlobDrops
-    from shared.adapters.storage.finished_rows import TableFinishedJobs
-    from shared.adapters.storage.job_sweeps import TableJobSweeps
-    from shared.adapters.storage.leases import TableLeases
-    from shared.adapters.storage.ledger import TableLedger
-    from shared.adapters.storage.node_history import TableNodeHistories
-    from shared.adapters.storage.outbox import TableOutbox
     from shared.adapters.storage.queues import StorageQueues
     from shared.adapters.storage.store import Store
+    from shared.adapters.storage.tables import tables
     from shared.adapters.storage.wire.connection import Account, Connection
     from shared.adapters.storage.wire.resttable import RestTable
     from shared.adapters.webhook.sender import WebhookSender
@@ -75,14 +69,8 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     name, key = settings.account()
     answers, archive = _written_containers(settings, policy.drop_container)
     return Ports(
-        ledger=TableLedger(store),
-        outbox=TableOutbox(store),
-        dead=TableDeadMessages(store),
-        finished=TableFinishedJobs(store),
+        **tables(store)._asdict(),
         archive=BlobArchive(account, archive),
-        leases=TableLeases(store),
-        node_histories=TableNodeHistories(store),
-        job_sweeps=TableJobSweeps(store),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         queues=StorageQueues(account),
         webhooks=WebhookSender(policy.urls),

@@ -118,6 +118,7 @@ RANGES = (
 UNLESS_SAME = Parameter("If-None-Match", "304 when the answer is still the one of this ETag", _STRING)
 JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"))
 RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is", ("Receipt",))
+TEAMS = Body("the teams, whole", ({"type": "object"},))
 RECEIVER = Body(
     "the address, and the name of a configured secret",
     (

@@ -71,6 +71,8 @@ class JobLine(Answer):
     """How many nodes it asks for; missing in older records and where the document cannot run."""
     priority: str | None = None
     """The scheduling priority of its document, if that has one."""
+    team: str | None = None
+    """Missing where the deployment has no teams."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing for any other way in."""
     sweep: SweepMember | None = None

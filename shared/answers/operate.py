@@ -91,6 +91,31 @@ class PauseState(Answer):
     reason: str | None = None
 
 
+class OwnTeam(Answer):
+    """A team that the caller is in."""
+
+    name: str
+    manager: bool
+    """Whether they may change the jobs of the whole team."""
+
+
+class TeamsDocument(Answer):
+    """The teams of the deployment."""
+
+    version: str
+    """The same as long as the document says the same."""
+    document: dict[str, Any]
+
+
+class ChangedTeams(TeamsDocument):
+    """The teams after a change."""
+
+    changes: tuple[str, ...]
+    """A clause for each team that is not what it was."""
+    dry_run: bool
+    """Whether nothing was written."""
+
+
 class Identity(Answer):
     """Who calls, and what they may do."""
 
@@ -98,6 +123,8 @@ class Identity(Answer):
     """As `owner` of jobs; null for a holder of a function key."""
     roles: tuple[RoleWord, ...]
     """A holder of a function key has every role; an administrator may do all, with this one role."""
+    teams: tuple[OwnTeam, ...]
+    """The first is the team of jobs that name none."""
 
 
 class AuditDifference(Answer):

@@ -5,7 +5,9 @@ Roles are app roles of Entra. Without Entra the host checks function keys, whose
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from shared.core.errors import Misuse
@@ -29,6 +31,11 @@ class Caller:
 
     id: str = ""
     roles: frozenset[str] = ROLES
+    #: the object ids of the groups, and all app roles, that the token names
+    groups: frozenset[str] = frozenset()
+    app_roles: frozenset[str] = frozenset()
+    #: their teams, in the order of the document of teams; True where they manage one
+    teams: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
     def source(self) -> str:
@@ -41,8 +48,8 @@ class Caller:
         return bool(self.roles & {READ_ALL, ADMIN})
 
     def sees(self, job: Job | JobSweep) -> bool:
-        """Whether they may see a job, or a job sweep: their own, or any."""
-        return self.sees_all or job.source == self.source
+        """Whether they may see a job, or a job sweep: their own, one of their teams, or any."""
+        return self.sees_all or job.source == self.source or job.team in self.teams
 
     def needs(self, *roles: str) -> None:
         """Raise Misuse (403) unless they have one of these roles; an administrator has them all."""
@@ -54,8 +61,8 @@ class Caller:
             )
 
     def may_change(self, job: Job | JobSweep) -> None:
-        """Raise Misuse (403) for a job that they see and that is not theirs."""
-        if job.source != self.source:
+        """Raise Misuse (403) unless a job that they see is theirs, or of a team that they manage."""
+        if job.source != self.source and not self.teams.get(job.team):
             self.needs(ADMIN)
 
 

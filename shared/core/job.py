@@ -130,6 +130,8 @@ class Job(_FrozenModel):
     receipt: str = ""
     #: who asked: the caller at the API, or the door
     source: str = ""
+    #: the team that it belongs to; "" where there are no teams
+    team: str = ""
     #: how many nodes its document asks for, and with which priority; 0 and "" in older records
     nodes: int = 0
     priority: str = ""

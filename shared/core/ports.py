@@ -26,6 +26,7 @@ from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
 from shared.core.pacing.memo import Memo
 from shared.core.policy import Policy
+from shared.core.teams.store import TeamsStore
 from shared.core.trouble import Troubles
 
 
@@ -199,6 +200,7 @@ class Ports:
     leases: Leases
     node_histories: NodeHistories
     job_sweeps: JobSweeps
+    teams: TeamsStore
     drops: Drops
     queues: Queues
     webhooks: Webhooks

@@ -28,6 +28,7 @@ REFUSALS: dict[str, tuple[str, str]] = {
         "report this defect of Slipway with the document; the log of the deployment has the details",
     ),
     "SW112": ("job to wait for not known", "name a job that was accepted already, by its id or its name"),
+    "SW113": ("team not possible", "name a team that you are in, or leave it out"),
 }
 
 

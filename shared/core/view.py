@@ -46,7 +46,7 @@ def summary(job: Job) -> dict[str, Any]:
 def line(job: Job) -> dict[str, Any]:
     """A job in a list."""
     more = {"generation": job.generation, "rerunOf": job.rerun_of, "engine": _engine(job)}
-    more |= {"owner": owner_of(job), "nodes": job.nodes or None, "priority": job.priority}
+    more |= {"owner": owner_of(job), "team": job.team, "nodes": job.nodes or None, "priority": job.priority}
     return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}
 
 

@@ -89,6 +89,7 @@ def record(
         payload=candidate.request.payload,
         door=candidate.door,
         source=candidate.source,
+        team=candidate.request.share.team,
         name=name,
         experiment=experiment,
         labels=redact(dict(envelope.labels)),

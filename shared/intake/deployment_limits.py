@@ -25,6 +25,19 @@ from shared.jobspec import (
 _LONGEST, _MOST_GROWTH = 500_000, 20
 
 
+def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:
+    """A cluster that the job's team may not use, where the request names it."""
+    allowed = request.share.clusters
+    if allowed is None or cluster.name in allowed:
+        return ()
+    named = request.envelope.cluster is not None
+    pointer = f"{request.envelope_at}/cluster" if named else f"{request.pointer}{request.properties}/cluster"
+    message = f'the team "{request.share.team}" may not use the cluster {cluster.name}'
+    names = ", ".join(sorted(allowed))
+    remedy = f"use one of its clusters: {names}" if names else "ask the operator to give it one"
+    return (refused("SW113", pointer, message, remedy),)
+
+
 def not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
     """Each of the `resources` that the cluster does not give."""
     resources = request.envelope.resources

@@ -12,6 +12,7 @@ from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.intake.dependencies import with_dependencies
 from shared.intake.message import Request, straighten
+from shared.intake.teams import with_share
 from shared.jobspec import Source, complete, read_through, scripts_wanted
 
 #: How many scripts of a job are looked at, and up to which size: only warnings follow from it.
@@ -26,6 +27,7 @@ async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Call
     Raises Unavailable, and Misuse (403) where the document is in the drop of another caller.
     """
     request = await _with_scripts(ports, await with_document(ports, request, who), folder)
+    request = await with_share(ports, request, who, folder or None)
     return await with_dependencies(ports, request, who)
 
 

@@ -17,11 +17,13 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.core.refusals import key_claimed, key_taken
+from shared.core.teams.membership import Share, share_in
 from shared.intake.accept import Accepted, accept, key_holder
 from shared.intake.candidate import Candidate, KeyedDraft, draft_of, key_of
 from shared.intake.facts import cluster_for
 from shared.intake.message import Request
 from shared.intake.prepare import slug
+from shared.intake.teams import current_teams
 from shared.jobspec import (
     Envelope,
     JsonObject,
@@ -130,11 +132,12 @@ async def _expand(ports: Ports, stored: StoredSweep) -> StoredSweep:
         raise Unavailable(f"the template of {sweep.id} is not there: read the record again")
     document = open_secrets(template, lambda at, value: ports.seal.unseal(value, f"{sweep.key}{at}"))
     envelope = _envelope(ports, sweep)
+    share = share_in(await current_teams(ports), sweep.team)
     every = combinations(sweep.parameters)
     while (begin := stored.sweep.recorded_jobs) < sweep.total:
         end = min(begin + _AT_ONCE, sweep.total)
         numbers = range(begin, end)
-        jobs = [_job(sweep, envelope, document, index, every[index]) for index in numbers]
+        jobs = [_job(sweep, envelope, share, document, index, every[index]) for index in numbers]
         results = await asyncio.gather(*(accept(ports, job) for job in jobs), return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException):
@@ -174,6 +177,7 @@ def _record(ports: Ports, candidate: Candidate, keyed: KeyedDraft, total: int) -
         payload=request.payload,
         door=candidate.door,
         source=candidate.source,
+        team=request.share.team,
         name=name,
         experiment=slug(envelope.experiment or name, "default"),
         cluster=draft.cluster.name if draft.cluster else "",
@@ -211,7 +215,12 @@ def _envelope(ports: Ports, sweep: JobSweep) -> Envelope:
 
 
 def _job(
-    sweep: JobSweep, envelope: Envelope, document: JsonObject, index: int, values: dict[str, Value]
+    sweep: JobSweep,
+    envelope: Envelope,
+    share: Share,
+    document: JsonObject,
+    index: int,
+    values: dict[str, Value],
 ) -> Candidate:
     """One of its jobs, as a candidate like any other."""
     number = f"{index:0{len(str(sweep.total - 1))}d}"
@@ -224,6 +233,7 @@ def _job(
             filled(document, values),
             digest({"sweep": sweep.payload, "index": index}),
             dependencies=sweep.dependencies,
+            share=share,
         ),
         member=sweep.member(index, values),
     )

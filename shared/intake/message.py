@@ -27,6 +27,7 @@ from shared.core.messages import (
     digest,
 )
 from shared.core.relations.dependency import Dependency
+from shared.core.teams.membership import NO_TEAM, Share
 from shared.intake.wakeups import BlobWritten, arrival, folder_look, jobs_ended, sweep_part, triggered
 from shared.jobspec import (
     Envelope,
@@ -82,6 +83,8 @@ class Request:
     crlf: frozenset[str] = frozenset()
     #: the jobs that `after` and `afterFailure` name, once they are looked up
     dependencies: tuple[Dependency, ...] = ()
+    #: its team, and what that may use, once it is known
+    share: Share = NO_TEAM
 
 
 Message = BlobWritten | FolderLook | JobsEnded | SweepPart | SweepExpansion | ForeignEvent | Request

@@ -7,7 +7,7 @@ import hashlib
 from pathlib import PurePosixPath
 from typing import Any
 
-from shared.core.caller import Caller
+from shared.core.caller import ADMIN, Caller
 from shared.core.errors import Misuse
 from shared.core.job import Drop, Job
 from shared.core.messages import digest
@@ -16,6 +16,7 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
 from shared.intake.drops.folder import ENVELOPE_FILE
 from shared.intake.message import Request
+from shared.intake.teams import current_teams, with_share
 from shared.jobspec import Envelope, JsonObject, open_secrets, redact
 from shared.lifecycle.lookup import archived, visible
 
@@ -46,12 +47,13 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
     _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop else None
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    envelope = _envelope(ports, job, await _team(ports, job, who))
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
     candidate = Candidate(
         door="rerun",
         source=who.source,
         key=key,
-        request=Request(_envelope(ports, job), document, payload),
+        request=await with_share(ports, Request(envelope, document, payload), who),
         drop=drop,
         rerun_of=job.id,
     )
@@ -95,7 +97,13 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
     return drop.model_copy(update={"etags": etags, "files": {name: drop.files[name] for name in scripts}})
 
 
-def _envelope(ports: Ports, job: Job) -> Envelope:
+async def _team(ports: Ports, job: Job, who: Caller) -> str | None:
+    """The team of the earlier job, where there still is one that the caller may act for."""
+    is_theirs = ADMIN in who.roles or job.team in who.teams
+    return job.team if is_theirs and job.team in (await current_teams(ports)).teams else None
+
+
+def _envelope(ports: Ports, job: Job, team: str | None) -> Envelope:
     """The receivers and the name of the earlier job; sealed addresses are opened."""
     notify = []
     for receiver in job.notify:
@@ -107,6 +115,7 @@ def _envelope(ports: Ports, job: Job) -> Envelope:
         {
             "name": job.name,
             "experiment": job.experiment,
+            "team": team,
             "labels": dict(job.labels),
             "notify": notify,
             "retry": job.retry.model_dump(),

@@ -70,6 +70,8 @@ class Envelope(Model):
     experiment: str | None = None
     #: A configured name or a full id.
     cluster: str | None = None
+    #: The team that the job belongs to.
+    team: str | None = None
     spec: Annotated[dict[str, Any] | None, Field(repr=False)] = None
     #: container/path of a blob with the spec.
     spec_blob: str | None = None
@@ -163,7 +165,7 @@ def _is_blob(text: str) -> bool:
 
 
 def _names(root: Node) -> Iterator[Problem]:
-    for name in ("name", "experiment"):
+    for name in ("name", "experiment", "team"):
         node = root.member(name)
         if node.text is not None and not _NAME.fullmatch(node.text):
             yield problem("SW061", node.pointer, f"{quote(node.text)} cannot be a name")

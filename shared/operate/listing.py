@@ -36,9 +36,9 @@ async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HO
         raise Misuse(f"limit must be a number from 1 to {_LARGEST_PAGE}", remedy="e.g. ?limit=50")
     query = query_of(parameters, ports.clock())
     if not who.sees_all:
-        if query.owner not in ("", who.source):
+        if not who.teams and query.owner not in ("", who.source):
             return Page(())  # what others asked for is not theirs to see
-        query = replace(query, owner=who.source)
+        query = replace(query, seen_by=who)
     query = replace(query, cluster=_cluster_spelling(ports, query.cluster))
     return await ports.ledger.find(query, limit=number, after=parameters.get("after"))
 
@@ -55,6 +55,7 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
         doors=frozenset(map(_door, _words(parameters, "source"))),
         since=moment("since", parameters["since"], now) if "since" in parameters else None,
         owner=Caller(owner).source if owner else "",
+        team=parameters.get("team", ""),
         sweep=parameters.get("sweep", ""),
     )
 

@@ -121,6 +121,18 @@ class Service:
         """Let submissions go on after `pause`. Raises Failure."""
         return await self._json("POST", "resume")
 
+    async def teams(self) -> dict[str, Any]:
+        """The document of teams and its version. Raises Failure."""
+        return await self._json("GET", "teams")
+
+    async def put_teams(
+        self, document: bytes, version: str, *, dry_run: bool = False, file: str = "the document"
+    ) -> dict[str, Any]:
+        """Replace the document of that version; what changes. A refusal names the places in `file`."""
+        query = {"version": version} | ({"dryRun": "true"} if dry_run else {})
+        headers = {"Content-Type": "application/json"}
+        return await self._json("PUT", "teams", file=file, data=document, params=query, headers=headers)
+
     async def version(self) -> str:
         """The version of Slipway that answers. Raises Failure, as for a wrong key."""
         document = Body(await self._json("GET", "openapi.json"))

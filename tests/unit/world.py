@@ -17,6 +17,7 @@ from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.teams import TableTeams
 from shared.core.engine import Cluster, Engine
 from shared.core.job import Job
 from shared.core.policy import Policy
@@ -80,6 +81,7 @@ class World:
             leases=TableLeases(self.ledger.store),
             node_histories=TableNodeHistories(self.ledger.store),
             job_sweeps=TableJobSweeps(self.ledger.store),
+            teams=TableTeams(self.ledger.store),
             drops=self.drops,
             queues=self.queues,
             webhooks=self.webhooks,

@@ -50,6 +50,7 @@ class JobSweep(BaseModel):
     #: by which door it came, and who asked
     door: str
     source: str
+    team: str = ""
     name: str
     experiment: str
     cluster: str = ""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import NamedTuple
 
+from shared.core.caller import Caller
 from shared.core.job import Budget, Job, JobState
 
 
@@ -31,6 +32,9 @@ class Query:
     since: datetime | None = None
     #: whose jobs, as their records have it
     owner: str = ""
+    team: str = ""
+    #: who asks: only what they may see; None for everything
+    seen_by: Caller | None = None
     #: the id of a job sweep
     sweep: str = ""
 
@@ -45,6 +49,8 @@ class Query:
             and (not self.doors or job.door in self.doors)
             and (self.since is None or job.created >= self.since)
             and self.owner in ("", job.source)
+            and self.team in ("", job.team)
+            and (self.seen_by is None or self.seen_by.sees(job))
             and self.sweep in ("", job.sweep.id if job.sweep else None)
         )
 

@@ -13,6 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from shared.core.caller import KEY_HOLDER
 from shared.core.job import JobState
 from shared.core.ledger.records import DropMemo
 from shared.core.messages import look_message
@@ -25,6 +26,7 @@ from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import Plan, content_of, ignored, plans, waiting_path
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
+from shared.intake.teams import with_share
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
@@ -118,7 +120,7 @@ async def _explained(ports: Ports, plan: Plan, *, live: bool) -> JsonObject | No
     if candidate is None:
         return None
     if live:
-        candidate = await _with_dependencies(ports, candidate)
+        candidate = await _with_relations(ports, candidate, plan)
     return await explain(ports, candidate, live=live)
 
 
@@ -132,7 +134,7 @@ async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
     candidate = await candidate_of_drop(ports, plan, door, memo)
     if candidate is None:
         return None
-    accepted = await accept(ports, await _with_dependencies(ports, candidate))
+    accepted = await accept(ports, await _with_relations(ports, candidate, plan))
     job = accepted.job
     started = job.state is not JobState.REJECTED
     return _Result(
@@ -140,8 +142,10 @@ async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
     )
 
 
-async def _with_dependencies(ports: Ports, candidate: Candidate) -> Candidate:
-    return replace(candidate, request=await with_dependencies(ports, candidate.request))
+async def _with_relations(ports: Ports, candidate: Candidate, plan: Plan) -> Candidate:
+    """The candidate with its team, and the jobs that it waits for."""
+    request = await with_share(ports, candidate.request, KEY_HOLDER, plan.folder)
+    return replace(candidate, request=await with_dependencies(ports, request))
 
 
 def _unchanged(memo: DropMemo, plan: Plan) -> bool:

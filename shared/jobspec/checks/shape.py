@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
@@ -147,9 +147,15 @@ def _member_names(loc: tuple[int | str, ...]) -> tuple[str, ...]:
 def _names_at(model: type[BaseModel], path: tuple[str, ...]) -> tuple[str, ...]:
     """The wire names that the object at this place may have; the path is without indexes."""
     inner: type[BaseModel] | None = model
+    named: type[BaseModel] | None = None
     for part in path:
+        if named is not None:  # the part is the key of a mapping to models
+            inner, named = named, None
+            continue
         field = (
             next((one for one in inner.model_fields.values() if one.alias == part), None) if inner else None
         )
         inner = next(models_in(field.annotation), None) if field else None
+        if field is not None and get_origin(field.annotation) is dict:
+            inner, named = None, inner
     return tuple(field.alias for field in inner.model_fields.values() if field.alias) if inner else ()

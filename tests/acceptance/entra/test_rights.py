@@ -95,7 +95,11 @@ async def test_roles_limit_what_one_may_do(guarded: Door, bearer: As) -> None:
     assert (await guarded.call("POST", "jobs", shell("true"), **auditor))[0] == 403
     assert (await guarded.call("POST", "pause", None, **submitter))[0] == 403
     assert (await guarded.call("POST", "validate", shell("true"), **auditor))[0] == 200
-    assert (await guarded.call("GET", "me", None, **auditor))[1] == {"id": "cay", "roles": ["Jobs.Read.All"]}
+    assert (await guarded.call("GET", "me", None, **auditor))[1] == {
+        "id": "cay",
+        "roles": ["Jobs.Read.All"],
+        "teams": [],
+    }
 
 
 async def test_an_idempotency_key_is_its_callers_own_in_quotes_or_not(guarded: Door, bearer: As) -> None:

@@ -15,6 +15,7 @@ import pytest
 from shared.adapters.sealing import AesSeal
 from shared.core.engine import Cluster, Engine
 from shared.core.errors import Misconfigured
+from shared.core.teams.document import Team, Teams
 from shared.intake.drops.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
 from shared.jobspec.format.schema import job_schema
@@ -161,6 +162,7 @@ DEPLOYED: dict[str, Callable[[World], None]] = {
     "SW110": lambda world: world.policy(limits=replace(world.ports.policy.limits, max_node_hours=24)),
     "SW111": _a_defect,
     "SW112": lambda world: None,
+    "SW113": lambda world: None,
 }
 
 
@@ -174,6 +176,8 @@ async def _in_a_world(code: str, text: str) -> dict[str, str]:
         await world.message({"idempotencyKey": "order-7", "spec": first}, "m1")
     if code == "SW112":
         await world.message({"name": "prepare", "spec": job_json()}, "m1")
+    if code == "SW113":
+        await world.ports.teams.put(Teams(teams={"vision": Team()}), "")
     accepted = await world.message(text.encode(), "m2")
     return {problem["code"]: problem["severity"] for problem in accepted.job.problems}
 

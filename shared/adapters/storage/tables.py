@@ -1,0 +1,42 @@
+"""The ports that are rows of the ledger's table."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from shared.adapters.storage.dead import TableDeadMessages
+from shared.adapters.storage.finished_rows import TableFinishedJobs
+from shared.adapters.storage.job_sweeps import TableJobSweeps
+from shared.adapters.storage.leases import TableLeases
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.node_history import TableNodeHistories
+from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.store import Store
+from shared.adapters.storage.teams import TableTeams
+
+
+class Tables(NamedTuple):
+    """One adapter for each port, under the port's name in `Ports`."""
+
+    ledger: TableLedger
+    outbox: TableOutbox
+    dead: TableDeadMessages
+    finished: TableFinishedJobs
+    leases: TableLeases
+    node_histories: TableNodeHistories
+    job_sweeps: TableJobSweeps
+    teams: TableTeams
+
+
+def tables(store: Store) -> Tables:
+    """All of them, over one store."""
+    return Tables(
+        TableLedger(store),
+        TableOutbox(store),
+        TableDeadMessages(store),
+        TableFinishedJobs(store),
+        TableLeases(store),
+        TableNodeHistories(store),
+        TableJobSweeps(store),
+        TableTeams(store),
+    )

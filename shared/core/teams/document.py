@@ -1,0 +1,165 @@
+"""The document of teams: one for a deployment, written whole, read by every process. Pure."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from pydantic import Field, ValidationError
+
+from shared.jobspec import JsonObject, Problem, problem
+from shared.jobspec.checks.shape import shape_problems
+from shared.jobspec.format.base import Items, Model, Text
+from shared.jobspec.text.tree import quote, step
+
+#: Teams of one document, members of one team, and bytes of the document: an entity of the ledger holds it.
+MAX_TEAMS, MAX_MEMBERS, MAX_BYTES = 200, 1_000, 256 << 10
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+_FOLDER = re.compile(r"[^/\\?#\x00-\x1f]{1,255}(/[^/\\?#\x00-\x1f]{1,255}){0,63}")
+_KINDS = ("user", "group", "role")
+
+
+class Membership(Model):
+    """Who belongs to a team: exactly one of a user, a group and an app role of the tenant."""
+
+    #: the object id of a user, or of an application
+    user: Text | None = None
+    #: the object id of a group
+    group: Text | None = None
+    #: the value of an app role
+    role: Text | None = None
+    #: whether they may change the jobs of the whole team
+    manager: bool = False
+
+
+class Team(Model):
+    """Some people who share jobs, and what they may use."""
+
+    members: Items[Membership] = ()
+    #: the clusters that its jobs may use; all of them where that is left out
+    clusters: Items[str] | None = None
+    #: folders of the drop container whose jobs are the team's
+    folders: Items[str] = ()
+
+
+class Teams(Model):
+    """All teams of a deployment."""
+
+    #: the team of callers who are in none, and of drops and messages that belong to none
+    default: str | None = None
+    teams: dict[str, Team] = Field(default_factory=dict)
+
+    def of_folder(self, folder: str) -> str:
+        """The team of a folder of the drop container: by the longest of the teams' folders that holds it."""
+        inside = f"{folder.strip('/')}/"
+        owners = [
+            (len(one), name)
+            for name, team in self.teams.items()
+            for one in team.folders
+            if inside.startswith(f"{one.strip('/')}/")
+        ]
+        return max(owners)[1] if owners else ""
+
+
+@dataclass(frozen=True)
+class StoredTeams:
+    """The document as storage holds it: its content, and the ETag that guards the next write."""
+
+    teams: Teams
+    etag: str
+
+    @property
+    def version(self) -> str:
+        """The same for the same content."""
+        return version_of(self.teams)
+
+
+def as_json(teams: Teams) -> JsonObject:
+    """The document as people write it, without what is left at its default."""
+    return teams.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def version_of(teams: Teams) -> str:
+    """The same for the same content."""
+    return hashlib.sha256(json.dumps(as_json(teams)).encode()).hexdigest()[:32]
+
+
+def changes(before: Teams, after: Teams) -> list[str]:
+    """What another document changes, a clause for each team."""
+    clauses = [f"the team {name} goes" for name in before.teams if name not in after.teams]
+    for name, team in after.teams.items():
+        if name not in before.teams:
+            clauses.append(f"the team {name} is new, with {len(team.members)} members")
+        elif team != (old := before.teams[name]):
+            named = [part for part in Team.model_fields if getattr(team, part) != getattr(old, part)]
+            clauses.append(f"the team {name} has other {', '.join(named)}")
+    if before.default != after.default:
+        clauses.append(f"the default team is {after.default or 'none'}, not {before.default or 'none'}")
+    return clauses
+
+
+class ReadTeams(NamedTuple):
+    """The teams, None where any problem forbids that; and all problems."""
+
+    teams: Teams | None
+    problems: tuple[Problem, ...]
+
+
+def read_teams(document: JsonObject, clusters: Collection[str]) -> ReadTeams:
+    """The teams of a document, or every problem with its place. `clusters` are those of the deployment."""
+    try:
+        teams = Teams.model_validate(document)
+    except ValidationError as error:
+        return ReadTeams(None, tuple(shape_problems(Teams, document, error)))
+    problems = tuple(_problems(teams, clusters))
+    return ReadTeams(None if problems else teams, problems)
+
+
+def _problems(teams: Teams, clusters: Collection[str]) -> Iterator[Problem]:
+    if teams.default is not None and teams.default not in teams.teams:
+        yield _wrong("/default", f"there is no team {quote(teams.default)}", "name one of the teams below")
+    if len(teams.teams) > MAX_TEAMS:
+        yield _wrong("/teams", f"there are {len(teams.teams)} teams; {MAX_TEAMS} are allowed", "join some")
+    owners: dict[str, str] = {}
+    for name, team in teams.teams.items():
+        place = step("/teams", name)
+        if not _NAME.fullmatch(name):
+            remedy = "use up to 64 letters, digits, - and _"
+            yield _wrong(place, f"{quote(name)} cannot be the name of a team", remedy, of_name=True)
+        yield from _members(place, team)
+        for index, cluster in enumerate(team.clusters or ()):
+            if cluster not in clusters:
+                names = ", ".join(sorted(clusters)) or "none"
+                message = f"there is no cluster {quote(cluster)}"
+                yield _wrong(f"{place}/clusters/{index}", message, f"configured clusters: {names}")
+        for index, folder in enumerate(team.folders):
+            yield from _folder(f"{place}/folders/{index}", folder, name, owners)
+
+
+def _members(place: str, team: Team) -> Iterator[Problem]:
+    if len(team.members) > MAX_MEMBERS:
+        message = f"there are {len(team.members)} members; {MAX_MEMBERS} are allowed"
+        yield _wrong(f"{place}/members", message, "name a group instead of its people")
+    for index, member in enumerate(team.members):
+        named = [kind for kind in _KINDS if getattr(member, kind) is not None]
+        if len(named) != 1:
+            message = (
+                f"a member is a user, a group or a role; here is {' and '.join(named) or 'none of them'}"
+            )
+            yield _wrong(f"{place}/members/{index}", message, "name exactly one")
+
+
+def _folder(place: str, folder: str, team: str, owners: dict[str, str]) -> Iterator[Problem]:
+    path = folder.strip("/")
+    if not _FOLDER.fullmatch(path) or {".", ".."} & set(path.split("/")):
+        yield _wrong(place, f"{quote(folder)} is not a folder of the drop container", "as vision/training")
+    elif (other := owners.setdefault(path, team)) != team:
+        yield _wrong(place, f"{quote(folder)} belongs to the team {quote(other)} already", "remove one")
+
+
+def _wrong(pointer: str, message: str, remedy: str, **more: Any) -> Problem:
+    return problem("SW014", pointer, message, remedy, **more)

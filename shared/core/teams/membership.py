@@ -1,0 +1,81 @@
+"""Which teams a caller is in, and which of them a new job belongs to. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shared.core.caller import ADMIN, Caller
+from shared.core.refusals import refused
+from shared.core.teams.document import Team, Teams
+from shared.jobspec import Problem
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a job gets as a member of a team: its team, and the clusters that it may use."""
+
+    #: "" for none
+    team: str = ""
+    #: None for all
+    clusters: frozenset[str] | None = None
+    problems: tuple[Problem, ...] = ()
+
+
+#: Where there are no teams, and of callers who may do without.
+NO_TEAM = Share()
+
+
+def teams_of(who: Caller, teams: Teams) -> dict[str, bool]:
+    """The caller's teams, in the order of the document; True where they manage one.
+
+    A caller who is named in none belongs to the default team.
+    """
+    own: dict[str, bool] = {}
+    for name, team in teams.teams.items():
+        named = [
+            one
+            for one in team.members
+            if one.user == who.id or one.group in who.groups or one.role in who.app_roles
+        ]
+        if named:
+            own[name] = any(one.manager for one in named)
+    return own or ({teams.default: False} if teams.default is not None else {})
+
+
+def share_of_caller(who: Caller, teams: Teams, named: str, at: str) -> Share:
+    """The team of a job by who asks for it: the one that is `named`, else the caller's first.
+
+    `at` is the place of the name. An operator may name any team, and may do without one where there is no
+    default. So may a message of the queue: storage's roles do not tell its writers apart.
+    """
+    is_operator = ADMIN in who.roles
+    own = teams.teams if is_operator else who.teams
+    if named and named not in own:
+        message = f'there is no team "{named}"' if is_operator else f'you are in no team "{named}"'
+        return _refused(at, message, f"write one of: {', '.join(own)}" if own else "leave it out")
+    name = named or next(iter(who.teams), teams.default or "")
+    if not name and not is_operator:
+        message = "you are in no team of this deployment, and it has no default team"
+        return _refused(at, message, "ask its operator to add you to one")
+    return share_in(teams, name)
+
+
+def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
+    """The team of a drop: the one whose folder it is, else the default; a name can only confirm it."""
+    name = teams.of_folder(folder) or teams.default or ""
+    if named and named != name:
+        belongs = f'jobs of this folder belong to the team "{name}"' if name else "this folder is no team's"
+        return _refused(at, f'{belongs}, not to "{named}"', "leave it out, or use a folder of that team")
+    return share_in(teams, name)
+
+
+def share_in(teams: Teams, name: str) -> Share:
+    """What jobs of a team may use: nothing once the team is gone."""
+    if not name:
+        return NO_TEAM
+    team = teams.teams.get(name, Team(clusters=()))
+    return Share(name, None if team.clusters is None else frozenset(team.clusters))
+
+
+def _refused(at: str, message: str, remedy: str) -> Share:
+    return Share(problems=(refused("SW113", at, message, remedy),))

@@ -1,0 +1,82 @@
+"""teams: the document of teams, read and replaced by operators."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from shared.core.errors import Misuse
+from shared.core.ports import Ports
+from shared.core.teams.document import MAX_BYTES, StoredTeams, Teams, changes, read_teams, version_of
+from shared.intake.teams import forget_teams
+from shared.jobspec import Limits, Problem, Source, read_through
+
+log = logging.getLogger(__name__)
+
+_NO_TEAMS = Teams()
+#: What problems call the text.
+_FILE = "the document of teams"
+
+
+@dataclass(frozen=True)
+class TeamsResult:
+    """The document after a request, and what that changed or would change; or its problems."""
+
+    teams: Teams
+    changes: tuple[str, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    @property
+    def version(self) -> str:
+        """What the next change can name, so that it overwrites no other."""
+        return version_of(self.teams)
+
+
+async def teams(ports: Ports) -> TeamsResult:
+    """The document; an empty one while there is none."""
+    stored = await ports.teams.get()
+    return TeamsResult(stored.teams if stored is not None else _NO_TEAMS)
+
+
+async def replace_teams(
+    ports: Ports, text: bytes, *, by: str, version: str = "", dry_run: bool = False
+) -> TeamsResult:
+    """Write another document in the place of the present one; with `dry_run`, only show what it changes.
+
+    `version`: that of the document that it was made from, "" for any. Raises Misuse (412) for another.
+    A document with problems changes nothing.
+    """
+    source = Source(text, _FILE)
+    document, problems = read_through(source, Limits(max_bytes=MAX_BYTES))
+    stored = await ports.teams.get()
+    before = stored.teams if stored is not None else _NO_TEAMS
+    if document is None or problems:
+        return TeamsResult(before, problems=source.locate(problems))
+    after, problems = read_teams(document, ports.engines.clusters.keys())
+    if after is None:
+        return TeamsResult(before, problems=source.locate(problems))
+    _check_version(before, version)
+    result = TeamsResult(after, tuple(changes(before, after)))
+    if not dry_run and result.changes:
+        await _write(ports, after, stored)
+        log.warning("teams are changed by %s: %s", by, "; ".join(result.changes))
+    return result
+
+
+def _check_version(before: Teams, version: str) -> None:
+    if version and version != version_of(before):
+        raise _changed()
+
+
+async def _write(ports: Ports, after: Teams, stored: StoredTeams | None) -> None:
+    if await ports.teams.put(after, stored.etag if stored is not None else "") is None:
+        raise _changed()
+    forget_teams(ports)
+
+
+def _changed() -> Misuse:
+    return Misuse(
+        "the teams have changed since this document was made",
+        status=412,
+        remedy="get them again (`slipway teams show`), and repeat the change",
+    )

@@ -1,0 +1,59 @@
+"""The commands about teams: show, apply."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from slipway.client.service import Service
+from slipway.commands.jobs import asking, show
+from slipway.failure import Failure
+from slipway.screen import put, put_json, table
+
+
+def show_teams(url: str, key: str, *, as_json: bool = False) -> int:
+    """Print a table of the teams, or the document as JSON."""
+
+    async def ask(api: Service) -> int:
+        show((await api.teams())["document"], rows, as_json=as_json)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def apply_teams(file: Path, url: str, key: str, *, dry_run: bool = False, as_json: bool = False) -> int:
+    """Write the document of a file in the place of the present one, unless that changes meanwhile."""
+    try:
+        text = file.read_bytes()
+    except OSError as error:
+        raise Failure(f"{file}: {error.strerror or error}") from None
+
+    async def ask(api: Service) -> int:
+        version = str((await api.teams())["version"])
+        result = await api.put_teams(text, version, dry_run=dry_run, file=str(file))
+        if as_json:
+            put_json(result)
+            return 0
+        put(*(result["changes"] or ["nothing changes"]))
+        if dry_run and result["changes"]:
+            put("nothing was written; run it again without --dry-run")
+        return 0
+
+    return asking(ask, url, key)
+
+
+def rows(document: Mapping[str, Any]) -> list[str]:
+    """The lines of a table of teams."""
+    teams: Mapping[str, Mapping[str, Any]] = document.get("teams", {})
+    if not teams:
+        return ["there are no teams: every caller sees what they asked for"]
+    default = document.get("default")
+    lines = [
+        (
+            f"{name} (default)" if name == default else name,
+            str(len(team.get("members", ()))),
+            ", ".join(team["clusters"]) or "none" if "clusters" in team else "all",
+            ", ".join(team.get("folders", ())),
+        )
+        for name, team in teams.items()
+    ]
+    return table([("team", "members", "clusters", "folders"), *lines])

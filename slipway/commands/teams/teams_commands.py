@@ -1,0 +1,39 @@
+"""`slipway teams …`: the words of its commands; what they do is imported when they are called."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from slipway.help_groups import teaching
+from slipway.options import LOCAL, Json, Key, Url
+
+app = typer.Typer(
+    name="teams",
+    help="Show who shares the clusters of a deployment, and change it.",
+    no_args_is_help=True,
+    cls=teaching("show"),
+)
+
+
+@app.command()
+def show(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Show the teams; with --json, the document that `apply` takes."""
+    raise typer.Exit(_does().show_teams(url, key, as_json=as_json))
+
+
+@app.command(short_help="Replace the teams by those of a file.")
+def apply(
+    file: Annotated[Path, typer.Argument(help="the document of all teams")],
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would change")] = False,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
+    """Replace the teams by those of a file, and show what that changes; with problems it changes nothing."""
+    raise typer.Exit(_does().apply_teams(file, url, key, dry_run=dry_run, as_json=as_json))
+
+
+def _does() -> Any:
+    return import_module("slipway.commands.teams.teams")

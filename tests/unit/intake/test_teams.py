@@ -1,0 +1,169 @@
+"""The team of a request at each door, what it may use, and what of that a job keeps."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
+from shared.core.job import Job, JobState
+from shared.core.job_sweeps.record import JobSweep
+from shared.core.teams.document import Teams
+from shared.intake.drops.drop import look_at_folder
+from shared.intake.message import read_request
+from shared.intake.request_door import request_arrived, request_explained, sweep_requested
+from shared.intake.rerun import rerun
+from shared.intake.teams import current_teams, forget_teams, with_teams
+from shared.operate.listing import jobs
+from tests.unit.world import World, job_json
+
+VISION = {
+    "members": [{"user": "ann"}, {"user": "bob", "manager": True}],
+    "clusters": ["dev"],
+    "folders": ["vision"],
+}
+ANN, BOB, EVE = (Caller(name, frozenset({SUBMIT})) for name in ("ann", "bob", "eve"))
+
+
+async def share(world: World, **document: Any) -> None:
+    stored = await world.ports.teams.get()
+    teams = Teams.model_validate({"teams": {"vision": VISION, "idle": {"clusters": []}}, **document})
+    assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
+    forget_teams(world.ports)
+
+
+async def ask(world: World, who: Caller, **members: Any) -> Job:
+    request = read_request(json.dumps({"spec": job_json(), **members}).encode(), world.ports.policy.limits)
+    who = await with_teams(world.ports, who)
+    key = world.ports.token()
+    return (await request_arrived(world.ports, request, door="http", source=who.source, key=key, who=who)).job
+
+
+def errors(job: Job) -> list[tuple[str, str]]:
+    return [(one["code"], one["pointer"]) for one in job.problems if one["severity"] == "error"]
+
+
+async def test_without_teams_a_job_has_none_and_a_name_of_one_is_refused(world: World) -> None:
+    assert (await ask(world, ANN)).team == ""
+    assert errors(await ask(world, ANN, team="vision")) == [("SW113", "/team")]
+
+
+async def test_a_callers_job_is_their_teams(world: World) -> None:
+    await share(world)
+
+    job = await ask(world, ANN)
+
+    assert (job.team, job.state) == ("vision", JobState.QUEUED)
+    assert errors(await ask(world, ANN, team="idle")) == [("SW113", "/team")]
+    assert errors(await ask(world, EVE)) == [("SW113", "")]
+
+
+async def test_a_team_uses_its_own_clusters_only(world: World) -> None:
+    await share(world)
+
+    refused = await ask(world, KEY_HOLDER, team="idle")
+    assert (refused.state, errors(refused)) == (JobState.REJECTED, [("SW113", "/spec/properties/cluster")])
+    assert errors(await ask(world, KEY_HOLDER, team="idle", cluster="dev")) == [("SW113", "/cluster")]
+    assert (await ask(world, KEY_HOLDER, team="vision")).team == "vision"
+
+
+async def test_a_message_may_name_any_team_and_has_the_default_else(world: World) -> None:
+    await share(world, default="vision")
+
+    assert (await world.message({"spec": job_json()}, "m1")).job.team == "vision"
+    named = (await world.message({"spec": job_json(), "team": "idle"}, "m2")).job
+    assert errors(named) == [("SW113", "/spec/properties/cluster")]
+
+
+async def test_a_drop_is_the_team_s_of_its_folder(world: World) -> None:
+    await share(world)
+    for folder in ("vision/a/", "other/"):
+        world.drops.upload(f"{folder}job.json", json.dumps(job_json()).encode())
+    world.drops.upload("other/slipway.json", b'{"team": "vision"}')
+    world.pass_time(60)
+
+    (own,) = (await look_at_folder(world.ports, "vision/a/")).accepted
+    (claimed,) = (await look_at_folder(world.ports, "other/")).accepted
+
+    assert own.job.team == "vision"
+    assert (claimed.job.state, errors(claimed.job)) == (JobState.REJECTED, [("SW113", "/team")])
+
+
+async def test_members_list_the_jobs_of_their_team_and_others_none(world: World) -> None:
+    await share(world, default=None)
+    job = await ask(world, ANN)
+    await world.message({"spec": job_json()}, "m1")
+
+    async def listed(who: Caller, **conditions: str) -> list[str]:
+        page = await jobs(world.ports, conditions, await with_teams(world.ports, who))
+        return [one.id for one in page.jobs]
+
+    assert await listed(ANN) == await listed(BOB) == [job.id]
+    assert await listed(BOB, team="vision") == await listed(BOB, owner="ann") == [job.id]
+    assert await listed(EVE) == await listed(EVE, owner="ann") == []
+    assert await listed(KEY_HOLDER, team="vision") == [job.id]
+    assert await listed(KEY_HOLDER, team="idle") == []
+
+
+async def test_every_job_of_a_sweep_is_the_teams(world: World) -> None:
+    await share(world)
+    who = await with_teams(world.ports, ANN)
+    body = {"sweep": {"lr": [1, 2]}, "spec": job_json()}
+    request = read_request(json.dumps(body).encode(), world.ports.policy.limits)
+    result = await sweep_requested(
+        world.ports, request, door="http", source=who.source, key="k", name="", who=who
+    )
+
+    sweep: JobSweep = result.accepted
+    assert sweep.team == "vision"
+    assert [(await world.job(sweep.job_id(n))).team for n in (0, 1)] == ["vision", "vision"]
+
+
+async def test_a_rerun_keeps_the_team_while_its_caller_is_in_it(world: World) -> None:
+    await share(world, default=None)
+    job = await ask(world, ANN)
+    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
+    await world.sweep()
+    receipt = world.receipt(job)
+
+    async def again(who: Caller) -> Job:
+        who = await with_teams(world.ports, who)
+        key = world.ports.token()
+        return (await rerun(world.ports, job.id, receipt, who=who, key=key)).job
+
+    assert (await again(BOB)).team == "vision"
+    assert (await again(KEY_HOLDER)).team == "vision"
+    await share(world, teams={"other": {"members": [{"user": "ann"}]}})
+    assert (await again(ANN)).team == "other"
+
+
+async def test_explain_names_the_problem_and_does_nothing(world: World) -> None:
+    await share(world)
+    who = await with_teams(world.ports, EVE)
+    request = read_request(json.dumps({"spec": job_json()}).encode(), world.ports.policy.limits)
+
+    body = await request_explained(world.ports, request, source=who.source, key=None, who=who)
+
+    assert body["verdict"] == "rejected"
+    assert [one["code"] for one in body["problems"] if one["severity"] == "error"] == ["SW113"]
+
+
+async def test_the_document_is_asked_for_once_in_fifteen_seconds(world: World) -> None:
+    await share(world)
+    reads = 0
+    get = world.ports.teams.get
+
+    class Counting:
+        async def get(self) -> Any:
+            nonlocal reads
+            reads += 1
+            return await get()
+
+        put = world.ports.teams.put
+
+    world.use(teams=Counting())
+    for _ in range(20):
+        await current_teams(world.ports)
+        world.pass_time(1)
+
+    assert reads == 2
