@@ -17,18 +17,17 @@ from shared.jobspec.envelope import (
     sound_members,
 )
 from shared.jobspec.format.complete import Defaults, complete
-from shared.jobspec.format.credentials import accounts_without_credentials, with_credentials
+from shared.jobspec.format.credentials import with_credentials
 from shared.jobspec.format.duration import iso_duration, parse_duration, wall_clock
 from shared.jobspec.format.limits import Limits
-from shared.jobspec.format.models import JobProperties, JobSpec
-from shared.jobspec.format.scripts import DROP_MOUNT, script_pattern, scripts_wanted
-from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets, secret_pointers
+from shared.jobspec.format.models import JobSpec
+from shared.jobspec.format.scripts import script_pattern, scripts_wanted
+from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
 from shared.jobspec.hidden.embedded import SEALED
 from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
-from shared.jobspec.problems.codes import CODES, Code, problem
-from shared.jobspec.problems.fix import Edit, Fix, applied
+from shared.jobspec.problems.codes import CODES, problem
+from shared.jobspec.problems.fix import applied
 from shared.jobspec.problems.problem import (
-    Place,
     Problem,
     Severity,
     has_errors,
@@ -39,35 +38,27 @@ from shared.jobspec.problems.problem import (
 from shared.jobspec.reader.reading import read, read_through
 from shared.jobspec.reader.repair import mended
 from shared.jobspec.reader.source import Source
-from shared.jobspec.resources import RESOURCES, SHARE, Resources, mebibytes, read_resources
+from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
 from shared.jobspec.text.tree import JsonObject
 
 __all__ = [
     "CODES",
-    "DROP_MOUNT",
     "RESOURCES",
     "SEALED",
     "SHARE",
     "TERMINAL_EVENTS",
-    "Code",
     "Defaults",
-    "Edit",
     "Envelope",
     "Facts",
-    "Fix",
-    "JobProperties",
     "JobSpec",
     "JsonObject",
     "Limits",
-    "Place",
     "Problem",
     "RequestedReceiver",
-    "Resources",
     "Retry",
     "Severity",
     "Source",
     "Value",
-    "accounts_without_credentials",
     "applied",
     "combinations",
     "complete",
@@ -92,7 +83,6 @@ __all__ = [
     "script_pattern",
     "scripts_wanted",
     "seal_secrets",
-    "secret_pointers",
     "shaped",
     "sound_members",
     "text_of",

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from shared.core.notify import waits
 from shared.setting import LARGEST, LONGEST_DAYS, Bounds, Setting
 
 _ONE_AT_LEAST = Bounds(1, LARGEST)
@@ -95,7 +94,7 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_WEBHOOK_SCHEDULE": Setting(
         "webhooks",
         "durations",
-        waits.USUAL,
+        "5s,5m,30m,2h,5h,10h,14h,20h,24h",  # as in `Schedule`
         "waits between the tries of an event, comma separated (s, m, h or d); the first try is made at once "
         "([the schedule](webhooks.md#the-schedule))",
     ),

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 
-from shared.core.job import Job, JobState, Reason
+from shared.core.job import Job
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.key import SigningKey
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.slurmctld import OURS, Slurmctld, attempts_of
+from tests.crash.invariants.ran_jobs import wrongly_run
+from tests.crash.slurmctld import OURS, Slurmctld
 from tests.crash.slurmrestd import OLD, Slurmrestd, Wire
 from tests.crash.stories import Story
 
@@ -64,24 +64,9 @@ class SlurmRun(Run):
 
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
         """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
-        model = self.server.model
-        result = list(model.violations)
-        ends = Counter(map(attempts_of, model.finished))
-        result += [f"{name} ran {n} times to its end" for name, n in ends.items() if n > 1]
-        result += [f"{name} is left on the nodes" for name in model.alive.values()]
-        if started is not None and len(set(model.began)) > started:
-            result.append(f"{sorted(set(model.began))} began, expected {started} attempts")
-        invalid = [job.id for job in jobs if job.reason is Reason.INVALID]
-        if len(invalid) > self.rejects:
-            result.append(f"{invalid} are rejected, expected {self.rejects}")
-        for job in jobs:
-            ran = job.target is not None and attempts_of(job.target.name) in ends
-            if ran is not (job.state is JobState.SUCCEEDED):
-                result.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
-            expected = self.cancels or job.reason in (Reason.DEPENDENCY, Reason.INVALID)
-            if job.state is not JobState.SUCCEEDED and not expected:
-                result.append(f"{job.id} is {job.state}: {job.message}")
-        return result
+        return wrongly_run(
+            self.server.model, jobs, started=started, rejects=self.rejects, cancels=self.cancels
+        )
 
 
 async def play(

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from shared.engines.launch.plan import PLAN, SUBMISSION
+from tests.crash.invariants.ran_jobs import attempts_of
 
 #: The user of the cluster in these tests; jobs of any other do what they like, and write no claim.
 OURS = "u"
@@ -193,11 +194,6 @@ class Slurmctld:
         job.state, job.ended, job.held = state, self.clock(), False
         if running is not None and state == "COMPLETED":
             self._finish(job.name)
-
-
-def attempts_of(name: str) -> str:
-    """What all attempts of a job have of their names."""
-    return name.rpartition("-")[0]
 
 
 def shown(job: Job, *, old: bool) -> dict[str, Any]:

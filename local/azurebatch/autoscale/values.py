@@ -39,8 +39,6 @@ INTERVALS = {
     "TimeInterval_Year": Interval(31536000.0),
 }
 OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
-#: What a formula may set.
-TARGETS = ("$TargetDedicatedNodes", "$TargetLowPriorityNodes", "$TargetDedicated", "$NodeDeallocationOption")
 Value = Any
 
 

@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass
 from datetime import timedelta
 
-from shared.core.notify.waits import LONGEST, MOST, SHORTEST, USUAL
+from shared.core.notify.waits import LONGEST, MOST, SHORTEST
 from shared.core.pacing.backoff import LONGEST_RETRY_AFTER, check_jitter
 
 _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)
@@ -36,7 +36,8 @@ class Schedule:
     """
 
     #: Seconds before the second, the third … try. The first is made at once, so tries = waits + 1.
-    waits: tuple[float, ...] = durations(USUAL)
+    #: The default is that of the setting, the example schedule of Standard Webhooks 1.0.0.
+    waits: tuple[float, ...] = durations("5s,5m,30m,2h,5h,10h,14h,20h,24h")
     #: Each wait varies by this share to both sides, so that receivers are not met by all senders at once.
     spread: float = 0.2
 

@@ -27,12 +27,6 @@ def with_credentials(document: JsonObject, keys: Mapping[str, str], suffix: str 
     return whole
 
 
-def accounts_without_credentials(document: JsonObject) -> tuple[str, ...]:
-    """The storage accounts whose keys `with_credentials` is asked for, sorted."""
-    names = {mount.member("accountName").text for mount in _without_credentials(document)}
-    return tuple(sorted(name for name in names if name))
-
-
 def has_no_credentials(mount: Node) -> bool:
     """Whether the mount leaves its credentials to the deployment."""
     written = mount.member("credentials").value

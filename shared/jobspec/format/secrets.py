@@ -54,11 +54,6 @@ class _SecretSlot(NamedTuple):
     secret: bool
 
 
-def secret_pointers(document: Any) -> tuple[str, ...]:
-    """Where a person sent secret values, in document order; also under misspelt names."""
-    return tuple(slot.pointer for slot in _secret_slots(document))
-
-
 def redact(document: Any) -> Any:
     """A copy that may be shown: every secret value is masked. Takes any JSON, valid or not."""
     whole = [copied(document)]
@@ -114,7 +109,10 @@ def _any_secret(document: JsonObject) -> bool:
     secrets = words(document)
     text = "\n".join(secrets.texts)
     named = any(_holds_secret(name, below=False) for name in secrets.names)
-    return named or any_looks_secret("\n".join((text, *secrets.names))) or bool(ranges_to_seal(text))
+    before = any(is_secret_item(one, "x") for one in secrets.texts)  # the item after it would be one
+    return (
+        named or before or any_looks_secret("\n".join((text, *secrets.names))) or bool(ranges_to_seal(text))
+    )
 
 
 def _with_changes(document: JsonObject, change: Callable[[_SecretSlot, str], str]) -> JsonObject:
@@ -165,13 +163,6 @@ def names_secret_variable(member: str, text: object) -> bool:
 def is_value(member: str) -> bool:
     """Whether it is the value beside the name of a variable."""
     return member in _VALUES
-
-
-def _secret_slots(document: Any) -> Iterator[_SecretSlot]:
-    for slot in _leaves([document]):
-        value = slot.parent[slot.key]
-        if slot.secret and value is not None and not isinstance(value, bool):
-            yield slot
 
 
 def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:

@@ -17,7 +17,8 @@ from typing import Any
 from local.azurebatch.autoscale.formula import read
 from local.azurebatch.autoscale.values import Samples, World
 from shared.engines.launch.plan import PLAN
-from tests.crash.slurmctld import Claim, attempts_of
+from tests.crash.invariants.ran_jobs import attempts_of
+from tests.crash.slurmctld import Claim
 from tests.unit.engines.batch.account import Reply, Request, error
 from tests.unit.engines.batch.service import Service
 

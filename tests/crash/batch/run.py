@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from shared.core.job import Job, JobState, Reason
+from shared.core.job import Job
 from shared.engines.batch.attempts import FORGET
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
@@ -14,7 +13,7 @@ from tests.crash.batch.nodes import Azure
 from tests.crash.batch.wire import BatchWire, Wire
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.slurmctld import attempts_of
+from tests.crash.invariants.ran_jobs import wrongly_run
 from tests.crash.stories import Story
 from tests.unit.engines.batch.service import KEY
 
@@ -46,23 +45,9 @@ class BatchRun(Run):
 
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
         """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
-        model = self.wire.model
-        result = list(model.violations)
-        ends = Counter(map(attempts_of, model.finished))
-        result += [f"{name} ran {n} times to its end" for name, n in ends.items() if n > 1]
-        result += [f"{name} is left on the nodes" for name in model.alive.values()]
-        if started is not None and len(set(model.began)) > started:
-            result.append(f"{sorted(set(model.began))} began, expected {started} attempts")
-        invalid = [job.id for job in jobs if job.reason is Reason.INVALID]
-        if len(invalid) > self.rejects:
-            result.append(f"{invalid} are rejected, expected {self.rejects}")
-        for job in jobs:
-            ran = job.target is not None and attempts_of(job.target.name) in ends
-            if ran is not (job.state is JobState.SUCCEEDED):
-                result.append(f"{job.id} is {job.state}, and {'ran' if ran else 'never ran'} to its end")
-            expected = self.cancels or job.reason in (Reason.DEPENDENCY, Reason.INVALID)
-            if job.state is not JobState.SUCCEEDED and not expected:
-                result.append(f"{job.id} is {job.state}: {job.message}")
+        result = wrongly_run(
+            self.wire.model, jobs, started=started, rejects=self.rejects, cancels=self.cancels
+        )
         return result + self._remains()
 
     def _remains(self) -> list[str]:

@@ -5,23 +5,16 @@ Shared Key: learn.microsoft.com/rest/api/storageservices/authorize-with-shared-k
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import hmac
-import logging
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from shared.core.errors import Unavailable
+from shared.core.errors import Misconfigured, Unavailable
+from shared.login import Login
 
-log = logging.getLogger(__name__)
-
-#: A token is asked for anew when it is this close to its end, in seconds.
-_MARGIN = 300
-#: Seconds until that is tried again while the old one is still valid.
-_PAUSE = 20
 _SCOPE = "https://storage.azure.com/.default"
 
 
@@ -85,54 +78,19 @@ _SIGNED = (
 )
 
 
-class Identity:
-    """A managed identity, or another credential of azure-identity; its token is kept while it is valid."""
+class Identity(Login):
+    """A managed identity, or another credential of azure-identity."""
 
     def __init__(
         self, client_id: str, credential: Any = None, clock: Callable[[], float] = time.time
     ) -> None:
-        self._client_id = client_id
-        self._credential = credential
-        self._clock = clock
-        self._token = ""
-        self._until = self._renew_at = 0.0
-        self._asking = asyncio.Lock()
+        super().__init__("storage", _SCOPE, client_id, credential, clock)
 
     async def authorization(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], *, table: bool
     ) -> str:
         """A bearer token. Raises Unavailable when there is none."""
-        async with self._asking:
-            if self._clock() >= self._renew_at:
-                await self._renew()
-        return f"Bearer {self._token}"
-
-    async def _renew(self) -> None:
-        from azure.core.exceptions import AzureError
-
         try:
-            token = await self.credential().get_token(_SCOPE)
-        except AzureError as error:
-            if self._clock() < self._until:
-                log.warning("the token for storage cannot be renewed yet: %s", type(error).__name__)
-                self._renew_at = min(self._clock() + _PAUSE, self._until)
-                return
-            why = "no login to storage was found: run `az login`, or set AZURE_CLIENT_ID for an identity"
-            raise Unavailable(f"{why} ({type(error).__name__})") from error
-        self._token, self._until = token.token, float(token.expires_on)
-        self._renew_at = self._until - _MARGIN
-
-    def credential(self) -> Any:
-        """The credential, made at first use."""
-        if self._credential is None:
-            from azure.identity.aio import DefaultAzureCredential
-
-            # A user-assigned identity must be named, or the system-assigned one is tried and fails.
-            self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
-        return self._credential
-
-    async def close(self) -> None:
-        """Close the connections of the credential."""
-        if self._credential is not None:
-            await self._credential.close()
-            self._credential = None
+            return f"Bearer {await self.token()}"
+        except Misconfigured as error:
+            raise Unavailable(str(error)) from error

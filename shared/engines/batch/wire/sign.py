@@ -12,7 +12,7 @@ from email.utils import formatdate
 from typing import Any, Protocol
 
 from shared.core.errors import Misconfigured
-from shared.engines.login import Login
+from shared.login import Login
 
 #: The headers of the text to sign, in the service's order; an absent one is an empty line.
 _SIGNED = (

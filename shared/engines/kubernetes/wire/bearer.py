@@ -11,7 +11,7 @@ from typing import Any, Protocol
 
 from shared.core.errors import Misconfigured
 from shared.engines.kubernetes.wire.access import Access
-from shared.engines.login import Login
+from shared.login import Login
 
 #: The application of all AKS clusters with Entra log-in.
 _AKS = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"

@@ -39,6 +39,15 @@ class Login:
                 await self._renew()
         return self._token
 
+    def credential(self) -> Any:
+        """The credential, made at first use."""
+        if self._credential is None:
+            from azure.identity.aio import DefaultAzureCredential
+
+            # A user-assigned identity must be named, or the system-assigned one is tried and fails.
+            self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
+        return self._credential
+
     async def close(self) -> None:
         """Close the connections of the credential."""
         if self._credential is not None:
@@ -49,7 +58,7 @@ class Login:
         from azure.core.exceptions import AzureError
 
         try:
-            token = await self._opened().get_token(self._scope)
+            token = await self.credential().get_token(self._scope)
         except AzureError as error:
             if self._clock() < self._until:
                 log.warning("the token for %s cannot be renewed yet: %s", self._service, type(error).__name__)
@@ -60,11 +69,3 @@ class Login:
             raise Misconfigured(why) from None
         self._token, self._until = token.token, float(token.expires_on)
         self._renew_at = self._until - _MARGIN
-
-    def _opened(self) -> Any:
-        if self._credential is None:
-            from azure.identity.aio import DefaultAzureCredential
-
-            # A user-assigned identity must be named, or the system-assigned one is tried and fails.
-            self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
-        return self._credential
