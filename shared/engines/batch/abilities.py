@@ -13,9 +13,9 @@ ABILITIES: Mapping[str, Ability] = {
     "mpi": Ability("yes", "by mpirun on the nodes"),
     "containers": Ability("configured", "Docker on the nodes (`container`)"),
     "registries": Ability("configured", "by its user name and password, with the same setting"),
-    "shares": Ability("configured", "a table of what the pool mounts (`mounts`)"),
-    "servers": Ability("configured", "the same table"),
-    "commands": Ability("no"),
+    "shares": Ability("yes", "by the nodes, or a table of what the pool mounts (`mounts`)"),
+    "servers": Ability("configured", "the same table, also as `nfs://HOST/EXPORT`"),
+    "commands": Ability("yes", "where SLIPWAY_UNMANAGED_MOUNTS allows them"),
     "preparation": Ability("yes"),
     "secrets": Ability("yes", "in the environment of the task, which readers of the Batch account see"),
     "vault": Ability("no"),
@@ -37,7 +37,6 @@ def abilities_of(cluster: BatchCluster) -> Mapping[str, Ability]:
     servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
     abilities = {
         **dict.fromkeys(("containers", "registries"), bool(cluster.container)),
-        "shares": len(servers) < len(cluster.mounts),
         "servers": bool(servers),
         "logs": bool(cluster.blobs)
         or any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),

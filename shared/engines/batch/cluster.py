@@ -20,7 +20,11 @@ from shared.jobspec import parse_duration
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 #: Ids of pools and jobs; those of jobs end with our word for a priority.
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
+#: Where nodes mount a file server for each job that names it.
+_SERVER = re.compile(r"nfs://[A-Za-z0-9.-]+/[A-Za-z0-9_./-]+", re.ASCII)
 _LONGEST_NAME = 57
+#: What accounts end with in other clouds than the usual one.
+_CLOUDS = ("chinacloudapi.cn", "usgovcloudapi.net")
 #: schedulingPriority → the priority of the Batch job that its tasks go to.
 PRIORITIES: Mapping[str, int] = {"low": -500, "normal": 0, "high": 500}
 
@@ -85,6 +89,12 @@ class BatchCluster:
         """Whether the container is one of an emulator, which takes signatures and no identities."""
         return urlsplit(self.blobs).hostname in _LOOPBACK
 
+    @property
+    def suffix(self) -> str:
+        """What follows ACCOUNT.blob. in its cloud."""
+        host = urlsplit(self.url).hostname or ""
+        return next((f"core.{end}" for end in _CLOUDS if host.endswith(f".{end}")), "core.windows.net")
+
     def files(self, target: Target) -> str:
         """What the names of an attempt's files in the container begin with."""
         return f"{self.name}/files/{target.experiment}/{target.name}"
@@ -142,7 +152,7 @@ def _check(cluster: BatchCluster, place: str) -> None:
         cluster.shared or "/",
         cluster.mount_root,
         cluster.temporary,
-        *cluster.mounts.values(),
+        *(path for path in cluster.mounts.values() if not _SERVER.fullmatch(path)),
         *cluster.reads,
     ]
     paths += [cluster.ends] if cluster.ends else []

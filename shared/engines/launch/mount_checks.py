@@ -1,4 +1,4 @@
-"""What no cluster can honour whose operator mounts the volumes, and whose nodes have no identity. Pure."""
+"""What a cluster cannot honour of a job's volumes, and of values in a Key Vault. Pure."""
 
 from __future__ import annotations
 
@@ -6,33 +6,56 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from shared.core.refusals import refused
-from shared.engines.launch.mounts import mounted
+from shared.engines.launch.mounts import NFS, mounted
+from shared.engines.launch.volumes import BLOB_OPTIONS, blob_options
 from shared.jobspec import Problem
 
 _MODES = ("fileMode", "directoryMode")
 
 
 def mount_refusals(
-    cluster: str, table: Mapping[str, str], properties: Mapping[str, Any]
+    cluster: str, table: Mapping[str, str], properties: Mapping[str, Any], *, itself: bool = False
 ) -> Iterator[Problem]:
-    """Each volume that the nodes do not have, and each option of a mount; `table` as in `mounted`."""
-    for pointer, _, path in mounted(table, properties):
-        if path is None:
+    """Each volume that the nodes do not have, and each option of a mount; `table` as in `mounted`.
+
+    `itself`: whether the nodes mount what they do not have, with the job's options.
+    """
+    lists = properties.get("mountVolumes") or {}
+    for at, _, path in mounted(table, properties):
+        _, kind, index = at.rsplit("/", 2)
+        entry = lists[kind][int(index)]
+        if path is None and (not itself or kind == "fileServers"):
             text = f"the nodes of {cluster} have no directory for it; an operator adds it to `mounts`"
-            yield _refused(pointer, text, f"use what is mounted there: {', '.join(table) or 'nothing'}")
-    volumes = properties.get("mountVolumes") or {}
-    for name, entries in volumes.items():
-        for index, entry in enumerate(entries or ()):
-            at = f"/mountVolumes/{name}/{index}"
-            if name == "unmanagedFileSystems":
-                yield _refused(at, "mount commands cannot run on the nodes", "use a mounted share")
-            for option in _MODES:
-                if entry.get(option) not in (None, "0777"):
-                    text = "the cluster mounts it, with modes of its own"
-                    yield _refused(f"{at}/{option}", text, "leave it out")
-            if entry.get("mountOptions"):
-                text = "the cluster mounts it, with options of its own"
-                yield _refused(f"{at}/mountOptions", text, "leave it out")
+            yield _refused(at, text, f"use what is mounted there: {', '.join(table) or 'nothing'}")
+        if itself and (path is None or path.startswith(NFS)):
+            yield from _own(at, kind, entry)
+        else:
+            yield from _fixed(at, entry)
+    for number in range(0 if itself else len(lists.get("unmanagedFileSystems") or ())):
+        text = "mount commands cannot run on the nodes"
+        yield _refused(f"/mountVolumes/unmanagedFileSystems/{number}", text, "use a mounted share")
+
+
+def _fixed(at: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
+    """Options of what is mounted before the job comes."""
+    for option in _MODES:
+        if entry.get(option) not in (None, "0777"):
+            yield _refused(f"{at}/{option}", "the cluster mounts it, with modes of its own", "leave it out")
+    if entry.get("mountOptions"):
+        text = "the cluster mounts it, with options of its own"
+        yield _refused(f"{at}/mountOptions", text, "leave it out")
+
+
+def _own(at: str, kind: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
+    """What the nodes cannot do with a volume that they mount for the job."""
+    if (entry.get("credentials") or {}).get("accountKeySecretReference"):
+        text = "the nodes have no identity that may read a Key Vault"
+        remedy = "give accountKey, which is kept sealed, or none: the deployment's, or the pool's identity"
+        yield _refused(f"{at}/credentials/accountKeySecretReference", text, remedy)
+    unknown = blob_options(str(entry.get("mountOptions") or "")).unknown
+    if kind == "azureBlobFileSystems" and unknown:
+        text = f"blobfuse2 is not given {', '.join(unknown)}"
+        yield _refused(f"{at}/mountOptions", text, f"use {', '.join(BLOB_OPTIONS)}")
 
 
 def vault_refusals(properties: Mapping[str, Any]) -> Iterator[Problem]:

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+#: What a file server's place in the table begins with where the nodes mount it for each job.
+NFS = "nfs://"
+
 
 def mounted(table: Mapping[str, str], properties: Mapping[str, Any]) -> Iterator[tuple[str, str, str | None]]:
     """Each volume of a job: pointer below `properties`, mount path, its directory on the nodes if known.
@@ -25,6 +28,12 @@ def mounted(table: Mapping[str, str], properties: Mapping[str, Any]) -> Iterator
         path = mounts.get(_plain(server["fileServer"]["id"]))
         inside = str(server.get("sourceDirectory") or "").strip("/")
         yield at, server["relativeMountPath"], f"{path}/{inside}".rstrip("/") if path else None
+
+
+def linked(table: Mapping[str, str], properties: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
+    """Mount path and directory of each volume that the nodes have."""
+    volumes = mounted(table, properties)
+    return tuple((at, path) for _, at, path in volumes if path is not None and not path.startswith(NFS))
 
 
 def image_of(properties: Mapping[str, Any]) -> str:

@@ -24,7 +24,7 @@ from shared.engines.launch.variables import inputs, outputs, own, secrets, syste
 from shared.jobspec import wall_clock
 
 _PLACES = ("files", "places", "blobs")
-_FILES = (*_PLACES, "processes", "turns", "claim", "ends", "uploads", "run")
+_FILES = (*_PLACES, "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
 #: Variables by which the program gets its orders.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 
@@ -45,6 +45,12 @@ def spreading() -> str:
 def keeping() -> str:
     """The program that brings files of the nodes to a container."""
     return _joined((*_PLACES, "keep"))
+
+
+@cache
+def mounting() -> str:
+    """The program that mounts a job's volumes on its node."""
+    return _joined(("volumes",))
 
 
 @cache
@@ -83,6 +89,8 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "seconds": seconds(properties, site.longest),
         "slots": steps.slots(properties),
         "links": [list(link) for link in site.links],
+        "volumes": [[volume.at, volume.label] for volume in site.volumes],
+        "mounting": steps.mounting(),
         "system": _pairs(system(site)),
         "inputs": _pairs(inputs(properties)),
         "outputs": [list(output) for output in outputs(site, properties)],

@@ -44,7 +44,7 @@ echo "$SLIPWAY_UNTIL" >"$SLIPWAY_TEMP.until" || exit
 for left in "${SLIPWAY_TEMP%/*/*}"/*/*.until; do
   [ -O "$left" ] && [ -f "$left" ] && read -r until <"$left" || continue
   [ "$until" -lt "$SLIPWAY_OVER" ] 2>/dev/null || continue
-  rm -rf -- "${left%.until}" "$left"
+  rm -rf --one-file-system -- "${left%.until}" "$left"
   rmdir -- "${left%/*}" 2>/dev/null
 done
 mkdir -p "$SLIPWAY_WORK" "$AZ_BATCHAI_JOB_MOUNT_ROOT" || exit
@@ -90,8 +90,9 @@ while IFS= read -r own </proc/$$/stat; do
 done
 """
 
-#: Removes a node's directory of a run, its argument, and that of the attempt after the last run.
-CLEANUP = 'rm -rf -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
+#: Removes a node's directory of a run, its argument, and that of the attempt after the last run. It enters
+#: nothing that a job has mounted there.
+CLEANUP = 'rm -rf --one-file-system -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
 #: Runs the program that brings files to a container, with its words as arguments.
 KEEP = 'exec python3 "$AZ_BATCH_TASK_WORKING_DIR/keep.py" "$0" "$@"'

@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
 
+from shared.engines.launch.volumes import Volume
+
 
 @dataclass(frozen=True)
 class Spread:
@@ -67,6 +69,9 @@ class Site:
     gpus: int
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
+    #: what the nodes mount for the job, and the words before `mount` and `unmount` that do it
+    volumes: tuple[Volume, ...] = ()
+    mounter: tuple[str, ...] = ()
     #: directory of the nodes in which a new file is noticed at once; "" for none
     ends: str = ""
     container: Container | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -55,24 +56,41 @@ class Steps:
     def usage(self) -> Step:
         """The step that samples how busy every node is, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
-        if self.nodes > 1:
-            start = (*self._spread(Spread(self.nodes, self.nodes), host=True), *start)
-        return self._step(start, "", ("usage.jsonl", "/dev/null"), service=True)
+        return self._step((*self._everywhere(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
 
     def keeping(self, word: str, *, service: bool = False) -> list[Step]:
         """The step in which every node does its part of bringing files to the container; none without one."""
         if not self.site.keep:
             return []
         start: tuple[str, ...] = ("bash", "-c", KEEP, word)
-        if self.nodes > 1:
-            start = (*self._spread(Spread(self.nodes, self.nodes), host=True), *start)
-        step = self._step(start, "", (_JOURNAL, _JOURNAL), service=service)
+        step = self._step((*self._everywhere(), *start), "", (_JOURNAL, _JOURNAL), service=service)
         return [step | {"literal": {"SLIPWAY_KEEP": self.site.keep}}]
+
+    def mounting(self) -> list[Step]:
+        """The step in which every node mounts the job's volumes, and takes away those of a killed run."""
+        if not self.site.mounter:
+            return []
+        step = self._step(
+            (*self._everywhere(), *self._mounter("mount")), "", ("mounting.txt", "mounting.txt")
+        )
+        return [
+            step | {"literal": {"SLIPWAY_VOLUMES": json.dumps([one.document for one in self.site.volumes])}}
+        ]
+
+    def _mounter(self, word: str) -> tuple[str, ...]:
+        text = f'SLIPWAY_NODE="${self.site.scheduler.node}" exec "$@"'
+        return ("bash", "-c", text, "bash", *self.site.mounter, word, "{SLIPWAY_TEMP}")
+
+    def _everywhere(self) -> tuple[str, ...]:
+        return self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
 
     def removing(self) -> list[list[str]]:
         """The commands that take from the nodes what is in the container."""
-        everywhere = self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
-        return [[*everywhere, "bash", "-c", KEEP, "remove", "{SLIPWAY_KEPT}"]] if self.site.keep else []
+        return (
+            [[*self._everywhere(), "bash", "-c", KEEP, "remove", "{SLIPWAY_REMOVED}"]]
+            if self.site.keep
+            else []
+        )
 
     def ranked(self, command: str, count: int, more: Mapping[str, str]) -> Step:
         """`count` processes, each with its rank and files of its own."""
@@ -117,10 +135,11 @@ class Steps:
 
     def cleanup(self) -> list[list[str]]:
         """The commands that put away the nodes' directories, and the program's own output if it is empty."""
-        everywhere = self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
+        everywhere = self._everywhere()
         end = self.site.container.end if self.site.container else ()
         return [
             *([[*everywhere, *end]] if end else []),
+            *([[*everywhere, *self._mounter("unmount")]] if self.site.mounter else []),
             [*everywhere, "bash", "-c", CLEANUP, "{SLIPWAY_TEMP}"],
             ["find", self.site.output, "-maxdepth", "0", "-empty", "-delete"],
         ]

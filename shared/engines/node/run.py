@@ -21,6 +21,7 @@ from shared.engines.node.blobs import place
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TERMINATED, TIMEOUT, End
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
+from shared.engines.node.mounting import mount
 from shared.engines.node.processes import Failed, run_all, words
 from shared.engines.node.uploads import bring, only_here
 
@@ -42,6 +43,7 @@ class Run:
         self._env: Dict[str, str] = dict(os.environ)
         self._hosts: List[str] = []
         self._directories: Dict[str, str] = {}
+        self._links: List[List[str]] = []
         self._is_signalled = self._is_kept = False
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask)
@@ -80,8 +82,8 @@ class Run:
         self._make_environment()
         self._record(None)
         self._step("setup", NOT_READY, "infrastructure", "A node could not be made ready")
-        for at, to in self._plan["links"]:
-            self._log(f"Mounted {to} at $AZ_BATCHAI_JOB_MOUNT_ROOT/{at}")
+        for at, _, label in self._links:
+            self._log(f"Mounted {label} at $AZ_BATCHAI_JOB_MOUNT_ROOT/{at}")
         if self._plan["preparation"]:
             for host in self._hosts:
                 self._log(f"Executing 'job environment preparation' on {host}", host)
@@ -123,33 +125,27 @@ class Run:
         env["SLIPWAY_WORK"] = env["AZ_BATCHAI_JOB_TEMP"] + "/wd"
         for name, text in self._plan["inputs"]:
             env[name] = expand(text, env)
-        self._mount()
+        self._links = mount(self._plan, env, self._check_outside)
         for name, identity, prefix, rest in self._plan["outputs"]:
             path = Path(env["SLIPWAY_WORK"], expand(prefix, env), expand(rest, env))
             path.mkdir(parents=True, exist_ok=True, mode=PRIVATE if identity == "stdouterr" else 0o777)
             env[name], self._directories[identity] = str(path), self._shared(str(path))
         if "uploads" in self._plan:
-            env["SLIPWAY_KEPT"] = json.dumps(only_here(self._directories, self._plan["uploads"]["shares"]))
+            directories = only_here(self._directories, self._plan["uploads"]["shares"])
+            env["SLIPWAY_KEPT"] = json.dumps(directories)
+            # On a volume they stay.
+            env["SLIPWAY_REMOVED"] = json.dumps(only_here(directories, [to for _, to, _ in self._links]))
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
         Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
         for name, text in self._plan["job"]:
             env[name] = expand(text, env)
         env.update(self._plan["secrets"])
-        env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to in self._plan["links"])
-
-    def _mount(self) -> None:
-        """Show the mounts here before anything is written below them; `setup` does so on all nodes."""
-        Path(self._env["SLIPWAY_TEMP"]).mkdir(parents=True, exist_ok=True, mode=PRIVATE)
-        for at, to in self._plan["links"]:
-            directory = Path(self._env["AZ_BATCHAI_JOB_MOUNT_ROOT"], at)
-            if Path(to).is_dir() and not directory.exists():
-                directory.parent.mkdir(parents=True, exist_ok=True)
-                directory.symlink_to(to)
+        env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to, _ in self._links)
 
     def _shared(self, path: str) -> str:
         """A path as all nodes have it, after the job as well: not by way of the mounts of this run."""
-        for at, to in self._plan["links"]:
+        for at, to, _ in self._links:
             mounted = f"{self._env['AZ_BATCHAI_JOB_MOUNT_ROOT']}/{at}"
             if f"{path}/".startswith(f"{mounted}/"):
                 return str(to) + path[len(mounted) :]

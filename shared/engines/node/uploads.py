@@ -15,8 +15,8 @@ UPLOAD = 3600.0
 
 
 def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
-    """The output directories that are on no file system which nodes share: id → path."""
-    roots = tuple(share.rstrip("/") + "/" for share in shares)
+    """The directories that are on none of the shares: id → path."""
+    roots = tuple(os.path.realpath(share).rstrip("/") + "/" for share in shares)
     paths = {name: os.path.realpath(path) for name, path in directories.items()}
     return {name: path for name, path in paths.items() if not path.startswith(roots)}
 

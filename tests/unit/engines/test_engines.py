@@ -104,7 +104,7 @@ def test_a_cluster_on_azure_batch_answers_by_its_options() -> None:
         ).capabilities("gpu")
         for one in (options, {"scales": False})
     )
-    names = ("shares", "servers", "logs", "elastic", "preemptible")
+    names = ("servers", "logs", "elastic", "preemptible")
 
     assert {full[name].answer for name in names} == {"yes"}
     assert {bare[name].answer for name in names} == {"no"}

@@ -22,7 +22,7 @@ _OF_DOCKER = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG")
 
 def check(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
     """Every problem. What is not named here is honoured: see the table in docs/reference/engines.md."""
-    yield from mount_refusals(cluster.name, cluster.mounts, properties)
+    yield from mount_refusals(cluster.name, cluster.mounts, properties, itself=True)
     yield from _container(cluster, properties)
     yield from _variables(properties)
     yield from vault_refusals(properties)

@@ -23,17 +23,17 @@ ANEW = "<chosen at submission>"
 #: The texts of the programs, packed: the service limits no single value, but the whole request.
 _PROGRAM, _SPREAD = "SLIPWAY_PROGRAM", "SLIPWAY_SPREAD"
 _UNPACK = 'printf %s "${name}" | base64 -d | gzip -d >{file}'
-_KEEPING = "SLIPWAY_KEEPING"
+_KEEPING, _MOUNTING = "SLIPWAY_KEEPING", "SLIPWAY_MOUNTING"
 _ENTER = 'cd "$AZ_BATCH_TASK_WORKING_DIR"'
 _RUN = (
     _UNPACK.format(name=_PROGRAM, file="run.py"),
-    f"unset {_SPREAD} {_PROGRAM} {_KEEPING}",
+    f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {_MOUNTING}",
     # mpirun reaches the other nodes as everything else does: no sshd has to run there.
     'export OMPI_MCA_plm_rsh_agent="python3 $PWD/spread.py rsh"',
     'export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"',
     "exec python3 run.py",
 )
-_AGENT = (f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {launch.PLAN}", "exec python3 spread.py serve")
+_AGENT = (f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {_MOUNTING} {launch.PLAN}", "exec python3 spread.py serve")
 
 
 def queue(cluster: BatchCluster, order: Order) -> str:
@@ -103,7 +103,8 @@ def forgetting(cluster: BatchCluster, name: str, plan: str) -> Submission:
 
 
 def _commands(cluster: BatchCluster, last: tuple[str, ...]) -> str:
-    unpacked = [_UNPACK.format(name=_SPREAD, file="spread.py")]
+    programs = ((_SPREAD, "spread.py"), (_MOUNTING, "volumes.py"))
+    unpacked = [_UNPACK.format(name=name, file=file) for name, file in programs]
     unpacked += [_UNPACK.format(name=_KEEPING, file="keep.py")] if cluster.blobs else []
     return " && ".join((_ENTER, *unpacked, *last))
 
@@ -117,6 +118,7 @@ def _environment(
     environment |= {
         _PROGRAM: _packed(launch.script()),
         _SPREAD: _packed(launch.spreading()),
+        _MOUNTING: _packed(launch.mounting()),
         "SLIPWAY_NODES": str(nodes),
     }
     if cluster.blobs:

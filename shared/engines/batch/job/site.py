@@ -8,11 +8,16 @@ from typing import Any
 from shared.core.engine import Order
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.launch.docker import docker
-from shared.engines.launch.mounts import mounted
+from shared.engines.launch.mounts import linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
+from shared.engines.launch.volumes import volumes
 
 #: The program that starts processes elsewhere (`node/spread.py`), where the task's commands put it.
 SPREAD = "{AZ_BATCH_TASK_WORKING_DIR}/spread.py"
+
+
+#: And the one that mounts a job's volumes (`node/volumes.py`).
+VOLUMES = "{AZ_BATCH_TASK_WORKING_DIR}/volumes.py"
 
 
 def _spread(spread: Spread) -> tuple[str, ...]:
@@ -34,7 +39,8 @@ BATCH = Scheduler(
 def site(cluster: BatchCluster, order: Order, signature: str = "") -> Site:
     """The cluster, for one attempt of a job. `signature`: of the container, at an emulator."""
     target, properties = order.target, order.document["properties"]
-    links = tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None)
+    own = volumes(cluster.mounts, properties, cluster.identity, cluster.suffix)
+    links = linked(cluster.mounts, properties)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
     roots = (*filter(None, (cluster.shared,)), cluster.mount_root, temporary, *(to for _, to in links))
     mounts = (f"{cluster.mount_root.rstrip('/')}/{at}" for at in cluster.mounted)
@@ -49,12 +55,14 @@ def site(cluster: BatchCluster, order: Order, signature: str = "") -> Site:
         path=cluster.path,
         gpus=cluster.gpus,
         links=links,
+        volumes=own,
+        mounter=("python3", VOLUMES),
         ends=cluster.ends,
         container=_container(cluster, target.name, properties, roots),
         longest=cluster.longest,
         place=cluster.place(cluster.layout.attempt(target), signature),
         keep=cluster.place(cluster.files(target), signature),
-        shares=(*cluster.mounts.values(), *mounts) if cluster.blobs else (),
+        shares=(*(to for _, to in links), *mounts) if cluster.blobs else (),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.core.engine import Order
 from shared.core.errors import Misconfigured
-from shared.engines.launch.mounts import image_of, mounted
+from shared.engines.launch.mounts import image_of, linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import gpus, merged
@@ -44,7 +44,7 @@ SLURM = Scheduler(
 def site(cluster: SlurmCluster, order: Order) -> Site:
     """The cluster, for one attempt of a job. Raises Misconfigured if `check` would refuse it now."""
     target, properties = order.target, order.document["properties"]
-    links = tuple((at, to) for _, at, to in mounted(cluster.mounts, properties) if to is not None)
+    links = linked(cluster.mounts, properties)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
     count = gpus(cluster, merged(cluster, order.resources))
     return Site(

@@ -64,11 +64,55 @@ CONTAINER: dict[str, Any] = {
     "customToolkitSettings": None,
     "customMpiSettings": {"commandLine": "python train.py"},
 }
+#: What the nodes mount themselves.
+MOUNTS: dict[str, Any] = {
+    "nodeCount": 2,
+    "stdOutErrPathPrefix": "$AZ_BATCHAI_JOB_MOUNT_ROOT/data/logs",
+    "mountVolumes": {
+        "azureFileShares": [
+            {
+                "accountName": "acct",
+                "azureFileUrl": "https://acct.file.core.windows.net/training/sets/",
+                "relativeMountPath": "data",
+                "credentials": {"accountKey": "canary-share"},
+                "fileMode": "0644",
+                "directoryMode": "0755",
+            }
+        ],
+        "azureBlobFileSystems": [
+            {
+                "accountName": "acct",
+                "containerName": "scripts",
+                "relativeMountPath": "scripts",
+                "credentials": {"accountKey": "canary-container"},
+                "mountOptions": "-o ro -o attr_timeout=240 --file-cache-timeout-in-seconds=60",
+            },
+            {"accountName": "other", "containerName": "models", "relativeMountPath": "in/models"},
+        ],
+        "fileServers": [
+            {
+                "fileServer": {"id": "/subscriptions/s/fileservers/nfs1"},
+                "relativeMountPath": "nfs",
+                "sourceDirectory": "/home",
+                "mountOptions": "-o ro,nolock",
+            }
+        ],
+        "unmanagedFileSystems": [
+            {"mountCommand": "mount -t lustre 10.0.0.4@tcp:/fs", "relativeMountPath": "lustre"}
+        ],
+    },
+}
+SERVERS = replace(
+    CLUSTER,
+    mounts={"/subscriptions/s/fileServers/nfs1": "nfs://10.0.0.5/exports"},
+    identity="11111111-2222-3333-4444-555555555555",
+)
 BOXES = replace(WIDE, container="docker")
 ORDERS: dict[str, tuple[Any, Order]] = {
     "one-node": (CLUSTER, order()),
     "everything": (WIDE, order(**EVERYTHING)),
     "container": (BOXES, order(**CONTAINER)),
+    "mounts": (SERVERS, order(**MOUNTS)),
 }
 
 
@@ -81,7 +125,7 @@ def _golden(cluster: Any, job: Order) -> str:
     task = submission(cluster, job)
     body = json.loads(json.dumps(task.body))
     for setting in body["environmentSettings"]:
-        if setting["name"] in ("SLIPWAY_PROGRAM", "SLIPWAY_SPREAD"):
+        if setting["name"] in ("SLIPWAY_PROGRAM", "SLIPWAY_SPREAD", "SLIPWAY_MOUNTING"):
             setting["value"] = "<the program, packed>"
         if setting["name"] == "SLIPWAY_PLAN":
             setting["value"] = json.loads(setting["value"])

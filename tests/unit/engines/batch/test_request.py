@@ -16,8 +16,19 @@ from shared.engines.launch import plan as launch
 from shared.jobspec import JobSpec
 from tests.unit.engines.batch import swagger
 from tests.unit.engines.batch.service import CLUSTER, KEY, order
-from tests.unit.engines.batch.task_goldens import BOXES, CONTAINER, EVERYTHING, FOLDER, ORDERS, WIDE, goldens
+from tests.unit.engines.batch.task_goldens import (
+    BOXES,
+    CONTAINER,
+    EVERYTHING,
+    FOLDER,
+    MOUNTS,
+    ORDERS,
+    SERVERS,
+    WIDE,
+    goldens,
+)
 
+_CONTAINER = {"accountName": "acct", "containerName": "c", "relativeMountPath": "c"}
 ENGINE = BatchEngine({"gpu": CLUSTER}, {"gpu": KEY})
 
 
@@ -38,6 +49,7 @@ def test_the_programs_travel_packed_and_whole() -> None:
 
     assert unpacked("SLIPWAY_PROGRAM") == launch.script()
     assert unpacked("SLIPWAY_SPREAD") == launch.spreading()
+    assert unpacked("SLIPWAY_MOUNTING") == launch.mounting()
 
 
 def test_every_submission_of_an_attempt_is_the_same_but_for_the_key_of_its_agents() -> None:
@@ -56,6 +68,17 @@ def test_the_plan_is_the_only_place_of_secrets() -> None:
     assert "a $b 'c'" in json.loads(plan)["secrets"].values()
     assert "a $b" not in rest
     assert "canary" not in json.dumps(body), "keys of accounts have no business on the nodes"
+
+
+def test_keys_of_volumes_are_for_the_step_alone_that_mounts_them() -> None:
+    body = submission(*ORDERS["mounts"]).body
+    plan = settings(body)[launch.PLAN]
+    document = json.loads(plan)
+    (mounting,) = document["mounting"]
+
+    assert "canary" not in json.dumps(body).replace(json.dumps(plan), "")
+    assert mounting["literal"].pop("SLIPWAY_VOLUMES").count("canary") == 2
+    assert "canary" not in json.dumps(document)
 
 
 def test_a_registry_s_password_is_for_the_step_alone_that_logs_in() -> None:
@@ -105,12 +128,22 @@ def test_the_environment_that_explain_shows_has_what_the_service_and_the_job_set
             "/secrets/0/valueSecretReference",
         ),
         (
+            {"mountVolumes": {"fileServers": MOUNTS["mountVolumes"]["fileServers"]}},
+            "/mountVolumes/fileServers/0",
+        ),
+        (
+            {"mountVolumes": {"azureBlobFileSystems": [{**_CONTAINER, "mountOptions": "-o ro -o nonempty"}]}},
+            "/mountVolumes/azureBlobFileSystems/0/mountOptions",
+        ),
+        (
             {
                 "mountVolumes": {
-                    "azureBlobFileSystems": [EVERYTHING["mountVolumes"]["azureBlobFileSystems"][0]]
+                    "azureBlobFileSystems": [
+                        {**_CONTAINER, "credentials": {"accountKeySecretReference": {"secretUrl": "x"}}}
+                    ]
                 }
             },
-            "/mountVolumes/azureBlobFileSystems/0",
+            "/mountVolumes/azureBlobFileSystems/0/credentials/accountKeySecretReference",
         ),
         ({"customToolkitSettings": {"commandLine": "x" * 50_000}}, ""),
     ],
@@ -149,9 +182,19 @@ def test_what_a_container_cannot_have_is_named(more: dict[str, Any], pointer: st
     assert (problem.code, problem.pointer) == ("SW109", f"/properties{pointer}")
 
 
+@pytest.mark.parametrize("option", ["fileMode", "directoryMode", "mountOptions"])
+def test_what_the_pool_mounts_has_no_options_of_a_job(option: str) -> None:
+    (share,) = EVERYTHING["mountVolumes"]["azureFileShares"]
+    volumes = {"azureFileShares": [{**share, option: "0700"}]}
+    (problem,) = check(WIDE, order(mountVolumes=volumes).document["properties"])
+
+    assert problem.pointer == f"/properties/mountVolumes/azureFileShares/0/{option}"
+
+
 def test_a_job_with_everything_is_honoured() -> None:
     assert list(check(WIDE, order(**EVERYTHING).document["properties"])) == []
     assert list(check(BOXES, order(**CONTAINER).document["properties"])) == []
+    assert list(check(SERVERS, order(**MOUNTS).document["properties"])) == []
     spec = JobSpec.model_validate(order().document)
     assert ENGINE.check(spec) == ()
 

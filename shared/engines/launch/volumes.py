@@ -1,0 +1,150 @@
+"""The volumes of a job that its nodes mount themselves, as `node/volumes.py` gets them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from shared.engines.launch.mounts import NFS, mounted
+
+_MODE = "0777"
+#: Options of blobfuse, as Batch AI's job files have them → where they are in the configuration of blobfuse2.
+_SECONDS = {
+    "--file-cache-timeout-in-seconds": ("file_cache", "timeout-sec"),
+    "attr_timeout": ("libfuse", "attribute-expiration-sec"),
+    "entry_timeout": ("libfuse", "entry-expiration-sec"),
+    "negative_timeout": ("libfuse", "negative-entry-expiration-sec"),
+}
+_READ_ONLY = frozenset({"ro", "--read-only", "--read-only=true"})
+#: What is so anyway.
+_DEFAULTS = frozenset({"rw", "allow_other", "--allow-other", "--use-https=true", "--use-attr-cache=true"})
+BLOB_OPTIONS = ("-o ro", "-o allow_other", *(f"{'' if o[0] == '-' else '-o '}{o}=SECONDS" for o in _SECONDS))
+_WORD = re.compile(r"[^\s,]+")
+
+_REMEDY = {
+    "share": "check its name, the key of its account, and that the nodes reach port 445",
+    "container": "check its name, and the key of its account",
+    "identity": "check its name, and the role Storage Blob Data Contributor of the pool's identity on it",
+    "server": "check its address and export, and that the pool's network reaches it",
+    "command": "check its mount command",
+}
+
+
+class Volume(NamedTuple):
+    """Its mount path, what people call it, and everything about it, with keys."""
+
+    at: str
+    label: str
+    document: dict[str, Any]
+
+
+def volumes(
+    table: Mapping[str, str],
+    properties: Mapping[str, Any],
+    client: str = "",
+    suffix: str = "core.windows.net",
+) -> tuple[Volume, ...]:
+    """Those that are not in the table, and file servers that are there with their address (`nfs://`).
+
+    `client`: of the nodes' identity, for containers without a key; `suffix`: of storage in the cloud.
+    """
+    return tuple(_volumes(table, properties, client, suffix))
+
+
+def _volumes(
+    table: Mapping[str, str], properties: Mapping[str, Any], client: str, suffix: str
+) -> Iterator[Volume]:
+    lists = properties.get("mountVolumes") or {}
+    for pointer, _, path in mounted(table, properties):
+        _, kind, index = pointer.rsplit("/", 2)
+        entry = lists[kind][int(index)]
+        if kind == "fileServers" and path is not None and path.startswith(NFS):
+            yield _server(entry, path)
+        elif kind == "azureFileShares" and path is None:
+            yield _share(entry)
+        elif kind == "azureBlobFileSystems" and path is None:
+            yield _container(entry, client, suffix)
+    for entry in lists.get("unmanagedFileSystems") or ():
+        at = entry["relativeMountPath"]
+        yield _volume(at, "The unmanaged file system", "command", command=entry["mountCommand"])
+
+
+def _share(entry: Mapping[str, Any]) -> Volume:
+    address = urlsplit(entry["azureFileUrl"])
+    file, folder = entry.get("fileMode") or _MODE, entry.get("directoryMode") or _MODE
+    return _volume(
+        entry["relativeMountPath"],
+        f"The share {entry['azureFileUrl']}",
+        "share",
+        source=f"//{address.hostname}{address.path.rstrip('/')}",
+        account=entry["accountName"],
+        key=_key(entry),
+        options=f"vers=3.1.1,file_mode={file},dir_mode={folder},serverino,mfsymlinks,nosharesock,actimeo=30",
+    )
+
+
+def _container(entry: Mapping[str, Any], client: str, suffix: str) -> Volume:
+    account, name = entry["accountName"], entry["containerName"]
+    key = _key(entry)
+    authentication = {"mode": "key", "account-key": key} if key else {"mode": "msi", "appid": client}
+    sections = blob_options(str(entry.get("mountOptions") or "")).sections
+    config: dict[str, Any] = {
+        "read-only": sections["read-only"],
+        "allow-other": True,
+        "logging": {"type": "syslog", "level": "log_warning"},
+        "components": ["libfuse", "file_cache", "attr_cache", "azstorage"],
+        "libfuse": sections["libfuse"],
+        "file_cache": {"timeout-sec": 120, **sections["file_cache"]},
+        "azstorage": {
+            "type": "block",
+            "account-name": account,
+            "container": name,
+            "endpoint": f"https://{account}.blob.{suffix}",
+            **authentication,
+        },
+    }
+    remedy = _REMEDY["container" if key else "identity"]
+    label = f"The container {account}/{name}"
+    return _volume(entry["relativeMountPath"], label, "container", remedy=remedy, config=config)
+
+
+def _server(entry: Mapping[str, Any], path: str) -> Volume:
+    host, _, export = path[len(NFS) :].partition("/")
+    options = str(entry.get("mountOptions") or "").strip()
+    options = options[2:].strip() if options.startswith("-o") else options
+    label = f"The file server {entry['fileServer']['id'].rpartition('/')[2]}"
+    return _volume(entry["relativeMountPath"], label, "server", source=f"{host}:/{export}", options=options)
+
+
+class BlobOptions(NamedTuple):
+    """Options of blobfuse: as sections of a configuration of blobfuse2, and those that it is not given."""
+
+    sections: dict[str, Any]
+    unknown: list[str]
+
+
+def blob_options(text: str) -> BlobOptions:
+    """The mountOptions of a container."""
+    sections: dict[str, Any] = {"read-only": False, "libfuse": {}, "file_cache": {}}
+    unknown = []
+    for word in _WORD.findall(text):
+        name, _, value = word.partition("=")
+        if name in _SECONDS and value.isdecimal():
+            section, member = _SECONDS[name]
+            sections[section][member] = int(value)
+        elif word in _READ_ONLY:
+            sections["read-only"] = True
+        elif word not in _DEFAULTS and word != "-o":
+            unknown.append(word)
+    return BlobOptions(sections, unknown)
+
+
+def _key(entry: Mapping[str, Any]) -> str:
+    return str((entry.get("credentials") or {}).get("accountKey") or "")
+
+
+def _volume(at: str, label: str, kind: str, *, remedy: str = "", **facts: Any) -> Volume:
+    document = {"at": at, "label": label, "kind": kind, "remedy": remedy or _REMEDY[kind], **facts}
+    return Volume(at, label, document)
