@@ -1,6 +1,7 @@
-"""One suite for the engine port: memory, the emulators of Batch AI and of Azure Batch, and a real Slurm.
+"""One suite for the engine port: memory, emulators of Batch AI and Azure Batch, Slurm, and Kubernetes.
 
-On Azure Batch twice: with a directory that the nodes share, and with a container of blobs instead.
+On Azure Batch twice: with a directory that the nodes share, and with a container of blobs instead. On
+Kubernetes twice: as of 1.36, and as of 1.20, which lacks half of what the engine asks for.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
 from tests.contract.azurebatch import on_batch
 from tests.contract.azurebatch.storage import container
+from tests.contract.kubernetes import on_kubernetes
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
 
@@ -124,17 +126,40 @@ def batch_container(batch_account: on_batch.Account, storage: Azurite) -> on_bat
     return replace(batch_account, blobs=container(storage, f"c{uuid.uuid4().hex}").url)
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def api_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[on_kubernetes.Running]:
+    async with on_kubernetes.running(tmp_path_factory.mktemp("kubernetes")) as running:
+        yield running
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def old_api_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[on_kubernetes.Running]:
+    async with on_kubernetes.running(tmp_path_factory.mktemp("old"), version="v1.20.2") as running:
+        yield running
+
+
+Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | None
+
+
 @pytest.fixture(
-    params=[None, "settings", "slurm_cluster", "batch_account", "batch_container"],
-    ids=["memory", "batchai", "slurm", "batch", "batch-blobs"],
+    params=[
+        None,
+        "settings",
+        "slurm_cluster",
+        "batch_account",
+        "batch_container",
+        "api_server",
+        "old_api_server",
+    ],
+    ids=["memory", "batchai", "slurm", "batch", "batch-blobs", "kubernetes", "kubernetes-1.20"],
 )
-def running(request: pytest.FixtureRequest) -> Settings | Slurm | on_batch.Account | None:
+def running(request: pytest.FixtureRequest) -> Place:
     """What the engine under test talks to; only the parts that are asked for are started."""
     return request.getfixturevalue(request.param) if request.param else None
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def rig(running: Settings | Slurm | on_batch.Account | None) -> AsyncIterator[Rig]:
+async def rig(running: Place) -> AsyncIterator[Rig]:
     if running is None:
         memory = MemoryEngine(own_facts=ClusterFacts(max_nodes=1))
         yield Rig(memory, "id", memory, memory.own_facts)
@@ -148,6 +173,10 @@ async def rig(running: Settings | Slurm | on_batch.Account | None) -> AsyncItera
             on_account, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024)
         )
         await on_account.close()
+    elif isinstance(running, on_kubernetes.Running):
+        on_server = on_kubernetes.engine_on(running)
+        yield Rig(on_server, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1))
+        await on_server.close()
     else:
         workspace = _workspace(running)
         engine = BatchAIEngine(workspace)

@@ -51,6 +51,10 @@ class KubernetesCluster:
     unreachable_seconds: int = 60
     #: schedulingPriority → PriorityClass; with `queue`, WorkloadPriorityClass
     priorities: Mapping[str, str] = field(default_factory=dict)
+    #: whether nodes come when jobs wait for them
+    autoscales: bool = False
+    #: whether its API server takes the token of our Azure identity, as AKS does
+    entra: bool = False
     #: a LocalQueue of Kueue; "" where there is none
     queue: str = ""
     #: names of Secrets of the namespace with log-ins to registries

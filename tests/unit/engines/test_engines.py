@@ -13,6 +13,11 @@ from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.wire.sign import SharedKey
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.engine import KubernetesEngine
+from shared.engines.kubernetes.wire.access import Access
+from shared.engines.kubernetes.wire.bearer import FixedToken
+from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.slurm.cluster import clusters_from
 from shared.engines.slurm.engine import SlurmEngine
 from slipway.engines_page import ENGINES, PAGE, page, table
@@ -25,7 +30,16 @@ AZURE_BATCH = BatchEngine(
     {"gpu": BatchCluster("gpu", "https://a.b.batch.azure.com", "t4", "/shared", max_nodes=4)},
     {"gpu": SharedKey("a", b"k" * 32)},
 )
-BY_NAME: dict[str, Engine] = {"batchai": BATCH_AI, "slurm": SLURM, "batch": AZURE_BATCH}
+KUBERNETES = KubernetesEngine(
+    {"gpu": KubernetesCluster("gpu", shared="/data", volumes={"/data": "pvc:data"}, image="python:3.13")},
+    {"gpu": KubernetesClient(Access("https://x"), FixedToken(""))},
+)
+BY_NAME: dict[str, Engine] = {
+    "batchai": BATCH_AI,
+    "slurm": SLURM,
+    "batch": AZURE_BATCH,
+    "kubernetes": KUBERNETES,
+}
 FIXED = ClusterView("gpu", "x", "steady", 2, {}, 2, 2, "", priority="dedicated")
 ELASTIC = replace(FIXED, minimum=0, priority="lowpriority")
 

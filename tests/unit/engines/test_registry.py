@@ -130,10 +130,10 @@ def test_a_default_cluster_that_the_table_does_not_describe_is_named() -> None:
         ({"a": 1}, "SLIPWAY_CLUSTERS: a must be an object of options"),
         (
             {"a": {"nodes": 1}},
-            "SLIPWAY_CLUSTERS: a: engine is one of batchai, slurm, batch, toy, and is missing",
+            "SLIPWAY_CLUSTERS: a: engine is one of batchai, slurm, batch, kubernetes, toy, and is missing",
         ),
-        ({"a": {"engine": "ray"}}, "a: engine is one of batchai, slurm, batch, toy, not 'ray'"),
-        ({"a": {"engine": ["x"]}}, "a: engine is one of batchai, slurm, batch, toy, not ['x']"),
+        ({"a": {"engine": "ray"}}, "a: engine is one of batchai, slurm, batch, kubernetes, toy, not 'ray'"),
+        ({"a": {"engine": ["x"]}}, "a: engine is one of batchai, slurm, batch, kubernetes, toy, not ['x']"),
         ({"a": {"engine": "slurm", **SLURM, "uri": 1}}, "SLIPWAY_CLUSTERS: a: there is no option 'uri'"),
         ({"a": {"engine": "batchai", "gpus": "x"}}, "SLIPWAY_CLUSTERS: a: gpus has the wrong type"),
         ({"gpu": {"engine": "toy", "nodes": 1}}, "SLIPWAY_CLUSTERS: gpu is a cluster of two engines"),

@@ -36,7 +36,7 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
         "terminationGracePeriodSeconds": _GRACE,
         "automountServiceAccountToken": False,
         "enableServiceLinks": False,
-        "securityContext": _rights(cluster),
+        "securityContext": rights(cluster),
         "tolerations": tolerations(cluster.tolerations, cluster.unreachable_seconds),
         "containers": [_container(cluster, order, nodes)],
         "volumes": [one.volume for one in _volumes(cluster, properties, programs)],
@@ -114,7 +114,8 @@ def _environment(cluster: KubernetesCluster, order: Order, nodes: int) -> list[d
     ]
 
 
-def _rights(cluster: KubernetesCluster) -> dict[str, Any]:
+def rights(cluster: KubernetesCluster) -> dict[str, Any]:
+    """Whom its processes run as."""
     return {
         "runAsUser": cluster.user,
         "runAsGroup": cluster.group,
@@ -135,25 +136,35 @@ def _apart(name: str) -> dict[str, Any]:
     return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """A volume of the pod, and where the container has it."""
 
     volume: dict[str, Any]
     mount: dict[str, Any]
 
 
-def _volumes(cluster: KubernetesCluster, properties: Mapping[str, Any], programs: str) -> Iterator[_Place]:
+def _volumes(cluster: KubernetesCluster, properties: Mapping[str, Any], programs: str) -> Iterator[Place]:
     """Each volume, and where the container has it."""
-    yield _volume("programs", PROGRAMS, {"configMap": {"name": programs}}, is_read_only=True)
+    yield program_files(programs)
     yield _volume("temporary", TEMPORARY, {"emptyDir": {}})
     shm = (properties.get("containerSettings") or {}).get("shmSize")
     if shm:
         memory = {"medium": "Memory", "sizeLimit": str(size(shm))}
         yield _volume("shm", "/dev/shm", {"emptyDir": memory})  # noqa: S108 - of the pod
+    yield from directories(cluster)
+
+
+def directories(cluster: KubernetesCluster) -> Iterator[Place]:
+    """The cluster's own volumes, which every pod has."""
     for number, (path, text) in enumerate(sorted(cluster.volumes.items())):
         yield _volume(f"volume-{number}", path, origin_of(text) or {})
 
 
-def _volume(name: str, path: str, origin: Mapping[str, Any], *, is_read_only: bool = False) -> _Place:
+def program_files(programs: str) -> Place:
+    """The programs, from that ConfigMap."""
+    return _volume("programs", PROGRAMS, {"configMap": {"name": programs}}, is_read_only=True)
+
+
+def _volume(name: str, path: str, origin: Mapping[str, Any], *, is_read_only: bool = False) -> Place:
     mount = {"name": name, "mountPath": path, **({"readOnly": True} if is_read_only else {})}
-    return _Place({"name": name, **origin}, mount)
+    return Place({"name": name, **origin}, mount)

@@ -151,4 +151,9 @@ def _core(cluster: KubernetesCluster, kind: str) -> str:
 
 @cache
 def _texts() -> dict[str, str]:
-    return {"run.py": launch.script(), "spread.py": launch.spreading(), START: SCRIPT}
+    return {
+        "run.py": launch.script(),
+        "spread.py": launch.spreading(),
+        "forget.py": launch.forgetting(),
+        START: SCRIPT,
+    }

@@ -16,6 +16,8 @@ from shared.core.errors import Misconfigured
 
 #: Where a pod finds what its service account has.
 IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+#: The API server, as every pod finds it.
+_SERVER = "https://kubernetes.default.svc"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PRINT = "print one with `kubectl config view --raw --flatten --minify -o json`"
 
@@ -52,6 +54,10 @@ class Access:
         return context
 
 
+#: Of a cluster without a log-in: what is asked of it fails.
+NOWHERE = Access(_SERVER)
+
+
 def from_kubeconfig(document: Any, place: str) -> Access:
     """The current context of a kubeconfig as an object. Raises Misconfigured, which names the place only."""
     if not isinstance(document, dict) or not document.get("current-context"):
@@ -73,18 +79,15 @@ def from_kubeconfig(document: Any, place: str) -> Access:
     )
 
 
-def in_cluster(environment: Mapping[str, str], folder: Path = IN_CLUSTER) -> Access:
-    """What a pod's service account has. Raises Misconfigured outside of a pod."""
-    host, port = environment.get("KUBERNETES_SERVICE_HOST"), environment.get("KUBERNETES_SERVICE_PORT")
-    if not host or not port:
-        raise Misconfigured("this process runs in no pod of Kubernetes: give the cluster a kubeconfig")
+def in_cluster(folder: Path = IN_CLUSTER) -> Access:
+    """What a pod's service account has. Raises Misconfigured outside of a pod, and in one without a token."""
     try:
         authority = (folder / "ca.crt").read_text(encoding="ascii")
     except (OSError, ValueError) as error:
-        text = "the pod has no service account token: set automountServiceAccountToken"
-        raise Misconfigured(f"{text} ({type(error).__name__})") from None
-    shown = f"[{host}]" if ":" in host else host
-    return Access(f"https://{shown}:{port}", authority=authority, token_file=str(folder / "token"))
+        text = "this process runs in no pod of Kubernetes with a service account token"
+        remedy = "give the cluster a kubeconfig, or set automountServiceAccountToken"
+        raise Misconfigured(f"{text}: {remedy} ({type(error).__name__})") from None
+    return Access(_SERVER, authority=authority, token_file=str(folder / "token"))
 
 
 def checked_url(text: str, place: str) -> str:

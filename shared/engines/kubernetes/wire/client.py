@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 #: Seconds that a call may take, and to connect; what a watch may take beyond its own time.
 _PATIENCE, _CONNECT, _SLACK = 30.0, 5.0, 10.0
 #: Entries of a page.
-PAGE = 500
+PAGE = 1000
 _JSON = "application/json"
 #: A body of PATCH: members that are null go, others replace.
 _MERGE = "application/merge-patch+json"

@@ -1,4 +1,4 @@
-"""Objects creation once, also where answers were lost: a token in an annotation says whose a name is."""
+"""Objects are made once, also where answers were lost: a token in an annotation says whose a name is."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SHOWN = 5
 
 
 class Creation(NamedTuple):
-    """An object on the server, and whether this call creation it."""
+    """An object on the server, and whether this call made it."""
 
     object: Mapping[str, Any]
     is_new: bool

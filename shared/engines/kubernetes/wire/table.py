@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.errors import Transient
 
 #: What asks for it; a server that prints no rows sends the objects, which is refused.
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
-#: Column → text.
-Row = Mapping[str, str]
+
+class Row(NamedTuple):
+    """One object: column → text, and its metadata where that was asked for."""
+
+    words: Mapping[str, str]
+    metadata: Mapping[str, Any]
+
+    @property
+    def name(self) -> str:
+        """Its name, which every table has."""
+        return self.words.get("Name", "")
 
 
 def rows_of(page: Mapping[str, Any]) -> Iterator[Row]:
@@ -24,4 +33,5 @@ def rows_of(page: Mapping[str, Any]) -> Iterator[Row]:
         cells = row.get("cells")
         if not isinstance(cells, list) or len(cells) != len(names):
             raise Transient("Kubernetes sent a table that cannot be read")
-        yield dict(zip(names, (str(cell) for cell in cells), strict=True))
+        metadata = (row.get("object") or {}).get("metadata") or {}
+        yield Row(dict(zip(names, map(str, cells), strict=True)), metadata)

@@ -36,6 +36,10 @@ class Version(NamedTuple):
         return self >= (1, 31)
 
 
+#: As which a server counts that was not asked.
+NEWEST = Version(1, 37)
+
+
 def version_of(document: Mapping[str, Any]) -> Version:
     """What GET /version says. Raises Transient for what is none: something else answers there."""
     match = _VERSION.match(str(document.get("gitVersion") or ""))

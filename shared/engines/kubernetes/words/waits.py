@@ -30,7 +30,7 @@ _QUOTA: Mapping[str, tuple[str, bool]] = {
     "Misconfigured": (f"{NEVER}: its queue is not set up", True),
     "Inadmissible": (f"{NEVER}: its queue does not admit it", True),
 }
-_INVALID_IMAGE = "InvalidImageName"
+_INVALID_IMAGE, _GATED = "InvalidImageName", "SchedulingGated"
 
 
 def pods_wait(pods: Objects) -> Why | None:
@@ -47,6 +47,14 @@ def pods_wait(pods: Objects) -> Why | None:
                 never = word == _INVALID_IMAGE
                 return Why(word, _detailed(text, waiting), passes=passes, never=never)
     return None
+
+
+def word_waits(word: str, node: str) -> Why | None:
+    """What a list's word for a pod says, where nothing more was read of it; `node`: its node, "" for none."""
+    if word in _CONTAINERS:
+        text, passes = _CONTAINERS[word]
+        return Why(word, text, passes=passes, never=word == _INVALID_IMAGE)
+    return None if node else _unscheduled({"reason": word if word == _GATED else ""})
 
 
 def queue_waits(workload: Mapping[str, Any] | None, *, is_old: bool) -> Why | None:
@@ -95,7 +103,7 @@ def events_wait(events: Objects) -> Why | None:
 
 def _unscheduled(scheduled: Mapping[str, Any]) -> Why:
     word = str(scheduled.get("reason") or "Unschedulable")
-    if word == "SchedulingGated":
+    if word == _GATED:
         return Why(word, "its pods are held back by a gate", passes=True)
     message = str(scheduled.get("message") or "")
     # An autoscaler may still make such a node: nothing says that it never will.

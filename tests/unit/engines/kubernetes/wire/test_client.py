@@ -9,6 +9,7 @@ import pytest
 
 from shared.core.errors import EngineError, NotFound, Transient
 from shared.engines.kubernetes.wire.errors import Expired
+from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
 from tests.unit.engines.kubernetes.server import Reply, in_turn, server, status
 
@@ -82,11 +83,23 @@ async def test_rows_come_in_pages_without_objects() -> None:
         await client.close()
 
     first, second = running.requests
-    assert [row["Name"] for row in rows] == ["a", "b", "c"]
-    assert rows[0] == {"Name": "a", "Status": "Running", "Completions": "0/1"}
+    assert [row.name for row in rows] == ["a", "b", "c"]
+    assert rows[0] == Row({"Name": "a", "Status": "Running", "Completions": "0/1"}, {})
     assert first.headers["accept"] == "application/json;as=Table;v=v1;g=meta.k8s.io"
-    assert first.query == {"limit": "500", "includeObject": "None", "labelSelector": "x=y"}
+    assert first.query == {"limit": "1000", "includeObject": "None", "labelSelector": "x=y"}
     assert second.query == {**first.query, "continue": "next"}
+
+
+async def test_rows_bring_the_metadata_of_their_objects_where_that_is_asked_for() -> None:
+    row = {"cells": ["a", "Running", "0/1"], "object": {"metadata": {"name": "a", "uid": "u"}}}
+    table = {"kind": "Table", "columnDefinitions": COLUMNS, "metadata": {}, "rows": [row]}
+    async with server(in_turn((200, table))) as running:
+        client = running.client()
+        (only,) = [row async for row in client.rows(JOBS, includeObject="Metadata")]
+        await client.close()
+
+    assert running.requests[0].query["includeObject"] == "Metadata"
+    assert only.metadata == {"name": "a", "uid": "u"}
 
 
 async def test_an_empty_list_has_no_rows() -> None:

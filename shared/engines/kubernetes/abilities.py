@@ -1,0 +1,46 @@
+"""What the Kubernetes engine can do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shared.core.engine import Ability
+from shared.engines.kubernetes.cluster import KubernetesCluster
+
+ABILITIES: Mapping[str, Ability] = {
+    "durable": Ability("yes", "a Job is an object with a name"),
+    "gang": Ability("configured", "Kueue (`queue`): without it ranks may wait for each other for ever"),
+    "mpi": Ability("yes", "by mpirun of the image, over agents in the pods"),
+    "containers": Ability("yes", "with python3 and bash in the image"),
+    "registries": Ability("yes", "by its user name and password"),
+    "shares": Ability("configured", "a table of volumes that pods have (`mounts`)"),
+    "servers": Ability("configured", "the same table"),
+    "commands": Ability("no"),
+    "preparation": Ability("yes"),
+    "secrets": Ability("yes", "as a Secret, which is removed when the job has ended"),
+    "vault": Ability("no"),
+    "priorities": Ability("configured", "a PriorityClass for each (`priorities`)"),
+    "limit": Ability("yes", "by the program in the pods, to the second"),
+    "exit": Ability("yes"),
+    "ended": Ability("yes", "until the Job is deleted"),
+    "bulk": Ability("yes", "rows of two lists, in pages of 1,000"),
+    "logs": Ability("configured", "where the app sees the pods' volume (`reads`)"),
+    "elastic": Ability("configured", "an autoscaler of the cluster (`autoscales`)"),
+    "preemptible": Ability("configured", "a toleration of nodes that may go (`tolerations`)"),
+}
+
+
+def abilities_of(cluster: KubernetesCluster) -> Mapping[str, Ability]:
+    """The abilities of one cluster, by its configuration."""
+    servers = [key for key in cluster.mounts if "/fileservers/" in key.lower()]
+    abilities = {
+        "gang": bool(cluster.queue),
+        "shares": len(servers) < len(cluster.mounts),
+        "servers": bool(servers),
+        "priorities": bool(cluster.priorities),
+        "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
+        "elastic": cluster.autoscales,
+        "preemptible": bool(cluster.tolerations),
+    }
+    answers = {name: Ability("yes" if has else "no", ABILITIES[name].note) for name, has in abilities.items()}
+    return {**ABILITIES, **answers}

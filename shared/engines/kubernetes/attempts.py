@@ -1,0 +1,155 @@
+"""The attempts on one cluster, as Jobs: each made once, also where answers were lost."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+
+from shared.core.engine import ClusterView, Observation, Order
+from shared.core.errors import Misconfigured, NotFound
+from shared.core.job import JobState, Target
+from shared.engines.bulk import each
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.forget import forgetting
+from shared.engines.kubernetes.job.request import belongings, job, programs
+from shared.engines.kubernetes.looks import Looks
+from shared.engines.kubernetes.namespace import Namespace
+from shared.engines.kubernetes.nodes import unseen, view
+from shared.engines.kubernetes.sweep import Sweep
+from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped
+from shared.engines.kubernetes.words.conditions import condition
+from shared.engines.kubernetes.words.observations import was_cancelled
+from shared.engines.records import Records
+
+#: How the Jobs are called that remove what attempts have left, and how many attempts one of them removes.
+FORGET = "slipway-forget-"
+_FORGOTTEN = 500
+#: Words of a Job that is over.
+_END_WORDS = ("Complete", "Failed")
+
+
+class Attempts:
+    """The attempts on one cluster. `clock` gives Unix time."""
+
+    def __init__(
+        self,
+        cluster: KubernetesCluster,
+        client: KubernetesClient,
+        records: Records,
+        clock: Callable[[], float],
+    ) -> None:
+        self._cluster, self._client, self._records, self._clock = cluster, client, records, clock
+        self._namespace = Namespace(cluster, client)
+        self._looks = Looks(cluster, self._namespace, records, clock)
+        self._sweep = Sweep(cluster, self._namespace, self._looks, clock)
+        self._has_programs = False
+
+    async def submit(self, order: Order) -> Observation:
+        """Make its Job, then what the pods of that wait for; a Job of that name with its token is success."""
+        target = order.target
+        request = job(self._cluster, order, await self._namespace.version())
+        await self._make_programs()
+        created = await make(self._client, request.path, request.body)
+        if created.is_new:
+            await self._refuse_dropped(created, target)
+        elif was_cancelled(created.object) or _is_over(created.object):
+            return await self._looks.observed(created.object, target)  # nothing of it may begin any more
+        parts = belongings(self._cluster, order, created.object["metadata"]["uid"], uuid.uuid4().hex)
+        for one in await each(parts, lambda part: make(self._client, part.path, part.body)):
+            if one.is_new:
+                refuse_dropped(one, target.name)
+        self._sweep.remember(target)
+        if created.is_new:
+            return Observation(JobState.QUEUED, handle=self._looks.handle(target))
+        return await self._looks.observed(created.object, target)
+
+    async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """All of them by lists; those that changed by looks."""
+        return await self._sweep.status(targets)
+
+    async def at_work(self) -> Mapping[str, str]:
+        """Every Job with a token that has not ended, by a list with metadata."""
+        if (await self._namespace.version()).has_words:
+            rows = await self._namespace.job_rows(with_metadata=True)
+            listed = [(row.name, row.metadata) for row in rows if row.words.get("Status") not in _END_WORDS]
+        else:
+            jobs = await self._namespace.jobs()
+            listed = [(str(one["metadata"]["name"]), one["metadata"]) for one in jobs if not _is_over(one)]
+        tokens = {
+            name: str((metadata.get("annotations") or {}).get(TOKEN) or "") for name, metadata in listed
+        }
+        return {name: token for name, token in tokens.items() if token}
+
+    async def see(self, target: Target) -> Observation:
+        """By questions of its own. Raises NotFound."""
+        observed = await self._looks.observe(target)
+        if observed is None:
+            raise NotFound(
+                f"Kubernetes does not know {target.name} in the namespace {self._cluster.namespace}"
+            )
+        return observed
+
+    async def cancel(self, target: Target) -> None:
+        """Suspend its Job, if it has one that has not ended."""
+        own_job = await self._looks.own(target)
+        if own_job is not None and not _is_over(own_job):
+            now = datetime.fromtimestamp(self._clock(), UTC)
+            await self._namespace.stop(own_job, now.isoformat(timespec="seconds"))
+
+    async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
+        """Delete their Jobs; then a small Job removes their records, as only pods may."""
+        await each(targets, self._delete)
+        remaining = await self._records.remaining(targets)
+        if remaining is None:
+            remaining = list(targets)
+        if not remaining:
+            return frozenset()
+        # Where this app cannot look, one Job is trusted.
+        if await self._clear(remaining[:_FORGOTTEN]):
+            is_visible = await self._records.visible()
+            remaining = remaining if is_visible else remaining[_FORGOTTEN:]
+        return frozenset(one.name for one in remaining)
+
+    async def nodes(self) -> ClusterView:
+        """The nodes, where our account may list them: they are in no namespace."""
+        try:
+            listed = await self._namespace.node_rows()
+        except Misconfigured:
+            return unseen(self._cluster)
+        return view(self._cluster, listed, await self._namespace.pod_rows())
+
+    async def _make_programs(self) -> None:
+        if not self._has_programs:
+            request = programs(self._cluster)
+            creation = await make(self._client, request.path, request.body)
+            refuse_dropped(creation, request.body["metadata"]["name"])
+            self._has_programs = True
+
+    async def _refuse_dropped(self, created: Creation, target: Target) -> None:
+        """Take back what the server did not keep whole. No pod of it has begun: there is no Secret yet."""
+        if created.dropped:
+            await self._namespace.delete(created.object)
+            refuse_dropped(created, target.name)
+
+    async def _clear(self, targets: Sequence[Target]) -> bool:
+        layout = self._cluster.layout
+        attempts = [[layout.attempt(target), target.token] for target in targets]
+        plan = json.dumps({"attempts": attempts, "outputs": layout.shared, "ends": self._cluster.ends})
+        await self._make_programs()
+        # One name at a time: what runs already is not made again.
+        request = forgetting(self._cluster, f"{FORGET}{int(self._clock() // 60)}", plan)
+        accept = ("AlreadyExists",)
+        answer = await self._client.call("POST", request.path, request.body, accept=accept)
+        return not answer.reason
+
+    async def _delete(self, target: Target) -> None:
+        own_job = await self._looks.own(target)
+        if own_job is not None:
+            await self._namespace.delete(own_job)
+
+
+def _is_over(document: Mapping[str, object]) -> bool:
+    return condition(document, "Complete") is not None or condition(document, "Failed") is not None

@@ -1,0 +1,60 @@
+"""The clusters on Kubernetes of a deployment, and how their API servers are reached."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from shared.core.engine import Engine
+from shared.core.errors import Misconfigured
+from shared.engines.entry import Configured, Values
+from shared.engines.kubernetes.cluster import KubernetesCluster, clusters_from
+from shared.engines.kubernetes.wire.access import NOWHERE, from_kubeconfig, in_cluster
+from shared.engines.kubernetes.wire.bearer import aks_token, bearer_of
+
+if TYPE_CHECKING:
+    from shared.engines.kubernetes.wire.access import Access
+    from shared.engines.kubernetes.wire.client import KubernetesClient
+
+_SETTING = "SLIPWAY_KUBECONFIGS"
+
+
+def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
+    """The clusters of SLIPWAY_CLUSTERS."""
+    clusters = clusters_from(options, "SLIPWAY_CLUSTERS")
+    documents = settings.document(_SETTING)
+    if not isinstance(documents, dict):
+        raise Misconfigured(f"{_SETTING} must be an object: Kubernetes cluster → its kubeconfig")
+    accesses, faults = {}, {}
+    for name in clusters:
+        try:
+            accesses[name] = _access(name, documents)
+        except Misconfigured as error:
+            if name in documents:
+                raise
+            faults[name] = f"{_SETTING} has no kubeconfig for the cluster {name}, and {error}"
+    client_id = settings.text("AZURE_CLIENT_ID")
+
+    def load() -> Engine:
+        from shared.engines.kubernetes.engine import KubernetesEngine
+
+        clients = {
+            name: _client(one, accesses.get(name, NOWHERE), client_id) for name, one in clusters.items()
+        }
+        return KubernetesEngine(clusters, clients)
+
+    return Configured({name: one.facts for name, one in clusters.items()}, load, faults)
+
+
+def _access(name: str, documents: Mapping[str, Any]) -> Access:
+    if name in documents:
+        return from_kubeconfig(documents[name], f"{_SETTING}: {name}")
+    return in_cluster()
+
+
+def _client(cluster: KubernetesCluster, access: Access, client_id: str) -> KubernetesClient:
+    from shared.engines.kubernetes.wire.client import KubernetesClient
+
+    has_own = bool(access.token or access.token_file or access.certificate)
+    is_azure = cluster.entra and not has_own
+    return KubernetesClient(access, aks_token(client_id) if is_azure else bearer_of(access))

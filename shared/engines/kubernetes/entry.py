@@ -1,0 +1,19 @@
+"""What the registry says about Kubernetes, and its setting."""
+
+from __future__ import annotations
+
+from shared.engines.entry import Entry
+from shared.setting import Setting
+
+ENTRY = Entry(
+    title="Kubernetes",
+    package="shared.engines.kubernetes",
+    settings={
+        "SLIPWAY_KUBECONFIGS": Setting(
+            "clusters",
+            "document",
+            "{}",
+            "JSON: Kubernetes cluster → its kubeconfig; without one it is the cluster that this app runs in",
+        ),
+    },
+)

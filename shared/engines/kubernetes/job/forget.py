@@ -1,0 +1,51 @@
+"""The small Job that removes what attempts have left in the directory that pods share. Pure."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.core.engine import Submission
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.pod import directories, program_files, rights
+from shared.engines.kubernetes.job.request import MANAGED, programs_name
+from shared.engines.kubernetes.job.site import PROGRAMS
+from shared.engines.kubernetes.tolerations import tolerations
+from shared.engines.launch import plan as launch
+
+#: Seconds that it may take, and for which it can be seen afterwards.
+_LONGEST, _RETENTION = 1800, 600
+
+
+def forgetting(cluster: KubernetesCluster, name: str, plan: str) -> Submission:
+    """POST of it. It goes by itself: nothing of the ledger's stands behind it."""
+    places = [program_files(programs_name()), *directories(cluster)]
+    container: dict[str, Any] = {
+        "name": "main",
+        "image": cluster.image,
+        "command": ["python3", f"{PROGRAMS}/forget.py"],
+        "env": [{"name": "PATH", "value": cluster.path}, {"name": launch.PLAN, "value": plan}],
+        "securityContext": {"allowPrivilegeEscalation": False},
+        "volumeMounts": [one.mount for one in places],
+    }
+    pod: dict[str, Any] = {
+        "restartPolicy": "Never",
+        "automountServiceAccountToken": False,
+        "enableServiceLinks": False,
+        "securityContext": rights(cluster),
+        "tolerations": tolerations(cluster.tolerations, cluster.unreachable_seconds),
+        "containers": [container],
+        "volumes": [one.volume for one in places],
+    }
+    if cluster.node_selector:
+        pod["nodeSelector"] = dict(cluster.node_selector)
+    if cluster.pull_secrets:
+        pod["imagePullSecrets"] = [{"name": one} for one in cluster.pull_secrets]
+    spec = {
+        "backoffLimit": 0,
+        "activeDeadlineSeconds": _LONGEST,
+        "ttlSecondsAfterFinished": _RETENTION,
+        "template": {"metadata": {"labels": dict(MANAGED)}, "spec": pod},
+    }
+    metadata = {"name": name, "labels": dict(MANAGED)}
+    body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": metadata, "spec": spec}
+    return Submission("POST", f"/apis/batch/v1/namespaces/{cluster.namespace}/jobs", body)

@@ -1,0 +1,94 @@
+"""One attempt, looked at: its Job, what belongs to it, and the record of its run."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from shared.core.engine import Observation, Why
+from shared.core.errors import EngineError
+from shared.core.job import JobState, Target
+from shared.engines import untrusted
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.namespace import ENDED, Namespace
+from shared.engines.kubernetes.wire.objects import token_of
+from shared.engines.kubernetes.words.conditions import condition
+from shared.engines.kubernetes.words.observations import Evidence, observation
+from shared.engines.kubernetes.words.waits import events_wait, pods_wait, queue_waits
+from shared.engines.records import Records
+
+log = logging.getLogger(__name__)
+
+#: How long Kueue may take to see a Job.
+_UNSEEN = timedelta(minutes=1)
+
+
+class Looks:
+    """Looks at the attempts of one cluster. `clock` gives Unix time."""
+
+    def __init__(
+        self, cluster: KubernetesCluster, namespace: Namespace, records: Records, clock: Callable[[], float]
+    ) -> None:
+        self._cluster, self._namespace = cluster, namespace
+        self._records, self._clock = records, clock
+
+    async def own(self, target: Target) -> Mapping[str, Any] | None:
+        """Its Job; None if there is none, or one of its name is another's."""
+        job = await self._namespace.job(target)
+        return job if job is not None and token_of(job) == target.token else None
+
+    async def observe(self, target: Target) -> Observation | None:
+        """What is to be said of it now; None where it is not known."""
+        job = await self.own(target)
+        return None if job is None else await self.observed(job, target)
+
+    async def observed(self, job: Mapping[str, Any], target: Target) -> Observation:
+        """What is to be said of it, by its Job as it is. One that ended is put away."""
+        pods = await self._namespace.pods(target.name)
+        record = await self._records.find(target) if _has_begun(pods, job) else None
+        evidence = Evidence(job, pods, record)
+        observed = observation(evidence, self._now())
+        if observed.state is JobState.QUEUED:
+            observed = replace(observed, why=await self._why(job, pods))
+        if observed.state.terminal:
+            await self._put_away(job, observed)
+        segment = self._records.segment(target, record) if record is not None else ""
+        return replace(observed, handle=self.handle(target), segment=segment)
+
+    def handle(self, target: Target) -> str:
+        """By what people find it with kubectl."""
+        return f"{self._cluster.namespace}/{target.name}"
+
+    async def _why(self, job: Mapping[str, Any], pods: list[Mapping[str, Any]]) -> Why | None:
+        if self._cluster.queue and (job.get("spec") or {}).get("suspend"):
+            metadata = job["metadata"]
+            workload = (await self._namespace.workloads(metadata["uid"])).get(metadata["name"])
+            created = untrusted.moment(metadata.get("creationTimestamp"))
+            is_old = created is not None and self._now() - created > _UNSEEN
+            return queue_waits(workload, is_old=is_old)
+        if pods:
+            return pods_wait(pods)
+        return events_wait(await self._namespace.failures(job["metadata"]["name"]))
+
+    async def _put_away(self, job: Mapping[str, Any], observed: Observation) -> None:
+        """Its secrets go, and lists leave it out. What cannot be done keeps no end back."""
+        labels = job["metadata"].get("labels") or {}
+        is_over = condition(job, "Complete") or condition(job, "Failed")
+        if ENDED in labels or not (is_over or observed.state is JobState.CANCELLED):
+            return  # of a lost node nothing is known: what hangs stays in the lists
+        try:
+            await self._namespace.close_job(job)
+        except EngineError as error:
+            log.warning("the secrets of %s are not removed: %s", job["metadata"]["name"], error)
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+
+def _has_begun(pods: list[Mapping[str, Any]], job: Mapping[str, Any]) -> bool:
+    """Whether there may be a record: a container began, or the pods are gone."""
+    phases = [(pod.get("status") or {}).get("phase") for pod in pods]
+    return not phases or any(phase != "Pending" for phase in phases) or bool(condition(job, "Failed"))

@@ -1,0 +1,51 @@
+"""The nodes that the jobs of a cluster may run on, as a list of them shows it. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from shared.core.engine import ClusterView, NodeView
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.wire.table import Row
+
+_SPACE = ("idle", "running", "offline", "unusable")
+
+
+def view(cluster: KubernetesCluster, nodes: Sequence[Row], pods: Sequence[Row]) -> ClusterView:
+    """The cluster by the rows of its nodes, and of our pods that live."""
+    busy = {row.words.get("Node", "") for row in pods if row.words.get("Status") == "Running"}
+    members = tuple(NodeView(row.name, _state(row, busy)) for row in nodes)
+    counts = Counter(one.state for one in members)
+    return ClusterView(
+        name=cluster.name,
+        engine="kubernetes",
+        state="steady",
+        nodes=len(members),
+        counts={state: counts.get(state, 0) for state in _SPACE},
+        # An autoscaler may take all of them away and bring others: nothing here says that there is none.
+        minimum=0,
+        maximum=cluster.max_nodes or None,
+        size="",
+        members=members,
+        facts=cluster.facts,
+    )
+
+
+def unseen(cluster: KubernetesCluster) -> ClusterView:
+    """The cluster where our account may not list nodes, which no namespace holds."""
+    note = "its nodes cannot be listed: the account of Slipway has no right to, and needs none for jobs"
+    counts = dict.fromkeys(_SPACE, 0)
+    most = cluster.max_nodes
+    return ClusterView(
+        cluster.name, "kubernetes", "steady", most, counts, 0, most or None, "", (note,), facts=cluster.facts
+    )
+
+
+def _state(row: Row, busy: set[str]) -> str:
+    words = row.words.get("Status", "").split(",")
+    if "Ready" not in words:
+        return "unusable"
+    if "SchedulingDisabled" in words:
+        return "offline"
+    return "running" if row.name in busy else "idle"

@@ -1,0 +1,153 @@
+"""All active attempts of one cluster at once: lists of rows say what holds; what changed is looked at."""
+
+from __future__ import annotations
+
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from shared.core.engine import Observation
+from shared.core.job import JobState, Target
+from shared.engines.bulk import alone, each
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.looks import Looks
+from shared.engines.kubernetes.namespace import Namespace
+from shared.engines.kubernetes.wire.objects import TOKEN
+from shared.engines.kubernetes.wire.table import Row
+from shared.engines.kubernetes.words.rows import steady
+
+#: Attempts whose tokens are remembered; and so many that are new are looked at rather than listed in full.
+_REMEMBERED, _FEW = 50_000, 10
+#: Attempts that a sweep looks at only to say in detail why they wait.
+_CURIOUS = 3
+#: Seconds after which what a look has said of a wait is looked at again.
+_EXPLAINED = 120.0
+#: The first pod of a Job; and the one pod of a Job on a server without indexes.
+_FIRST, _ONLY = re.compile(r"(.+)-0-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
+
+
+@dataclass(frozen=True)
+class _Memory:
+    """What this process knows of an attempt that its rows do not say."""
+
+    token: str
+    #: its first pod, when it was last listed
+    pod: str = ""
+    #: the words of that pod which a look has explained, what it said, and when (Unix time)
+    words: str = ""
+    observation: Observation | None = None
+    at: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """What one sweep has listed, by the names of Jobs."""
+
+    jobs: Mapping[str, Row]
+    pods: Mapping[str, Row]
+    failures: Mapping[str, list[Mapping[str, Any]]]
+    workloads: Mapping[str, Mapping[str, Any]]
+
+
+class Sweep:
+    """Status in bulk. `clock` gives Unix time."""
+
+    def __init__(
+        self, cluster: KubernetesCluster, namespace: Namespace, looks: Looks, clock: Callable[[], float]
+    ) -> None:
+        self._cluster, self._namespace, self._looks, self._clock = cluster, namespace, looks, clock
+        self._memories: OrderedDict[str, _Memory] = OrderedDict()
+
+    def remember(self, target: Target) -> None:
+        """Its Job is known to be its own."""
+        self._memories[target.name] = _Memory(target.token)
+        while len(self._memories) > _REMEMBERED:
+            self._memories.popitem(last=False)
+
+    async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        """By two lists, or four where some wait for a quota; what is not as it was is looked at."""
+        lists = await self._list(targets)
+        looks_left = _CURIOUS
+
+        async def one(target: Target) -> Observation | None:
+            nonlocal looks_left
+            observed = self._steady(target, lists)
+            if observed is not None:
+                is_clear = self._is_clear(target, observed, lists)
+                if is_clear or not looks_left:
+                    return self._explained(target, observed, lists)
+                looks_left -= 1
+            return await alone(target.name, self._look_at(target, lists))
+
+        results = await each(targets, one)
+        return {t.name: answer for t, answer in zip(targets, results, strict=True) if answer is not None}
+
+    async def _list(self, targets: Sequence[Target]) -> _Lists:
+        new = sum(1 for one in targets if not self._is_known(one))
+        jobs = {row.name: row for row in await self._namespace.job_rows(with_metadata=new > _FEW)}
+        first = _FIRST if (await self._namespace.version()).is_supported else _ONLY
+        rows_of_pods = await self._namespace.pod_rows()
+        pods = {match[1]: row for row in rows_of_pods if (match := first.fullmatch(row.name))}
+        for target in targets if new > _FEW else ():
+            row = jobs.get(target.name)
+            annotations = (row.metadata.get("annotations") or {}) if row else {}
+            if not self._is_known(target) and annotations.get(TOKEN) == target.token:
+                self.remember(target)
+        rows = [jobs[one.name] for one in targets if one.name in jobs]
+        waiting = any(row.words.get("Status") == "Suspended" for row in rows)
+        without = any(row.words.get("Status") == "Running" and row.name not in pods for row in rows)
+        failures: dict[str, list[Mapping[str, Any]]] = {}
+        for event in await self._namespace.failures() if without else ():
+            failures.setdefault(str((event.get("involvedObject") or {}).get("name")), []).append(event)
+        has_queue = bool(self._cluster.queue) and waiting
+        workloads = await self._namespace.workloads() if has_queue else {}
+        return _Lists(jobs, pods, failures, workloads)
+
+    def _is_known(self, target: Target) -> bool:
+        memory = self._memories.get(target.name)
+        return memory is not None and memory.token == target.token
+
+    def _steady(self, target: Target, lists: _Lists) -> Observation | None:
+        """What the lists say; None where they do not say enough."""
+        row, pod = lists.jobs.get(target.name), lists.pods.get(target.name)
+        if row is None or not self._is_known(target):
+            return None
+        memory = self._memories[target.name]
+        if pod is not None and memory.pod and pod.name != memory.pod:
+            return None  # it runs again in another pod
+        failures = lists.failures.get(target.name, [])
+        observed = steady(row.words, pod.words if pod else None, failures, lists.workloads.get(target.name))
+        if observed is not None and pod is not None and not memory.pod:
+            self._memories[target.name] = replace(memory, pod=pod.name)
+        return observed and replace(observed, handle=self._looks.handle(target))
+
+    def _is_clear(self, target: Target, observed: Observation, lists: _Lists) -> bool:
+        """Whether nothing more has to be found out of why it waits."""
+        if observed.state is not JobState.QUEUED or target.name not in lists.pods:
+            return True
+        memory = self._memories[target.name]
+        is_fresh = self._clock() - memory.at < _EXPLAINED
+        return is_fresh and memory.words == _words(lists.pods[target.name])
+
+    def _explained(self, target: Target, observed: Observation, lists: _Lists) -> Observation:
+        """The observation with what a look at the same words has said, if one has."""
+        memory, pod = self._memories[target.name], lists.pods.get(target.name)
+        if observed.state is not JobState.QUEUED or pod is None or memory.words != _words(pod):
+            return observed
+        return replace(observed, why=memory.observation.why) if memory.observation else observed
+
+    async def _look_at(self, target: Target, lists: _Lists) -> Observation | None:
+        observed = await self._looks.observe(target)
+        if observed is None or observed.state.terminal:
+            self._memories.pop(target.name, None)
+            return observed
+        pod = lists.pods.get(target.name)
+        words, name = (_words(pod), pod.name) if pod else ("", "")
+        self._memories[target.name] = _Memory(target.token, name, words, observed, self._clock())
+        return observed
+
+
+def _words(pod: Row) -> str:
+    return f"{pod.name} {pod.words.get('Status')} {pod.words.get('Node')}"

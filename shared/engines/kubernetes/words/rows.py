@@ -1,0 +1,64 @@
+"""What the rows of lists say of an attempt, as long as nothing has happened to it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.engine import Observation
+from shared.core.job import JobState
+from shared.engines.kubernetes.words.waits import events_wait, queue_waits, word_waits
+
+#: Words of a Job, and of a pod, that say that nothing happened.
+_JOB_GOES_ON, _JOB_WAITS, _POD_RUNS = "Running", "Suspended", "Running"
+#: Words of pods that have not begun.
+_NOT_BEGUN = frozenset(
+    {
+        "Pending",
+        "SchedulingGated",
+        "ContainerCreating",
+        "PodInitializing",
+        "ErrImagePull",
+        "ImagePullBackOff",
+        "InvalidImageName",
+        "ErrImageNeverPull",
+        "CreateContainerConfigError",
+        "CreateContainerError",
+    }
+)
+#: How a table writes that there is nothing.
+_NONE = ("", "<none>")
+
+Words = Mapping[str, str]
+
+
+def steady(
+    job: Words, pod: Words | None, failures: list[Mapping[str, Any]], workload: Mapping[str, Any] | None
+) -> Observation | None:
+    """What holds of it by its Job's row, the row of its first pod, events and Workload.
+
+    None where its objects have to be read: it began anew, ends, ended, or was asked to end.
+    """
+    word, has_words = job.get("Status", ""), "Status" in job
+    if (
+        word == _JOB_WAITS
+        and workload is not None
+        and (workload.get("spec") or {}).get("active") is not False
+    ):
+        return Observation(JobState.QUEUED, why=queue_waits(workload, is_old=True))
+    if has_words and word != _JOB_GOES_ON:
+        return None
+    if pod is not None:
+        return _of_pod(pod)
+    why = events_wait(failures) if has_words else None
+    return Observation(JobState.QUEUED, why=why) if why is not None else None
+
+
+def _of_pod(pod: Words) -> Observation | None:
+    word = pod.get("Status", "")
+    if word == _POD_RUNS:
+        return Observation(JobState.RUNNING)
+    if word in _NOT_BEGUN:
+        node = pod.get("Node", "")
+        return Observation(JobState.QUEUED, why=word_waits(word, "" if node in _NONE else node))
+    return None

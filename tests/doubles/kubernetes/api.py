@@ -1,0 +1,164 @@
+"""The verbs of the API over the store: create, read, list, patch, delete."""
+
+from __future__ import annotations
+
+import copy
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+from tests.doubles.kubernetes.checks import check_fields, check_job
+from tests.doubles.kubernetes.conditions import put
+from tests.doubles.kubernetes.defaults import defaulted
+from tests.doubles.kubernetes.errors import Refusal, absent, forbidden, invalid, resource
+from tests.doubles.kubernetes.job_controller import JobController
+from tests.doubles.kubernetes.kueue import Kueue
+from tests.doubles.kubernetes.nodes import Nodes
+from tests.doubles.kubernetes.requests import Subject, merged, selected
+from tests.doubles.kubernetes.store import KINDS, Object, Store, now
+from tests.doubles.kubernetes.tables import table
+
+Query = Mapping[str, str]
+
+
+class Api:
+    """One server: its store, and the controllers that a request meets at once."""
+
+    def __init__(
+        self, store: Store, jobs: JobController, nodes: Nodes, kueue: Kueue, *, is_old: bool
+    ) -> None:
+        self.store, self._jobs, self._nodes, self._kueue = store, jobs, nodes, kueue
+        self._is_old = is_old
+        #: page by its token: the rest of a list
+        self._rests: dict[str, list[Object]] = {}
+
+    def create(self, about: Subject, document: Any, query: Query) -> tuple[int, Any]:
+        if about.below == "eviction":
+            return self._evict(about)
+        if not isinstance(document, dict):
+            text = "the object provided is unrecognized (must be of type Job): couldn't get version/kind"
+            raise Refusal(400, "BadRequest", text)
+        own = copy.deepcopy(document)
+        if about.plural == "jobs":
+            own = self._checked(about, own, query)
+        self._check_namespace(about)
+        own.setdefault("metadata", {})
+        if query.get("dryRun"):
+            return 201, {**own, "metadata": {**own["metadata"], "uid": str(uuid.uuid4())}}
+        document_stored = self.store.add(about.plural, about.namespace, own)
+        if about.plural == "jobs":
+            uid = document_stored["metadata"]["uid"]
+            document_stored.update(defaulted(document_stored, uid, is_old=self._is_old))
+            self.store.touch("jobs", document_stored)
+        return 201, copy.deepcopy(document_stored)
+
+    def read(self, about: Subject) -> Any:
+        return self.store.get(about.plural, about.namespace, about.name)
+
+    def list(self, about: Subject, query: Query, *, as_table: bool) -> Any:
+        self._check_namespace(about, may_be_absent=True)
+        following = query.get("continue", "")
+        if following:
+            if following not in self._rests:
+                text = "The provided continue parameter is too old to display a consistent list result."
+                raise Refusal(410, "Expired", text)
+            objects = self._rests.pop(following)
+        else:
+            every = self.store.all(about.plural, about.namespace or None)
+            objects = selected(every, query.get("labelSelector", ""), query.get("fieldSelector", ""))
+        limit = int(query.get("limit") or 0) or len(objects)
+        metadata: dict[str, Any] = {"resourceVersion": str(self.store.version)}
+        if len(objects) > limit:
+            metadata |= {"continue": uuid.uuid4().hex, "remainingItemCount": len(objects) - limit}
+            self._rests[metadata["continue"]] = objects[limit:]
+        if as_table:
+            form = query.get("includeObject", "Metadata")
+            return table(about.plural, objects[:limit], metadata, form, is_old=self._is_old)
+        kind = KINDS[about.plural]
+        version = f"{kind['group']}/{kind['version']}" if kind["group"] else kind["version"]
+        head = {"kind": f"{kind['kind']}List", "apiVersion": version, "metadata": metadata}
+        return {**head, "items": objects[:limit]}
+
+    def forget_pages(self) -> None:
+        """Lists that were begun cannot be gone on with."""
+        self._rests.clear()
+
+    def patch(self, about: Subject, patch: Any) -> Any:
+        current = self.store.get(about.plural, about.namespace, about.name)
+        changed = merged(current, patch)
+        if about.plural == "jobs" and changed["spec"]["template"] != current["spec"]["template"]:
+            cause = ("FieldValueInvalid", "Invalid value: …: field is immutable", "spec.template")
+            raise invalid(KINDS["jobs"], about.name, [cause])
+        if self._is_old and about.plural == "jobs":
+            changed["spec"].pop("suspend", None)
+        current.clear()
+        current.update(changed)
+        self.store.touch(about.plural, current)
+        return current
+
+    def delete(self, about: Subject, query: Query, body: Any) -> Any:
+        current = self.store.get(about.plural, about.namespace, about.name)
+        options = body if isinstance(body, dict) else {}
+        expected_uid = (options.get("preconditions") or {}).get("uid")
+        kind, metadata = KINDS[about.plural], current["metadata"]
+        if expected_uid and expected_uid != metadata["uid"]:
+            text = f'Operation cannot be fulfilled on {resource(kind)} "{about.name}": the UID differs'
+            raise Refusal(409, "Conflict", text, name=about.name)
+        if about.plural == "pods":
+            self._jobs.end_pod(current)
+            return current
+        policy = str(query.get("propagationPolicy") or options.get("propagationPolicy") or "Orphan")
+        if about.plural == "jobs" and policy == "Foreground":
+            metadata |= {"deletionTimestamp": now(), "finalizers": ["foregroundDeletion"]}
+            self.store.touch("jobs", current)
+            self._collect(current)
+            return current
+        self.store.remove(about.plural, current)
+        if about.plural == "jobs" and policy == "Orphan":
+            for plural, one in self.store.owned(current):
+                one["metadata"].pop("ownerReferences")
+                self.store.touch(plural, one)
+            return current
+        self._collect(current)
+        details = {"name": about.name, "kind": about.plural, "uid": metadata["uid"]}
+        details |= {"group": kind["group"]} if kind["group"] else {}
+        return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
+
+    def reconcile(self) -> None:
+        """What the garbage collector does: Jobs whose pods are gone, and those whose time is over."""
+        for job in self.store.all("jobs"):
+            if "deletionTimestamp" in job["metadata"] and not list(self.store.owned(job)):
+                self.store.remove("jobs", job)
+
+    def _collect(self, owner: Object) -> None:
+        for plural, one in self.store.owned(owner):
+            if plural == "pods":
+                self._jobs.end_pod(one)
+            else:
+                self.store.remove(plural, one)
+
+    def _checked(self, about: Subject, document: Any, query: Query) -> Any:
+        check_fields(document, strict=query.get("fieldValidation") == "Strict", is_old=self._is_old)
+        check_job(document)
+        self._kueue.admit(document)
+        name = document["metadata"]["name"]
+        if not self.store.find("jobs", about.namespace, name):
+            used = len(self.store.all("jobs", about.namespace))
+            for quota in self.store.all("resourcequotas", about.namespace):
+                most = (quota["spec"].get("hard") or {}).get("count/jobs.batch")
+                if most is not None and used >= int(most):
+                    counted = "count/jobs.batch"
+                    words = f"requested: {counted}=1, used: {counted}={used}, limited: {counted}={most}"
+                    text = f"exceeded quota: {quota['metadata']['name']}, {words}"
+                    raise forbidden(KINDS["jobs"], name, text)
+        return document
+
+    def _check_namespace(self, about: Subject, *, may_be_absent: bool = False) -> None:
+        if about.namespace and not may_be_absent and not self.store.find("namespaces", "", about.namespace):
+            raise absent(KINDS["namespaces"], about.namespace)
+
+    def _evict(self, about: Subject) -> tuple[int, Any]:
+        pod = self.store.get("pods", about.namespace, about.name)
+        put(pod, "DisruptionTarget", "EvictionByEvictionAPI", "Eviction API: evicting")
+        self._jobs.end_pod(pod)
+        return 201, {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}

@@ -1,0 +1,29 @@
+"""Conditions of an object's status."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.doubles.kubernetes.store import now
+
+
+def holds(document: dict[str, Any], kind: str) -> bool:
+    """Whether it has that condition, and it is true."""
+    listed = document["status"].get("conditions") or ()
+    return any(one["type"] == kind and one["status"] == "True" for one in listed)
+
+
+def put(document: dict[str, Any], kind: str, reason: str, message: str, *, is_true: bool = True) -> bool:
+    """Set a condition; whether that changed anything."""
+    listed = document["status"].setdefault("conditions", [])
+    word = "True" if is_true else "False"
+    target = {"type": kind, "status": word, "reason": reason, "message": message}
+    for one in listed:
+        if one["type"] == kind:
+            if all(one.get(name) == value for name, value in target.items()):
+                return False
+            moved = {} if one["status"] == word else {"lastTransitionTime": now()}
+            one.update({**target, **moved})
+            return True
+    listed.append({**target, "lastProbeTime": now(), "lastTransitionTime": now()})
+    return True

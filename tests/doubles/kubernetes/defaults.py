@@ -1,0 +1,82 @@
+"""What a server adds to a Job that it takes, and the pod that is made of it."""
+
+from __future__ import annotations
+
+import copy
+import secrets
+import string
+from typing import Any
+
+from tests.doubles.kubernetes.checks import NEWER
+from tests.doubles.kubernetes.store import Object
+
+_LETTERS = string.ascii_lowercase + string.digits
+_INDEX = "batch.kubernetes.io/job-completion-index"
+
+
+def defaulted(document: Object, uid: str, *, is_old: bool) -> Object:
+    """The Job as it is kept; an old server leaves out what it does not know."""
+    job = copy.deepcopy(document)
+    spec, name = job["spec"], job["metadata"]["name"]
+    if is_old:
+        job["spec"] = spec = {key: value for key, value in spec.items() if key not in NEWER}
+    else:
+        policy = "Failed" if "podFailurePolicy" in spec else "TerminatingOrFailed"
+        spec |= {"suspend": spec.get("suspend", False), "podReplacementPolicy": policy}
+        spec.setdefault("completionMode", "NonIndexed")
+    spec.setdefault("parallelism", 1)
+    spec.setdefault("completions", 1)
+    spec.setdefault("backoffLimit", 6)
+    spec["selector"] = {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}}
+    template = spec["template"].setdefault("metadata", {})
+    template["labels"] = {**(template.get("labels") or {}), "controller-uid": uid, "job-name": name}
+    pod = spec["template"]["spec"]
+    defaults = {
+        "dnsPolicy": "ClusterFirst",
+        "securityContext": {},
+        "schedulerName": "default-scheduler",
+        "terminationGracePeriodSeconds": 30,
+    }
+    spec["template"]["spec"] = {**defaults, **pod}
+    for container in spec["template"]["spec"]["containers"]:
+        container.setdefault("imagePullPolicy", "Always")
+        _quantities(container.get("resources") or {})
+    job.setdefault("status", {})
+    return job
+
+
+def pod_of(job: Object, index: int) -> Object:
+    """A pod of a Job, for one of its indexes."""
+    metadata, template = job["metadata"], job["spec"]["template"]
+    is_indexed = job["spec"].get("completionMode") == "Indexed"
+    base = f"{metadata['name']}-{index}" if is_indexed else metadata["name"]
+    spec = copy.deepcopy(template["spec"])
+    labels = dict(template["metadata"]["labels"])
+    if is_indexed:
+        labels[_INDEX] = str(index)
+        spec["hostname"] = base
+        for container in spec["containers"]:
+            container.setdefault("env", []).append({"name": "JOB_COMPLETION_INDEX", "value": str(index)})
+    owner = {"apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": metadata["uid"]}
+    name = f"{base}-{''.join(secrets.choice(_LETTERS) for _ in range(5))}"
+    return {
+        "metadata": {"name": name, "generateName": f"{base}-", "labels": labels, "ownerReferences": [owner]},
+        "spec": spec,
+        "status": {"phase": "Pending"},
+    }
+
+
+def index_of(pod: Object) -> int:
+    return int(pod["metadata"]["labels"].get(_INDEX, 0))
+
+
+def gpus(pod: dict[str, Any]) -> int:
+    """The GPUs that a pod asks for."""
+    limits = [(one.get("resources") or {}).get("limits") or {} for one in pod["containers"]]
+    return sum(int(value) for one in limits for key, value in one.items() if "/" in key)
+
+
+def _quantities(resources: dict[str, Any]) -> None:
+    for kind in ("limits", "requests"):
+        if kind in resources:
+            resources[kind] = {key: str(value) for key, value in resources[kind].items()}

@@ -1,0 +1,172 @@
+"""What the Job controller does: pods for indexes, and the end of a Job by its policies."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import Any
+
+from tests.doubles.kubernetes.conditions import holds, put
+from tests.doubles.kubernetes.defaults import gpus, index_of, pod_of
+from tests.doubles.kubernetes.store import Object, Store, now
+
+_REACHED = "Reached expected number of succeeded pods"
+
+
+class JobController:
+    """Looks at one Job after another. Pods that are gone leave a note of why."""
+
+    def __init__(self, store: Store, *, is_old: bool) -> None:
+        self._store, self._is_old = store, is_old
+        #: uid of a Job → the messages of its pods that were indexes away
+        self.disrupted: dict[str, list[str]] = {}
+
+    def reconcile(self) -> None:
+        """All of them once."""
+        for job in self._store.all("jobs"):
+            if "deletionTimestamp" not in job["metadata"]:
+                before = repr(job["status"])
+                self._look_at(job)
+                if repr(job["status"]) != before:
+                    self._store.touch("jobs", job)
+
+    def pods(self, job: Object) -> list[Object]:
+        return [one for plural, one in self._store.owned(job) if plural == "pods"]
+
+    def end_pod(self, pod: Object) -> None:
+        """Ask its node to end it."""
+        if "deletionTimestamp" not in pod["metadata"]:
+            pod["metadata"]["deletionTimestamp"] = now()
+            self._store.touch("pods", pod)
+
+    def _look_at(self, job: Object) -> None:
+        if holds(job, "Complete") or holds(job, "Failed"):
+            return
+        pods = self.pods(job)
+        active = [one for one in pods if one["status"]["phase"] in ("Pending", "Running")]
+        going = [one for one in active if "deletionTimestamp" not in one["metadata"]]
+        self._count(job, pods, going, len(active) - len(going))
+        if self._decide(job, pods):
+            for one in going:
+                self.end_pod(one)
+            if not active or self._is_old:
+                self._finish(job)
+        elif job["spec"].get("suspend"):
+            for one in going:
+                self.end_pod(one)
+            job["status"].pop("startTime", None)
+            put(job, "Suspended", "JobSuspended", "Job suspended")
+        else:
+            self._go_on(job, pods, going)
+
+    def _count(self, job: Object, pods: list[Object], going: list[Object], terminating: int) -> None:
+        phases = [one["status"]["phase"] for one in pods]
+        done = sorted({index_of(one) for one in pods if one["status"]["phase"] == "Succeeded"})
+        counts = {"active": len(going), "failed": phases.count("Failed"), "succeeded": len(done)}
+        job["status"] |= counts
+        if not self._is_old:
+            ready = sum(1 for one in going if one["status"]["phase"] == "Running")
+            job["status"] |= {"terminating": terminating, "ready": ready}
+
+    def _go_on(self, job: Object, pods: list[Object], going: list[Object]) -> None:
+        if holds(job, "Suspended"):
+            put(job, "Suspended", "JobResumed", "Job resumed", is_true=False)
+        job["status"].setdefault("startTime", now())
+        spec = job["spec"]
+        for surplus in going[spec["parallelism"] :]:
+            self.end_pod(surplus)
+        indexes = {index_of(one) for one in pods if one["status"]["phase"] != "Failed"}
+        room = spec["parallelism"] - len(going)
+        if len(pods) > len(going) and not self._is_old and any(_is_leaving(one) for one in pods):
+            return  # replaced when it is gone
+        for index in range(spec["completions"]):
+            if room > 0 and index not in indexes:
+                room -= 1
+                if not self._make(job, index):
+                    return
+
+    def _make(self, job: Object, index: int) -> bool:
+        pod = pod_of(job, index)
+        namespace = job["metadata"]["namespace"]
+        if why := self._refusal(namespace, pod):
+            name = pod["metadata"]["generateName"]
+            self._store.event(job, "FailedCreate", f'Error creating: pods "{name}" is forbidden: {why}')
+            return False
+        self._store.add("pods", namespace, pod)
+        self._store.event(job, "SuccessfulCreate", f"Created pod: {pod['metadata']['name']}")
+        return True
+
+    def _refusal(self, namespace: str, pod: Object) -> str:
+        priority = pod["spec"].get("priorityClassName")
+        if priority and not self._store.find("priorityclasses", "", priority):
+            return f"no PriorityClass with name {priority} was found"
+        pods = [one for one in self._store.all("pods", namespace) if _lives(one)]
+        used = {"pods": len(pods), "gpus": sum(gpus(one["spec"]) for one in pods)}
+        demand = {"pods": 1, "gpus": gpus(pod["spec"])}
+        for quota in self._store.all("resourcequotas", namespace):
+            for name, most in (quota["spec"].get("hard") or {}).items():
+                kind = "pods" if name == "pods" else "gpus" if name.startswith("requests.") else ""
+                if kind and used[kind] + demand[kind] > int(most):
+                    amounts = f"requested: {name}={demand[kind]}, used: {name}={used[kind]}"
+                    return f"exceeded quota: {quota['metadata']['name']}, {amounts}, limited: {name}={most}"
+        return ""
+
+    def _decide(self, job: Object, pods: list[Object]) -> bool:
+        """Whether its end is decided."""
+        if holds(job, "FailureTarget") or holds(job, "SuccessCriteriaMet"):
+            return True
+        if why := self._failure(job, pods):
+            return put(job, "FailureTarget", *why)
+        spec, done = job["spec"], {index_of(one) for one in pods if one["status"]["phase"] == "Succeeded"}
+        for number, rule in enumerate((spec.get("successPolicy") or {}).get("rules") or ()):
+            if {int(one) for one in rule["succeededIndexes"].split(",")} <= done:
+                return put(job, "SuccessCriteriaMet", "SuccessPolicy", f"Matched rules at index {number}")
+        if done and len(done) >= spec["completions"]:
+            return put(job, "SuccessCriteriaMet", "CompletionsReached", _REACHED)
+        return False
+
+    def _failure(self, job: Object, pods: list[Object]) -> tuple[str, str] | None:
+        spec, limit = job["spec"], job["spec"].get("activeDeadlineSeconds")
+        begun = job["status"].get("startTime")
+        if limit and begun and time.time() - datetime.fromisoformat(begun).timestamp() > limit:
+            return "DeadlineExceeded", "Job was active longer than specified deadline"
+        failed = [one for one in pods if one["status"]["phase"] == "Failed"]
+        rules = (spec.get("podFailurePolicy") or {}).get("rules") or ()
+        disrupted = self.disrupted.get(job["metadata"]["uid"]) or ()
+        for number, rule in enumerate(rules):
+            if rule.get("onPodConditions") and disrupted:
+                return "PodFailurePolicy", f"{disrupted[0]} matching FailJob rule at index {number}"
+            for pod in failed if rule.get("onExitCodes") else ():
+                if code := _code(pod):
+                    name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+                    text = f"Container main for pod {name} failed with exit code {code} matching FailJob rule"
+                    return "PodFailurePolicy", f"{text} at index {number}"
+        lost = len(failed) + len(disrupted)
+        if lost > spec["backoffLimit"]:
+            return "BackoffLimitExceeded", "Job has reached the specified backoff limit"
+        return None
+
+    def _finish(self, job: Object) -> None:
+        listed: list[dict[str, Any]] = job["status"]["conditions"]
+        cause = next(one for one in listed if one["type"] in ("FailureTarget", "SuccessCriteriaMet"))
+        if self._is_old:
+            listed.clear()  # it has no word for an end that comes
+        kind = "Failed" if cause["type"] == "FailureTarget" else "Complete"
+        put(job, kind, cause["reason"], cause["message"])
+        job["status"] |= {"active": 0} if self._is_old else {"active": 0, "terminating": 0, "ready": 0}
+        if kind == "Complete":
+            job["status"]["completionTime"] = now()
+
+
+def _lives(pod: Object) -> bool:
+    return pod["status"]["phase"] in ("Pending", "Running")
+
+
+def _is_leaving(pod: Object) -> bool:
+    return "deletionTimestamp" in pod["metadata"] and _lives(pod)
+
+
+def _code(pod: Object) -> int:
+    for one in pod["status"].get("containerStatuses") or ():
+        return int((one["state"].get("terminated") or {}).get("exitCode") or 0)
+    return 0

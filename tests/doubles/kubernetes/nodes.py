@@ -1,0 +1,259 @@
+"""Nodes: which pod goes where, and the processes that a pod is there."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import os
+import re
+import signal
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from tests.doubles.kubernetes.conditions import put
+from tests.doubles.kubernetes.defaults import gpus
+from tests.doubles.kubernetes.job_controller import JobController
+from tests.doubles.kubernetes.store import Object, Store, now
+
+
+class Nodes:
+    """All nodes of the cluster. `data` is where pods have their own directories."""
+
+    def __init__(self, store: Store, controller: JobController, data: Path) -> None:
+        self._store, self._controller, self._data = store, controller, data
+        self._running: dict[str, asyncio.Task[None]] = {}
+        self._processes: dict[str, asyncio.subprocess.Process] = {}
+        #: nodes whose kubelet is gone: what runs there goes on, and nothing is heard of it
+        self.silent: set[str] = set()
+
+    def add(self, name: str, gpus: int = 1, **labels: str) -> None:
+        """A node that is ready."""
+        status: dict[str, Any] = {"allocatable": {"nvidia.com/gpu": str(gpus)}, "conditions": []}
+        node = {"metadata": {"name": name, "labels": labels}, "spec": {}, "status": status}
+        put(node, "Ready", "KubeletReady", "")
+        self._store.add("nodes", "", node)
+
+    def reconcile(self) -> None:
+        """All pods once: place, start, end."""
+        for pod in self._store.all("pods"):
+            node = pod["spec"].get("nodeName")
+            uid = pod["metadata"]["uid"]
+            if node in self.silent:
+                continue
+            if "deletionTimestamp" in pod["metadata"]:
+                self._end(pod)
+            elif pod["status"]["phase"] == "Pending":
+                if node is None and not self._place(pod):
+                    continue
+                if uid not in self._running and self._is_complete(pod):
+                    self._running[uid] = asyncio.create_task(self._run(pod))
+
+    def take_away(self, pod: Object, reason: str, message: str) -> None:
+        """An eviction or a preemption: its Job hears of it."""
+        put(pod, "DisruptionTarget", reason, message)
+        self._controller.end_pod(pod)
+
+    def lose(self, name: str) -> None:
+        """The node's kubelet dies, and Kubernetes gives up its pods, which it cannot end."""
+        self.silent.add(name)
+        node = self._store.get("nodes", "", name)
+        put(node, "Ready", "NodeStatusUnknown", "Kubelet stopped posting node status.", is_true=False)
+        self._store.touch("nodes", node)
+        for pod in self._store.all("pods"):
+            if pod["spec"].get("nodeName") == name and pod["status"]["phase"] == "Running":
+                text = "Taint manager: deleting due to NoExecute taint"
+                self.take_away(pod, "DeletionByTaintManager", text)
+
+    def log(self, pod: Object) -> bytes:
+        """What its process has written."""
+        file = self._data / pod["metadata"]["uid"] / "log"
+        return file.read_bytes() if file.exists() else b""
+
+    async def close(self) -> None:
+        """End everything that runs."""
+        self.silent.clear()
+        for uid, process in list(self._processes.items()):
+            _kill(process, signal.SIGKILL)
+            _sweep(uid)
+        for task in self._running.values():
+            task.cancel()
+        await asyncio.gather(*self._running.values(), return_exceptions=True)
+
+    def _place(self, pod: Object) -> bool:
+        demand, selector = gpus(pod["spec"]), pod["spec"].get("nodeSelector") or {}
+        nodes = self._store.all("nodes")
+        lacking = 0
+        for node in nodes:
+            name = node["metadata"]["name"]
+            ready = next(one for one in node["status"]["conditions"] if one["type"] == "Ready")
+            if ready["status"] != "True" or node["spec"].get("unschedulable"):
+                continue
+            if not selector.items() <= (node["metadata"].get("labels") or {}).items():
+                continue
+            if demand <= self._free(node):
+                pod["spec"]["nodeName"] = name
+                put(pod, "PodScheduled", "", "")
+                self._store.touch("pods", pod)
+                return True
+            lacking += 1
+        why = f"{lacking} Insufficient nvidia.com/gpu" if lacking else ""
+        why = why or f"{len(nodes)} node(s) didn't match Pod's node affinity/selector"
+        text = f"0/{len(nodes)} nodes are available: {why}. no new claims to deallocate"
+        if put(pod, "PodScheduled", "Unschedulable", text, is_true=False):
+            self._store.touch("pods", pod)
+        return False
+
+    def _free(self, node: Object) -> int:
+        name = node["metadata"]["name"]
+        neighbours = [one for one in self._store.all("pods") if one["spec"].get("nodeName") == name]
+        used = sum(
+            gpus(one["spec"]) for one in neighbours if one["status"]["phase"] in ("Pending", "Running")
+        )
+        return int(node["status"]["allocatable"]["nvidia.com/gpu"]) - used
+
+    def _is_complete(self, pod: Object) -> bool:
+        """Whether everything that it names is there; it waits for what is not."""
+        namespace = pod["metadata"]["namespace"]
+        demand = [
+            ("secrets", one["secretRef"]["name"]) for one in pod["spec"]["containers"][0].get("envFrom") or ()
+        ]
+        volumes = pod["spec"].get("volumes") or ()
+        demand += [("configmaps", one["configMap"]["name"]) for one in volumes if "configMap" in one]
+        absent_names = [name for plural, name in demand if not self._store.find(plural, namespace, name)]
+        if not absent_names:
+            return True
+        waiting = {
+            "reason": "CreateContainerConfigError",
+            "message": f'secret "{absent_names[0]}" not processes',
+        }
+        if not pod["status"].get("containerStatuses"):
+            self._state(pod, {"waiting": waiting}, "Pending")
+        return False
+
+    async def _run(self, pod: Object) -> None:
+        uid, spec = pod["metadata"]["uid"], pod["spec"]
+        home = self._data / uid
+        home.mkdir(parents=True)
+        places = self._volumes(pod, home)
+        container = spec["containers"][0]
+        argv = [_moved(word, places) for word in container.get("command") or ["true"]]
+        env = {name: _moved(value, places) for name, value in self._environment(pod).items()}
+        started, limit = now(), spec.get("activeDeadlineSeconds")
+        with (home / "log").open("wb") as log:
+            process = await asyncio.create_subprocess_exec(
+                *argv, env=env, cwd=home, stdout=log, stderr=log, stdin=-3, start_new_session=True
+            )
+        self._processes[uid] = process
+        self._state(pod, {"running": {"startedAt": started}}, "Running", startTime=started)
+        is_late = False
+        try:
+            async with asyncio.timeout(limit):
+                code = await process.wait()
+        except TimeoutError:
+            is_late = True
+            _kill(process, signal.SIGKILL)
+            code = await process.wait()
+        _sweep(uid)
+        code = 128 - code if code < 0 else code
+        word = "Completed" if code == 0 else "Error"
+        ended = {"exitCode": code, "reason": word, "startedAt": started, "finishedAt": now()}
+        phase = "Succeeded" if code == 0 and not is_late else "Failed"
+        more = {"reason": "DeadlineExceeded"} if is_late else {}
+        if pod["spec"]["nodeName"] not in self.silent:
+            self._state(pod, {"terminated": ended}, phase, startTime=started, **more)
+            if "deletionTimestamp" in pod["metadata"]:
+                self._remove(pod)
+
+    def _state(self, pod: Object, state: dict[str, Any], phase: str, **more: Any) -> None:
+        container = {"name": "main", "state": state, "ready": phase == "Running", "restartCount": 0}
+        pod["status"] |= {"phase": phase, "podIP": "127.0.0.1", "containerStatuses": [container], **more}
+        self._store.touch("pods", pod)
+
+    def _end(self, pod: Object) -> None:
+        uid = pod["metadata"]["uid"]
+        task = self._running.get(uid)
+        if task is None or task.done():
+            self._remove(pod)
+        elif not (self._data / uid / "asked").exists() and uid in self._processes:
+            (self._data / uid / "asked").touch()
+            _kill(self._processes[uid], signal.SIGTERM)
+            grace = float(pod["spec"].get("terminationGracePeriodSeconds", 30))
+            loop = asyncio.get_running_loop()
+            loop.call_later(grace, _kill, self._processes[uid], signal.SIGKILL)
+
+    def _remove(self, pod: Object) -> None:
+        listed = pod["status"].get("conditions") or ()
+        owner: Object = next(iter(pod["metadata"].get("ownerReferences") or ()), {})
+        if any(one["type"] == "DisruptionTarget" for one in listed):
+            name = f"{pod['metadata']['namespace']}/{pod['metadata']['name']}"
+            notes = self._controller.disrupted.setdefault(str(owner.get("uid")), [])
+            notes.append(f"Pod {name} has condition DisruptionTarget")
+        self._store.remove("pods", pod)
+
+    def _environment(self, pod: Object) -> dict[str, str]:
+        metadata, container = pod["metadata"], pod["spec"]["containers"][0]
+        env = {"PATH": os.environ["PATH"], "HOSTNAME": pod["spec"].get("hostname", metadata["name"])}
+        for one in container.get("envFrom") or ():
+            secret = self._store.get("secrets", metadata["namespace"], one["secretRef"]["name"])
+            env |= {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
+        fields = {"metadata.uid": metadata["uid"], "status.podIP": "127.0.0.1"}
+        for one in container.get("env") or ():
+            path = ((one.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
+            env[one["name"]] = fields[path] if path else one.get("value", "")
+        return env
+
+    def _volumes(self, pod: Object, home: Path) -> dict[str, str]:
+        """Where the container has its directories → where they are here; those of claims are the same."""
+        origins = {one["name"]: one for one in pod["spec"].get("volumes") or ()}
+        places = {}
+        for mount in pod["spec"]["containers"][0].get("volumeMounts") or ():
+            origin = origins[mount["name"]]
+            if "configMap" not in origin and "emptyDir" not in origin:
+                continue
+            directory = home / mount["name"]
+            directory.mkdir()
+            places[mount["mountPath"]] = str(directory)
+            if "configMap" in origin:
+                name = origin["configMap"]["name"]
+                texts = self._store.get("configmaps", pod["metadata"]["namespace"], name)["data"]
+                for file, text in texts.items():
+                    (directory / file).write_text(text)
+        return places
+
+
+def _moved(text: str, places: dict[str, str]) -> str:
+    """Processes share the file system of this machine: paths of a container are replaced by ours."""
+    for path in sorted(places, key=len, reverse=True):
+        text = re.sub(rf"(?<![\w./-]){re.escape(path)}(?![\w-])", places[path], text)
+    return text
+
+
+def _kill(process: asyncio.subprocess.Process, number: int) -> None:
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, number)
+
+
+def _sweep(uid: str) -> None:
+    """End what a container would end with its first process: all that has its mark."""
+    mark = f"SLIPWAY_POD={uid}".encode()
+    until = time.monotonic() + 5
+    while time.monotonic() < until:
+        processes = [
+            int(one.name) for one in Path("/proc").iterdir() if one.name.isdecimal() and _has(one, mark)
+        ]
+        for pid in processes:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if not processes:
+            return
+        time.sleep(0.01)
+
+
+def _has(process: Path, mark: bytes) -> bool:
+    try:
+        is_dead = b") Z " in (process / "stat").read_bytes()
+        return not is_dead and mark in (process / "environ").read_bytes().split(b"\0")
+    except OSError:
+        return False

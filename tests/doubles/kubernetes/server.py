@@ -1,0 +1,194 @@
+"""The server on a port of this machine, and everything behind it, in the loop of the test."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from tests.doubles.kubernetes.api import Api
+from tests.doubles.kubernetes.errors import Refusal, resource
+from tests.doubles.kubernetes.job_controller import JobController
+from tests.doubles.kubernetes.kueue import Kueue
+from tests.doubles.kubernetes.nodes import Nodes
+from tests.doubles.kubernetes.requests import Subject, selected, subject
+from tests.doubles.kubernetes.store import KINDS, Store
+
+TOKEN, POWERLESS = "admin-token", "slipway-token"
+_LARGEST = 3 * 1024 * 1024
+_TICK = 0.02
+
+
+@dataclass
+class Kubernetes:
+    """A cluster. `fault` may answer a request instead, before or after it was carried out."""
+
+    url: str
+    store: Store
+    jobs: JobController
+    nodes: Nodes
+    kueue: Kueue
+    api: Api
+    #: method and path of each request that came, in turn
+    calls: list[str] = field(default_factory=list)
+    #: given method, path and query: an answer, None for the true one; CUT breaks off after it was carried out
+    fault: Callable[[str, str, dict[str, str]], Refusal | str | None] = lambda *_: None
+
+
+#: The request is carried out, and its answer lost; or it is lost itself.
+CUT_AFTER, CUT_BEFORE = "after", "before"
+
+
+@asynccontextmanager
+async def kubernetes(
+    data: Path, *, version: str = "v1.36.2", namespaces: tuple[str, ...] = ("default",)
+) -> AsyncIterator[Kubernetes]:
+    """The cluster for the length of the block; it has no node yet."""
+    store, is_old = Store(), version.startswith("v1.20")
+    jobs = JobController(store, is_old=is_old)
+    nodes, kueue = Nodes(store, jobs, data), Kueue(store)
+    api = Api(store, jobs, nodes, kueue, is_old=is_old)
+    cluster = Kubernetes("", store, jobs, nodes, kueue, api)
+    for name in namespaces:
+        store.add("namespaces", "", {"metadata": {"name": name}})
+    app = web.Application(client_max_size=2 * _LARGEST)
+    app.router.add_route("*", "/{path:.*}", _Handler(cluster, version).handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    cluster.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    looking = asyncio.create_task(_reconcile(cluster))
+    try:
+        yield cluster
+    finally:
+        looking.cancel()
+        with suppress(asyncio.CancelledError):
+            await looking
+        await nodes.close()
+        await runner.cleanup()
+
+
+async def _reconcile(cluster: Kubernetes) -> None:
+    """The controllers, one after the other, again and again."""
+    while True:
+        cluster.kueue.reconcile()
+        cluster.jobs.reconcile()
+        cluster.nodes.reconcile()
+        cluster.api.reconcile()
+        await asyncio.sleep(_TICK)
+
+
+class _Handler:
+    def __init__(self, cluster: Kubernetes, version: str) -> None:
+        self._cluster, self._version = cluster, version
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        query = dict(request.query)
+        self._cluster.calls.append(f"{request.method} {request.path}")
+        fault = self._cluster.fault(request.method, request.path, query)
+        if fault == CUT_BEFORE:
+            return self._cut(request)
+        try:
+            if isinstance(fault, Refusal):
+                raise fault
+            answer = await self._answer(request, query)
+        except Refusal as refusal:
+            answer = web.json_response(refusal.body, status=refusal.code)
+        return self._cut(request) if fault == CUT_AFTER else answer
+
+    async def _answer(self, request: web.Request, query: dict[str, str]) -> web.StreamResponse:
+        self._authenticate(request)
+        if request.path == "/version":
+            return web.json_response({"major": "1", "minor": "36", "gitVersion": self._version})
+        if request.path == "/apis/kueue.x-k8s.io" and self._cluster.kueue.is_installed:
+            preferred = {"groupVersion": "kueue.x-k8s.io/v1beta2", "version": "v1beta2"}
+            return web.json_response({"kind": "APIGroup", "preferredVersion": preferred})
+        about, content = subject(request.path), await request.read()
+        self._authorise(request, about)
+        if len(content) > _LARGEST:
+            text = f"Request entity too large: limit is {_LARGEST}"
+            raise Refusal(413, "RequestEntityTooLarge", text)
+        body = _parsed(content)
+        api, method = self._cluster.api, request.method
+        if method == "GET" and query.get("watch"):
+            return await self._watch(request, about, query)
+        if method == "GET" and about.below == "log":
+            return web.Response(body=self._log(about))
+        if method == "POST":
+            code, document = api.create(about, body, query)
+            return web.json_response(document, status=code)
+        if method == "GET" and not about.name:
+            as_table = "as=Table" in request.headers.get("Accept", "")
+            return web.json_response(api.list(about, query, as_table=as_table))
+        verbs: dict[str, Callable[[], Any]] = {
+            "GET": lambda: api.read(about),
+            "PATCH": lambda: api.patch(about, body),
+            "DELETE": lambda: api.delete(about, query, body),
+        }
+        return web.json_response(verbs[method]())
+
+    def _log(self, about: Subject) -> bytes:
+        pod = self._cluster.store.get("pods", about.namespace, about.name)
+        return self._cluster.nodes.log(pod)
+
+    def _authenticate(self, request: web.Request) -> None:
+        words = request.headers.get("Authorization", "")
+        if words and words.removeprefix("Bearer ") not in (TOKEN, POWERLESS):
+            raise Refusal(401, "Unauthorized", "Unauthorized")
+
+    def _authorise(self, request: web.Request, about: Subject) -> None:
+        words = request.headers.get("Authorization", "")
+        if words.endswith(TOKEN):
+            return
+        user = "slipway" if words else "system:anonymous"
+        kind = KINDS[about.plural]
+        group = f'in API group "{kind["group"]}" in the namespace "{about.namespace}"'
+        text = f'{resource(kind)} is forbidden: User "{user}" cannot create resource "{about.plural}" {group}'
+        raise Refusal(403, "Forbidden", text, group=kind["group"], kind=about.plural)
+
+    async def _watch(self, request: web.Request, about: Subject, query: dict[str, str]) -> web.StreamResponse:
+        store, version_seen = self._cluster.store, int(query.get("resourceVersion") or 0)
+        response = web.StreamResponse(headers={"Content-Type": "application/json"})
+        await response.prepare(request)
+        until = time.monotonic() + float(query.get("timeoutSeconds") or 60)
+        while time.monotonic() < until:
+            if version_seen < store.oldest:
+                expired = Refusal(
+                    410, "Expired", f"too old resource version: {version_seen} ({store.oldest})"
+                )
+                await _line(response, {"type": "ERROR", "object": expired.body})
+                return response
+            for version, kind, plural, document in [one for one in store.history if one[0] > version_seen]:
+                version_seen = version
+                fits = plural == about.plural and document["metadata"].get("namespace", "") == about.namespace
+                chosen = selected([document], query.get("labelSelector", ""), query.get("fieldSelector", ""))
+                if fits and chosen:
+                    await _line(response, {"type": kind, "object": document})
+            await asyncio.sleep(_TICK)
+        return response
+
+    def _cut(self, request: web.Request) -> web.Response:
+        if request.transport is not None:
+            request.transport.abort()
+        return web.Response()
+
+
+def _parsed(content: bytes) -> Any:
+    if not content:
+        return {}
+    try:
+        return json.loads(content)
+    except ValueError:
+        return None
+
+
+async def _line(response: web.StreamResponse, event: Any) -> None:
+    await response.write(json.dumps(event).encode() + b"\n")

@@ -1,0 +1,133 @@
+"""The objects of the server, with their versions and what happened to them."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import uuid
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from tests.doubles.kubernetes.errors import absent, already_exists
+
+Object = dict[str, Any]
+
+#: Plural → what the objects are.
+KINDS: dict[str, dict[str, str]] = {
+    plural: {"plural": plural, "kind": kind, "group": group, "version": version, "scope": scope}
+    for plural, kind, group, version, scope in (
+        ("jobs", "Job", "batch", "v1", "namespace"),
+        ("pods", "Pod", "", "v1", "namespace"),
+        ("services", "Service", "", "v1", "namespace"),
+        ("secrets", "Secret", "", "v1", "namespace"),
+        ("configmaps", "ConfigMap", "", "v1", "namespace"),
+        ("events", "Event", "", "v1", "namespace"),
+        ("resourcequotas", "ResourceQuota", "", "v1", "namespace"),
+        ("serviceaccounts", "ServiceAccount", "", "v1", "namespace"),
+        ("roles", "Role", "rbac.authorization.k8s.io", "v1", "namespace"),
+        ("rolebindings", "RoleBinding", "rbac.authorization.k8s.io", "v1", "namespace"),
+        ("nodes", "Node", "", "v1", "cluster"),
+        ("namespaces", "Namespace", "", "v1", "cluster"),
+        ("priorityclasses", "PriorityClass", "scheduling.k8s.io", "v1", "cluster"),
+        ("workloads", "Workload", "kueue.x-k8s.io", "v1beta2", "namespace"),
+        ("localqueues", "LocalQueue", "kueue.x-k8s.io", "v1beta2", "namespace"),
+        ("clusterqueues", "ClusterQueue", "kueue.x-k8s.io", "v1beta2", "cluster"),
+        ("resourceflavors", "ResourceFlavor", "kueue.x-k8s.io", "v1beta2", "cluster"),
+        ("workloadpriorityclasses", "WorkloadPriorityClass", "kueue.x-k8s.io", "v1beta2", "cluster"),
+    )
+}
+
+
+def now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+class Store:
+    """What there is. Objects are handed out as they are: who changes one calls `touch`."""
+
+    def __init__(self) -> None:
+        self._objects: dict[tuple[str, str, str], Object] = {}
+        self.version = 100
+        #: version, kind of event, plural and object as it was
+        self.history: list[tuple[int, str, str, Object]] = []
+        self.oldest = 0
+        self.changed = asyncio.Event()
+
+    def add(self, plural: str, namespace: str, document: Object) -> Object:
+        kind, metadata = KINDS[plural], document["metadata"]
+        key = (plural, namespace, metadata["name"])
+        if key in self._objects:
+            is_ending = "deletionTimestamp" in self._objects[key]["metadata"]
+            raise already_exists(kind, metadata["name"], is_ending=is_ending)
+        version = f"{kind['group']}/{kind['version']}" if kind["group"] else kind["version"]
+        own = {"kind": kind["kind"], "apiVersion": version, **document}
+        own["metadata"] = {**metadata, "uid": str(uuid.uuid4()), "creationTimestamp": now()}
+        if kind["scope"] == "namespace":
+            own["metadata"]["namespace"] = namespace
+        self._objects[key] = own
+        self._note("ADDED", plural, own)
+        return own
+
+    def touch(self, plural: str, document: Object) -> None:
+        """It was changed."""
+        self._note("MODIFIED", plural, document)
+
+    def find(self, plural: str, namespace: str, name: str) -> Object | None:
+        return self._objects.get((plural, namespace, name))
+
+    def get(self, plural: str, namespace: str, name: str) -> Object:
+        document = self.find(plural, namespace, name)
+        if document is None:
+            raise absent(KINDS[plural], name)
+        return document
+
+    def all(self, plural: str, namespace: str | None = None) -> list[Object]:
+        """In the order of their names, as lists have them."""
+        keys = [key for key in self._objects if key[0] == plural and namespace in (None, key[1])]
+        return [self._objects[key] for key in sorted(keys)]
+
+    def remove(self, plural: str, document: Object) -> None:
+        metadata = document["metadata"]
+        if self._objects.pop((plural, metadata.get("namespace", ""), metadata["name"]), None) is not None:
+            self._note("DELETED", plural, document)
+
+    def owned(self, owner: Object) -> Iterator[tuple[str, Object]]:
+        """What goes with it."""
+        uid = owner["metadata"]["uid"]
+        for (plural, _, _), one in list(self._objects.items()):
+            if any(ref.get("uid") == uid for ref in one["metadata"].get("ownerReferences") or ()):
+                yield plural, one
+
+    def event(self, about: Object, reason: str, message: str) -> None:
+        """One that repeats is counted in the same object."""
+        metadata = about["metadata"]
+        for one in self.all("events", metadata["namespace"]):
+            same = one["involvedObject"]["uid"] == metadata["uid"] and one["reason"] == reason
+            if same and one["message"] == message:
+                one |= {"count": one["count"] + 1, "lastTimestamp": now()}
+                return
+        involved = {"kind": about["kind"], **{k: metadata[k] for k in ("namespace", "name", "uid")}}
+        document = {
+            "metadata": {"name": f"{metadata['name']}.{uuid.uuid4().hex[:16]}"},
+            "involvedObject": {**involved, "apiVersion": about["apiVersion"]},
+            "reason": reason,
+            "message": message,
+            "source": {"component": "job-controller"},
+            "firstTimestamp": now(),
+            "lastTimestamp": now(),
+            "count": 1,
+            "type": "Warning" if reason.startswith("Failed") else "Normal",
+        }
+        self.add("events", metadata["namespace"], document)
+
+    def forget(self) -> None:
+        """Nothing that happened is known any more: watches from before have expired."""
+        self.oldest = self.version
+        self.history.clear()
+
+    def _note(self, kind: str, plural: str, document: Object) -> None:
+        self.version += 1
+        document["metadata"]["resourceVersion"] = str(self.version)
+        self.history.append((self.version, kind, plural, copy.deepcopy(document)))
+        self.changed.set()
