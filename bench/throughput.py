@@ -51,7 +51,7 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
     }
     before, spent = Counter(stack.requests.lines), {who: clock() for who, clock in clocks.items()}
     start = time.perf_counter()
-    end = await _feed(stack, client, body, number)
+    end = await feed(stack, client, body, number)
     await asyncio.sleep(_AFTER)
     spent = {who: clock() - spent[who] for who, clock in clocks.items()}
     lines = stack.requests.lines_since(before)
@@ -64,7 +64,7 @@ async def _measured(stack: World, client: Raw, body: bytes, number: int) -> dict
     }
 
 
-async def _feed(stack: World, client: Raw, body: bytes, number: int) -> float:
+async def feed(stack: World, client: Raw, body: bytes, number: int) -> float:
     """Send that many, never further ahead than `_AHEAD`; the moment of the last webhook."""
     gate, sending, end = asyncio.Semaphore(16), list[asyncio.Task[None]](), 0.0
 

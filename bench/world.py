@@ -131,12 +131,16 @@ async def world(
     settings: Mapping[str, str] = QUIET,
     plan: Plan = _EIGHT,
     first: bytes | None = None,
+    queues: Mapping[str, Any] | None = None,
 ) -> AsyncIterator[World]:
     """The stack with the real host and one worker. `rtt` in milliseconds stands before the storage.
 
     `poll`: seconds after which the host asks an empty queue again, instead of backing off to host.json's two.
-    `first`: a message that is there when the host starts.
+    `first`: a message that is there when the host starts. `queues`: instead of values of host.json.
     """
+    changed = dict(queues or {})
+    if poll is not None:
+        changed["maxPollingInterval"] = f"00:00:{poll:06.3f}"
     requests = Requests()
     async with AsyncExitStack() as opened:
         data = Path(tempfile.mkdtemp(prefix="slipway-bench-", dir=disk()))
@@ -144,7 +148,7 @@ async def world(
         direct = free_ports(3)
         shown = await opened.enter_async_context(proxies(direct, rtt)) if rtt else direct
         storage = connection_string(shown)
-        app = _app(data / "app", poll) if noop or poll else ROOT
+        app = _app(data / "app", changed) if noop or changed else ROOT
         overrides = {
             **settings,
             **_connected(storage),
@@ -194,11 +198,10 @@ def _connected(storage: str) -> dict[str, str]:
     return {"SLIPWAY_STORAGE": storage, "AzureWebJobsStorage": storage, "BENCH_ROOT": str(ROOT)}
 
 
-def _app(folder: Path, poll: float | None) -> Path:
+def _app(folder: Path, queues: Mapping[str, Any]) -> Path:
     shutil.copytree(_APP, folder)
     host = json.loads((ROOT / "host.json").read_text())
-    if poll is not None:
-        host["extensions"]["queues"]["maxPollingInterval"] = f"00:00:{poll:06.3f}"
+    host["extensions"]["queues"].update(queues)
     (folder / "host.json").write_text(json.dumps(host))
     return folder
 

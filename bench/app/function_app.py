@@ -18,6 +18,7 @@ import azure.functions as func
 sys.path.append(os.environ["BENCH_ROOT"])
 
 from functions.accept import blueprint as accept
+from functions.api import blueprint as api
 from functions.deliver import blueprint as deliver
 from functions.sweep import blueprint as sweep
 from shared import wiring
@@ -67,5 +68,5 @@ def _with_noop(settings: Settings, meter: Meter | None = None) -> Ports:
 if os.environ.get("BENCH_NOOP"):
     wiring.build = _with_noop
 app = func.FunctionApp()
-for blueprint in (accept, sweep, deliver):
+for blueprint in (accept, api, sweep, deliver):
     app.register_functions(blueprint)

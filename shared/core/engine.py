@@ -55,6 +55,7 @@ class Why:
     passes: bool = False
     #: whether it lasts until the job or the cluster changes
     never: bool = False
+    lacks_capacity: bool = False  #: of quota or machines: an operator gets an alert
 
 
 @dataclass(frozen=True)

@@ -95,7 +95,7 @@ def _of_error(error: str, name: str) -> Why:
     code = error.partition(":")[0]
     for part, word, text in _ERRORS:
         if part in code:
-            return Why(word, f"{text} ({error})")
+            return Why(word, f"{text} ({error})", lacks_capacity=word in ("Quota", "NoCapacity"))
     return Why("ClusterErrors", f"the pool of {name} reports: {error}")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
@@ -10,6 +11,8 @@ from shared.core.job import Job, JobState, Waiting, plain
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.jobspec import redact
+
+log = logging.getLogger(__name__)
 
 #: Words for jobs whose submission was tried: the deployment has to be mended, or the engine did not answer.
 PARKED, NO_ANSWER, NOT_NOW = "Parked", "NoAnswer", "NotNow"
@@ -29,7 +32,13 @@ def waiting(ports: Ports, job: Job, why: Why | None) -> Waiting | None:
     if why is None:
         return None
     word, before = plain(why.word, _WORD), job.waiting
-    since = before.since if before is not None and before.word == word else ports.clock()
+    is_same = before is not None and before.word == word
+    since = before.since if before is not None and is_same else ports.clock()
+    if why.lacks_capacity and not is_same:
+        # An alert looks for this line (infra/alerts.bicep).
+        log.warning(
+            "%s waits for capacity: %s", job.id, sentence(why), extra={"job": job.id, "action": "saturated"}
+        )
     return Waiting(word=word, text=sentence(why), since=since, never=why.never)
 
 

@@ -13,6 +13,7 @@ _ENVIRONMENT = re.compile(r"\w[\w().-]{0,63}", re.ASCII)
 _RESOURCE = re.compile(r"\w[\w().-]{0,89}", re.ASCII)
 #: The name that azd takes for its current environment, before the default one.
 _NAME = "AZURE_ENV_NAME"
+_ACCOUNT = "AZURE_BATCH_ACCOUNT_NAME"
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,8 @@ class Target:
     topic: str
     insights: str
     is_private: bool = False
+    #: the account whose pool the template made; "" where it made none
+    account: str = ""
 
     def path(self, kind: str, name: str) -> str:
         """The path of a resource of the group."""
@@ -78,6 +81,8 @@ def target_of(values: Mapping[str, str]) -> Target:
     if absent := [name for name in names.values() if not values.get(name)]:
         raise Failure(f"azd's environment has no {', '.join(absent)}; run `azd provision` in the clone")
     results = {member: values[name] for member, name in names.items()}
+    if values.get(_ACCOUNT):
+        names["account"], results["account"] = _ACCOUNT, values[_ACCOUNT]
     for name, value in results.items():
         if not _RESOURCE.fullmatch(value):
             raise Failure(f"azd's environment: {names[name]} {value[:80]!r} is no name of a resource")

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 from shared.settings import Settings
 from slipway.client.deployment import LOOPBACK, Deployment, find_deployment
 from slipway.commands.doctor.findings import Finding, Options, fail, skip
-from slipway.commands.doctor.live import resources, traffic
+from slipway.commands.doctor.live import pool, resources, traffic
 from slipway.commands.doctor.live.arm import Arm, ArmError, resource_manager
 from slipway.commands.doctor.live.azd import Target, environment, target_of
 from slipway.failure import Failure
@@ -21,12 +21,13 @@ BY_HAND: Mapping[str, str] = {
     "preview": "`azd provision --preview` is to show no change",
     "dead letters": "remove the queue, drop a folder, and look into the container dead-letters",
     "redeploy": "`azd deploy` while 100 jobs are being accepted, then `slipway audit`",
+    "gpu": "a job with `nvidia-smi`, as docs/how-to/deploy-gpus.md shows",
     "teardown": "`azd down --purge`, then `az resource list --tag azd-env-name=NAME`",
 }
 #: The points that a command proves, in the order of the list.
 POINTS = (
     *("deployment", "secrets", "package", "keys", "identity"),
-    *("refusal", "entra", "events", "drop", "telemetry", "alerts", "webhook", "network"),
+    *("refusal", "entra", "events", "drop", "telemetry", "alerts", "webhook", "network", "pool"),
 )
 _FORBIDDEN = 403
 
@@ -84,6 +85,7 @@ async def _resources(options: Options, target: Target) -> dict[str, Finding]:
         "telemetry": resources.telemetry,
         "alerts": resources.alerts,
         "network": resources.network,
+        "pool": pool.pool,
     }
     try:
         async with resource_manager(options.arm) as arm:

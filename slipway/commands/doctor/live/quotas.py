@@ -35,7 +35,8 @@ async def check(options: Options) -> list[Finding]:
     except Failure as failure:
         return [fail("quota", str(failure))]
     subscription = options.subscription or values.get("AZURE_SUBSCRIPTION_ID", "")
-    region = (options.region or values.get("AZURE_LOCATION", "")).replace(" ", "").lower()
+    named = options.region or values.get("BATCH_LOCATION") or values.get("AZURE_LOCATION", "")
+    region = named.replace(" ", "").lower()
     if not subscription and not region:
         return []
     if not _WORD.fullmatch(subscription) or not _WORD.fullmatch(region):
@@ -86,15 +87,16 @@ def _of_account(name: str, properties: Mapping[str, Any]) -> list[Finding]:
     # In the other mode its nodes count as machines of the subscription.
     if properties.get("poolAllocationMode") == "UserSubscription":
         return []
-    if not properties.get("dedicatedCoreQuotaPerVMFamilyEnforced", True):
-        cores = int(properties.get("dedicatedCoreQuota") or 0)
-        return _findings(f"account {name}", [Quota("any family", None, cores)], _ASK_ACCOUNT)
     families = [
         Quota(str(one["name"]), None, int(one["coreQuota"]))
         for one in properties.get("dedicatedCoreQuotaPerVMFamily") or []
         if _GPUS.match(str(one["name"]))
     ]
-    return _findings(f"account {name}", families, _ASK_ACCOUNT)
+    if not properties.get("dedicatedCoreQuotaPerVMFamilyEnforced", True):
+        families = [Quota("any family", None, int(properties.get("dedicatedCoreQuota") or 0))]
+    spot = Quota("spot nodes of any family", None, int(properties.get("lowPriorityCoreQuota") or 0))
+    where = f"account {name}"
+    return [*_findings(where, families, _ASK_ACCOUNT), *_findings(where, [spot], _ASK_ACCOUNT)]
 
 
 _ASK_ACCOUNT = "ask in the portal: the account, Quotas, Request quota increase"

@@ -128,6 +128,7 @@ def test_why_a_task_waits_is_concluded_from_its_pool(
     assert reason is not None
     assert reason.word == word
     assert reason.never is (word == "TooManyNodes")
+    assert reason.lacks_capacity is (word in {"Quota", "NoCapacity"})
     assert reason.passes is (word in {"InTurn", "NodesBusy", "NodesMissing", "NodesPreparing", "Resizing"})
 
 

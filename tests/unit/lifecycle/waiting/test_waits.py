@@ -61,6 +61,20 @@ async def test_a_wait_is_written_once_and_again_only_when_it_is_another(world: W
     assert (await world.job(job.id)).waiting is None
 
 
+async def test_a_wait_for_a_quota_is_logged_once_for_the_alert(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A scheduler may take the job and have no machine for it: no submission fails then."""
+    job = (await world.message(JOB)).job
+    for text in ("0 cores", "0 cores of 4"):
+        wait_for(world, Why("Quota", text, lacks_capacity=True))
+        await world.sweep()
+
+    lines = [line for line in caplog.records if vars(line).get("action") == "saturated"]
+    assert [vars(line)["job"] for line in lines] == [job.id]
+    assert "0 cores" in lines[0].getMessage()
+
+
 async def test_since_stays_while_only_the_sentence_changes(world: World) -> None:
     job = (await world.message(JOB)).job
     wait_for(world, Why("TooManyNodes", "at most 2"))

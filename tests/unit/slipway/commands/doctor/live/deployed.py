@@ -16,6 +16,8 @@ DEPLOYMENTS = f"{PROVIDERS}/Microsoft.Resources/deployments"
 REFERENCES, SETTINGS = f"{SITE}/config/configreferences/appsettings", f"{SITE}/config/appsettings/list"
 EVENTS = f"{PROVIDERS}/Microsoft.EventGrid/systemTopics/evgt-1/eventSubscriptions/drops"
 QUERY = f"{PROVIDERS}/Microsoft.Insights/components/appi-1/query"
+ACCOUNT = f"{PROVIDERS}/Microsoft.Batch/batchAccounts/ba1"
+POOL = f"{ACCOUNT}/pools/gpu"
 #: What azd keeps of it.
 VALUES = {
     "AZURE_ENV_NAME": "dev",
@@ -27,6 +29,7 @@ VALUES = {
     "AZURE_STORAGE_ACCOUNT_NAME": "st1",
     "AZURE_EVENT_TOPIC_NAME": "evgt-1",
     "AZURE_INSIGHTS_NAME": "appi-1",
+    "AZURE_BATCH_ACCOUNT_NAME": "ba1",
 }
 
 _ACCOUNT = {
@@ -50,6 +53,13 @@ _EVENTS = {
 }
 METRIC_ALERT = {"properties": {"enabled": True, "actions": [{"actionGroupId": "ag"}]}}
 QUERY_ALERT = {"properties": {"enabled": True, "actions": {"actionGroups": ["ag"]}}}
+_POOL = {
+    "vmSize": "STANDARD_NC4AS_T4_V3",
+    "currentDedicatedNodes": 1,
+    "currentLowPriorityNodes": 0,
+    "scaleSettings": {"autoScale": {"formula": "pending = $PendingTasks.GetSample(1);"}},
+    "autoScaleRun": {"evaluationTime": "2026-09-01T10:00:00Z", "results": "$TargetDedicatedNodes=1"},
+}
 _COLUMNS = [{"name": "count_", "type": "long"}]
 
 
@@ -88,6 +98,8 @@ def answers() -> dict[str, Any]:
         REFERENCES: {"value": references},
         f"{SITE}/functions": {"value": functions},
         EVENTS: {"properties": dict(_EVENTS)},
+        ACCOUNT: {"properties": {"allowedAuthenticationModes": ["AAD"], "publicNetworkAccess": "Enabled"}},
+        POOL: {"identity": {"type": "UserAssigned"}, "properties": dict(_POOL)},
         f"{PROVIDERS}/Microsoft.Insights/metricAlerts": {"value": [dict(METRIC_ALERT)] * 2},
         f"{PROVIDERS}/Microsoft.Insights/scheduledQueryRules": {"value": [dict(QUERY_ALERT)] * 5},
         QUERY: {"tables": [{"name": "PrimaryResult", "columns": _COLUMNS, "rows": [[14]]}]},

@@ -9,6 +9,7 @@ import pytest
 
 from slipway.commands.doctor.findings import Finding, Options
 from slipway.commands.doctor.live.quotas import check
+from tests.unit.slipway.commands.doctor.live import deployed
 from tests.unit.slipway.commands.doctor.live.azure import TOKEN, azure
 
 MACHINES = "/subscriptions/s-1/providers/Microsoft.Compute/locations/westeurope/usages"
@@ -95,11 +96,21 @@ async def test_the_token_goes_to_no_other_address(monkeypatch: pytest.MonkeyPatc
                     {"name": A100, "coreQuota": 0},
                 ],
             },
-            [("warn", f"account b1: 0 cores in {A100}")],
+            [
+                ("warn", f"account b1: 0 cores in {A100}"),
+                ("warn", "account b1: 0 cores in spot nodes of any family"),
+            ],
         ),
         (
-            {"dedicatedCoreQuotaPerVMFamilyEnforced": False, "dedicatedCoreQuota": 20},
-            [("ok", "account b1: 20 cores in any family")],
+            {
+                "dedicatedCoreQuotaPerVMFamilyEnforced": False,
+                "dedicatedCoreQuota": 20,
+                "lowPriorityCoreQuota": 8,
+            },
+            [
+                ("ok", "account b1: 20 cores in any family"),
+                ("ok", "account b1: 8 cores in spot nodes of any family"),
+            ],
         ),
         ({"poolAllocationMode": "UserSubscription"}, []),
     ],
@@ -151,6 +162,20 @@ async def test_azd_names_the_subscription_and_the_region(
     (directory / ".env").write_text('AZURE_SUBSCRIPTION_ID="s-1"\nAZURE_LOCATION="westeurope"\n')
     (tmp_path / "docs").mkdir()
     monkeypatch.chdir(tmp_path / "docs")
+    monkeypatch.delenv("AZURE_ENV_NAME", raising=False)
+    answers = {MACHINES: {"value": [usage(T4, 0, 8)]}, ACCOUNTS: {"value": []}}
+
+    async with azure(answers, monkeypatch) as fake:
+        findings = await check(Options("", "", arm=fake.url))
+
+    assert shown(findings) == [("ok", f"westeurope: 8 cores in {T4}, 0 used")]
+
+
+async def test_the_region_of_the_nodes_goes_before_that_of_all_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    deployed.environment(tmp_path, AZURE_LOCATION="northeurope", BATCH_LOCATION="westeurope")
+    monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("AZURE_ENV_NAME", raising=False)
     answers = {MACHINES: {"value": [usage(T4, 0, 8)]}, ACCOUNTS: {"value": []}}
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.commands.doctor.findings import Finding
-from slipway.commands.doctor.live import live, resources
+from slipway.commands.doctor.live import live, pool, resources
 from slipway.commands.doctor.live.arm import resource_manager
 from slipway.commands.doctor.live.azd import target_of
 from tests.unit.project.test_infra import code
@@ -25,6 +25,7 @@ POINTS = {
     "telemetry": resources.telemetry,
     "alerts": resources.alerts,
     "network": resources.network,
+    "pool": pool.pool,
 }
 
 
@@ -55,6 +56,19 @@ def events(**members: Any) -> dict[str, Any]:
     return {deployed.EVENTS: {"properties": deployed.answers()[deployed.EVENTS]["properties"] | members}}
 
 
+def account(**members: Any) -> dict[str, Any]:
+    return {deployed.ACCOUNT: {"properties": {"allowedAuthenticationModes": ["AAD"]} | members}}
+
+
+def nodes(**members: Any) -> dict[str, Any]:
+    body = deployed.answers()[deployed.POOL]
+    return {deployed.POOL: body | {"properties": body["properties"] | members}}
+
+
+NO_FORMULA = {"autoScale": {"formula": "$TargetDedicatedNodes = 1;"}}
+WRONG = {"evaluationTime": "2026-09-01T10:00:00Z", "error": {"code": "AutoScalingFormulaEvaluationError"}}
+NO_CORES = {"errors": [{"code": "AccountCoreQuotaReached", "message": "…"}]}
+NO_IDENTITY = {"properties": deployed.answers()[deployed.POOL]["properties"]}
 FAILED = {"value": [{"name": "events", "properties": {"provisioningState": "Failed"}}]}
 UNRESOLVED = {"value": [deployed.reference("SLIPWAY_SEAL_KEY", "seal-key", "AccessToKeyVaultDenied")]}
 ONE_ALERT_OFF = {"value": [deployed.METRIC_ALERT, {"properties": {"enabled": False, "actions": []}}]}
@@ -83,6 +97,12 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
             {f"{deployed.PROVIDERS}/Microsoft.Insights/metricAlerts": ONE_ALERT_OFF},
             "6 of 7 alerts watch",
         ),
+        ("pool", account(allowedAuthenticationModes=["AAD", "SharedKey"]), "ba1 takes AAD, SharedKey"),
+        ("pool", account(allowedAuthenticationModes=None), "ba1 takes keys"),
+        ("pool", {deployed.POOL: NO_IDENTITY}, "it has no identity"),
+        ("pool", nodes(scaleSettings=NO_FORMULA), "does not scale by the tasks that wait"),
+        ("pool", nodes(autoScaleRun=WRONG), "AutoScalingFormulaEvaluationError"),
+        ("pool", nodes(resizeOperationStatus=NO_CORES), "nodes do not come: AccountCoreQuotaReached"),
         ("telemetry", {deployed.QUERY: {"tables": [{"rows": [[0]]}]}}, "appi-1 has no run of sweep"),
     ],
 )
@@ -107,6 +127,23 @@ async def test_a_network_is_looked_at_where_there_is_one(monkeypatch: pytest.Mon
     good = await result("network", closed | inside, monkeypatch, vnet="true")
 
     assert [one.outcome for one in (without, is_open, outside, good)] == ["skip", "fail", "fail", "ok"]
+
+
+async def test_an_account_is_closed_where_there_is_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    is_open = await result("pool", {}, monkeypatch, vnet="true")
+    closed = await result("pool", account(publicNetworkAccess="Disabled"), monkeypatch, vnet="true")
+
+    assert (is_open.outcome, closed.outcome) == ("fail", "ok")
+
+
+async def test_where_the_template_made_no_pool_there_is_nothing_to_look_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    values = deployed.VALUES | {"AZURE_BATCH_ACCOUNT_NAME": ""}
+    async with azure({}, monkeypatch) as fake, resource_manager(fake.url) as arm:
+        finding = await pool.pool(arm, target_of(values))
+
+    assert finding.outcome == "skip"
 
 
 async def test_alerts_of_which_no_one_hears_are_said_to_be_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,0 +1,1 @@
+"""One worker: what it does and needs with several invocations at once."""
