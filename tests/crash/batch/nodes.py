@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -36,6 +37,10 @@ class Cut(StrEnum):
     FAILED = "the service says that it has failed"
 
 
+class NodeLost(BaseException):
+    """The node is taken away, in the middle of what its program does."""
+
+
 @dataclass
 class Azure(Service):
     """The account, its pool and the nodes. `clock` gives Unix time."""
@@ -59,10 +64,15 @@ class Azure(Service):
     alive: dict[int, str] = field(default_factory=dict)
     #: name of a task → number of its run, as the service has it
     runs: dict[str, int] = field(default_factory=dict)
-    #: number of a run → rounds until its end, although its node was given up
+    #: number of a run → rounds until its end, although the service knows nothing of it
     cut_off: dict[int, int] = field(default_factory=dict)
     #: what was cut off once
     was_cut: set[str] = field(default_factory=set)
+
+    @property
+    def splits(self) -> int:
+        """How often a run may live on of which the service knows nothing, so that another attempt comes."""
+        return int(self.cut is not None)
 
     def now(self) -> float:
         """Unix time; the clock may be replaced."""
@@ -89,6 +99,11 @@ class Azure(Service):
         self.alive.pop(self.runs.pop(name, 0), None)
         info = self.task(name)["executionInfo"] | {"endTime": self.moment, **facts}
         self.task(name).update(state="completed", stateTransitionTime=self.moment, executionInfo=info)
+
+    def records(self) -> list[str]:
+        """Names of attempts of which something is left."""
+        # A pool that was made anew gets its nodes with the next job.
+        return list(self.claims) if self.pool["autoScaleFormula"] else []
 
     def lose_job(self, queue: str) -> None:
         """An operator deletes one of our Batch jobs, with its tasks."""
@@ -156,10 +171,16 @@ class Azure(Service):
         elif self.cut and name.endswith("-1") and name not in self.was_cut:
             self._cut(name, task)
         else:
-            number = self.runs.pop(name, 0)
-            if self.alive.pop(number, None):
-                self._finish(name)
-            self.end(name, exitCode=0, result="success")
+            self._complete(name, task)
+
+    def _complete(self, name: str, task: Task) -> None:
+        number = self.runs.pop(name, 0)
+        try:
+            code = self._finish(name, number) if self.alive.pop(number, None) else 0
+        except NodeLost:
+            self._requeue(task)
+        else:
+            self.end(name, exitCode=code, result="failure" if code else "success")
 
     def _cut(self, name: str, task: Task) -> None:
         self.was_cut.add(name)
@@ -178,12 +199,15 @@ class Azure(Service):
         if self.cut_off[number] < 0:
             del self.cut_off[number]
             if name := self.alive.pop(number, None):
-                self._finish(name)
+                with suppress(NodeLost):
+                    self._finish(name, number)
 
-    def _finish(self, name: str) -> None:
+    def _finish(self, name: str, number: int) -> int:
+        """A run comes to its end; the exit code of its program. Raises NodeLost."""
         self.finished.append(name)
         if name in self.claims:
             self.claims[name].ended = True
+        return 0
 
     def _start(self, name: str, task: Task) -> None:
         """Its program begins, and looks whether it may run."""
@@ -194,18 +218,26 @@ class Azure(Service):
                 self.claims.pop(directory.rpartition("/")[2], None)
             self.end(name, exitCode=0, result="success")
             return
-        code = self._refusal(name, plan) if self.fenced else None
+        try:
+            code = self._refusal(name, task, plan) if self.fenced else None
+        except NodeLost:
+            self._requeue(task)
+            return
         if code is not None:
             self.end(name, exitCode=code, result="failure" if code else "success")
             return
+        task.update(state="running", stateTransitionTime=self.moment)
+        self.runs[name] = self._begin(name)
+
+    def _begin(self, name: str) -> int:
+        """A run begins; its number."""
         if attempts_of(name) in map(attempts_of, self.alive.values()):
             self.violations.append(f"{name} runs while another run of the job does")
-        task.update(state="running", stateTransitionTime=self.moment)
         self.began.append(name)
-        self.runs[name] = len(self.began)
-        self.alive[self.runs[name]] = name
+        self.alive[len(self.began)] = name
+        return len(self.began)
 
-    def _refusal(self, name: str, plan: Mapping[str, Any]) -> int | None:
+    def _refusal(self, name: str, task: Task, plan: Mapping[str, Any]) -> int | None:
         """With which code a copy ends that must not run; None if it may, in place of runs before it."""
         claim = self.claims.setdefault(name, Claim(plan["token"], ""))
         if claim.token != plan["token"]:

@@ -9,6 +9,9 @@ from shared.core.job import Job
 from shared.engines.batch.attempts import FORGET
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
+from shared.engines.batch.storage.access import Access, SharedKey
+from tests.crash.batch.blobs import BlobAzure
+from tests.crash.batch.container import ACCOUNT, AppFault, Container
 from tests.crash.batch.nodes import Azure
 from tests.crash.batch.wire import BatchWire, Wire
 from tests.crash.chaos import Fault
@@ -60,8 +63,7 @@ class BatchRun(Run):
         tasks = [name for tasks in model.jobs.values() for name in tasks if not name.startswith(FORGET)]
         return [
             *(f"the task of {name} is left" for name in tasks),
-            # A pool that was made anew gets its nodes with the next job.
-            *(f"the records of {name} are left" for name in model.claims if model.pool["autoScaleFormula"]),
+            *(f"the records of {name} are left" for name in model.records()),
         ]
 
 
@@ -74,19 +76,41 @@ async def play(
     **model: Any,
 ) -> BatchRun:
     """Run a story to its end, under faults of our own processes (`plan`) and of the wire; `model`: of it."""
-    azure = Azure(**model)
-    server = BatchWire(azure, wire)
+    return await _played(story, BatchWire(Azure(**model), wire), plan or {}, wake_after, shared="/shared")
+
+
+async def play_on_blobs(
+    story: Story,
+    plan: Mapping[int, Fault] | None = None,
+    wire: Mapping[int, Wire] | None = None,
+    *,
+    app_faults: Mapping[int, AppFault] | None = None,
+    wake_after: int = 3,
+    **model: Any,
+) -> BatchRun:
+    """The same where nodes and app share a container: n-th request of theirs to it → what happens."""
+    azure = BlobAzure(**model, container=Container(app_faults or {}))
+    async with azure.container.running() as url:
+        with azure.timed():
+            return await _played(story, BatchWire(azure, wire), plan or {}, wake_after, blobs=url)
+
+
+async def _played(
+    story: Story, server: BatchWire, plan: Mapping[int, Fault], wake_after: int, **options: Any
+) -> BatchRun:
+    azure = server.model
     async with server.running() as url:
         mounts = {"acct/scripts": "/shared/scripts"}
-        cluster = BatchCluster("dev", url=url, pool="t4", shared="/shared", max_nodes=_NODES, mounts=mounts)
-        engine = BatchEngine({"dev": cluster}, {"dev": KEY}, clock=azure.now)
+        cluster = BatchCluster("dev", url=url, pool="t4", max_nodes=_NODES, mounts=mounts, **options)
+        access = Access(cluster, key=SharedKey(ACCOUNT, "a2V5"))
+        engine = BatchEngine({"dev": cluster}, {"dev": KEY}, containers={"dev": access}, clock=azure.now)
         try:
-            run = BatchRun(engine, server, plan or {})
+            run = BatchRun(engine, server, plan)
             run.wake_after = wake_after
             run.cancels = "cancel" in story.name
             story.begin(run)
             await run.until_quiet()
-            started = story.started if story.started is None or azure.cut is None else story.started * 2
+            started = None if story.started is None else story.started * (1 + azure.splits)
             run.check(accepted=story.accepted, started=started)
         finally:
             await engine.close()

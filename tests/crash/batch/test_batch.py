@@ -25,12 +25,12 @@ def _gang(run: Run) -> None:
 
 GANG = Story("a job on several nodes that loses one", _gang)
 #: A job fails in the harness, or is put back there, only when its engine is the one in memory.
-_STORIES = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
+STORIES_ON_BATCH = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
 #: The rounds in which the pool is not there: before, while and after the first job runs.
 ABSENCES = [range(at, at + 3) for at in (1, 2, 3, 4)]
 
 
-@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+@pytest.mark.parametrize("story", STORIES_ON_BATCH, ids=lambda story: story.name)
 async def test_without_faults_the_story_ends_well(story: Story) -> None:
     run = await play(story)
     assert run.violations == []
@@ -74,10 +74,10 @@ async def _calls(story: Story) -> int:
 
 
 @pytest.mark.parametrize("fault", list(Wire), ids=lambda fault: fault.name)
-@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+@pytest.mark.parametrize("story", STORIES_ON_BATCH, ids=lambda story: story.name)
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire) -> None:
     calls = await _calls(story)
-    number = _STORIES.index(story) + 2 * list(Wire).index(fault)
+    number = STORIES_ON_BATCH.index(story) + 2 * list(Wire).index(fault)
     for n in every_few(range(1, calls + 1), number):
         run = await play(story, wire={n: fault})
         assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
@@ -100,7 +100,7 @@ async def test_random_schedules_with_faults_on_all_sides_are_survived(block: int
         dice = random.Random(seed)
         wire = {n: dice.choice(list(Wire)) for n in dice.sample(range(1, 30), dice.randint(1, 5))}
         plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 60), dice.randint(0, 3))}
-        story = dice.choice(_STORIES)
+        story = dice.choice(STORIES_ON_BATCH)
         cut = dice.choice([None, None, *Cut]) if story.started == 1 else None
         model = {"cut": cut, "lives": dice.choice([0, 2, 40]), "absence": dice.choice([range(0), *ABSENCES])}
         run = await play(story, plan, wire, wake_after=dice.randint(1, 8), **model)

@@ -1,0 +1,205 @@
+"""The model's nodes where no directory is shared: their claims and records in blobs, by the real program."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from shared.engines.launch.plan import SUBMISSION
+from shared.engines.node import blobs, claim
+from shared.engines.node.blobs import Answer, Blobs
+from shared.engines.node.claim import MOVED, Claim, Silent
+from shared.engines.node.ends import NOT_READY
+from tests.crash.batch.container import Container
+from tests.crash.batch.nodes import Azure, NodeLost, Task
+
+
+class NodeFault(StrEnum):
+    """What happens to one request of the program on a node."""
+
+    LOST = "it works, its answer is lost"
+    BUSY = "503 ServerBusy"
+    TIMED_OUT = "500 OperationTimedOut, and it works"
+    TAKEN_BEFORE = "the node is taken away before it"
+    TAKEN_AFTER = "the node is taken away after it"
+    RIVAL = "before it, another node begins with the same task"
+
+
+class _Node(blobs.Container):
+    """One run of the program, as the container sees it."""
+
+    def __init__(self, where: dict[str, str], model: BlobAzure, work: Work) -> None:
+        super().__init__(where)
+        self._model, self._work, self._is_there = model, work, True
+
+    def _once(
+        self, method: str, name: str, query: dict[str, str], headers: dict[str, str], body: bytes
+    ) -> Answer:
+        fault = self._model.fault(f"{method} {name or query}") if self._is_there else NodeFault.TAKEN_BEFORE
+        self._is_there = fault not in (NodeFault.TAKEN_BEFORE, NodeFault.TAKEN_AFTER)
+        if fault is NodeFault.TAKEN_BEFORE:
+            raise NodeLost
+        if fault is NodeFault.BUSY:
+            return Answer(503, {"x-ms-error-code": "ServerBusy"}, b"")
+        if fault is NodeFault.RIVAL:
+            self._model.rival(self._work)
+        answer = self._model.container.answer(method, name, query, headers, body)
+        if fault is NodeFault.TAKEN_AFTER:
+            raise NodeLost
+        if fault is NodeFault.LOST:
+            raise ConnectionResetError
+        return Answer(500, {}, b"") if fault is NodeFault.TIMED_OUT else answer
+
+
+@dataclass(frozen=True)
+class Work:
+    """A task, and what its program is to do."""
+
+    name: str
+    task: Task
+    plan: Mapping[str, Any]
+
+
+@dataclass
+class BlobAzure(Azure):
+    """The account, whose nodes have a container. `node_faults`: n-th request of theirs → what happens."""
+
+    container: Container = field(default_factory=Container)
+    node_faults: Mapping[int, NodeFault] = field(default_factory=dict)
+    #: whether the service gives up a task whose node is taken away in the middle; otherwise it waits again
+    gives_up: bool = False
+    #: requests of the nodes
+    stored: list[str] = field(default_factory=list)
+    #: number of a run → its claim
+    held: dict[int, Claim] = field(default_factory=dict)
+    works: dict[int, Work] = field(default_factory=dict)
+    seconds: float = 0.0
+    _newest: tuple[Claim, Work] | None = None
+
+    @property
+    def splits(self) -> int:
+        """Also where a second node begins with a task, or a node is taken away and its task given up."""
+        return super().splits + self.gives_up + list(self.node_faults.values()).count(NodeFault.RIVAL)
+
+    @contextmanager
+    def timed(self) -> Iterator[None]:
+        """Within, the program on the nodes has the clock of the model, on which a wait takes no time."""
+        for module in (blobs, claim):
+            vars(module)["time"] = self
+        try:
+            yield
+        finally:
+            for module in (blobs, claim):
+                vars(module)["time"] = time
+
+    def time(self) -> float:
+        """In place of that of the module `time`."""
+        return self.seconds
+
+    def sleep(self, seconds: float) -> None:
+        """In place of that of the module `time`: meanwhile, others look whether they have their claim."""
+        self.seconds += seconds
+        self._look_at_claims()
+
+    def fault(self, call: str) -> NodeFault | None:
+        """What happens to a request."""
+        self.stored.append(call)
+        return self.node_faults.get(len(self.stored))
+
+    def _requeue(self, task: Task) -> None:
+        if self.gives_up:
+            self.end(
+                task["id"], result="failure", failureInfo={"category": "servererror", "code": "NodeLost"}
+            )
+        else:
+            super()._requeue(task)
+
+    def rival(self, work: Work) -> None:
+        """A second node begins with a task; the service has forgotten it."""
+        with suppress(NodeLost):
+            if self._refusal(work.name, work.task, work.plan) is None:
+                self.cut_off[self._begin(work.name)] = self.lives
+
+    def advance(self, preempts: Callable[[str], bool]) -> None:
+        """As without a container; before, every run looks whether it has its claim."""
+        self._look_at_claims()
+        super().advance(preempts)
+
+    def records(self) -> list[str]:
+        """Names of attempts of which something is left."""
+        return sorted({name.split("/")[3] for name in self.container.blobs if "/attempts/" in name})
+
+    def _begin(self, name: str) -> int:
+        number = super()._begin(name)
+        assert self._newest is not None
+        self.held[number], self.works[number] = self._newest
+        return number
+
+    def _refusal(self, name: str, task: Task, plan: Mapping[str, Any]) -> int | None:
+        work, where = Work(name, task, plan), json.loads(plan["records"])
+        place = Blobs(_Node(where, self, work), where["prefix"])
+        variables = {one["name"]: one["value"] for one in task["environmentSettings"]}
+        own = Claim(place, plan["token"], variables[SUBMISSION])
+        code = self._claimed(own, plan)
+        self._newest = (own, work)
+        return code
+
+    def _claimed(self, own: Claim, plan: Mapping[str, Any]) -> int | None:
+        """What `run.py` does before it starts anything; the exit code where it starts nothing."""
+        try:
+            own.take([f"node{len(self.stored)}"])
+            record = own.take_from(plan["earlier"])
+            own.record(record or {"state": "running", "final": False})
+            if record is None and own.is_held():  # its first look comes long before others stop waiting
+                return None
+        except Silent as silent:
+            return silent.code
+        except OSError:
+            return NOT_READY
+        own.leave()
+        return int(record.get("code", 0)) if record else MOVED
+
+    def _finish(self, name: str, number: int) -> int:
+        own = self.held[number]
+        end = {"state": "ended", "reason": "", "message": "", "final": True, "code": 0, "exitCode": 0}
+        try:
+            own.record({**end, "directories": {}, "hosts": []})
+        except Silent as silent:
+            return silent.code
+        except OSError:
+            return NOT_READY
+        finally:
+            if self._has_ended(name, own.run):
+                self.finished.append(name)
+            own.leave()
+        return 0
+
+    def _has_ended(self, name: str, run: str) -> bool:
+        """Whether it stands in the container that this run came to its end."""
+        turns = [json.loads(value) for at, value in self.container.blobs.items() if f"/{name}/turns/" in at]
+        return run in [one["ended"]["run"] for one in turns if "ended" in one]
+
+    def _look_at_claims(self) -> None:
+        """Each run looks whether it has its claim, and ends where it has not."""
+        for number in [number for number in self.alive if number in self.held]:
+            own, name = self.held[number], self.alive[number]
+            is_known = self.runs.get(name) == number
+            try:
+                if own.is_held() or number not in self.alive:
+                    continue
+                del self.alive[number]
+                own.leave()
+            except NodeLost:
+                self.alive.pop(number, None)
+                if is_known:
+                    del self.runs[name]
+                    self._requeue(self.task(name))
+                continue
+            if is_known:
+                del self.runs[name]
+                self.end(name, exitCode=MOVED, result="failure")
