@@ -1,10 +1,13 @@
-"""The emulator of Azure Batch as the cluster of the stack: a pool from zero, with a shared directory."""
+"""The emulator of Azure Batch as the cluster of the stack: a pool from zero.
+
+Claims and records are in a container, as in a deployment; what jobs mount there are directories here.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from pathlib import Path
 
 from local.azurebatch.settings import ACCOUNT as BATCH_ACCOUNT
@@ -14,6 +17,8 @@ from local.clusters.kind import DATA, LOGS, NAME, SCRIPTS, ClusterOptions, Runni
 from local.node_python import node_python
 
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+#: The container for what the nodes keep.
+_BLOBS = "slipway"
 #: How often formulas are evaluated here; Azure takes five minutes.
 _EVALUATED = "2"
 
@@ -24,6 +29,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     folder = options.data / "azurebatch"
     shared = folder / "shared"
     python = await node_python(folder / "python")
+    blobs = await _container(options.storage.connection_string)
     url = await options.launch(
         "emulator",
         "local.azurebatch",
@@ -42,7 +48,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
         url=url,
         settings={
             "SLIPWAY_CLUSTER": NAME,
-            "SLIPWAY_CLUSTERS": json.dumps({NAME: _cluster(url, shared, python, options.nodes)}),
+            "SLIPWAY_CLUSTERS": json.dumps({NAME: _cluster(url, shared, blobs, python, options.nodes)}),
             "SLIPWAY_BATCH_KEYS": json.dumps({NAME: KEY}),
         },
         connection_string=options.storage.connection_string,
@@ -50,11 +56,22 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     )
 
 
-def _cluster(url: str, shared: Path, python: Path, nodes: int) -> dict[str, object]:
+async def _container(connection_string: str) -> str:
+    """The address of the container of claims, records, logs and outputs, which is made if it is missing."""
+    from azure.core.exceptions import ResourceExistsError
+    from azure.storage.blob.aio import ContainerClient
+
+    async with ContainerClient.from_connection_string(connection_string, _BLOBS) as client:
+        with suppress(ResourceExistsError):
+            await client.create_container()
+        return str(client.url)
+
+
+def _cluster(url: str, shared: Path, blobs: str, python: Path, nodes: int) -> dict[str, object]:
     """What a person would write for a pool whose nodes mount these directories."""
     mount_root = shared / "mounts"
     containers = {name: shared / "blobs" / name / "files" for name in (SCRIPTS, DATA)}
-    for directory in (mount_root / LOGS, shared / "slipway", shared.parent / "nodes"):
+    for directory in (mount_root / LOGS, shared.parent / "nodes"):
         directory.mkdir(parents=True, exist_ok=True)
     if not (mount_root / DATA).is_symlink():
         (mount_root / DATA).symlink_to(containers[DATA])
@@ -63,7 +80,7 @@ def _cluster(url: str, shared: Path, python: Path, nodes: int) -> dict[str, obje
         "url": url,
         "account": BATCH_ACCOUNT,
         "pool": "nodes",
-        "shared": str(shared / "slipway"),
+        "blobs": blobs,
         "mountRoot": str(mount_root),
         "mounted": [LOGS, DATA],
         "temporary": str(shared.parent / "nodes"),
