@@ -1,12 +1,14 @@
 """Downloads of what a job wrote: the same bytes in one file and in many, and the memory of the worker.
 
-Bare: ranged GETs of the blobs by their addresses, as many at once, thrown away. Direct: `slipway download`,
-which lists the files and reads storage itself. Through the app: the same without addresses.
+Bare: ranged GETs of the blobs by their addresses, as many at once, each part written as it comes, as by
+`curl --range --output`. Discarded: the same, thrown away. Direct: `slipway download`, which lists the files
+and reads storage itself. Through the app: the same without addresses.
 """
 
 from __future__ import annotations
 
 import asyncio
+import os
 import shutil
 import tempfile
 import time
@@ -63,7 +65,9 @@ async def download(megabytes: float, files: int) -> dict[str, float]:
     async with _written(int(megabytes * _MB), files) as bench:
         idle = bench.stack.worker.memory_info().rss
         for folder in ("one", "many"):
-            figures[f"{folder} bare MB/s"] = megabytes / await _bare(bench, folder)
+            figures[f"{folder} discarded MB/s"] = megabytes / await _bare(bench, folder, None)
+            async with _empty_folder() as to:
+                figures[f"{folder} bare MB/s"] = megabytes / await _bare(bench, folder, to)
             figures[f"{folder} direct MB/s"] = megabytes / await _saved(bench, bench.service(), folder)
             async with memory(bench.stack.worker) as peak:
                 seconds = await _saved(bench, bench.service(_WithoutAddresses), folder)
@@ -110,18 +114,25 @@ def _document(size: int, files: int) -> str:
     return json.dumps({"properties": properties})
 
 
-async def _bare(bench: _Bench, folder: str) -> float:
-    """Seconds of bare ranged GETs."""
+async def _bare(bench: _Bench, folder: str, to: Path | None) -> float:
+    """Seconds of bare ranged GETs, into files of a directory or into nothing."""
     urls = await _addresses(bench, folder)
-    ranges = iter([(url, at) for url, size in urls for at in range(0, size, DIRECT_CHUNK)])
+    ranges = iter([
+        (number, url, at)
+        for number, (url, size) in enumerate(urls)
+        for at in range(0, size, DIRECT_CHUNK)
+    ])  # fmt: skip
     began = time.perf_counter()
 
     async def worker(http: aiohttp.ClientSession) -> None:
-        for url, at in ranges:
-            headers = {"Range": f"bytes={at}-{at + DIRECT_CHUNK - 1}"}
+        for number, url, at in ranges:
+            headers, end = {"Range": f"bytes={at}-{at + DIRECT_CHUNK - 1}"}, at
+            fd = os.open(to / str(number), os.O_WRONLY | os.O_CREAT) if to else None
             async with http.get(url, headers=headers, raise_for_status=True) as answer:
-                async for _ in answer.content.iter_any():
-                    pass
+                async for part in answer.content.iter_any():
+                    end += os.pwrite(fd, part, end) if fd is not None else len(part)
+            if fd is not None:
+                os.close(fd)
 
     async with aiohttp.ClientSession() as http:
         await asyncio.gather(*(worker(http) for _ in range(PARALLEL)))
@@ -141,16 +152,22 @@ async def _addresses(bench: _Bench, folder: str) -> list[tuple[str, int]]:
 
 async def _saved(bench: _Bench, service: Service, folder: str) -> float:
     """Seconds of a download, from the list of files on."""
-    to = Path(tempfile.mkdtemp(prefix="slipway-bench-", dir=disk()))
-    try:
+    async with _empty_folder() as to:
         began = time.perf_counter()
         tree = await walk(service, bench.job, ["OUT"], [f"OUT/{folder}"])
         outcome = await save(service, bench.job, tree.files, to, lambda _: None)
         if outcome.failed or tree.unread or not outcome.saved:
             raise RuntimeError(f"{outcome.failed[:3]}, {tree.unread[:3]}")
         return time.perf_counter() - began
+
+
+@asynccontextmanager
+async def _empty_folder() -> AsyncIterator[Path]:
+    folder = Path(tempfile.mkdtemp(prefix="slipway-bench-", dir=disk()))
+    try:
+        yield folder
     finally:
-        await asyncio.to_thread(shutil.rmtree, to)
+        await asyncio.to_thread(shutil.rmtree, folder)
 
 
 @asynccontextmanager

@@ -1,7 +1,7 @@
 """What a job wrote, read through the API: every file below its output directories, and their bytes."""
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
 from itertools import islice
 
@@ -58,21 +58,21 @@ async def chunks(
 
     size, most = (DIRECT_CHUNK, _DIRECT_AHEAD) if reader else (CHUNK, _AHEAD)
     last = start + size - 1 if file.size > start else start - 1
-    under_way = [asyncio.create_task(fetch(start, last, ""))]
-    ahead: Iterator[int] | None = None
+    part = await fetch(start, last, "")
+    tag, step, under_way = part.tag, part.count, list[asyncio.Task[FileChunk]]()
+    ahead = iter(range(start + step, part.size, step) if step else ())
     try:
-        while under_way:
-            part = await under_way[0]
-            del under_way[0]
-            if ahead is None:
-                tag, step = part.tag, part.count
-                ahead = iter(range(start + step, part.size, step) if step else ())
+        while True:
             try:
                 for first in islice(ahead, most - len(under_way)):
                     under_way.append(asyncio.create_task(fetch(first, first + step - 1, tag)))
                 yield part
             finally:
                 bounds.held.release()
+            if not under_way:
+                return
+            part = await under_way[0]
+            del under_way[0]
     finally:
         for task in under_way:
             if not task.cancel() and not task.cancelled() and not task.exception():

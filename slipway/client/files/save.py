@@ -8,6 +8,7 @@ import unicodedata
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
+from functools import lru_cache
 from io import FileIO
 from itertools import islice
 from pathlib import Path
@@ -49,7 +50,8 @@ class Destination:
             marked = self._marked() if job_id else ""
             #: the job whose files are in the directory already, if that is another one
             self.other = "" if marked == job_id else marked.partition(",")[0]
-            self._own = not job_id or marked == job_id or not any(path.iterdir())
+            self._empty = not any(path.iterdir())
+            self._own = not job_id or marked == job_id or self._empty
             if job_id:
                 self._mark(job_id if self._own else f"{job_id}, among files of another job")
             self._twins = _twins(files) if self._ignores_case() else frozenset()
@@ -65,9 +67,9 @@ class Destination:
 
     def has(self, file: Remote) -> bool:
         """Whether the file is there already: of the same size, and of the same time."""
+        if self._empty or not self._own:
+            return False
         with suppress(OSError), self._folder(file, make=False) as (folder, name):
-            if not self._own:
-                return False
             status = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
             same = file.modified is not None and abs(status.st_mtime - file.modified) < _SAME_TIME
             return same and status.st_size == file.size
@@ -95,6 +97,8 @@ class Destination:
 
     def begun(self, file: Remote) -> int:
         """Bytes of the file that an interrupted download has saved; the last one is read again."""
+        if self._empty:
+            return 0
         with suppress(OSError), self._folder(file, make=False) as (folder, _):
             size = os.stat(self._unfinished(file), dir_fd=folder.fd, follow_symlinks=False).st_size
             return max(0, min(size, file.size - 1))
@@ -171,7 +175,7 @@ class Destination:
         self._folders[path] = folder
         if len(self._folders) > _FOLDERS:
             os.close(self._folders.pop(next(iter(self._folders))).fd)
-        return folder.directory(".")
+        return Fence(os.dup(folder.fd))
 
     def _ignores_case(self) -> bool:
         probe = f".slipway-{os.getpid()}-a"
@@ -212,6 +216,7 @@ def _write_all(fd: int, parts: Sequence[bytes]) -> None:
             ahead[0] = ahead[0][written:]
 
 
+@lru_cache(maxsize=256)
 def _impossible(name: str) -> str:
     """Why a file here cannot have the name; "" when it can."""
     if name in ("", ".", "..") or "\\" in name:

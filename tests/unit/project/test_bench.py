@@ -128,6 +128,7 @@ def test_a_measurement_that_fails_is_reported_and_the_others_go_on() -> None:
 def test_downloads_are_compared_with_the_bare_bytes_of_the_same_files() -> None:
     figures = {
         "download one bare MB/s": 100.0,
+        "download one discarded MB/s": 200.0,
         "download one direct MB/s": 90.0,
         "download many bare MB/s": 50.0,
         "download many direct MB/s": 30.0,
@@ -136,6 +137,7 @@ def test_downloads_are_compared_with_the_bare_bytes_of_the_same_files() -> None:
     lines = {str(line["title"]): line for line in ratios([figures])}
 
     assert lines["download of one file, direct / bare GETs"]["reached"] is True
+    assert lines["download of one file, direct / discarded GETs"]["median"] == 0.45
     assert lines["download of many files, direct / bare GETs"]["median"] == 0.6
     assert lines["download of many files, direct / bare GETs"]["reached"] is False
     assert lines["download of many files: worker MiB above idle"]["reached"] is False
