@@ -1,5 +1,6 @@
 /** Calls of the HTTP API of the deployment that serves the page. */
 import type { Finding } from "./answers";
+import { setClock } from "./clock";
 import { callerHeaders } from "./session";
 
 /** The page lies at `…/api/ui/`. */
@@ -114,6 +115,7 @@ function noAnswer(method: "GET" | "POST", isLate: boolean): ApiError {
 /** The same answer when all of it has come: the connection may break in its middle. */
 async function complete(answer: Response, onPiece: (bytes: number) => void): Promise<Response> {
   const { status, headers } = answer;
+  setClock(headers);
   const counted = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, out) {
       onPiece(chunk.length);

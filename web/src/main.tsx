@@ -25,7 +25,8 @@ function Page({ failure }: { failure: string }) {
   const route = useRoute();
   const { caller, refusal, ask } = useEntrance();
   useEffect(() => {
-    document.title = [...route.steps.slice(0, 2), "Slipway"].join(" · ");
+    const [view = "", job] = route.steps;
+    if (job === undefined) document.title = `${VIEWS[view] ?? view} · Slipway`; // that of a job has its name
   }, [route]);
   useFocus(route.steps.slice(0, 2).join("/"));
   if (refusal === undefined) return <Loading />;

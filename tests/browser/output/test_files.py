@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from playwright.async_api import Page, Route, expect
+from playwright.async_api import Route, expect
 
+from tests.browser.output.folder import answer_files, png
 from tests.browser.output.log_file import answer_log
-from tests.browser.reader import PATIENCE, Reader, listed
+from tests.browser.reader import PATIENCE, Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -84,44 +83,23 @@ async def test_a_log_without_line_ends_and_with_endless_colours_is_drawn_in_piec
     assert await log.evaluate(longest) == 10_000
 
 
+async def test_a_log_with_a_colour_for_each_letter_is_drawn_with_few_elements(reader: Reader) -> None:
+    line = "".join(f"\x1b[3{number % 8}m{number % 10}" for number in range(60))
+    await answer_log(reader.page, f"{line}\n" * 4_000 + "the end\n")
+    await reader.open("jobs/job-000001/log")
+    log = reader.page.get_by_role("log")
+
+    await expect(log).to_contain_text("the end", timeout=PATIENCE)
+    assert await log.evaluate("box => box.querySelectorAll('*').length") < 50_000
+    text = await log.evaluate("box => box.textContent")
+    assert set(text.splitlines()) == {"0123456789" * 6, "the end"}
+
+
 async def test_a_progress_bar_without_a_line_end_is_shown_as_it_is_now(reader: Reader) -> None:
     await answer_log(reader.page, "".join(f"{number} of 9999\r" for number in range(10_000)))
     await reader.open("jobs/job-000001/log")
 
     await expect(reader.page.get_by_role("log")).to_have_text("9999 of 9999", timeout=PATIENCE)
-
-
-def png(width: int, height: int) -> bytes:
-    """A grey image."""
-
-    def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-    header = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    rows = zlib.compress(b"".join(b"\0" + b"\x80" * width for _ in range(height)))
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
-
-
-async def answer_files(page: Page, files: dict[str, bytes]) -> None:
-    """A finished job whose directory of standard output has these files."""
-
-    async def listing(route: Route) -> None:
-        entries = [{"name": name, "bytes": len(data), "modified": None} for name, data in files.items()]
-        await route.fulfill(json={"files": entries})
-
-    async def part(route: Route) -> None:
-        data = files[route.request.url.rpartition("/")[2]]
-        first, last = route.request.headers["range"].removeprefix("bytes=").split("-")
-        body = data[int(first) : int(last) + 1]
-        ranges = f"bytes {first}-{int(first) + len(body) - 1}/{len(data)}"
-        headers = {"Content-Range": ranges, "Content-Disposition": "attachment"}
-        await route.fulfill(status=206, body=body, content_type="application/octet-stream", headers=headers)
-
-    job = {**listed(1), "history": []}
-    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
-    await page.route("**/api/jobs/job-000001/outputs", lambda route: route.fulfill(json={"outputs": []}))
-    await page.route("**/api/jobs/job-000001/files?*", listing)
-    await page.route("**/api/jobs/job-000001/files/stdouterr/*", part)
 
 
 async def test_what_has_only_the_name_of_an_image_is_said_to_be_none(reader: Reader) -> None:

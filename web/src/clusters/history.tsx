@@ -1,6 +1,6 @@
-import { useEffect, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
+import { deploymentTime } from "../clock";
+import { type Drawing, useChart } from "../parts/chart";
 
 /** As the API gives it: seconds since 1970, then the nodes in each state, or nulls where the cluster did not answer. */
 export interface NodeHistory {
@@ -17,38 +17,26 @@ const HUES = new Map(Object.entries({ idle: 210, running: 140, preparing: 40, le
 
 /** The nodes of one cluster over the last hours, stacked by their states. */
 export function History({ name, history }: { name: string; history: NodeHistory }) {
-  const box = useRef<HTMLDivElement>(null);
   const shown = history.states.map((state, index) => ({ state, index })).filter(({ index }) => peak(history, index) > 0);
-  useEffect(() => {
-    const place = box.current;
-    if (place === null || history.points.length === 0) return;
-    const style = getComputedStyle(place);
-    const axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--faint") } };
+  const draw = (across: uPlot.Axis, up: uPlot.Axis): Drawing | undefined => {
+    if (history.points.length === 0) return undefined;
     const stepped = uPlot.paths.stepped?.({ align: 1 });
-    const now = Date.now() / 1000;
-    const chart = new uPlot(
-      {
-        width: place.clientWidth,
+    const now = deploymentTime() / 1000;
+    return {
+      options: {
         height: HEIGHT,
-        axes: [axis, { ...axis, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
+        axes: [across, { ...up, incrs: [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] }],
         scales: { x: { range: [Math.min(history.points[0]?.[0] ?? now, now - LEAST), now] }, y: { range: (_, __, most) => [0, Math.max(1, most)] } },
-        legend: { show: false },
         // The highest first: each one covers what stands below it.
         series: [{}, ...shown.toReversed().map(({ state }) => ({ stroke: stroke(state), fill: stroke(state), width: 1, points: { show: false }, ...(stepped && { paths: stepped }) }))],
       },
-      columns(
+      data: columns(
         history.points,
         shown.map(({ index }) => index),
       ),
-      place,
-    );
-    const sizes = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: HEIGHT }));
-    sizes.observe(place);
-    return () => {
-      sizes.disconnect();
-      chart.destroy();
     };
-  }, [history]);
+  };
+  const box = useChart(draw, [history]);
   if (history.points.length === 0) return <p class="quiet">No one has counted its nodes yet.</p>;
   return (
     <figure aria-label={`Nodes of ${name} over the last hours`}>
@@ -79,7 +67,7 @@ function peak(history: NodeHistory, state: number): number {
 
 /** What the plot wants: the times, then the upper edge of each state, the highest first. A point holds until the next one, or for ten minutes. */
 function columns(points: NodeHistory["points"], states: number[]): [number[], ...(number | null)[][]] {
-  const now = Date.now() / 1000;
+  const now = deploymentTime() / 1000;
   const rows = points.flatMap((point, index) => {
     const next = points[index + 1]?.[0] ?? now;
     const end = point[0] + HOLDS;

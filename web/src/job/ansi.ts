@@ -17,8 +17,20 @@ export function plain(line: string): string {
 
 /** Of one line; what follows has the last colour. */
 const MOST_RUNS = 200;
+/** Of lines that are drawn together; those after them are plain. */
+const MOST_RUNS_TOGETHER = 4_000;
 
-export function runs(line: string): Run[] {
+/** The runs of each of these lines. */
+export function coloured(lines: readonly string[]): Run[][] {
+  let count = 0;
+  return lines.map((line) => {
+    const found = count < MOST_RUNS_TOGETHER ? runs(line) : [{ text: plain(line), style: "" }];
+    count += found.length;
+    return found;
+  });
+}
+
+function runs(line: string): Run[] {
   const result: Run[] = [];
   let style = "";
   let end = 0;

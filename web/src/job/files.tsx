@@ -60,15 +60,15 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
             ) : (
               <>
                 <button type="button" class="plain" aria-expanded={opened === file.name} onClick={() => open(opened === file.name ? "" : file.name)}>
-                  {file.name}
+                  {visible(file.name)}
                 </button>
                 <span class="quiet">{size(file.bytes)}</span>
-                <Download id={id} directory={directory} path={pathOf(file.name)} name={file.name} />
               </>
             )}
-            {file.modified && (
-              <span class="quiet">
-                <Time at={file.modified} />
+            <span class="quiet">{file.modified && <Time at={file.modified} />}</span>
+            {file.bytes !== null && (
+              <span class="actions">
+                <Download id={id} directory={directory} path={pathOf(file.name)} name={visible(file.name)} />
               </span>
             )}
             {opened === file.name && <Preview id={id} directory={directory} path={pathOf(file.name)} />}
@@ -88,6 +88,11 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
       )}
     </section>
   );
+}
+
+/** A name of spaces alone is in quotes, so that there is something to see. */
+function visible(name: string): string {
+  return name.trim() === "" ? JSON.stringify(name) : name;
 }
 
 const NO_FILES = new Map(
@@ -115,7 +120,12 @@ function Closed({ file, href }: { file: Entry; href: string }) {
       </>
     );
   }
-  return <a href={href}>{file.name}/</a>;
+  return (
+    <>
+      <a href={href}>{visible(file.name)}/</a>
+      <span />
+    </>
+  );
 }
 
 /** What the job wrote, as it is now, and as it is when the job has ended. */

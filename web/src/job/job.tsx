@@ -1,7 +1,8 @@
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
 import { ENDS, type JobDetail } from "../answers";
 import { Feed } from "../api";
 import { Refusal, State } from "../parts/parts";
+import { lastList } from "../jobs/kept";
 import { LATEST, usePoll } from "../poll";
 import { link } from "../route";
 import { Actions } from "./actions";
@@ -28,10 +29,13 @@ export function JobView({ id, steps }: { id: string; steps: string[] }) {
   const options = { latest: 2 * LATEST, isFinal: (job: JobDetail) => ENDS.has(job.state) };
   const polled = usePoll(id, (signal) => feed.read(signal), options);
   const job = polled.value;
+  useEffect(() => {
+    document.title = job ? `${job.name} ${job.state} · Slipway` : `${id} · Slipway`;
+  }, [job?.name, job?.state]);
   return (
     <main>
       <p>
-        <a href={link(["jobs"])}>← All jobs</a>
+        <a href={lastList()}>← Jobs</a>
       </p>
       <h1>
         {job?.name ?? id} {job && <State word={job.state} />}

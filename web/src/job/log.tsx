@@ -4,7 +4,7 @@ import { json, PATIENCE } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
-import { plain, runs } from "./ansi";
+import { coloured, plain } from "./ansi";
 import { Download } from "./download";
 import type { Block } from "./lines";
 import { Part, useMatches } from "./matches";
@@ -19,14 +19,23 @@ const NEAR = 40;
 
 /** The log of one process of a job, followed while it runs. */
 export function Log({ job }: { job: JobDetail }) {
-  const names = useLogNames(job);
+  const { names, readNames } = useLogNames(job);
+  return (
+    <section aria-labelledby="log">
+      <h2 id="log">Log</h2>
+      {names === undefined ? <p role="status">Loading…</p> : <Processes job={job} names={names} readNames={readNames} />}
+    </section>
+  );
+}
+
+function Processes({ job, names, readNames }: { job: JobDetail; names: readonly string[]; readNames: ReadNames }) {
   const [chosen, choose] = useState("");
   const [isFollowed, follow] = useState(true);
   const [isWrapped, wrap] = useState(true);
   const [search, find] = useState("");
   const deed = useDeed(PATIENCE.GET);
   const name = names.includes(chosen) ? chosen : (names[0] ?? "stdout.txt");
-  const { tail, polled } = useTail(job, name);
+  const { tail, polled } = useTail(job, name, readNames);
   const { lines } = tail;
   const matches = useMatches(lines, search);
   const { box, hold, scrolled } = usePlace(isFollowed && !lines.isCut, () => follow(false));
@@ -43,8 +52,7 @@ export function Log({ job }: { job: JobDetail }) {
     polled.again();
   };
   return (
-    <section aria-labelledby="log">
-      <h2 id="log">Log</h2>
+    <>
       <form class="filters" onSubmit={(event) => event.preventDefault()}>
         <label>
           Process
@@ -70,9 +78,9 @@ export function Log({ job }: { job: JobDetail }) {
           <BlockText key={block.id} block={block} shown={matches.linesOf(block)} />
         ))}
         {lines.last && matches.has(lines.last) && <pre>{plain(lines.last)}</pre>}
-        {lines.end === 0 && polled.value !== undefined && <p class="quiet">Nothing was written yet.</p>}
+        {lines.end === 0 && polled.value !== undefined && <p class="quiet">{ENDS.has(job.state) ? "Nothing was written." : "Nothing was written yet."}</p>}
       </div>
-    </section>
+    </>
   );
 }
 
@@ -87,8 +95,8 @@ function Check({ label, value, onChange }: { label: string; value: boolean; onCh
 function BlockText({ block, shown }: { block: Block; shown: readonly string[] }) {
   return useMemo(() => {
     if (shown.length === 0) return <></>;
-    const coloured = shown.some((line) => line.includes("\x1b["));
-    const text = coloured ? shown.map((line) => [...runs(line).map(ink), "\n"]) : `${shown.map(plain).join("\n")}\n`;
+    const hasColours = shown.some((line) => line.includes("\x1b["));
+    const text = hasColours ? coloured(shown).map((line) => [...line.map(ink), "\n"]) : `${shown.map(plain).join("\n")}\n`;
     return <pre style={{ containIntrinsicHeight: `auto ${shown.length * LINE}px` }}>{text}</pre>;
   }, [block, shown, shown.length]);
 }
@@ -122,26 +130,55 @@ function usePlace(isFollowed: boolean, onLeave: () => void) {
   return { box, hold, scrolled };
 }
 
-/** What each process of the job wrote to: standard output by rank, then standard error, then the rest. */
-function useLogNames(job: JobDetail): string[] {
-  const [names, setNames] = useState(["stdout.txt", "stderr.txt"]);
+type ReadNames = (signal: AbortSignal) => Promise<void>;
+const USUAL = ["stdout.txt", "stderr.txt"];
+
+/** What each process of the job wrote to: standard output by rank, then standard error, then the rest. Undefined until that is known. */
+function useLogNames(job: JobDetail): { names: readonly string[] | undefined; readNames: ReadNames } {
+  const [names, setNames] = useState<readonly string[]>();
+  const readNames = async (signal: AbortSignal) => {
+    try {
+      const { files } = await json<{ files: { name: string; bytes: number | null }[] }>(`jobs/${encodeURIComponent(job.id)}/files`, { signal });
+      const found = files.filter((file) => file.bytes !== null).map((file) => file.name);
+      setNames((before) => (found.length === 0 ? (before ?? USUAL) : same(before, found.toSorted(byKind))));
+    } catch {
+      if (!signal.aborted) setNames((before) => before ?? USUAL); // the log itself says what is wrong
+    }
+  };
   useEffect(() => {
     const ends = new AbortController();
-    json<{ files: { name: string; bytes: number | null }[] }>(`jobs/${encodeURIComponent(job.id)}/files`, { signal: ends.signal })
-      .then(({ files }) => files.filter((file) => file.bytes !== null).map((file) => file.name))
-      .then((all) => all.length && setNames(all.toSorted(byKind)))
-      .catch(() => undefined); // the log itself says what is wrong
+    void readNames(ends.signal);
     return () => ends.abort();
   }, [job.id, job.state]);
-  return names;
+  return { names, readNames };
 }
 
-function useTail(job: JobDetail, name: string) {
+function same(before: readonly string[] | undefined, now: readonly string[]): readonly string[] {
+  return before?.join("\n") === now.join("\n") ? before : now;
+}
+
+/** After so many calls that brought nothing, one looks for other processes; sooner while nothing was written at all. */
+const OTHERS = { silent: 1, written: 3 };
+
+function useTail(job: JobDetail, name: string, readNames: ReadNames) {
   const run = job.history?.findLast((entry) => entry.state === "queued")?.sequence ?? 0;
   const key = [job.id, name, job.attempt, run].join("\n"); // an offset belongs to one run
   const tail = useMemo(() => new Tail(job.id, name), [key]);
   const ended = ENDS.has(job.state);
-  const polled = usePoll(`${key}\n${ended}`, (signal) => tail.read(signal), { latest: LATEST, isFinal: () => ended || !tail.more });
+  const idle = useRef(0);
+  const read = async (signal: AbortSignal) => {
+    if (!ended && idle.current >= OTHERS[tail.size === 0 ? "silent" : "written"]) {
+      idle.current = 0;
+      await readNames(signal);
+      return tail.place;
+    }
+    const before = tail.place;
+    idle.current += 1;
+    await tail.read(signal);
+    if (tail.place !== before) idle.current = 0;
+    return tail.place;
+  };
+  const polled = usePoll(`${key}\n${ended}`, read, { latest: LATEST, isFinal: () => ended || !tail.more });
   return { tail, polled };
 }
 

@@ -1,12 +1,12 @@
-import { useEffect, useMemo, useRef } from "preact/hooks";
-import uPlot from "uplot";
-import "uplot/dist/uPlot.min.css";
+import { useMemo } from "preact/hooks";
+import type uPlot from "uplot";
 import { ENDS, type JobDetail } from "../answers";
 import { json } from "../api";
 import { shortNumber } from "../format";
+import { useChart } from "../parts/chart";
 import { Notice, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
-import { aligned, type MetricsAnswer, Plots, type Plot } from "./series";
+import { above, aligned, around, type MetricsAnswer, Plots, type Plot } from "./series";
 
 /** With the poll of the job beside it, four requests a minute. */
 const LATEST = 30_000;
@@ -46,32 +46,18 @@ export function Metrics({ job }: { job: JobDetail }) {
 
 /** One plot; a reader of the screen gets the last value of each curve. */
 function Curves({ plot, version }: { plot: Plot; version: number }) {
-  const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const place = box.current;
-    if (place === null) return;
-    const style = getComputedStyle(place);
-    const ink = style.color;
-    const axis = { stroke: ink, grid: { stroke: style.getPropertyValue("--faint") } };
-    const chart = new uPlot(
-      {
-        width: place.clientWidth,
-        height: HEIGHT,
-        scales: { x: { time: plot.axis === "time" } },
-        axes: [axis, axis],
-        legend: { show: false },
-        series: [{}, ...plot.curves.map((_, index) => ({ stroke: `hsl(${(index * 67 + 210) % 360} 70% 50%)`, spanGaps: true }))],
-      },
-      aligned(plot),
-      place,
-    );
-    const sizes = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: HEIGHT }));
-    sizes.observe(place);
-    return () => {
-      sizes.disconnect();
-      chart.destroy();
-    };
-  }, [version]);
+  const box = useChart(
+    (across, up) => {
+      const data = aligned(plot);
+      const [places] = data;
+      // Of its own, the plot draws three years around one time.
+      const x = { time: plot.axis === "time", range: around(places[0] ?? null, places.at(-1) ?? null, 30) };
+      const y: uPlot.Scale = { range: (_, least, most) => above(least, most) };
+      const series = plot.curves.map((_, index) => ({ stroke: `hsl(${(index * 67 + 210) % 360} 70% 50%)`, spanGaps: true }));
+      return { options: { height: HEIGHT, scales: { x, y }, axes: [across, up], series: [{}, ...series] }, data };
+    },
+    [version],
+  );
   const last = plot.curves.map(({ label, points }) => `${label} ${shortNumber(points.at(-1)?.[1])}`).join(", ");
   return (
     <figure>

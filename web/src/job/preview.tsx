@@ -1,13 +1,16 @@
 import { useEffect, useState } from "preact/hooks";
 import { Outcome, useReading } from "../parts/deed";
 import { readStart } from "./save";
+import { Table } from "./table";
 
 /** Bytes that are read of a text, and of an image. */
 const TEXT = 64 << 10;
 const IMAGE = 8 << 20;
-const ROWS = 50;
 /** An SVG is no image here: it is a document, and shown as its text. */
 const IMAGES = new Map(Object.entries({ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" }));
+
+/** They turn the direction of text, so that it reads as what it is not. */
+const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 interface Props {
   id: string;
@@ -27,7 +30,7 @@ export function Preview({ id, directory, path }: Props) {
   const beginning = data.subarray(0, TEXT);
   const broken = isBroken && <p role="status">This is no image of the kind that its name says, or only a part of one.</p>;
   if (beginning.includes(0)) return broken || <p class="quiet">This is no text; download it.</p>;
-  const text = new TextDecoder().decode(beginning);
+  const text = new TextDecoder().decode(beginning).replace(TURNS, (one) => `\\u${one.charCodeAt(0).toString(16)}`);
   const isCut = data.length >= TEXT;
   return (
     <>
@@ -55,41 +58,6 @@ function Picture({ data, type, name, onBroken }: PictureProps) {
   return address === undefined ? null : <img class="preview" src={address} alt={name} onError={onBroken} />;
 }
 
-function Table({ text }: { text: string }) {
-  const rows = rowsOf(text);
-  return (
-    <div class="preview" tabIndex={0} role="region" aria-label="First rows">
-      <table>
-        <tbody>
-          {rows.map((row, index) => (
-            <tr key={index}>
-              {row.map((cell, column) => (
-                <td key={column}>{cell}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-const CELL = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/g;
-
-/** The first rows of a CSV. A cell in quotes may have commas, line ends, and quotes, which are doubled. */
-function rowsOf(text: string): string[][] {
-  const rows: string[][] = [];
-  let row: string[] = [];
-  for (const [, quoted, plain = "", end] of text.trimEnd().matchAll(CELL)) {
-    row.push(quoted?.replaceAll('""', '"') ?? plain);
-    if (end === ",") continue;
-    rows.push(row);
-    row = [];
-    if (rows.length === ROWS || end === "") break;
-  }
-  return rows;
-}
-
 /** Brackets within each other: an indented text grows with their square. */
 const DEEPEST = 40;
 
@@ -102,11 +70,32 @@ function depth(text: string): number {
   return most;
 }
 
+/** The parts of a JSON text: strings, punctuation, and other words. */
+const PART = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s[\]{},:"]+/g;
+
+/** The same text with a line for each member; its numbers and names stay as they were written. */
 function indented(text: string): string {
-  if (depth(text) > DEEPEST) return text;
+  if (depth(text) > DEEPEST || !isJson(text)) return text;
+  let [result, line, before] = ["", "\n", ""];
+  for (const part of text.match(PART) ?? []) {
+    const closes = part === "]" || part === "}";
+    if (closes) line = line.slice(0, -2);
+    const isEmpty = closes && OPENS.has(before);
+    if (!isEmpty && (closes || before === "," || OPENS.has(before))) result += line;
+    result += part === ":" ? ": " : part;
+    if (OPENS.has(part)) line += "  ";
+    before = part;
+  }
+  return result;
+}
+
+const OPENS = new Set(["[", "{"]);
+
+function isJson(text: string): boolean {
   try {
-    return JSON.stringify(JSON.parse(text), null, 2);
+    JSON.parse(text);
+    return true;
   } catch {
-    return text;
+    return false;
   }
 }

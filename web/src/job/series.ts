@@ -49,9 +49,30 @@ export class Plots {
   }
 }
 
+/** What can be drawn: a number beyond has no place on an axis, and a time beyond is no date. */
+const [FARTHEST, LATEST] = [1e300, 8.64e12];
+
 /** All curves over the same first numbers, as the plot wants them; null where a curve has none. */
-export function aligned({ curves }: Plot): [number[], ...(number | null)[][]] {
-  const places = [...new Set(curves.flatMap(({ points }) => points.map(([x]) => x)))].toSorted((a, b) => a - b);
-  const values = curves.map(({ points }) => new Map(points));
+export function aligned({ axis, curves }: Plot): [number[], ...(number | null)[][]] {
+  const farthest = axis === "time" ? LATEST : FARTHEST;
+  const drawn = curves.map(({ points }) => points.filter(([x, y]) => Math.abs(x) < farthest && Math.abs(y) < FARTHEST));
+  const places = [...new Set(drawn.flatMap((points) => points.map(([x]) => x)))].toSorted((a, b) => a - b);
+  const values = drawn.map((points) => new Map(points));
   return [places, ...values.map((known) => places.map((x) => known.get(x) ?? null))];
+}
+
+type Range = [number, number];
+
+/** Of the numbers near one another that the plot could not tell apart, so much that it can: a part of them, or `least`. */
+export function around(first: number | null, last: number | null, least: number): Range {
+  if (first === null || last === null) return [0, 1];
+  const room = Math.max(Math.abs(first), Math.abs(last)) * 1e-9;
+  return last - first > room ? [first, last] : [first - Math.max(room, least), last + Math.max(room, least)];
+}
+
+/** The same with some room around it. */
+export function above(lowest: number | null, highest: number | null): Range {
+  const [low, high] = around(lowest, highest, Math.abs(highest ?? 0) / 10 || 1);
+  const room = (high - low) / 20;
+  return [low - room, high + room];
 }

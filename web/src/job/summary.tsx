@@ -1,12 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { ENDS, type JobDetail } from "../answers";
+import { deploymentTime } from "../clock";
 import { elapsed } from "../format";
 import { Notice, Time, useNow } from "../parts/parts";
 import { link } from "../route";
 
+/** What has more to say than fits beside others. */
+const LONG = new Set(["On the cluster", "Labels", "Receipt"]);
+
 /** What a job is, where it is, and why it waits or failed. */
 export function Summary({ job }: { job: JobDetail }) {
-  const now = useNow();
+  const now = useNow(deploymentTime);
   const ended = ENDS.has(job.state);
   const rows: [string, ComponentChildren][] = [
     ["Id", <code>{job.id}</code>],
@@ -36,7 +40,7 @@ export function Summary({ job }: { job: JobDetail }) {
         {rows
           .filter(([, value]) => value !== undefined && value !== "" && value !== null)
           .map(([name, value]) => (
-            <div key={name}>
+            <div key={name} class={LONG.has(name) ? "long" : undefined}>
               <dt>{name}</dt>
               <dd>{value}</dd>
             </div>

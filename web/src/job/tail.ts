@@ -20,15 +20,20 @@ export class Tail {
     private readonly name: string,
   ) {}
 
-  /** Read what was written since; where that is much, only its end. The same text if it is nothing. */
-  async read(signal: AbortSignal): Promise<string> {
+  /** Which part is here: the same text as long as nothing comes. */
+  get place(): string {
+    return `${this.lines.start}-${this.next}`;
+  }
+
+  /** Read what was written since; where that is much, only its end. */
+  async read(signal: AbortSignal): Promise<void> {
     let [bytes, hasMore] = [0, !this.lines.isCut];
     const enough = this.isBegun ? PART : 1;
     while (hasMore && bytes < enough) {
       const query = { file: this.name, offset: String(this.next) };
       const answer = await call(`jobs/${encodeURIComponent(this.id)}/log`, { query, signal });
       const data = new Uint8Array(await answer.arrayBuffer());
-      if (signal.aborted) return "";
+      if (signal.aborted) return;
       this.more = answer.headers.get("slipway-more") === "true";
       this.append(data, Number(answer.headers.get("slipway-next-offset") ?? this.lines.end));
       bytes += data.length;
@@ -36,7 +41,6 @@ export class Tail {
     }
     if (hasMore) await this.skip(signal);
     this.isBegun = true;
-    return `${this.lines.start}-${this.next}`;
   }
 
   /** Read what is before the lines that are known. */

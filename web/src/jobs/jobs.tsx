@@ -4,18 +4,18 @@ import { Notice, Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link, replaceQuery, type Route } from "../route";
 import { Compare } from "./compare/compare";
-import { JobsFeed } from "./feed";
 import { apiQuery, FilterBar, type Filters } from "./filters";
 import { First } from "./first";
 import { Groups, KINDS } from "./groups";
-import type { JobList } from "./list";
+import { type KeptList, listOf } from "./kept";
 import { Rows } from "./rows";
 import { SweepSummary } from "./sweep";
 
 export function Jobs({ route }: { route: Route }) {
   const query = apiQuery(route.query);
   const key = JSON.stringify(query);
-  const feed = useMemo(() => new JobsFeed(query), [key]);
+  const list = useMemo(() => listOf(route.query), [key, JSON.stringify(route.query)]);
+  const { feed } = list;
   const [, draw] = useState({});
   const { sweep } = query;
   // A sweep is asked for beside its jobs, so each of the two is asked for half as often.
@@ -37,22 +37,22 @@ export function Jobs({ route }: { route: Route }) {
       <Refusal error={polled.error} readAt={polled.readAt} />
       {note && <Notice kind="info">{note}</Notice>}
       {sweep && <SweepSummary key={sweep} id={sweep} job={jobs[0]} />}
-      {polled.value === undefined && !polled.error && <p role="status">Loading…</p>}
+      {polled.value === undefined && !polled.error && jobs.length === 0 && <p role="status">Loading…</p>}
       {polled.value !== undefined && jobs.length === 0 && (key === "{}" ? <First /> : <Notice kind="info">No job fits these filters.</Notice>)}
-      {jobs.length > 0 && <Results key={key} route={route} list={feed.list} more={more} />}
+      {jobs.length > 0 && <Results key={key} route={route} list={list} more={more} />}
     </main>
   );
 }
 
 interface ResultsProps {
   route: Route;
-  list: JobList;
+  list: KeptList;
   more: () => void;
 }
 
 /** The jobs as rows, as groups, or as numbers that are compared. */
 function Results({ route, list, more }: ResultsProps) {
-  const { jobs, next } = list;
+  const { jobs, next } = list.feed.list;
   const { query } = route;
   const group = KINDS.find((kind) => kind === query["group"]);
   const choose = (chosen: Filters) => replaceQuery(route, chosen);
@@ -70,7 +70,7 @@ function Results({ route, list, more }: ResultsProps) {
       ) : query["view"] === "compare" ? (
         <Compare jobs={jobs} chosen={query} onChoose={choose} />
       ) : (
-        <Rows jobs={jobs} onEnd={more} />
+        <Rows jobs={jobs} place={list} onEnd={more} />
       )}
     </>
   );

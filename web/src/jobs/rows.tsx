@@ -1,6 +1,7 @@
 /** A table of which only the visible rows are in the document, so that thousands of them cost nothing. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Job } from "../answers";
+import { deploymentTime } from "../clock";
 import { elapsed } from "../format";
 import { State, Time, useNow } from "../parts/parts";
 import { link } from "../route";
@@ -13,20 +14,26 @@ const COLUMNS = ["State", "Job", "Experiment", "Cluster", "Who", "Nodes", "Creat
 
 interface Props {
   jobs: readonly Job[];
+  /** Where the reader is, kept up to date. */
+  place: { top: number };
   /** Called when the end of the known jobs comes into view. */
   onEnd: () => void;
 }
 
-export function Rows({ jobs, onEnd }: Props) {
+export function Rows({ jobs, place, onEnd }: Props) {
   const box = useRef<HTMLDivElement>(null);
   const [first, setFirst] = useState(0);
   const [count, setCount] = useState(20);
   const [chosenId, setChosen] = useState("");
   const measure = () => {
     if (box.current === null) return;
+    place.top = box.current.scrollTop;
     setFirst(Math.max(0, Math.floor(box.current.scrollTop / ROW) - SPARE));
     setCount(Math.ceil(box.current.clientHeight / ROW) + 2 * SPARE);
   };
+  useLayoutEffect(() => {
+    if (box.current) box.current.scrollTop = place.top;
+  }, []);
   useEffect(() => {
     const sizes = new ResizeObserver(measure);
     if (box.current) sizes.observe(box.current);
@@ -35,8 +42,8 @@ export function Rows({ jobs, onEnd }: Props) {
   useAnchor(jobs, box, first);
   const last = Math.min(jobs.length, first + count);
   // The row that Tab reaches is always in the document: the chosen one, or one in view.
-  const place = jobs.findIndex((job) => job.id === chosenId);
-  const chosen = place >= first && place < last ? place : Math.min(last - 1, first && first + SPARE);
+  const known = jobs.findIndex((job) => job.id === chosenId);
+  const chosen = known >= first && known < last ? known : Math.min(last - 1, first && first + SPARE);
   useEffect(() => {
     if (last >= jobs.length) onEnd();
   }, [last, jobs.length]);
@@ -105,7 +112,7 @@ function reveal(box: HTMLDivElement | null, index: number): void {
 }
 
 function Row({ job, index, isChosen }: { job: Job; index: number; isChosen: boolean }) {
-  const now = useNow();
+  const now = useNow(deploymentTime);
   const remark = job.waiting?.text ?? job.lastError ?? job.message ?? "";
   return (
     <div class="row" role="row" id={`row-${index}`} aria-rowindex={index + 2} style={{ top: `${index * ROW}px` }}>

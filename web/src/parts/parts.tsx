@@ -80,11 +80,11 @@ export function Loading() {
   return <p role="status">{isLate ? <>No answer has come since <Time at={new Date(start).toISOString()} />. The page goes on waiting.</> : "Loading…"}</p>;
 }
 
-/** The time in milliseconds, again every second while the tab is visible. */
-export function useNow(): number {
-  const [now, setNow] = useState(Date.now);
+/** The time in milliseconds by this clock, again every second while the tab is visible. */
+export function useNow(clock = Date.now): number {
+  const [now, setNow] = useState(clock);
   useEffect(() => {
-    const timer = window.setInterval(() => document.hidden || setNow(Date.now()), 1000);
+    const timer = window.setInterval(() => document.hidden || setNow(clock()), 1000);
     return () => window.clearInterval(timer);
   }, []);
   return now;

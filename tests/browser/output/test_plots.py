@@ -1,0 +1,96 @@
+"""The plots of a job's numbers: whatever they are, and in the colours that the reader has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.browser.reader import Reader, listed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+#: The middle of what the curve of the first plot covers, as a share of the plot's width.
+MIDDLE = """() => {
+    const [canvas, over] = [document.querySelector('canvas'), document.querySelector('.u-over')];
+    const scale = canvas.width / canvas.clientWidth;
+    const [left, width] = [over.offsetLeft * scale, over.offsetWidth * scale];
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const columns = [];
+    for (let at = 0; at < data.length; at += 4) {
+        const [red, , blue] = data.slice(at, at + 3);
+        if (data[at + 3] > 200 && blue - red > 100) columns.push((at / 4) % canvas.width);
+    }
+    return ((Math.min(...columns) + Math.max(...columns)) / 2 - left) / width;
+}"""
+
+
+async def open_metrics(reader: Reader, axis: str, **numbers: list[tuple[float, float]]) -> None:
+    """The view of these numbers of a job that has ended."""
+    page = reader.page
+    series: list[dict[str, Any]] = [
+        {"name": name, "file": "OUT/m.jsonl", "axis": axis, "points": points}
+        for name, points in numbers.items()
+    ]
+    answer = {"series": series, "next": "n", "more": False, "restarted": False}
+    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json={**listed(1), "history": []}))
+    await page.route("**/api/jobs/job-000001/metrics*", lambda route: route.fulfill(json=answer))
+    await reader.open("jobs/job-000001/metrics")
+    await expect(page.locator("figure")).to_have_count(len(numbers))
+
+
+async def test_any_numbers_are_drawn(reader: Reader) -> None:
+    far, tiny = 2.0**53, 5e-324
+    numbers: dict[str, list[tuple[float, float]]] = {
+        "huge": [(0, 1e308), (1, -1e308), (2, 1)],
+        "tiny": [(0, 0), (1, tiny), (2, 2 * tiny)],
+        "near": [(0, far), (1, far + 2), (2, far + 4)],
+        "same": [(0, 1e299), (1, 1e299)],
+        "nothing": [(0, 0), (1, 0)],
+        "far": [(far, 1), (far + 2, 2)],  # an axis of these had no end
+        "farthest": [(1e308, 1), (-1e308, 2)],
+        "alone": [(3, 4)],
+        "none": [],
+    }
+    await open_metrics(reader, "step", **numbers)
+
+    await expect(reader.page.locator("canvas")).to_have_count(len(numbers))
+    assert await reader.violations() == []
+
+
+async def test_times_that_no_calendar_has_are_left_out(reader: Reader) -> None:
+    await open_metrics(reader, "time", loss=[(1e300, 2), (8.7e12, 3), (-1e18, 4)], other=[(0, 1), (1e11, 2)])
+
+    await expect(reader.page.locator("canvas")).to_have_count(2)
+
+
+@pytest.mark.parametrize("axis", ["time", "step"])
+async def test_a_number_alone_stands_in_the_middle(reader: Reader, axis: str) -> None:
+    await open_metrics(reader, axis, memory=[(1_790_000_000, 8_000)])
+
+    middle = await reader.page.evaluate(MIDDLE)
+    assert middle == pytest.approx(0.5, abs=0.05)
+
+
+async def width_of_labels(page: Page) -> int:
+    return int(await page.locator(".u-over").first.evaluate("over => over.offsetLeft"))
+
+
+async def test_long_numbers_have_room_beside_the_plot(reader: Reader) -> None:
+    await open_metrics(reader, "step", bytes=[(0, 0), (1, 25_000_000)])
+
+    assert await width_of_labels(reader.page) > len("25,000,000") * 7
+
+
+async def test_a_plot_follows_the_scheme_of_the_reader(reader: Reader) -> None:
+    page = reader.page
+    await page.emulate_media(color_scheme="light")
+    await open_metrics(reader, "step", loss=[(0, 1), (1, 2)])
+    picture = "document.querySelector('canvas').toDataURL()"
+    light = await page.evaluate(picture)
+
+    await page.emulate_media(color_scheme="dark")
+    await page.wait_for_function(f"light => {picture} !== light", arg=light)
+
+    await page.emulate_media(color_scheme="light")
+    await page.wait_for_function(f"light => {picture} === light", arg=light)

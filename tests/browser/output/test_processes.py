@@ -1,0 +1,74 @@
+"""Which process of a job the log is of, and processes that begin to write later than others."""
+
+from __future__ import annotations
+
+from urllib.parse import parse_qs, urlsplit
+
+import pytest
+from playwright.async_api import Route, expect
+
+from tests.browser.reader import Reader, comes, listed
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def open_log(reader: Reader, names: list[str], state: str) -> list[str]:
+    """The log of a job whose processes have these names; the addresses that are asked for, as they come."""
+    page, asked = reader.page, list[str]()
+    job = {**listed(1, state=state), "history": []}
+    if state == "running":
+        job.pop("endedAt")
+
+    async def files(route: Route) -> None:
+        entries = [{"name": name, "bytes": 1, "modified": None} for name in names]
+        await route.fulfill(json={"files": entries})
+
+    async def log(route: Route) -> None:
+        asked.append(route.request.url)
+        name = parse_qs(urlsplit(route.request.url).query)["file"][0]
+        if name not in names:
+            problem = {"detail": "there is no such file", "remedy": "name another"}
+            await route.fulfill(status=404, json=problem)
+            return
+        begun = route.request.url.endswith("offset=0")
+        headers = {"Slipway-Next-Offset": str(len(name) + 6), "Slipway-More": str(state == "running").lower()}
+        body = f"I am {name}\n" if begun else ""
+        await route.fulfill(body=body, content_type="text/plain", headers=headers)
+
+    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json=job))
+    await page.route("**/api/jobs/job-000001/files*", files)
+    await page.route("**/api/jobs/job-000001/log?*", log)
+    await reader.open("jobs/job-000001/log")
+    return asked
+
+
+async def test_only_files_that_are_there_are_asked_for(reader: Reader) -> None:
+    asked = await open_log(reader, ["stderr-0.txt", "stdout-1.txt", "stdout-0.txt"], "succeeded")
+
+    await expect(reader.page.get_by_role("log")).to_contain_text("I am stdout-0.txt")
+    assert [url for url in asked if "stdout-0.txt" not in url] == []
+
+
+async def test_a_process_that_writes_later_than_others_is_found_while_the_job_runs(reader: Reader) -> None:
+    page, names = reader.page, list[str]()
+    await page.clock.install()
+    await open_log(reader, names, "running")
+    await expect(page.get_by_role("log", name="stdout.txt")).to_be_visible()
+
+    names.append("stdout-0.txt")
+    await comes(page.get_by_text("I am stdout-0.txt"))
+
+    names.append("stdout-1.txt")
+    for _ in range(30):
+        await page.clock.run_for(10_000)
+        await page.evaluate("fetch(location.pathname)")  # what was asked before this is answered now
+    await expect(page.get_by_label("Process").locator("option")).to_have_text(names)
+
+
+async def test_the_longest_name_of_a_process_fits_a_telephone(reader: Reader) -> None:
+    page = reader.page
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await open_log(reader, ["stdout.txt", f"execution-{'tvm-840350604-' * 8}p.log"], "succeeded")
+
+    await expect(page.get_by_role("log")).to_contain_text("I am stdout.txt")
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

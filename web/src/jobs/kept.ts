@@ -1,0 +1,27 @@
+/** The list that a reader left for a job: who comes back finds it as it was, with its filters and at the same place. */
+import { link } from "../route";
+import { credential } from "../session";
+import { JobsFeed } from "./feed";
+import { apiQuery, type Filters } from "./filters";
+
+export interface KeptList {
+  readonly feed: JobsFeed;
+  /** Pixels above the first row in view. */
+  top: number;
+}
+
+let kept: (KeptList & { key: string; address: string }) | undefined;
+
+/** The list of these filters, as this caller left it or a new one. */
+export function listOf(filters: Filters): KeptList {
+  const query = apiQuery(filters);
+  const key = JSON.stringify([query, credential()]);
+  const address = link(["jobs"], filters);
+  kept = kept?.key === key ? { ...kept, address } : { key, address, feed: new JobsFeed(query), top: 0 };
+  return kept;
+}
+
+/** Where the list is that the reader saw last. */
+export function lastList(): string {
+  return kept?.address ?? link(["jobs"]);
+}

@@ -1,0 +1,48 @@
+/** A plot in a box: as wide as it is, and in the colours that the reader has now. */
+import { type RefObject } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+
+export interface Drawing {
+  options: Omit<uPlot.Options, "width">;
+  data: uPlot.AlignedData;
+}
+
+const DARK = window.matchMedia("(prefers-color-scheme: dark)");
+/** Pixels of a character of a label, and of what is between the label and the plot. */
+const [LETTER, GAP] = [7, 18];
+const AXIS: uPlot.Axis = { size: (_, values) => GAP + LETTER * Math.max(4, ...(values ?? []).map((one) => String(one).length)) };
+
+/** The box to draw in. `make` is given how an axis looks; it is called again after each of the changes. */
+export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing | undefined, changes: readonly unknown[]): RefObject<HTMLDivElement | null> {
+  const box = useRef<HTMLDivElement>(null);
+  const isDark = useDark();
+  useEffect(() => {
+    const place = box.current;
+    if (place === null) return undefined;
+    const style = getComputedStyle(place);
+    const axis: uPlot.Axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--faint") } };
+    const drawing = make(axis, { ...axis, ...AXIS });
+    if (drawing === undefined) return undefined;
+    const { options, data } = drawing;
+    const chart = new uPlot({ width: place.clientWidth, legend: { show: false }, ...options }, data, place);
+    const sizes = new ResizeObserver(() => chart.setSize({ width: place.clientWidth, height: options.height }));
+    sizes.observe(place);
+    return () => {
+      sizes.disconnect();
+      chart.destroy();
+    };
+  }, [isDark, ...changes]);
+  return box;
+}
+
+function useDark(): boolean {
+  const [isDark, change] = useState(DARK.matches);
+  useEffect(() => {
+    const follow = () => change(DARK.matches);
+    DARK.addEventListener("change", follow);
+    return () => DARK.removeEventListener("change", follow);
+  }, []);
+  return isDark;
+}
