@@ -13,7 +13,7 @@ from playwright.async_api import Browser, Page, async_playwright, expect
 from functions.page import FOLDER
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
-from tests.acceptance.door import Door
+from tests.acceptance.door import Door, shell, unique
 from tests.browser.reader import Reader
 
 KEY = secrets.token_urlsafe(24)
@@ -83,3 +83,13 @@ async def reader(page: Page, door: Door) -> Reader:
     reader = Reader(page, f"{door.stack.host_url}/api/ui/")
     await reader.sign_in(KEY)
     return reader
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def ended(door: Door) -> AsyncIterator[str]:
+    """The id of a job that has ended, with a receiver."""
+    name = unique("ended")
+    document = {"name": name, "spec": shell("echo done"), "notify": [door.hook("views")]}
+    _, job, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
+    await door.ended(name=name)
+    yield str(job["id"])

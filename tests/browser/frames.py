@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, async_playwright, expect
+from playwright.async_api import Browser, Page, Playwright, async_playwright, expect
 
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
@@ -40,6 +40,14 @@ _SCROLL = """async ([selector, steps]) => {
     observer.disconnect();
     return [gaps, tasks];
 }"""
+
+
+async def launched(playwright: Playwright, home: str) -> Browser:
+    """Debian's Chromium, which keeps its own files in `home`."""
+    variables: dict[str, Any] = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home}
+    return await playwright.chromium.launch(
+        executable_path="/usr/bin/chromium", args=["--no-sandbox"], env=variables
+    )
 
 
 async def _rows(page: Page) -> str:
@@ -73,12 +81,9 @@ async def _lines(page: Page) -> str:
 async def _main() -> None:
     with tempfile.TemporaryDirectory(prefix="frames-") as home:
         options = Options(data=Path(home) / "data", in_memory=True)
-        variables: dict[str, Any] = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home}
         expect.set_options(timeout=_PATIENCE)
         async with stack(options, provisioned) as running, async_playwright() as playwright:
-            browser = await playwright.chromium.launch(
-                executable_path="/usr/bin/chromium", args=["--no-sandbox"], env=variables
-            )
+            browser = await launched(playwright, home)
             for name, prepare in zip(COUNTS, (_rows, _lines), strict=True):
                 page = await browser.new_page(base_url=f"{running.host_url}/api/ui/")
                 await page.goto("")

@@ -1,0 +1,102 @@
+"""Who goes on and comes back: the list as it was left, and each view by its address."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.reader import Reader, answer_jobs, listed
+from tests.browser.views import VIEWS, open_view
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def open_long_list(reader: Reader) -> None:
+    """A list of six hundred jobs in three answers; each job can be opened."""
+
+    def jobs(query: Mapping[str, str]) -> dict[str, Any]:
+        start = int(query.get("after", "0"))
+        following = None if start == 400 else str(start + 200)
+        return {"jobs": [listed(number) for number in range(start, start + 200)], "next": following}
+
+    async def answer(route: Any) -> None:
+        number = int(route.request.url.rpartition("-")[2])
+        await route.fulfill(json={**listed(number), "history": []})
+
+    await answer_jobs(reader.page, jobs)
+    await reader.page.route("**/api/jobs/job-*", answer)
+    await reader.open("jobs")
+
+
+async def test_the_list_is_where_it_was_left(reader: Reader) -> None:
+    page = reader.page
+    await open_long_list(reader)
+    table = page.get_by_role("table", name="Jobs")
+    for count in (401, 601):
+        await page.locator(".rows").evaluate("box => { box.scrollTop = 1e9; }")
+        await expect(table).to_have_attribute("aria-rowcount", str(count))
+    await page.locator(".rows").evaluate("box => { box.scrollTop = 500 * 60; }")
+    await page.get_by_role("link", name="train-000503").click()
+    await expect(page).to_have_title("train-000503 succeeded · Slipway")
+
+    await page.go_back()
+
+    await expect(page.get_by_role("link", name="train-000503")).to_be_in_viewport()
+    assert await page.locator(".rows").evaluate("box => box.scrollTop") == 500 * 60
+    await expect(page).to_have_title("Jobs · Slipway")
+    await page.go_forward()
+    await page.get_by_role("link", name="← Jobs").click()
+    await expect(page.get_by_role("link", name="train-000503")).to_be_in_viewport()
+
+
+async def test_a_link_back_leads_to_the_list_with_its_filters(reader: Reader) -> None:
+    page = reader.page
+    await open_long_list(reader)
+    await page.get_by_label("Experiment").fill("vision")
+    await expect(page).to_have_url(f"{reader.url}#/jobs?experiment=vision")
+    await page.get_by_role("link", name="train-000001").click()
+
+    await page.get_by_role("link", name="← Jobs").click()
+
+    await expect(page).to_have_url(f"{reader.url}#/jobs?experiment=vision")
+    await expect(page.get_by_label("Experiment")).to_have_value("vision")
+
+
+async def test_the_list_of_one_caller_is_not_shown_to_the_next(reader: Reader) -> None:
+    page = reader.page
+    await open_long_list(reader)
+    await expect(page.get_by_role("link", name="train-000001")).to_be_visible()
+    await page.unroute_all()
+    await page.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": [], "next": None}))
+    key = await page.evaluate("sessionStorage.getItem('slipway-credential')")
+
+    await page.get_by_role("button", name="Sign out").click()
+    await page.get_by_label("Function key").fill(f"{key.removeprefix('key ')}")
+    shown = page.get_by_role("link", name="train-000001")
+    await page.get_by_role("button", name="Sign in").click()
+
+    await expect(page.get_by_role("heading", name="There are no jobs yet")).to_be_visible()
+    await expect(shown).to_have_count(0)
+
+
+@pytest.mark.parametrize("view", VIEWS)
+async def test_a_view_comes_again_when_it_is_loaded_again_and_after_back_and_forward(
+    reader: Reader, ended: str, view: str
+) -> None:
+    page = reader.page
+    await open_view(reader, view, ended)
+    heading = await page.get_by_role("heading", level=1).inner_text()
+    address = page.url
+
+    await page.reload()
+    await expect(page.get_by_role("heading", level=1)).to_have_text(heading)
+    elsewhere = "Clusters" if view == "operate" else "Operate"
+    await page.get_by_role("navigation", name="Views").get_by_role("link", name=elsewhere).click()
+    await expect(page.get_by_role("heading", level=1, name=elsewhere)).to_be_visible()
+    await page.go_back()
+
+    await expect(page).to_have_url(address)
+    await expect(page.get_by_role("heading", level=1)).to_have_text(heading)
