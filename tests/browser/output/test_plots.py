@@ -1,4 +1,4 @@
-"""The plots of a job's numbers: whatever they are, and in the colours that the reader has."""
+"""The plots of a job's numbers: of any size, and in the colours that the reader has."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def open_log(reader: Reader, names: list[str], state: str) -> list[str]:
     """The log of a job whose processes have these names; the addresses that are asked for, as they come."""
-    page, asked = reader.page, list[str]()
+    page, addresses = reader.page, list[str]()
     job = {**listed(1, state=state), "history": []}
     if state == "running":
         job.pop("endedAt")
@@ -24,7 +24,7 @@ async def open_log(reader: Reader, names: list[str], state: str) -> list[str]:
         await route.fulfill(json={"files": entries})
 
     async def log(route: Route) -> None:
-        asked.append(route.request.url)
+        addresses.append(route.request.url)
         name = parse_qs(urlsplit(route.request.url).query)["file"][0]
         if name not in names:
             problem = {"detail": "there is no such file", "remedy": "name another"}
@@ -39,14 +39,14 @@ async def open_log(reader: Reader, names: list[str], state: str) -> list[str]:
     await page.route("**/api/jobs/job-000001/files*", files)
     await page.route("**/api/jobs/job-000001/log?*", log)
     await reader.open("jobs/job-000001/log")
-    return asked
+    return addresses
 
 
 async def test_only_files_that_are_there_are_asked_for(reader: Reader) -> None:
-    asked = await open_log(reader, ["stderr-0.txt", "stdout-1.txt", "stdout-0.txt"], "succeeded")
+    addresses = await open_log(reader, ["stderr-0.txt", "stdout-1.txt", "stdout-0.txt"], "succeeded")
 
     await expect(reader.page.get_by_role("log")).to_contain_text("I am stdout-0.txt")
-    assert [url for url in asked if "stdout-0.txt" not in url] == []
+    assert [url for url in addresses if "stdout-0.txt" not in url] == []
 
 
 async def test_a_process_that_writes_later_than_others_is_found_while_the_job_runs(reader: Reader) -> None:

@@ -24,9 +24,9 @@ const MOST_RUNS_TOGETHER = 4_000;
 export function coloured(lines: readonly string[]): Run[][] {
   let count = 0;
   return lines.map((line) => {
-    const found = count < MOST_RUNS_TOGETHER ? runs(line) : [{ text: plain(line), style: "" }];
-    count += found.length;
-    return found;
+    const pieces = count < MOST_RUNS_TOGETHER ? runs(line) : [{ text: plain(line), style: "" }];
+    count += pieces.length;
+    return pieces;
   });
 }
 

@@ -139,8 +139,8 @@ function useLogNames(job: JobDetail): { names: readonly string[] | undefined; re
   const readNames = async (signal: AbortSignal) => {
     try {
       const { files } = await json<{ files: { name: string; bytes: number | null }[] }>(`jobs/${encodeURIComponent(job.id)}/files`, { signal });
-      const found = files.filter((file) => file.bytes !== null).map((file) => file.name);
-      setNames((before) => (found.length === 0 ? (before ?? USUAL) : same(before, found.toSorted(byKind))));
+      const all = files.filter((file) => file.bytes !== null).map((file) => file.name);
+      setNames((before) => (all.length === 0 ? (before ?? USUAL) : same(before, all.toSorted(byKind))));
     } catch {
       if (!signal.aborted) setNames((before) => before ?? USUAL); // the log itself says what is wrong
     }

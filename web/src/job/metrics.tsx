@@ -6,7 +6,7 @@ import { shortNumber } from "../format";
 import { useChart } from "../parts/chart";
 import { Notice, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
-import { above, aligned, around, type MetricsAnswer, Plots, type Plot } from "./series";
+import { padded, aligned, spread, type MetricsAnswer, Plots, type Plot } from "./series";
 
 /** With the poll of the job beside it, four requests a minute. */
 const LATEST = 30_000;
@@ -51,8 +51,8 @@ function Curves({ plot, version }: { plot: Plot; version: number }) {
       const data = aligned(plot);
       const [places] = data;
       // Of its own, the plot draws three years around one time.
-      const x = { time: plot.axis === "time", range: around(places[0] ?? null, places.at(-1) ?? null, 30) };
-      const y: uPlot.Scale = { range: (_, least, most) => above(least, most) };
+      const x = { time: plot.axis === "time", range: spread(places[0] ?? null, places.at(-1) ?? null, 30) };
+      const y: uPlot.Scale = { range: (_, least, most) => padded(least, most) };
       const series = plot.curves.map((_, index) => ({ stroke: `hsl(${(index * 67 + 210) % 360} 70% 50%)`, spanGaps: true }));
       return { options: { height: HEIGHT, scales: { x, y }, axes: [across, up], series: [{}, ...series] }, data };
     },

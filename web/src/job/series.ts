@@ -64,15 +64,15 @@ export function aligned({ axis, curves }: Plot): [number[], ...(number | null)[]
 type Range = [number, number];
 
 /** Of the numbers near one another that the plot could not tell apart, so much that it can: a part of them, or `least`. */
-export function around(first: number | null, last: number | null, least: number): Range {
+export function spread(first: number | null, last: number | null, least: number): Range {
   if (first === null || last === null) return [0, 1];
   const room = Math.max(Math.abs(first), Math.abs(last)) * 1e-9;
   return last - first > room ? [first, last] : [first - Math.max(room, least), last + Math.max(room, least)];
 }
 
 /** The same with some room around it. */
-export function above(lowest: number | null, highest: number | null): Range {
-  const [low, high] = around(lowest, highest, Math.abs(highest ?? 0) / 10 || 1);
+export function padded(lowest: number | null, highest: number | null): Range {
+  const [low, high] = spread(lowest, highest, Math.abs(highest ?? 0) / 10 || 1);
   const room = (high - low) / 20;
   return [low - room, high + room];
 }

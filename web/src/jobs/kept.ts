@@ -10,18 +10,18 @@ export interface KeptList {
   top: number;
 }
 
-let kept: (KeptList & { key: string; address: string }) | undefined;
+let memory: (KeptList & { key: string; address: string }) | undefined;
 
 /** The list of these filters, as this caller left it or a new one. */
 export function listOf(filters: Filters): KeptList {
   const query = apiQuery(filters);
   const key = JSON.stringify([query, credential()]);
   const address = link(["jobs"], filters);
-  kept = kept?.key === key ? { ...kept, address } : { key, address, feed: new JobsFeed(query), top: 0 };
-  return kept;
+  memory = memory?.key === key ? { ...memory, address } : { key, address, feed: new JobsFeed(query), top: 0 };
+  return memory;
 }
 
 /** Where the list is that the reader saw last. */
 export function lastList(): string {
-  return kept?.address ?? link(["jobs"]);
+  return memory?.address ?? link(["jobs"]);
 }

@@ -42,8 +42,8 @@ export function Rows({ jobs, place, onEnd }: Props) {
   useAnchor(jobs, box, first);
   const last = Math.min(jobs.length, first + count);
   // The row that Tab reaches is always in the document: the chosen one, or one in view.
-  const known = jobs.findIndex((job) => job.id === chosenId);
-  const chosen = known >= first && known < last ? known : Math.min(last - 1, first && first + SPARE);
+  const row = jobs.findIndex((job) => job.id === chosenId);
+  const chosen = row >= first && row < last ? row : Math.min(last - 1, first && first + SPARE);
   useEffect(() => {
     if (last >= jobs.length) onEnd();
   }, [last, jobs.length]);

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import expect
 
+from tests.browser.every_view.views import VIEWS, open_view
 from tests.browser.reader import Reader
-from tests.browser.views import VIEWS, open_view
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: What would move if a style sheet or a script, now or later, animated it.
@@ -31,7 +31,7 @@ async def test_nothing_moves_where_less_motion_is_asked_for(reader: Reader, ende
 
 
 async def test_what_is_animated_stands_still_where_less_motion_is_asked_for(reader: Reader) -> None:
-    """The rule holds for whatever is added: an element that moves is put into the page."""
+    """The rule holds for what is added, too: an element that moves is put into the page."""
     page = reader.page
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
     await page.evaluate(

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from playwright.async_api import Request, expect
 
+from tests.browser.every_view.views import RUNNING, VIEWS, open_view, pass_time
 from tests.browser.reader import Reader
-from tests.browser.views import RUNNING, VIEWS, open_view, pass_time
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

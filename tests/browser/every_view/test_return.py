@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
+from tests.browser.every_view.views import VIEWS, open_view
 from tests.browser.reader import Reader, answer_jobs, listed
-from tests.browser.views import VIEWS, open_view
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
