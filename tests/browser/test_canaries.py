@@ -20,7 +20,14 @@ UNSEEN = {
     "not read by the page": {
         *("Capability.note", "ClusterState.capabilities", "ClusterState.priority"),
         *("Facts.maxWallClock", "Facts.mounted"),
-        *("DeadOne.queue", "DeadOne.sha256", "EventDelivery.last", "ExistingJob.id", "JobEvent.job"),
+        *(
+            "DeadOne.queue",
+            "DeadOne.sha256",
+            "EventDelivery.last",
+            "ExistingJob.id",
+            "JobEvent.job",
+            "OwnTeam.name",
+        ),
         *(f"ExplainedJob.{name}" for name in ("door", "duplicates", "experiment", "id", "name", "receipt")),
         *("ExplainedSweep.existing", "ExplainedSweep.values"),
         *(f"Explanation.{name}" for name in ("cost", "document", "engineName", "limits", "requestsBefore")),
