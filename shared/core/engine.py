@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, Protocol
 
-from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.facts import NO_FACTS, NO_SUPPLY, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
 from shared.jobspec import JobSpec, JsonObject, Problem
 
@@ -133,7 +133,7 @@ class Ability:
 
 @dataclass(frozen=True)
 class ClusterView:
-    """A cluster as it is now; `counts` are nodes by state."""
+    """A cluster as it is now; `counts` are nodes by state, `members` the nodes, if they are listed."""
 
     name: str
     engine: str
@@ -146,9 +146,9 @@ class ClusterView:
     errors: tuple[str, ...] = ()
     #: dedicated or lowpriority; "" when the engine does not say
     priority: str = ""
-    #: the nodes one by one; empty when the engine only counts them
     members: tuple[NodeView, ...] = ()
     facts: ClusterFacts = NO_FACTS
+    supply: Supply = NO_SUPPLY
     #: what the engine can do there, where that was asked for
     capabilities: Mapping[str, Ability] = field(default_factory=dict)
 

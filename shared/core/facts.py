@@ -30,6 +30,22 @@ class ClusterFacts:
 NO_FACTS = ClusterFacts()
 
 
+@dataclass(frozen=True)
+class Supply:
+    """Where the nodes of a cluster come from; "" for each that its engine does not say."""
+
+    #: of Azure
+    region: str = ""
+    #: what comes before new nodes start
+    growth: str = ""
+    #: how a person sees how many there may be
+    quota: str = ""
+
+
+#: Nothing is known.
+NO_SUPPLY = Supply()
+
+
 def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
     """What an operator configured and what the engine says: limits bound each other, mounts add up.
 

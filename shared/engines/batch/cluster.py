@@ -90,6 +90,17 @@ class BatchCluster:
         return urlsplit(self.blobs).hostname in _LOOPBACK
 
     @property
+    def owner(self) -> str:
+        """The name of its account: what its address begins with, unless the settings say it."""
+        return self.account or (urlsplit(self.url).hostname or "").partition(".")[0]
+
+    @property
+    def region(self) -> str:
+        """The region of its account, from its address; "" for an emulator."""
+        parts = (urlsplit(self.url).hostname or "").split(".")
+        return parts[1] if parts[2:3] == ["batch"] else ""
+
+    @property
     def suffix(self) -> str:
         """What follows ACCOUNT.blob. in its cloud."""
         host = urlsplit(self.url).hostname or ""

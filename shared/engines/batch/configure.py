@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from shared.core.engine import Engine
 from shared.core.errors import Misconfigured
@@ -28,7 +27,7 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
     def key_of(cluster: BatchCluster) -> Key:
         if cluster.name not in secrets:
             return Identity(client_id)
-        return key_from(_account(cluster), secrets[cluster.name], f"SLIPWAY_BATCH_KEYS: {cluster.name}")
+        return key_from(cluster.owner, secrets[cluster.name], f"SLIPWAY_BATCH_KEYS: {cluster.name}")
 
     keys = {name: key_of(one) for name, one in clusters.items()}
 
@@ -61,8 +60,3 @@ def _emulator_key(cluster: BatchCluster, settings: Values) -> SharedKey | None:
     if not members.get("AccountName") or not members.get("AccountKey"):
         return None
     return SharedKey(members["AccountName"], members["AccountKey"])
-
-
-def _account(cluster: BatchCluster) -> str:
-    """The name of the account: what its address begins with, unless the settings say it."""
-    return cluster.account or (urlsplit(cluster.url).hostname or "").partition(".")[0]

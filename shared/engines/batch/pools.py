@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from shared.core.engine import ClusterView, Why, too_large
+from shared.core.facts import Supply
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.sizes import size_trouble
 
@@ -20,6 +21,9 @@ _STATES: Mapping[str, str] = {
     **dict.fromkeys(("unusable", "starttaskfailed", "unknown", "offline"), "unusable"),
     **dict.fromkeys(("leavingpool", "preempted", "deallocating", "deallocated"), "leaving"),
 }
+#: Before a node starts: a sweep finds the task, and writes the formula, which Azure evaluates then.
+_GROWTH = "before that, a sweep writes the pool's formula, at most every 30 s, and Azure resizes the pool"
+_QUOTAS = "[dedicatedCoreQuotaPerVmFamily, lowPriorityCoreQuota]"
 _SPACE = ("idle", "running", "preparing", "unusable", "leaving")
 #: Codes of resize errors, by what they have in them → our word, and a sentence.
 _ERRORS: tuple[tuple[str, str, str], ...] = (
@@ -29,6 +33,7 @@ _ERRORS: tuple[tuple[str, str, str], ...] = (
     ("AllocationTimedOut", "NoCapacity", "Azure did not give virtual machines in time"),
     ("Overconstrained", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
     ("Capacity", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
+    ("AutoScal", "Formula", "Azure cannot evaluate the pool's formula: an operator has to look at it"),
     (
         "Image",
         "ImageEnded",
@@ -58,8 +63,14 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
         size=str(pool.get("vmSize") or ""),
         errors=tuple(errors(pool)),
         priority="lowpriority" if cluster.spot else "dedicated",
+        supply=_supply(cluster),
         facts=replace(cluster.facts, retired_size=size_trouble(str(pool.get("vmSize") or ""))),
     )
+
+
+def _supply(cluster: BatchCluster) -> Supply:
+    quota = f"`az batch account list --query \"[?name=='{cluster.owner}'].{_QUOTAS}\"` shows it"
+    return Supply(cluster.region, _GROWTH if cluster.scales else "", quota)
 
 
 def target_of(pool: Mapping[str, Any]) -> int:

@@ -25,6 +25,8 @@ ANSWER, OUTAGE = 20.0, 240.0
 RENEWED = 300.0
 #: What may be different in a moment: throttled, timed out, failed. 0 stands for no answer.
 PASSING = (0, 408, 429, 500, 502, 503, 504)
+#: Seconds of a pause that the storage may ask for (`Retry-After`).
+LONGEST_PAUSE = 60.0
 #: A blob that makes a place be there.
 BEGUN = "begun"
 
@@ -73,7 +75,7 @@ class Container:
                 code = answer.headers.get("x-ms-error-code", "")
                 # Never its query, which may be a signature.
                 raise OSError(f"{method} {self._root}/{name}: {answer.status or 'no answer'} {code}".rstrip())
-            time.sleep(pause)
+            time.sleep(max(pause, _asked_pause(answer.headers)))
             pause = min(2 * pause, 10.0)
 
     def _once(
@@ -100,6 +102,14 @@ class Container:
             self._token = str(token["access_token"])
             self._renew_at = float(token.get("expires_on") or 0) - RENEWED
         return self._token
+
+
+def _asked_pause(headers: Dict[str, str]) -> float:
+    """The seconds for which a throttled request is to wait; 0 where none are named."""
+    try:
+        return min(max(float(headers.get("retry-after", 0)), 0.0), LONGEST_PAUSE)
+    except ValueError:  # a date: the storage writes none
+        return 0.0
 
 
 def request(method: str, url: str, headers: Dict[str, str], body: bytes) -> Answer:

@@ -12,9 +12,9 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import BinaryIO, Dict, Iterator, List, Optional, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 
-from shared.engines.node.blobs import Container
+from shared.engines.node.blobs import OUTAGE, Answer, Container
 
 #: Variables: output directories of this kind (id → path); where they are brought to; the run's name.
 DIRECTORIES, KEEP, RUN = "SLIPWAY_KEPT", "SLIPWAY_KEEP", "SLIPWAY_RUN"
@@ -35,6 +35,7 @@ class Keeper:
     def __init__(self, container: Container, prefix: str, directories: Dict[str, str]) -> None:
         self._container, self._prefix, self._directories = container, prefix, directories
         self._lengths: Dict[str, int] = {}
+        self._is_away = False
         self.left_out: List[str] = []
 
     def add_logs(self) -> None:
@@ -79,14 +80,14 @@ class Keeper:
         while self._lengths[name] != status.st_size:
             if not 0 <= self._lengths[name] < status.st_size:  # none yet, or one that has been written anew
                 headers = {"x-ms-blob-type": "AppendBlob", "x-ms-meta-inode": inode}
-                self._container.call("PUT", name, headers=headers)
+                self._call("PUT", name, headers=headers)
                 self._lengths[name] = 0
                 continue
             at = self._lengths[name]
             file.seek(at)
             data = file.read(min(ADDITION, status.st_size - at))
             headers = {"x-ms-blob-condition-appendpos": str(at)}
-            answer = self._container.call("PUT", name, {"comp": "appendblock"}, headers, data, accept=(412,))
+            answer = self._call("PUT", name, {"comp": "appendblock"}, headers, data, accept=(412,))
             if answer.status == 412:  # our own addition, whose answer was lost
                 rounds += 1
                 if rounds > ROUNDS:
@@ -99,24 +100,43 @@ class Keeper:
 
     def _length(self, name: str, inode: str) -> int:
         """Bytes of the blob, -1 where there is none of this very file."""
-        answer = self._container.call("HEAD", name, accept=(404,))
+        answer = self._call("HEAD", name, accept=(404,))
         if answer.status == 404 or answer.headers.get("x-ms-meta-inode") != inode:
             return -1
         return int(answer.headers.get("content-length") or 0)
 
+    def _call(
+        self,
+        method: str,
+        name: str,
+        query: Optional[Dict[str, str]] = None,
+        headers: Optional[Dict[str, str]] = None,
+        body: bytes = b"",
+        accept: Any = (),
+    ) -> Answer:
+        """A request. While the storage is away, one file waits for it; the others are tried once."""
+        patience = 0.0 if self._is_away else OUTAGE
+        try:
+            answer = self._container.call(method, name, query, headers, body, patience, accept)
+        except OSError:
+            self._is_away = True
+            raise
+        self._is_away = False
+        return answer
+
     def _put(self, file: BinaryIO, name: str) -> None:
         size = os.fstat(file.fileno()).st_size
         if size <= PART:
-            self._container.call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=file.read(PART))
+            self._call("PUT", name, headers={"x-ms-blob-type": "BlockBlob"}, body=file.read(PART))
             return
         each, blocks = max(PART, size // PARTS + 1), []  # type: Tuple[int, List[str]]
         for data in iter(lambda: file.read(each), b""):
             blocks.append(f"{len(blocks):08d}")
             query = {"comp": "block", "blockid": blocks[-1]}
-            self._container.call("PUT", name, query, body=data)
+            self._call("PUT", name, query, body=data)
         body = "".join(f"<Latest>{block}</Latest>" for block in blocks)
         xml = f'<?xml version="1.0" encoding="utf-8"?><BlockList>{body}</BlockList>'
-        self._container.call("PUT", name, {"comp": "blocklist"}, body=xml.encode())
+        self._call("PUT", name, {"comp": "blocklist"}, body=xml.encode())
 
 
 class _opened:  # noqa: N801 - used as a function

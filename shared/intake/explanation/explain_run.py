@@ -30,7 +30,8 @@ def describe_run(
     nodes, facts = int(document["properties"]["nodeCount"]), runnable.cluster.facts
     length = _wall_clock(document, facts.longest)
     size, priority = (view.size, view.priority) if view else ("", "")
-    rows = matching(policy.prices, size, priority, policy.region)
+    region = policy.region or (view.supply.region if view else "")
+    rows = matching(policy.prices, size, priority, region)
     shown = redact({"environmentVariables": _variables(engine.environment(order))})["environmentVariables"]
     return {
         "engineName": target.name,

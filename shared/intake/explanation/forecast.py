@@ -59,7 +59,8 @@ def limits(
     most = room(view)
     rows.append(_limit("nodes of the cluster", nodes, most, met=nodes <= most))
     short = next((error for error in view.errors if "quota" in error.lower()), None)
-    why = short or "the cluster reports no lack of it; whether it is enough shows only when nodes are added"
+    enough = "the cluster reports no lack of it; whether it is enough shows only when nodes are added"
+    why = short or "; ".join(filter(None, (enough, view.supply.quota)))
     if nodes_to_add(nodes, view):
         rows.append(_limit("quota for nodes", nodes, None, met=False if short else None, why=why))
     return rows
@@ -80,10 +81,11 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
     if not shortage:
         return _range(0, _PLACING, f"{view.counts.get('idle', 0)} nodes are idle, {nodes} are asked for")
     if shortage <= room(view) - view.nodes:
-        text = (
-            f"{shortage} of {nodes} nodes have to start; up to 15 minutes is an assumption, not a measurement"
-        )
-        return _range(0, _NODE_START, text)
+        text = f"{shortage} of {nodes} nodes have to start"
+        if view.errors:
+            return _range(0, None, f"{text}, and the cluster reports: {view.errors[0]}")
+        text += "; up to 15 minutes is an assumption, not a measurement"
+        return _range(0, _NODE_START, "; ".join(filter(None, (text, view.supply.growth))))
     running = f"{_jobs(ahead.running)} of this deployment running there" if ahead else "others use its nodes"
     text = f"the cluster cannot grow by {shortage} nodes before others are free; {running}"
     return _range(0, None, text)

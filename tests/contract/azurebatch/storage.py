@@ -79,7 +79,8 @@ class _Handler(BaseHTTPRequestHandler):
             return self._reply(200 if right else 400, {}, text)
         fault = self.server.fault(self.command, self.path)
         if isinstance(fault, int):
-            return self._reply(fault, {"x-ms-error-code": "ServerBusy"}, b"")
+            throttled = {"Retry-After": "2"} if fault == 429 else {}
+            return self._reply(fault, {"x-ms-error-code": "ServerBusy", **throttled}, b"")
         if self.headers.get("Authorization") != f"Bearer {TOKEN}":
             return self._reply(401, {"x-ms-error-code": "InvalidAuthenticationInfo"}, b"")
         answer = self._forwarded(body)

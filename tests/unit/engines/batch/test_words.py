@@ -117,6 +117,7 @@ def resize(code: str) -> dict[str, Any]:
         (resize("OverconstrainedAllocationRequestError"), {}, 1, "NoCapacity"),
         (resize("ImageNotFound"), {}, 1, "ImageEnded"),
         (resize("SomethingNew"), {}, 1, "ClusterErrors"),
+        ({"autoScaleRun": {"error": {"code": "AutoScalingFormulaEvaluationError"}}}, {}, 1, "Formula"),
     ],
 )
 def test_why_a_task_waits_is_concluded_from_its_pool(
@@ -145,6 +146,16 @@ def test_a_view_has_nodes_of_both_kinds_and_its_own_bounds() -> None:
     assert current.counts == {"idle": 1, "running": 2, "preparing": 0, "unusable": 0, "leaving": 1}
     fixed = view(CLUSTER, POOL | {"enableAutoScale": False}, {})
     assert (fixed.minimum, fixed.maximum) == (3, 3)
+
+
+def test_a_view_says_where_the_pool_is_what_growing_takes_and_how_to_see_the_quota() -> None:
+    current = view(replace(CLUSTER, url="https://acct.westus2.batch.azure.com", account=""), POOL, {}).supply
+
+    assert current.region == "westus2"
+    assert "at most every 30 s" in current.growth
+    assert "[?name=='acct'].[dedicatedCoreQuotaPerVmFamily" in current.quota
+    assert view(replace(CLUSTER, url="http://127.0.0.1:9", scales=False), POOL, {}).supply.growth == ""
+    assert replace(CLUSTER, url="http://127.0.0.1:9").region == ""
 
 
 def test_the_demand_of_tasks_is_their_nodes_and_those_of_the_wide_ones() -> None:

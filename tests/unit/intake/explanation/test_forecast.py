@@ -12,7 +12,7 @@ from shared.configured import ConfiguredEngines
 from shared.core.cost.prices import matching, prices_from, shipped
 from shared.core.engine import ClusterView, too_large
 from shared.core.errors import Misconfigured
-from shared.core.facts import NO_FACTS, ClusterFacts
+from shared.core.facts import NO_FACTS, ClusterFacts, Supply
 from shared.intake.explanation.forecast import Ahead, cost, limits, wait
 from shared.jobspec import Limits
 from shared.settings import Settings
@@ -32,6 +32,22 @@ FULL = "the cluster cannot grow by {} nodes before others are free; "
         (3, view_of(), Ahead(0, 9), 0, 900, f"2 of 3 {GROWS}"),
         (4, view_of(), None, 0, 900, f"3 of 4 {GROWS}"),
         (1, view_of(counts={}, nodes=2), None, 0, 900, f"1 of 1 {GROWS}"),
+        (
+            3,
+            view_of(supply=Supply(growth="before that, it waits")),
+            None,
+            0,
+            900,
+            f"2 of 3 {GROWS}; before that, it waits",
+        ),
+        (
+            3,
+            view_of(errors=("AllocationFailed: none",)),
+            None,
+            0,
+            None,
+            "2 of 3 nodes have to start, and the cluster reports: AllocationFailed: none",
+        ),
         (
             1,
             view_of(),
@@ -144,6 +160,12 @@ def test_limits_that_are_not_met_say_so_and_quota_is_only_known_from_the_cluster
     assert "quota for nodes" not in {
         one["name"] for one in limits(1, timedelta(days=1), Limits(), view_of(), NO_FACTS)
     }
+
+
+def test_a_cluster_may_say_how_its_quota_is_seen() -> None:
+    rows = limits(3, timedelta(hours=1), Limits(), view_of(supply=Supply(quota="`az x` shows it")), NO_FACTS)
+
+    assert rows[-1]["why"].endswith("shows only when nodes are added; `az x` shows it")
 
 
 def test_a_cluster_that_lets_a_job_have_fewer_nodes_or_less_time_than_it_asks_for_says_so() -> None:

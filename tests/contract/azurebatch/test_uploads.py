@@ -1,0 +1,129 @@
+"""What nodes bring to a container arrives whole, also when the storage refuses, throttles or says nothing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from azure.storage.blob import ContainerClient
+
+from local.azurite import Azurite
+from shared.engines.launch.plan import keeping
+from tests.contract.azurebatch.storage import Front, container, front
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+_PART = 8 << 20
+
+
+@dataclass
+class Node:
+    """A node with output directories, and the container that they are brought to."""
+
+    wire: Front
+    client: ContainerClient
+    root: Path
+
+    def finish(self, *, outage: float = 240.0) -> subprocess.CompletedProcess[str]:
+        """The program at the end of a run; `outage`: seconds of its patience."""
+        directories = {name: str(self.root / name) for name in ("stdouterr", "MODEL")}
+        env = {
+            "SLIPWAY_KEPT": json.dumps(directories),
+            "SLIPWAY_KEEP": json.dumps({**self.wire.where, "prefix": "c/files/e/n"}),
+            "SLIPWAY_RUN": "r1",
+        }
+        text = keeping().replace("ANSWER, OUTAGE = 20.0, 240.0", f"ANSWER, OUTAGE = 20.0, {outage}")
+        return subprocess.run(
+            [sys.executable, "-c", text, "finish"], env=env, capture_output=True, text=True, check=False
+        )
+
+    def blob(self, path: str) -> bytes:
+        return self.client.download_blob(f"c/files/e/n/r1/{path}").readall()
+
+
+@pytest.fixture
+def node(storage: Azurite, tmp_path: Path) -> Iterator[Node]:
+    name = f"c{uuid.uuid4().hex}"
+    client = container(storage, name)
+    for folder in ("stdouterr", "MODEL"):
+        (tmp_path / folder).mkdir()
+    with front(storage, name) as wire:
+        yield Node(wire, client, tmp_path)
+
+
+async def test_a_large_file_arrives_whole_through_every_fault_on_its_way(node: Node) -> None:
+    content = os.urandom(2 * _PART + 1000)
+    (node.root / "MODEL/model.bin").write_bytes(content)
+    node.wire.faults.extend(
+        [
+            ("PUT", "blockid=00000000", 503),
+            ("PUT", "blockid=00000001", "lost"),
+            ("PUT", "blockid=00000002", 500),
+            ("PUT", "comp=blocklist", "lost"),
+            ("PUT", "comp=blocklist", 503),
+        ]
+    )
+
+    assert node.finish().returncode == 0
+
+    assert not node.wire.faults, "each fault has happened"
+    assert node.blob("MODEL/model.bin") == content
+    parts = [call for call in node.wire.calls if "comp=block&" in call]
+    assert len(parts) == 3 + 3, "what has arrived is not sent again"
+
+
+async def test_blocks_that_an_interrupted_upload_has_left_are_no_part_of_the_file(node: Node) -> None:
+    file = node.root / "MODEL/model.bin"
+    file.write_bytes(b"o" * (3 * _PART))
+    node.wire.faults.append(("PUT", "comp=blocklist", 403))
+    assert node.finish().returncode == 1
+    file.write_bytes(b"n" * (_PART + 1))
+
+    assert node.finish().returncode == 0
+
+    assert node.blob("MODEL/model.bin") == b"n" * (_PART + 1)
+
+
+async def test_a_log_has_each_line_once_where_the_answer_to_an_addition_was_lost(node: Node) -> None:
+    log = node.root / "stdouterr/stdout.txt"
+    log.write_text("one\n")
+    assert node.finish().returncode == 0
+    log.write_text("one\ntwo\n")
+    node.wire.faults.append(("PUT", "comp=appendblock", "lost"))
+
+    assert node.finish().returncode == 0
+
+    assert node.blob("stdouterr/stdout.txt") == b"one\ntwo\n"
+
+
+async def test_a_throttled_upload_waits_as_long_as_the_storage_asks_for(node: Node) -> None:
+    (node.root / "MODEL/model.bin").write_bytes(b"m")
+    node.wire.faults.append(("PUT", "model.bin", 429))
+    began = time.monotonic()
+
+    assert node.finish().returncode == 0
+
+    assert time.monotonic() - began >= 2.0, "the first pause of its own is half a second"
+    assert node.blob("MODEL/model.bin") == b"m"
+
+
+async def test_patience_with_a_storage_that_is_away_is_for_all_files_together(node: Node) -> None:
+    """After it, each file is tried once: one that can be sent again is sent."""
+    for number in range(9):
+        (node.root / f"MODEL/{number}.bin").write_bytes(b"m")
+    node.wire.faults.extend([("PUT", "MODEL/", 503)] * 10)
+
+    result = node.finish(outage=2.0)
+
+    assert result.returncode == 1
+    assert "503 ServerBusy" in result.stderr
+    # The first is tried at 0, 0.5 and 1.5 s; then the others, of which the last two find it back.
+    assert len([call for call in node.wire.calls if call.startswith("PUT")]) == 3 + 8
+    assert len(list(node.client.list_blob_names())) == 1
