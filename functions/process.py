@@ -25,13 +25,14 @@ def ports() -> Ports:
     global _ports  # noqa: PLW0603 - one client per process: connections are kept alive between events
     if _ports is None:
         from shared.settings import Settings
-        from shared.wiring import build, meter_of, write_json_lines
+        from shared.wiring import build, log_faults, meter_of, write_json_lines
 
         settings = Settings(dict(os.environ))
         logging.getLogger("azure").setLevel(logging.WARNING)  # its pipelines log every request at INFO
         write_json_lines()
         _report(settings)
         _ports = build(settings, meter_of(settings))
+        log_faults(settings)
         _spare_the_collector()
     return _ports
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-__all__ = ["build", "meter_of", "policy_of", "write_json_lines"]
+__all__ = ["build", "log_faults", "meter_of", "policy_of", "write_json_lines"]
 
 
 def build(settings: Settings, meter: Meter | None = None) -> Ports:
@@ -38,8 +38,6 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
     """
     settings.check()
     engines = ConfiguredEngines(settings)
-    for name, why in engines.faults().items():
-        log.error("no job can run on the cluster %s, and those for it are refused: %s", name, why)
     policy = _checked(policy_of(settings, engines.clusters))
     ports = _ports(settings, engines, policy, meter or NoMeter())
     if policy.default_notify:
@@ -47,6 +45,12 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
 
         check_default_notify(ports)
     return ports
+
+
+def log_faults(settings: Settings) -> None:
+    """Log the clusters on which no job can run: those of an app, since a caller's settings may name none."""
+    for name, why in ConfiguredEngines(settings).faults().items():
+        log.error("no job can run on the cluster %s, and those for it are refused: %s", name, why)
 
 
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:

@@ -15,7 +15,7 @@ from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.policy import Policy
 from shared.settings import Settings
-from shared.wiring import build, policy_of
+from shared.wiring import build, log_faults, policy_of
 
 CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
 
@@ -33,6 +33,18 @@ def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
     settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
     policy = policy_of(settings, ConfiguredEngines(settings).clusters)
     assert replace(policy, completion=Policy().completion) == Policy()
+
+
+def test_an_app_logs_the_clusters_on_which_no_job_can_run(caplog: pytest.LogCaptureFixture) -> None:
+    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
+
+    build(settings)
+    assert caplog.records == []
+    log_faults(settings)
+
+    (record,) = caplog.records
+    assert record.levelno == logging.ERROR
+    assert "dev-cluster-00, and those for it are refused: SLIPWAY_BATCHAI_URL" in record.getMessage()
 
 
 def test_building_the_ports_leaves_the_process_as_it_is() -> None:

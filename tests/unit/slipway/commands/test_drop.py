@@ -144,3 +144,16 @@ def test_what_earlier_jobs_wrote_stays_here(tmp_path: Path) -> None:
     )
 
     assert [path.name for path in to_upload(folder)] == ["a.csv", "train.py"]
+
+
+async def test_what_this_machine_knows_of_clusters_is_no_fault_of_theirs(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """A profile names the storage alone: the clusters are the app's, and no error of it is said here."""
+    drops = MemoryDrops(lambda: datetime(2026, 1, 1, tzinfo=UTC))
+    drops.upload("digits/train.py", b"")
+    drops.upload("digits/job.json", b"{}")
+
+    await outlook(SETTINGS, drops, ["digits/train.py", "digits/job.json"])
+
+    assert caplog.records == []
