@@ -52,6 +52,16 @@ async def test_the_same_key_joins_and_another_payload_is_422(world: World) -> No
     assert len(world.ledger.jobs) == 4
 
 
+async def test_the_key_of_a_sweep_is_taken_also_where_the_next_request_is_wrong(world: World) -> None:
+    first = await _post(world)
+
+    with pytest.raises(Misuse, match=first.accepted.id) as refused:
+        await _post(world, spec=job_json(nodeCount=-1))
+
+    assert refused.value.status == 422
+    assert len(world.ledger.jobs) == 4
+
+
 async def test_the_key_of_a_job_is_no_key_of_a_sweep(world: World) -> None:
     job = (await _post_job(world)).job
 
