@@ -86,11 +86,13 @@ async def get_me(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("teams", methods=["GET"])
 @api_route()
 async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
-    """The document of teams, with its version."""
+    """The document of teams with its version, and what the jobs of each have of its quota."""
     from shared.operate.teams import teams
 
     caller().needs(ADMIN)
-    return answer(_shown(await teams(ports())))
+    result = await teams(ports())
+    use = {team: one.total._asdict() for team, one in result.use.items()}
+    return answer({**_shown(result), "use": use})
 
 
 @blueprint.function_name("put_teams")

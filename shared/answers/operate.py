@@ -99,7 +99,7 @@ class OwnTeam(Answer):
     """Whether they may change the jobs of the whole team."""
 
 
-class TeamsDocument(Answer):
+class TeamsVersion(Answer):
     """The teams of the deployment."""
 
     version: str
@@ -107,7 +107,21 @@ class TeamsDocument(Answer):
     document: dict[str, Any]
 
 
-class ChangedTeams(TeamsDocument):
+class TeamUse(Answer):
+    """What the jobs of a team have of its quota."""
+
+    jobs: int
+    nodes: int
+    gpus: int
+
+
+class TeamsDocument(TeamsVersion):
+    """The teams, and what those with a quota have of it."""
+
+    use: dict[str, TeamUse]
+
+
+class ChangedTeams(TeamsVersion):
     """The teams after a change."""
 
     changes: tuple[str, ...]

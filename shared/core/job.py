@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, Field
 
 from shared.core.errors import NoTarget
+from shared.core.relations.claim import Claim
+from shared.core.relations.contents import Budget, Drop, FrozenModel, Receiver, Target, Waiting
 from shared.core.relations.dependency import Dependency
 from shared.core.relations.member import Member
 from shared.core.states import ARROWS, JobState, Reason
@@ -37,68 +39,7 @@ __all__ = [
 _HISTORY = 120
 
 
-class _FrozenModel(BaseModel):
-    """Members that it does not know stay: a newer version wrote them, and may come back.
-
-    Stored records keep the names that they have always had, as aliases.
-    """
-
-    model_config = ConfigDict(
-        frozen=True, extra="allow", validate_by_name=True, validate_by_alias=True, serialize_by_alias=True
-    )
-
-
-class Receiver(_FrozenModel):
-    """A receiver of a job. `url` is safe to show; one with a path or a query is in `sealed`."""
-
-    url: str
-    secret: str | None = None
-    sealed: str | None = None
-    #: what the sealed address is bound to
-    context: str = Field(default="", alias="place")
-    events: tuple[str, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
-
-
-class Budget(_FrozenModel):
-    """New attempts that a job may have, or has had, by whose fault the last one failed."""
-
-    infrastructure: int = 0
-    user: int = 0
-
-
-class Drop(_FrozenModel):
-    """A script's arrival in the drop container."""
-
-    container: str
-    folder: str
-    job_file: str
-    #: blob name → SHA-256 of what was read
-    files: dict[str, str]
-    #: blob name → ETag that was read
-    etags: dict[str, str]
-
-
-class Target(_FrozenModel):
-    """The engine-side identity of one attempt. Fixed before the first submission, never changed."""
-
-    engine: str
-    cluster: str
-    experiment: str
-    name: str
-    token: str
-
-
-class Waiting(_FrozenModel):
-    """Why a job waits: the word of its engine, or ours; the same in a sentence; since when."""
-
-    word: str
-    text: str
-    since: AwareDatetime
-    #: whether it lasts until the job or the cluster changes
-    never: bool = False
-
-
-class Entry(_FrozenModel):
+class Entry(FrozenModel):
     """One recorded transition. `token` recognises our own write when its answer was lost."""
 
     sequence: int
@@ -112,7 +53,7 @@ class Entry(_FrozenModel):
     waits: str = ""
 
 
-class Job(_FrozenModel):
+class Job(FrozenModel):
     """The ledger record of one job; changed only by making a new one with `move` or `note`."""
 
     id: str
@@ -123,7 +64,7 @@ class Job(_FrozenModel):
     name: str
     experiment: str
     cluster: str
-    labels: dict[str, str] = {}
+    labels: dict[str, str] = Field(default_factory=dict)
     notify: tuple[Receiver, ...] = ()
     drop: Drop | None = None
     #: folder of the answers in the container `runs`
@@ -141,6 +82,8 @@ class Job(_FrozenModel):
     dependencies: tuple[Dependency, ...] = ()
     #: of a job of a job sweep: which one
     sweep: Member | None = None
+    #: what it takes of its team's quota; None where there is none
+    claim: Claim | None = None
 
     state: JobState
     reason: Reason | None = None
@@ -152,7 +95,7 @@ class Job(_FrozenModel):
     attempt: int = 1
     retry: Budget = Budget()
     #: what it asks of its cluster: the message's `resources`
-    resources: dict[str, Any] = {}
+    resources: dict[str, Any] = Field(default_factory=dict)
     spent: Budget = Budget()
     target: Target | None = None
     #: by what the engine itself calls the attempt: a number, an id; "" until that is known
@@ -198,7 +141,16 @@ class Job(_FrozenModel):
 
         Between two attempts it has its seat still.
         """
-        return self.sweep is not None and self.state is JobState.ACCEPTED and self.target is None
+        return self.sweep is not None and self._is_new
+
+    @property
+    def needs_claim(self) -> bool:
+        """The same of its claim on its team's quota."""
+        return self.claim is not None and self._is_new
+
+    @property
+    def _is_new(self) -> bool:
+        return self.state is JobState.ACCEPTED and self.target is None
 
     @property
     def stage(self) -> Entry:

@@ -24,7 +24,8 @@ from shared.delivery.deliver import deliver_at_door
 from shared.intake.candidate import Candidate, KeyedDraft, draft_of, record
 from shared.intake.facts import cluster_for
 from shared.intake.prepare import Draft
-from shared.lifecycle.dispatch import submit
+from shared.lifecycle.dispatch import dispatch, submit
+from shared.lifecycle.teams.claims import claim_at_door, release_claims
 from shared.lifecycle.waiting.admit import Wait, admit
 from shared.lifecycle.waiting.dependents import look_again, why_after
 
@@ -57,6 +58,7 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
         wait = None
         if draft.valid:
             later = candidate.member is not None or why_after(candidate.request.dependencies) is not None
+            later = later or candidate.request.share.quota is not None
             wait = await admit(ports, candidate.source, possible_id, waits=not answered, later=later)
         job = record(ports, candidate, draft, key, generation, wait)
         if wait is not None and wait.rate and answered:
@@ -119,6 +121,9 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
             stored = await look_again(ports, stored)
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored, draft.document)
+        elif await claim_at_door(ports, stored.job):
+            stored = await dispatch(ports, stored.job.id, seated=True) or stored
+            await release_claims(ports, [stored.job])
         if notice is not None:
             await deliver_at_door(ports, notice)
     except Exception:

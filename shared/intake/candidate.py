@@ -12,9 +12,11 @@ from shared.core.identity import intent, job_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Waiting, plain
 from shared.core.ports import Ports
 from shared.intake.answer_path import answer_path
+from shared.intake.deployment_limits import claim_of
 from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Retry, redact, report
+from shared.lifecycle.teams.claims import why_claim
 from shared.lifecycle.waiting.admit import Wait
 from shared.lifecycle.waiting.dependents import why_after, why_member
 
@@ -89,7 +91,6 @@ def record(
         payload=candidate.request.payload,
         door=candidate.door,
         source=candidate.source,
-        team=candidate.request.share.team,
         name=name,
         experiment=experiment,
         labels=redact(dict(envelope.labels)),
@@ -103,6 +104,7 @@ def record(
         rerun_of=candidate.rerun_of,
         dependencies=candidate.request.dependencies,
         sweep=candidate.member,
+        **_share(candidate, draft),
         state=states[-1],
         message=_message(draft, waits),
         **_flaws(draft),
@@ -138,9 +140,19 @@ def _queue_request(draft: Draft) -> dict[str, Any]:
     return {"nodes": properties.get("nodeCount", 0), "priority": properties.get("schedulingPriority") or ""}
 
 
+def _share(candidate: Candidate, draft: Draft) -> dict[str, Any]:
+    """The team, and what a job that may run takes of its quota."""
+    share, runnable = candidate.request.share, draft.runnable
+    if share.quota is None or runnable is None:
+        return {"team": share.team}
+    return {"team": share.team, "claim": claim_of(candidate.request, runnable.document, runnable.cluster)}
+
+
 def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:
     """What a job waits for that cannot be submitted at once: other jobs first, then its own slot or seat."""
+    share = candidate.request.share
     why = why_after(candidate.request.dependencies) or (wait.why if wait else why_member(candidate.member))
+    why = why or (why_claim(share.team, share.quota) if share.quota is not None else None)
     return Waiting(word=why.word, text=why.text, since=now) if why else None
 
 

@@ -9,6 +9,8 @@ from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.ports import Ports
 from shared.core.refusals import refused
+from shared.core.relations.claim import Claim
+from shared.core.teams.use import exceeds
 from shared.intake.message import Request
 from shared.jobspec import (
     JobSpec,
@@ -23,6 +25,29 @@ from shared.jobspec import (
 #: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
 #: by how much sealing may make a document longer, at the very most.
 _LONGEST, _MOST_GROWTH = 500_000, 20
+
+
+def claim_of(request: Request, document: JsonObject, cluster: Cluster) -> Claim:
+    """What a job takes of its team's quota: its nodes, and the GPUs of each, as far as they are known."""
+    resources = request.envelope.resources
+    each = resources.gpus if resources is not None else None
+    gpus = each if each is not None else (cluster.facts.gpus or 0)
+    nodes = int(document["properties"]["nodeCount"])
+    return Claim(nodes=nodes, gpus=nodes * gpus)
+
+
+def over_quota(request: Request, document: JsonObject | None, cluster: Cluster) -> tuple[Problem, ...]:
+    """A job that alone exceeds its team's quota would wait for good."""
+    quota = request.share.quota
+    if quota is None or document is None:
+        return ()
+    try:
+        over = exceeds(claim_of(request, document, cluster), quota)
+    except (KeyError, TypeError, ValueError):
+        return ()  # nodeCount is reported already
+    pointer = f"{request.pointer}{request.properties}/nodeCount"
+    message = f'the team "{request.share.team}" may not run it: {over}'
+    return (refused("SW113", pointer, message, "ask for less, or ask the operator for more"),) if over else ()
 
 
 def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:

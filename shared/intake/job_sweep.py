@@ -23,7 +23,6 @@ from shared.intake.candidate import Candidate, KeyedDraft, draft_of, key_of
 from shared.intake.facts import cluster_for
 from shared.intake.message import Request
 from shared.intake.prepare import slug
-from shared.intake.teams import current_teams
 from shared.jobspec import (
     Envelope,
     JsonObject,
@@ -35,6 +34,7 @@ from shared.jobspec import (
     open_secrets,
     redact,
 )
+from shared.lifecycle.teams.current import current_teams
 
 log = logging.getLogger(__name__)
 

@@ -16,7 +16,7 @@ from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Receiver
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.deployment_limits import not_allotted, not_shared, too_large, too_long
+from shared.intake.deployment_limits import not_allotted, not_shared, over_quota, too_large, too_long
 from shared.intake.facts import cluster_of
 from shared.intake.message import Request
 from shared.intake.receivers import receivers_of
@@ -130,7 +130,7 @@ def _judged(
             receivers=receivers,
             problems=tuple(dict.fromkeys((*problems, *located))),
         )
-    if draft.cluster is not None and (refusals := _refusals(ports, request, draft.cluster)):
+    if draft.cluster is not None and (refusals := _refusals(ports, request, draft, draft.cluster)):
         refusals = request.around.locate(refusals) if request.around is not None else refusals
         draft = replace(draft, problems=(*draft.problems, *refusals))
     located = request.text.locate(draft.problems) if request.text else draft.problems
@@ -138,8 +138,9 @@ def _judged(
     return draft if draft.valid else replace(draft, received=_received(request.text, located))
 
 
-def _refusals(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
-    return (*not_allotted(ports, request, cluster), *not_shared(request, cluster))
+def _refusals(ports: Ports, request: Request, draft: Draft, cluster: Cluster) -> tuple[Problem, ...]:
+    over = over_quota(request, draft.document, cluster)
+    return (*not_allotted(ports, request, cluster), *not_shared(request, cluster), *over)
 
 
 def _received(source: Source | None, problems: Sequence[Problem]) -> str:

@@ -46,15 +46,15 @@ _ZOMBIE = timedelta(hours=1)
 async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored | None:
     """Submit a job that is accepted or submitting, unless it waits for others. Leave anything else alone.
 
-    `seated`: if it belongs to a job sweep, it has a seat there. The record after that; None where another
-    process was quicker, or there is nothing to submit it to.
+    `seated`: it has what it needs of its job sweep's seats and its team's quota. The record after that; None
+    where another process was quicker, or there is nothing to submit it to.
     """
     stored = await ports.ledger.get(job_id)
     if stored is not None and stored.job.state is JobState.ACCEPTED:
         if stored.job.unmet:  # its row may not say so: another version wrote it
             stored = await look_again(ports, stored)
         waits = stored.job.state is not JobState.ACCEPTED or stored.job.unmet
-        if waits or (stored.job.needs_seat and not seated):
+        if waits or ((stored.job.needs_seat or stored.job.needs_claim) and not seated):
             return stored
         stored = await _start_attempt(ports, stored)
     if stored is not None and stored.job.state is JobState.SUBMITTING:

@@ -24,6 +24,7 @@ from shared.lifecycle.clusters.ask import ClusterKey
 from shared.lifecycle.job_sweeps.refill import refill, submit_seated
 from shared.lifecycle.job_sweeps.seats import seat
 from shared.lifecycle.steps import for_each, step
+from shared.lifecycle.teams.claims import claimed
 from shared.lifecycle.waiting.admit import submittable
 from shared.lifecycle.waiting.dependents import settle
 
@@ -129,13 +130,21 @@ async def _release(
         released = await settle(ports, rows, moved)
         latest = {row.job_id: row for row in [*rows, *released]}
         seated = await seat(ports, list(latest.values()), sweeps, moved) if _any_sweep(rows, sweeps) else []
-    released = [*(row for row in released if not row.needs_seat), *seated]
+        released = [*(row for row in released if not row.needs_seat), *seated]
+        latest |= {row.job_id: row for row in released}
+        granted = await claimed(ports, rows, latest.values(), moved) if _any_claim(rows) else []
+    released = [*(row for row in released if not row.needs_claim), *granted]
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
     ready = await _submittable(ports, [*others, *released], share) if released else []
     ended: list[Job] = []
     number = await for_each(ports, ready, lambda row: submit_seated(ports, row.job_id, ended))
     return number + await refill(ports, ended)
+
+
+def _any_claim(rows: Iterable[Active]) -> bool:
+    """Whether there is a job of a team with a quota."""
+    return any(row.claim is not None for row in rows)
 
 
 def _any_sweep(rows: Iterable[Active], sweeps: list[str]) -> bool:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
 from shared.core.teams.document import MAX_BYTES, StoredTeams, Teams, changes, read_teams, version_of
-from shared.intake.teams import forget_teams
+from shared.core.teams.use import TeamUse
 from shared.jobspec import Limits, Problem, Source, read_through
+from shared.lifecycle.teams.current import forget_teams
 
 log = logging.getLogger(__name__)
 
@@ -23,6 +26,8 @@ class TeamsResult:
     """The document after a request, and what that changed or would change; or its problems."""
 
     teams: Teams
+    #: what the jobs of each team with a quota have of it now
+    use: Mapping[str, TeamUse] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -33,9 +38,12 @@ class TeamsResult:
 
 
 async def teams(ports: Ports) -> TeamsResult:
-    """The document; an empty one while there is none."""
+    """The document, an empty one while there is none; a point read for it and each team with a quota."""
     stored = await ports.teams.get()
-    return TeamsResult(stored.teams if stored is not None else _NO_TEAMS)
+    document = stored.teams if stored is not None else _NO_TEAMS
+    limited = [name for name, team in document.teams.items() if team.quota is not None]
+    uses = await asyncio.gather(*map(ports.teams.use, limited))
+    return TeamsResult(document, {use.team: use for use in uses})
 
 
 async def replace_teams(
@@ -56,7 +64,7 @@ async def replace_teams(
     if after is None:
         return TeamsResult(before, problems=source.locate(problems))
     _check_version(before, version)
-    result = TeamsResult(after, tuple(changes(before, after)))
+    result = TeamsResult(after, changes=tuple(changes(before, after)))
     if not dry_run and result.changes:
         await _write(ports, after, stored)
         log.warning("teams are changed by %s: %s", by, "; ".join(result.changes))

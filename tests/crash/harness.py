@@ -22,6 +22,7 @@ from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
+from shared.adapters.storage.teams import TableTeams
 from shared.core.engine import Cluster, Engine, Why
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job, JobState, Reason
@@ -40,6 +41,7 @@ from tests.crash.invariants.listed_jobs import wrongly_listed
 from tests.crash.invariants.ordered_jobs import wrongly_ordered
 from tests.crash.invariants.requeued_jobs import Requeues
 from tests.crash.invariants.swept_jobs import too_many_at_work, waits, wrongly_swept
+from tests.crash.invariants.team_claims import over_quota
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World
 
@@ -156,6 +158,7 @@ class Run:
             self.messages += self.pushes([job.id for job in self.jobs()])  # early, late and repeated
         await self._check_order()
         self.violations += [*wrongly_listed(self.world), *too_many_at_work(self.world), *waits(self.world)]
+        self.violations += await over_quota(self.world)
 
     def late(self) -> bool:
         """Whether something that seemed to fail is still to happen."""
@@ -243,6 +246,7 @@ class Run:
             leases=TableLeases(ledger.store),
             node_histories=TableNodeHistories(ledger.store),
             job_sweeps=TableJobSweeps(ledger.store),
+            teams=TableTeams(ledger.store),
             breaker=Breaker(),
             receivers=Receivers(),
             drops=Seam(ports.drops, "drops", chaos),

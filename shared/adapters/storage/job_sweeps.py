@@ -44,9 +44,7 @@ class TableJobSweeps:
     async def claim(self, sweep_id: str, job_id: str) -> bool:
         """One write, and a point read where something stands there."""
         try:
-            await self._store.write(
-                job_id, Operation("create", rows.claim_row(sweep_id, job_id, self._store.shards))
-            )
+            await self._store.write(job_id, Operation("create", self._claim(sweep_id, job_id)))
         except Refused:
             return await self.claimant(job_id) == sweep_id
         return True
@@ -130,6 +128,11 @@ class TableJobSweeps:
         except Refused:
             return None
         return StoredSweep(after, etags[0])
+
+    def _claim(self, sweep_id: str, job_id: str) -> rows.Entity:
+        """What takes the key of a job's record for a sweep that has the same idempotency key."""
+        keys = rows.row_of(job_id, f"j|{job_id}", self._store.shards)
+        return {**keys, "State": "", "Sweep": sweep_id}
 
     def _record(self, sweep: JobSweep) -> rows.Entity:
         keys = rows.row_of(sweep.id, f"w|{sweep.id}", self._store.shards)

@@ -21,6 +21,7 @@ from shared.adapters.storage.table import ETAG, Range, joined, split
 from shared.core.job import Job, JobState, Target
 from shared.core.ledger.records import Active, StatusLine, checksum, packed, unpacked
 from shared.core.notify.events import Notice
+from shared.core.relations.claim import Claim
 
 Entity = dict[str, Any]
 #: What reverse times count down from: the last second of the year 9999, in milliseconds.
@@ -40,11 +41,6 @@ def partition(shard: int) -> str:
 def stub_row(job: Job, shards: int) -> Entity:
     """What takes the key of a record while its index row holds it."""
     return {**row_of(job.id, f"j|{job.id}", shards), "State": ""}
-
-
-def claim_row(sweep_id: str, job_id: str, shards: int) -> Entity:
-    """What takes the key of a job's record for a sweep that has the same idempotency key."""
-    return {**row_of(job_id, f"j|{job_id}", shards), "State": "", "Sweep": sweep_id}
 
 
 def record_row(job: Job, shards: int) -> Entity:
@@ -121,6 +117,8 @@ def active_row(job: Job, shards: int) -> Entity:
         "Waits": job.waiting.text if job.waiting else "",
         "After": " ".join(one.job for one in job.unmet),
         "Sweep": job.sweep.id if job.sweep else "",
+        "Claim": job.claim.model_dump_json() if job.claim else "",
+        "Team": job.team,
         "Current": checksum(record),
         **split("Packed", record),
     }
@@ -145,6 +143,8 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         listed_now=entity.get("Current") == checksum(record),
         after=tuple(entity.get("After", "").split()),
         sweep=entity.get("Sweep", ""),
+        claim=Claim.model_validate_json(entity["Claim"]) if entity.get("Claim") else None,
+        team=entity.get("Team", ""),
     )
 
 

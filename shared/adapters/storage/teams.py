@@ -1,13 +1,19 @@
-"""The document of teams as one row of the ledger's table, guarded by its ETag. Partition `teams`."""
+"""The document of teams, and what the jobs of each have claimed, as rows of the ledger's table.
+
+Partition `teams`: each row is guarded by its ETag.
+"""
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from shared.adapters.storage.store import Store
-from shared.adapters.storage.table import Operation, Refused, joined, split
+from shared.adapters.storage.table import Operation, Refused, Row, joined, split
 from shared.core.errors import Unreadable
+from shared.core.relations.claim import Claim
 from shared.core.teams.document import StoredTeams, Teams, as_json
+from shared.core.teams.use import TeamUse
 
 _KEY = {"PartitionKey": "teams", "RowKey": "document"}
 
@@ -30,9 +36,39 @@ class TableTeams:
 
     async def put(self, teams: Teams, etag: str) -> StoredTeams | None:
         """A write that fails if another process wrote."""
-        row = {**_KEY, **split("Text", json.dumps(as_json(teams)))}
+        row = document_row(teams)
         verb = Operation("replace", row, etag) if etag else Operation("create", row)
         try:
             return StoredTeams(teams, await self._store.write_other(verb))
         except Refused:
             return None
+
+    async def use(self, team: str) -> TeamUse:
+        """A point read. Raises Unreadable: claims that are not known could be exceeded."""
+        row = await self._store.get(_KEY["PartitionKey"], f"u|{team}")
+        if row is None:
+            return TeamUse(team, {})
+        use = self._store.read(row.row, _use_of)
+        return replace(use, etag=row.etag)
+
+    async def put_use(self, use: TeamUse) -> TeamUse | None:
+        """A write that fails if another process wrote."""
+        claims = {job: [one.nodes, one.gpus] for job, one in use.claims.items()}
+        row = {"PartitionKey": _KEY["PartitionKey"], "RowKey": f"u|{use.team}", "Waiting": use.has_waiting}
+        row |= split("Claims", json.dumps(claims))
+        verb = Operation("replace", row, use.etag) if use.etag else Operation("create", row)
+        try:
+            return replace(use, etag=await self._store.write_other(verb))
+        except Refused:
+            return None
+
+
+def document_row(teams: Teams) -> Row:
+    """The row that holds them all."""
+    return {**_KEY, **split("Text", json.dumps(as_json(teams)))}
+
+
+def _use_of(row: Row) -> TeamUse:
+    written: dict[str, list[int]] = json.loads(joined("Claims", row))
+    claims = {job: Claim(nodes=nodes, gpus=gpus) for job, (nodes, gpus) in written.items()}
+    return TeamUse(str(row["RowKey"])[2:], claims, bool(row["Waiting"]))

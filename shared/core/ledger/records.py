@@ -12,6 +12,7 @@ from typing import NamedTuple
 from shared.core.errors import NoTarget, Unreadable
 from shared.core.job import Job, JobState, Stored, Target, Transition
 from shared.core.notify.events import Notice
+from shared.core.relations.claim import Claim
 
 #: Of zlib, as powers of two: with its defaults, what it sets up first costs ten times a small record.
 _WINDOW, _MEMORY = 11, 4
@@ -55,11 +56,19 @@ class Active(NamedTuple):
     after: tuple[str, ...] = ()
     #: the job sweep that it belongs to
     sweep: str = ""
+    #: what it takes of its team's quota, and the team; None where there is none
+    claim: Claim | None = None
+    team: str = ""
 
     @property
     def needs_seat(self) -> bool:
         """The same as `Job.needs_seat` of the record."""
         return bool(self.sweep) and self.state is JobState.ACCEPTED and self.target is None
+
+    @property
+    def needs_claim(self) -> bool:
+        """The same as `Job.needs_claim` of the record."""
+        return self.claim is not None and self.state is JobState.ACCEPTED and self.target is None
 
     @property
     def fixed_target(self) -> Target:

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
@@ -36,6 +36,14 @@ class Membership(Model):
     manager: bool = False
 
 
+class Quota(Model):
+    """What the jobs of a team may have at once; what is left out has no limit."""
+
+    jobs: Annotated[int, Field(ge=0)] | None = None
+    nodes: Annotated[int, Field(ge=0)] | None = None
+    gpus: Annotated[int, Field(ge=0)] | None = None
+
+
 class Team(Model):
     """Some people who share jobs, and what they may use."""
 
@@ -44,6 +52,7 @@ class Team(Model):
     clusters: Items[str] | None = None
     #: folders of the drop container whose jobs are the team's
     folders: Items[str] = ()
+    quota: Quota | None = None
 
 
 class Teams(Model):

@@ -6,18 +6,19 @@ from dataclasses import dataclass
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.refusals import refused
-from shared.core.teams.document import Team, Teams
+from shared.core.teams.document import Quota, Team, Teams
 from shared.jobspec import Problem
 
 
 @dataclass(frozen=True)
 class Share:
-    """What a job gets as a member of a team: its team, and the clusters that it may use."""
+    """What a job gets as a member of a team: its team, and what that may use."""
 
     #: "" for none
     team: str = ""
     #: None for all
     clusters: frozenset[str] | None = None
+    quota: Quota | None = None
     problems: tuple[Problem, ...] = ()
 
 
@@ -74,7 +75,7 @@ def share_in(teams: Teams, name: str) -> Share:
     if not name:
         return NO_TEAM
     team = teams.teams.get(name, Team(clusters=()))
-    return Share(name, None if team.clusters is None else frozenset(team.clusters))
+    return Share(name, None if team.clusters is None else frozenset(team.clusters), team.quota)
 
 
 def _refused(at: str, message: str, remedy: str) -> Share:

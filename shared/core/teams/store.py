@@ -1,10 +1,11 @@
-"""The port to the document of teams. Pure."""
+"""The port to the document of teams, and to what their jobs have claimed. Pure."""
 
 from __future__ import annotations
 
 from typing import Protocol
 
 from shared.core.teams.document import StoredTeams, Teams
+from shared.core.teams.use import TeamUse
 
 
 class TeamsStore(Protocol):
@@ -15,3 +16,9 @@ class TeamsStore(Protocol):
 
     async def put(self, teams: Teams, etag: str) -> StoredTeams | None:
         """Write it if that is still its ETag ("" for none yet); None where it is not."""
+
+    async def use(self, team: str) -> TeamUse:
+        """What a team's jobs have claimed of its quota; nothing while there is no record."""
+
+    async def put_use(self, use: TeamUse) -> TeamUse | None:
+        """Write it if that is still its ETag; None where it is not."""

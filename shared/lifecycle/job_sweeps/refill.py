@@ -15,6 +15,7 @@ from shared.core.job import Job, JobState
 from shared.core.ports import Ports
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.job_sweeps.seats import advance
+from shared.lifecycle.teams.claims import release_claims
 from shared.lifecycle.waiting.admit import admit_next
 
 log = logging.getLogger(__name__)
@@ -24,11 +25,12 @@ _PARALLEL = 16
 
 
 async def refill(ports: Ports, ended: Sequence[Job]) -> int:
-    """Note these ends, and submit the next jobs of their sweeps; how many got a seat.
+    """Note these ends, free their claims, and submit the next jobs of their sweeps; how many got a seat.
 
     One that ends by its submission makes room, too. Costs a read and a write a sweep. Raises no errors.
     """
     number = 0
+    await release_claims(ports, ended)
     try:
         async with asyncio.timeout(ports.policy.sweep_deadline):
             while ends := _ends(ended):
@@ -63,8 +65,16 @@ async def _next(ports: Ports, sweep_id: str, ends: dict[str, JobState]) -> list[
     return [after.job_id(index) for index in after.seats if index not in before.sweep.seats]
 
 
+def _is_next(job: Job) -> bool:
+    """Whether it waits for nothing but its seat; the quota of its team is the timer's to look at."""
+    return job.needs_seat and not job.needs_claim
+
+
 async def submit_seated(ports: Ports, job_id: str, ended: list[Job]) -> None:
-    """Submit a job that waits for no other, and has a seat if it needs one. Its end goes to `ended`."""
+    """Submit a job that waits for no other, and has the seat and the claim that it needs.
+
+    Its end goes to `ended`.
+    """
     stored = await dispatch(ports, job_id, seated=True)
     if stored is not None and stored.job.state.terminal:
         ended.append(stored.job)
@@ -79,7 +89,7 @@ async def _submit(ports: Ports, job_ids: Iterable[str]) -> list[Job]:
         async with gate:
             try:
                 stored = await ports.ledger.get(job_id)
-                if stored is not None and stored.job.needs_seat and await admit_next(ports, stored.job):
+                if stored is not None and _is_next(stored.job) and await admit_next(ports, stored.job):
                     await submit_seated(ports, job_id, ended)
             except SlipwayError as error:
                 log.warning("%s is left to the timer: %s", job_id, error, extra={"job": job_id})

@@ -187,7 +187,9 @@ async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], shar
 
 def _is_due(ports: Ports, row: Active) -> bool:
     """Whether it is time to submit a job; one that waits for a slot of its source may wait for days."""
-    if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING) or row.after or row.needs_seat:
+    if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING):
+        return False
+    if row.after or row.needs_seat or row.needs_claim:
         return False
     for_a_slot = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
     return is_due(row.due, ports.clock(), _NO_SLOT if for_a_slot else ports.policy.longest_wait)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking, show
+from slipway.commands.jobs import asking
 from slipway.failure import Failure
 from slipway.screen import put, put_json, table
 
@@ -14,7 +14,11 @@ def show_teams(url: str, key: str, *, as_json: bool = False) -> int:
     """Print a table of the teams, or the document as JSON."""
 
     async def ask(api: Service) -> int:
-        show((await api.teams())["document"], rows, as_json=as_json)
+        answer = await api.teams()
+        if as_json:
+            put_json(answer["document"])
+        else:
+            put(*rows(answer["document"], answer["use"]))
         return 0
 
     return asking(ask, url, key)
@@ -41,8 +45,8 @@ def apply_teams(file: Path, url: str, key: str, *, dry_run: bool = False, as_jso
     return asking(ask, url, key)
 
 
-def rows(document: Mapping[str, Any]) -> list[str]:
-    """The lines of a table of teams."""
+def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, int]]) -> list[str]:
+    """The lines of a table of teams, with what each has of its quota."""
     teams: Mapping[str, Mapping[str, Any]] = document.get("teams", {})
     if not teams:
         return ["there are no teams: every caller sees what they asked for"]
@@ -53,7 +57,12 @@ def rows(document: Mapping[str, Any]) -> list[str]:
             str(len(team.get("members", ()))),
             ", ".join(team["clusters"]) or "none" if "clusters" in team else "all",
             ", ".join(team.get("folders", ())),
+            _quota(team.get("quota", {}), use.get(name, {})),
         )
         for name, team in teams.items()
     ]
-    return table([("team", "members", "clusters", "folders"), *lines])
+    return table([("team", "members", "clusters", "folders", "quota"), *lines])
+
+
+def _quota(quota: Mapping[str, int], use: Mapping[str, int]) -> str:
+    return ", ".join(f"{use.get(name, 0)} of {most} {name}" for name, most in quota.items())

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.door import Door, shell
+from tests.acceptance.door import ENDS, Door, eventually, shell
 from tests.contract.entra_tenant import Tenant
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -23,6 +23,7 @@ TEAMS: dict[str, Any] = {
             "members": [{"user": "ann"}, {"user": "mia", "manager": True}, {"group": "group-of-vision"}],
         },
         "speech": {"members": [{"user": "sam"}], "clusters": []},
+        "small": {"members": [{"user": "liv"}], "quota": {"jobs": 1}},
     }
 }
 
@@ -41,7 +42,7 @@ async def shared(guarded: Door, bearer: As) -> AsyncIterator[Door]:
     """The deployment while it has teams."""
     boss = bearer("dan", "Jobs.Admin")
     status, body, _ = await guarded.call("PUT", "teams", TEAMS, **boss)
-    assert (status, len(body["changes"])) == (200, 2)
+    assert (status, len(body["changes"])) == (200, 3)
     yield guarded
     assert (await guarded.call("PUT", "teams", {}, **boss))[0] == 200
 
@@ -86,6 +87,24 @@ async def test_a_caller_in_no_team_and_a_team_without_clusters_run_nothing(share
         assert status == 422
         assert message in body["errors"][0]["message"]
         assert body["errors"][0]["code"] == "SW113"
+
+
+async def test_the_second_job_of_a_small_team_waits_and_says_why(shared: Door, bearer: As) -> None:
+    liv, boss = bearer("liv"), bearer("dan", "Jobs.Admin")
+    _, first, _ = await shared.call("POST", "jobs", shell("sleep 600"), **liv)
+    _, second, _ = await shared.call("POST", "jobs", shell("true"), **liv)
+
+    assert first["state"] in ("submitting", "queued", "running")
+    assert (second["state"], second["waiting"]["word"]) == ("accepted", "TeamQuota")
+    _, body, _ = await shared.call("GET", "teams", None, **boss)
+    assert body["use"] == {"small": {"jobs": 1, "nodes": 1, "gpus": 1}}
+    await shared.call("POST", f"jobs/{first['id']}/cancel", None, **liv)
+
+    async def state() -> str | None:
+        _, job, _ = await shared.call("GET", f"jobs/{second['id']}", None, **liv)
+        return job["state"] if job["state"] in ENDS else None
+
+    assert await eventually(state, "the second job to end") == "succeeded"
 
 
 async def test_a_caller_is_shown_their_teams(shared: Door, bearer: As) -> None:

@@ -13,7 +13,8 @@ from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived, request_explained, sweep_requested
 from shared.intake.rerun import rerun
-from shared.intake.teams import current_teams, forget_teams, with_teams
+from shared.intake.teams import with_teams
+from shared.lifecycle.teams.current import current_teams, forget_teams
 from shared.operate.listing import jobs
 from tests.unit.world import World, job_json
 

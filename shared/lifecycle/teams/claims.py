@@ -1,0 +1,136 @@
+"""claims: jobs of teams with a quota get their claims on it, oldest first, and lose them after their ends.
+
+A claim is written before the job's first submission, and goes only after its end was recorded, which never
+changes. A crash leaves a claim at most, which its job uses, or the next pass frees.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from datetime import timedelta
+
+from shared.core.engine import Why
+from shared.core.errors import SlipwayError
+from shared.core.job import Job
+from shared.core.ledger.records import Active
+from shared.core.pacing.backoff import is_due
+from shared.core.ports import Ports
+from shared.core.relations.claim import WAITS, Claim
+from shared.core.teams.document import Quota
+from shared.core.teams.use import TeamUse, described
+from shared.lifecycle.teams.current import current_teams
+from shared.lifecycle.waiting.admit import paused
+from shared.lifecycle.waiting.dependents import ends_of
+
+log = logging.getLogger(__name__)
+
+#: How often a record is written that other processes write, too.
+_WRITES = 5
+_NO_LIMIT = Quota()
+#: What is due further ahead was written by a wrong clock.
+_NO_SLOT = timedelta(days=31)
+
+
+def why_claim(team: str, quota: Quota) -> Why:
+    """The reason of a job that waits until its team's quota has room."""
+    return Why(WAITS, f"waits for its turn in the team {team}: its jobs may have {described(quota)} at once")
+
+
+async def claimed(
+    ports: Ports, rows: Sequence[Active], ready: Iterable[Active], moved: Collection[str]
+) -> list[Active]:
+    """Bring the claims of all teams on; of the jobs that wait for nothing else, those that have one.
+
+    `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
+    each team with a quota, a write where something changed, and a read for each job that ended.
+    """
+    waiting: dict[str, list[Active]] = defaultdict(list)
+    for row in ready:
+        if _is_next(ports, row) and row.job_id not in moved:
+            waiting[row.team].append(row)
+    teams = {row.team for row in rows if row.claim is not None}
+    active = {row.job_id for row in rows}.difference(moved)
+    granted = await asyncio.gather(*(_team(ports, one, waiting[one], active) for one in sorted(teams)))
+    return [row._replace(claim=None) for one in granted for row in one]
+
+
+async def claim_at_door(ports: Ports, job: Job) -> bool:
+    """Whether a job that was just recorded has its claim, and waits for nothing else. Raises SlipwayError.
+
+    None passes another one of its team that waits for room.
+    """
+    waits = job.waiting is not None and job.waiting.word == WAITS
+    if job.claim is None or not (job.needs_claim and waits) or await paused(ports) is not None:
+        return False
+    quota = await _quota(ports, job.team)
+    for _ in range(_WRITES):
+        use = await ports.teams.use(job.team)
+        if use.has_waiting:
+            return False
+        after = use.with_claims([(job.id, job.claim)], quota)
+        if after == use or await ports.teams.put_use(after) is not None:
+            return job.id in after.claims
+    return False
+
+
+async def release_claims(ports: Ports, ended: Iterable[Job]) -> None:
+    """Free the claims of jobs whose end is recorded. Raises no errors: the timer frees what is left."""
+    teams: dict[str, set[str]] = defaultdict(set)
+    for job in ended:
+        if job.claim is not None and job.state.terminal:
+            teams[job.team].add(job.id)
+    for team, jobs in teams.items():
+        try:
+            await _release(ports, team, jobs)
+        except SlipwayError as error:
+            log.warning("the claims of the team %s are left to the timer: %s", team, error)
+
+
+async def _release(ports: Ports, team: str, jobs: Collection[str]) -> None:
+    for _ in range(_WRITES):
+        use = await ports.teams.use(team)
+        after = use.after_ends(jobs)
+        if after == use or await ports.teams.put_use(after) is not None:
+            return
+
+
+def _is_next(ports: Ports, row: Active) -> bool:
+    """Whether a job could be submitted now but for its claim."""
+    is_free = row.needs_claim and not row.after and not row.needs_seat and not row.cancel
+    return is_free and is_due(row.due, ports.clock(), _NO_SLOT)
+
+
+async def _team(ports: Ports, team: str, waiting: list[Active], active: Collection[str]) -> list[Active]:
+    """Those jobs of a team that have a claim after this pass. Errors stay here."""
+    oldest_first = sorted(waiting, key=lambda row: row.listed, reverse=True)
+    requests = [(row.job_id, row.claim) for row in oldest_first if row.claim is not None]
+    try:
+        use = await _brought_on(ports, team, requests, active)
+    except SlipwayError as error:
+        log.warning("the jobs of the team %s are left to the next pass: %s", team, error)
+        return []
+    return [row for row in waiting if row.job_id in use.claims]
+
+
+async def _brought_on(
+    ports: Ports, team: str, requests: Sequence[tuple[str, Claim]], active: Collection[str]
+) -> TeamUse:
+    quota = await _quota(ports, team)
+    for _ in range(_WRITES):
+        use = await ports.teams.use(team)
+        ended = await ends_of(ports, use.claims.keys() - active)
+        after = use.after_ends(ended.keys()).with_claims(requests, quota)
+        if after == use:
+            return use
+        if (written := await ports.teams.put_use(after)) is not None:
+            return written
+    return use
+
+
+async def _quota(ports: Ports, team: str) -> Quota:
+    """The team's quota now; no limit where it has none any more."""
+    one = (await current_teams(ports)).teams.get(team)
+    return one.quota if one is not None and one.quota is not None else _NO_LIMIT

@@ -1,0 +1,25 @@
+"""What has to hold of teams with a quota: never more at work than it allows, and each with its claim."""
+
+from __future__ import annotations
+
+from shared.core.teams.use import TeamUse
+from tests.unit.world import World
+
+
+async def over_quota(world: World) -> list[str]:
+    """Teams whose jobs at work, or whose claims, exceed the quota; and jobs that work without a claim."""
+    stored = await world.ports.teams.get()
+    result: list[str] = []
+    for team, one in (stored.teams.teams if stored is not None else {}).items():
+        if one.quota is None:
+            continue
+        jobs = [job for job in world.ledger.jobs if job.team == team and job.claim is not None]
+        at_work = {job.id: job.claim for job in jobs if job.target is not None and not job.state.terminal}
+        use = await world.ports.teams.use(team)
+        result += [f"{name} works without a claim" for name in at_work if name not in use.claims]
+        running = TeamUse(team, {name: claim for name, claim in at_work.items() if claim is not None})
+        for total in (use.total, running.total):
+            most = (one.quota.jobs, one.quota.nodes, one.quota.gpus)
+            if any(limit is not None and now > limit for now, limit in zip(total, most, strict=True)):
+                result.append(f"{team} has {total}, and may have {most}")
+    return result

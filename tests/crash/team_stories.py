@@ -1,0 +1,77 @@
+"""What happens to jobs of a team with a quota, and what must have come of it at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from shared.adapters.storage.table import VersionedRow
+from shared.adapters.storage.teams import document_row
+from shared.core.ports import Ports
+from shared.core.teams.document import Teams
+from shared.operate.cancel import cancel
+from tests.crash.harness import Message, Run
+from tests.crash.stories import HOOK, Story, message, notices
+from tests.unit.world import job_json
+
+
+def _share(run: Run, **quota: int) -> None:
+    """One team for all jobs, with this quota, before anything happens."""
+    teams = Teams.model_validate({"default": "vision", "teams": {"vision": {"quota": quota}}})
+    row = document_row(teams)
+    run.world.ledger.held[row["PartitionKey"], row["RowKey"]] = VersionedRow(row, "first", run.world.clock())
+
+
+def _ask(number: int, *, nodes: int = 1, twin: bool = False, **members: Any) -> Message:
+    document = {"spec": job_json(nodeCount=nodes), "notify": [HOOK], **members}
+    return message(document, f"m{number}", twin=twin)
+
+
+def _shared(run: Run) -> None:
+    """Three jobs, two at once, and a message that comes again."""
+    _share(run, jobs=2)
+    run.messages += [*(_ask(number) for number in range(3)), _ask(1)]
+
+
+def _at_once(run: Run) -> None:
+    """Three messages at once, of which two want all nodes."""
+    _share(run, nodes=2)
+    run.messages += [_ask(1, nodes=2, twin=True), _ask(2, twin=True), _ask(3, nodes=2, twin=True)]
+
+
+def _lost_nodes(run: Run) -> None:
+    """Two jobs, one at once, each of which loses its node once."""
+    _share(run, jobs=1)
+    run.preempts = True
+    run.messages += [_ask(1), _ask(2)]
+
+
+def _notified(run: Run) -> None:
+    """The same without losses; their ends are told, and often too early."""
+    _share(run, jobs=1)
+    run.pushes = notices
+    run.messages += [_ask(1), _ask(2)]
+
+
+def _cancelled(run: Run) -> None:
+    """Three jobs, one at once, and all of them are cancelled."""
+    _share(run, jobs=1)
+    run.messages += [_ask(number) for number in range(3)]
+
+    async def ask(ports: Ports) -> None:
+        for job in run.jobs():
+            await cancel(ports, job.id)
+
+    run.messages.append(Message(ask))
+
+
+SHARED = Story("jobs of a team with a quota", _shared, 3, 3)
+IN_PARTS = Story("jobs of a team with a quota, swept in parts", _shared, 3, 3, parts=2)
+AT_ONCE = Story("jobs of a team at once", _at_once, 3, 3)
+TEAMS = (
+    SHARED,
+    IN_PARTS,
+    AT_ONCE,
+    Story("jobs of a team that lose their nodes", _lost_nodes, 2, 4),
+    Story("jobs of a team whose ends are told", _notified, 2, 2),
+    Story("jobs of a team that are cancelled", _cancelled, 3, None),
+)

@@ -1,0 +1,82 @@
+"""The harness proves itself for quotas: it catches each broken variant of their protocol."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import replace
+
+import pytest
+
+from shared.adapters.storage.teams import TableTeams
+from shared.core.job import Job
+from shared.core.ledger.records import Active
+from shared.core.relations.claim import Claim
+from shared.core.teams.document import Quota
+from shared.core.teams.use import TeamUse
+from tests.crash.chaos import Fault
+from tests.crash.stories import Story, play
+from tests.crash.team_stories import AT_ONCE, IN_PARTS, SHARED
+
+Patch = pytest.MonkeyPatch
+
+
+def every_claim_is_given(patch: Patch) -> None:
+    def mutant(use: TeamUse, waiting: Iterable[tuple[str, Claim]], quota: Quota) -> TeamUse:
+        return replace(use, claims={**use.claims, **dict(waiting)})
+
+    patch.setattr(TeamUse, "with_claims", mutant)
+
+
+def submitted_without_a_claim(patch: Patch) -> None:
+    patch.setattr(Job, "needs_claim", property(lambda job: False))
+    patch.setattr(Active, "needs_claim", property(lambda row: False))
+
+
+def a_claim_stays_after_the_end(patch: Patch) -> None:
+    def mutant(use: TeamUse, ended: Collection[str]) -> TeamUse:
+        return use
+
+    patch.setattr(TeamUse, "after_ends", mutant)
+
+
+def a_claim_goes_before_the_end(patch: Patch) -> None:
+    original = TeamUse.with_claims
+
+    def mutant(use: TeamUse, waiting: Iterable[tuple[str, Claim]], quota: Quota) -> TeamUse:
+        return original(replace(use, claims={}), waiting, quota)
+
+    patch.setattr(TeamUse, "with_claims", mutant)
+
+
+def the_last_writer_wins(patch: Patch) -> None:
+    original = TableTeams.put_use
+
+    async def mutant(port: TableTeams, use: TeamUse) -> TeamUse | None:
+        return await original(port, replace(use, etag=(await port.use(use.team)).etag))
+
+    patch.setattr(TableTeams, "put_use", mutant)
+
+
+CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
+    (every_claim_is_given, SHARED),
+    (submitted_without_a_claim, SHARED),
+    (a_claim_stays_after_the_end, SHARED),
+    (a_claim_goes_before_the_end, SHARED),
+    (the_last_writer_wins, AT_ONCE),
+    (the_last_writer_wins, IN_PARTS),
+)
+
+
+@pytest.mark.parametrize(
+    ("mutant", "story"), CASES, ids=[f"{mutant.__name__}-{story.name}" for mutant, story in CASES]
+)
+async def test_the_harness_catches(mutant: Callable[[Patch], None], story: Story, monkeypatch: Patch) -> None:
+    mutant(monkeypatch)
+    calls = len((await play(story, {})).chaos.calls)
+    faults = itertools.product(range(1, calls + 1), (Fault.REFUSED, Fault.AFTER, Fault.ZOMBIE))
+    planned = [{}, *({n: fault} for n, fault in faults)]
+    for plan in planned:
+        if (await play(story, plan)).violations:
+            return
+    pytest.fail("no single fault shows this mutant")
