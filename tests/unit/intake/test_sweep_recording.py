@@ -148,6 +148,18 @@ async def test_a_template_that_is_not_there_is_unavailable(world: World, raced: 
     assert (await _post(world)).accepted.recorded_jobs == 4
 
 
+async def test_a_key_that_others_take_again_and_again_is_unavailable(world: World) -> None:
+    class Taken(_Raced):
+        async def claim(self, sweep_id: str, job_id: str) -> bool:
+            return False
+
+    world.use(job_sweeps=Taken(world))
+
+    with pytest.raises(Unavailable, match="could not be claimed"):
+        await _post(world)
+    assert world.ledger.jobs == []
+
+
 async def test_a_job_that_storage_does_not_take_holds_up_no_other_and_is_recorded_next_time(
     world: World,
 ) -> None:
