@@ -14,12 +14,13 @@ SEEDS ?= 10000
 # one worker runs as a whole; the longest of that comes first, and unit tests fill the end.
 PYTEST_FLAGS ?= -n 4 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
-CLUSTER_NEEDS = $(if $(filter slurm,$(CLUSTER)),install-slurm,install-demo)
+CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
-APART = $(ON_SLURM) tests/browser
+ON_KUBERNETES = tests/acceptance/kubernetes
+APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm
+.PHONY: help demo up test test-all test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -30,7 +31,7 @@ demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs tra
 up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (UP_FLAGS=--any-ports where its ports are taken)
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
-test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or in a browser
+test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
 	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
@@ -61,6 +62,12 @@ slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until C
 test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 or 26.05 for those, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
 		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py
+
+kube-up: install-kubernetes ## a real Kubernetes on this machine, until Ctrl-C (KUBE_FLAGS="--nodes 3"; the first time it is built: minutes)
+	@$(RUN)/python -m local.kubernetes $(KUBE_FLAGS)
+
+test-kube: install $(if $(SLIPWAY_TEST_KUBECONFIG),,install-kubernetes) ## the tests that need a real Kubernetes; SLIPWAY_TEST_KUBECONFIG=FILE for one of yours
+	@$(RUN)/python -m pytest $(ON_KUBERNETES)
 
 test-install: install ## the function app and the command by plain pip in new environments, on Python 3.11 and 3.13; the command on 3.12 and 3.14, too
 	@$(RUN)/python -m tests.acceptance.setup.clean_install 3.11 3.12 3.13 3.14
@@ -103,6 +110,9 @@ install: ## install everything for work on the project into .venv and node_modul
 
 install-slurm: install-demo ## Debian's packages of Slurm, with apt-get as root or by sudo
 	@$(RUN)/python -m local.slurm.install
+
+install-kubernetes: install-demo ## Kubernetes, built once out of Debian's source package (apt-get as root or by sudo)
+	@$(RUN)/python -m local.kubernetes.build
 
 install-browser: install ## Debian's Chromium with apt-get, as root or by sudo, and Playwright
 	@$(RUN)/python -m local.setup.browser

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from local.node_python import node_python
+from local.ports import free_ports
 from local.private_folder import private_folder
 from local.process import piped
 from local.slurm.accounting import Accounting
@@ -19,7 +20,6 @@ from local.slurm.cluster import Slurm
 from local.slurm.configuration import Partition, Site
 from local.slurm.home import prepare
 from local.slurm.packages import require
-from local.slurm.ports import free_ports
 from local.slurm.programs import Programs, SlurmError, find_programs
 
 #: Nodes come and go with their jobs in the first partition, and are there always in the second.

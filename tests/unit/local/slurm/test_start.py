@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from local.slurm import ports, start
+from local import ports
+from local.slurm import start
 from local.slurm.programs import Programs
 
 

@@ -1,0 +1,169 @@
+"""One pod on its node, from when it was given to the node to when it is gone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from local.kubernetes.api import STRATEGIC, Api, Refused, Unreachable
+from local.kubernetes.kubelet import status
+from local.kubernetes.kubelet.container_process import ContainerProcess
+from local.kubernetes.kubelet.environment import NotYet, environment, expand, hostname
+from local.kubernetes.kubelet.volumes import mounts
+
+#: Seconds until what a pod waits for is looked for again.
+_AGAIN = 0.5
+_GRACE = 30
+_KILLED = 137
+_ABSENT = (404, 409)
+
+
+class Pod:
+    """`folder` is its own on the node, and tells a node that was started again what it had begun."""
+
+    def __init__(self, api: Api, pod: Mapping[str, Any], folder: Path, address: str, path: str) -> None:
+        self._api = api
+        self._pod = pod
+        self._folder = folder
+        self._address = address
+        self._path = path
+        self._stopping, self._over = asyncio.Event(), asyncio.Event()
+        self._grace, self._started = float(_GRACE), ""
+        self._task = asyncio.create_task(self._live(), name=pod["metadata"]["name"])
+
+    @property
+    def log(self) -> Path:
+        """What its container wrote."""
+        return self._folder / "log"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it writes no more into its log."""
+        return self._over.is_set()
+
+    def see(self, pod: Mapping[str, Any]) -> None:
+        """What the API server has of it now: it may have to end."""
+        self._pod = pod
+        if pod["metadata"].get("deletionTimestamp"):
+            self._grace = float(pod["metadata"].get("deletionGracePeriodSeconds") or 0)
+            self._stopping.set()
+
+    async def vanish(self) -> None:
+        """It is no longer there: end it at once, and forget it."""
+        self._grace = 0.0
+        self._stopping.set()
+        await asyncio.wait({self._task})
+        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+
+    async def _live(self) -> None:
+        """Run it to its end, and let go of its name when it was deleted."""
+        if self._pod["status"].get("phase") not in ("Succeeded", "Failed"):
+            end = await self._run()
+            if end is not None:
+                await self._say(status.terminated(self._pod, end, self._started))
+        self._over.set()
+        await self._stopping.wait()
+        await self._release()
+
+    async def _run(self) -> status.End | None:
+        """Its end; None where it was deleted before it began."""
+        began = self._folder / "began"
+        if began.exists():  # by this node, before it lost its power
+            self._started = began.read_text()
+            return status.End(_KILLED, "ContainerStatusUnknown", "the node was started again")
+        order = await self._order()
+        if order is None:
+            return None
+        self._started = status.now()
+        began.write_text(self._started)
+        process = await ContainerProcess.start(order, self.log)
+        await self._say(status.running(self._pod, self._address, self._started))
+        return await self._until_over(process)
+
+    async def _until_over(self, process: ContainerProcess) -> status.End:
+        over = asyncio.ensure_future(process.wait())
+        stopping = asyncio.ensure_future(self._stopping.wait())
+        limit = self._pod["spec"].get("activeDeadlineSeconds")
+        try:
+            await asyncio.wait({over, stopping}, timeout=limit, return_when=asyncio.FIRST_COMPLETED)
+            if over.done():
+                return status.ended(over.result())
+            if self._stopping.is_set():
+                return status.ended(await process.stop(self._grace))
+            code = await process.stop(float(self._pod["spec"].get("terminationGracePeriodSeconds", _GRACE)))
+            message = "Pod was active on the node longer than the specified deadline"
+            return status.End(code, "Error" if code else "Completed", message, "DeadlineExceeded")
+        finally:
+            over.cancel()
+            stopping.cancel()
+
+    async def _order(self) -> dict[str, Any] | None:
+        """What starts its container, as soon as all of it is there; None when it was deleted before."""
+        message = ""
+        while not self._stopping.is_set():
+            try:
+                return await self._prepared()
+            except NotYet as error:
+                if str(error) != message:
+                    message = str(error)
+                    await self._say(status.waiting(self._pod, error.reason, message))
+            except Refused as error:
+                if str(error) != message:
+                    message = str(error)
+                    await self._say(status.waiting(self._pod, "CreateContainerConfigError", message))
+            except Unreachable:
+                pass
+            await asyncio.sleep(_AGAIN)
+        return None
+
+    async def _prepared(self) -> dict[str, Any]:
+        spec = self._pod["spec"]
+        container, *others = spec["containers"]
+        if others or spec.get("initContainers"):
+            raise NotYet("CreateContainerConfigError", "a pod on a node here has one container")
+        if not container.get("command"):
+            raise NotYet("CreateContainerConfigError", "its image is this machine: give it a command")
+        root = self._folder / "root"
+        root.mkdir(parents=True, exist_ok=True)
+        values = await environment(self._api, self._pod, self._address, self._path)
+        argv = [*container["command"], *(container.get("args") or ())]
+        rights = {**(spec.get("securityContext") or {}), **(container.get("securityContext") or {})}
+        return {
+            "hostname": hostname(self._pod),
+            "root": str(root),
+            "mounts": await mounts(self._api, self._pod, self._folder / "volumes"),
+            "directory": container.get("workingDir", ""),
+            "argv": [expand(text, values) for text in argv],
+            "environment": values,
+            "mayChoose": os.geteuid() == 0,
+            "user": rights.get("runAsUser"),
+            "group": rights.get("runAsGroup"),
+            "fsGroup": rights.get("fsGroup"),
+            "mayGain": rights.get("allowPrivilegeEscalation", True),
+        }
+
+    async def _say(self, body: dict[str, Any]) -> None:
+        try:
+            await self._api.insist("PATCH", f"{self._place}/status", body, STRATEGIC)
+        except Refused as error:
+            if error.status not in _ABSENT:
+                raise
+
+    async def _release(self) -> None:
+        """The API server forgets it only when its node says that nothing of it runs."""
+        uid = {"uid": self._pod["metadata"]["uid"]}
+        body = {"apiVersion": "v1", "kind": "DeleteOptions", "gracePeriodSeconds": 0, "preconditions": uid}
+        try:
+            await self._api.insist("DELETE", self._place, body)
+        except Refused as error:
+            if error.status not in _ABSENT:
+                raise
+
+    @property
+    def _place(self) -> str:
+        meta = self._pod["metadata"]
+        return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"

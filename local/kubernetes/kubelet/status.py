@@ -1,0 +1,130 @@
+"""What a node says of itself and of its pods, in Kubernetes' words. Pure."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any, NamedTuple
+
+_SELF = "process-kubelet"
+_GIB = 1 << 30
+
+
+class End(NamedTuple):
+    """How a container ended, and why the pod did if not because of that."""
+
+    code: int
+    reason: str
+    message: str = ""
+    #: of the pod; "" where its container says all
+    pod_reason: str = ""
+
+    @property
+    def phase(self) -> str:
+        """Of a pod that is never restarted."""
+        return "Succeeded" if self.code == 0 and not self.pod_reason else "Failed"
+
+
+def ended(code: int) -> End:
+    """The end of a container that ended by itself."""
+    return End(code, "Completed" if code == 0 else "Error")
+
+
+def now() -> str:
+    """A time in Kubernetes' form."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def lease(name: str, seconds: int) -> dict[str, Any]:
+    """The sign of life."""
+    renewed = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spec = {"holderIdentity": name, "leaseDurationSeconds": 4 * seconds, "renewTime": renewed}
+    return {
+        "apiVersion": "coordination.k8s.io/v1",
+        "kind": "Lease",
+        "metadata": {"name": name},
+        "spec": spec,
+    }
+
+
+def node(name: str) -> dict[str, Any]:
+    """The Node, with the labels by which pods ask for one."""
+    labels = {"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": labels}}
+
+
+def node_status(name: str, port: int, gpus: int, pods: int) -> dict[str, Any]:
+    """What it has, and that it is ready."""
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _GIB
+    amounts = {
+        "cpu": str(os.cpu_count() or 1),
+        "memory": f"{memory}Gi",
+        "ephemeral-storage": "100Gi",
+        "pods": str(pods),
+    }
+    amounts |= {"nvidia.com/gpu": str(gpus)} if gpus else {}
+    words = ("machineID", "systemUUID", "bootID", "kernelVersion", "osImage", "containerRuntimeVersion")
+    info = dict.fromkeys((*words, "kubeletVersion", "kubeProxyVersion"), _SELF)
+    status = {
+        "capacity": amounts,
+        "allocatable": amounts,
+        "addresses": [{"type": "InternalIP", "address": "127.0.0.1"}, {"type": "Hostname", "address": name}],
+        "daemonEndpoints": {"kubeletEndpoint": {"Port": port}},
+        "nodeInfo": {**info, "operatingSystem": "linux", "architecture": "amd64"},
+        **heartbeat()["status"],
+    }
+    return {"status": status}
+
+
+def heartbeat() -> dict[str, Any]:
+    """That it is still ready."""
+    ready = {"type": "Ready", "status": "True", "reason": "KubeletReady", "message": "pods are processes"}
+    return {"status": {"conditions": [{**ready, "lastHeartbeatTime": now()}]}}
+
+
+def waiting(pod: Mapping[str, Any], reason: str, message: str) -> dict[str, Any]:
+    """A pod whose container cannot be started yet."""
+    state = {"waiting": {"reason": reason, "message": message}}
+    return _status(pod, "Pending", state, is_ready=False)
+
+
+def running(pod: Mapping[str, Any], address: str, started: str) -> dict[str, Any]:
+    """A pod that runs."""
+    body = _status(pod, "Running", {"running": {"startedAt": started}}, is_ready=True)
+    body["status"] |= {"podIP": address, "podIPs": [{"ip": address}], "startTime": started}
+    return body
+
+
+def terminated(pod: Mapping[str, Any], end: End, started: str) -> dict[str, Any]:
+    """A pod that is over."""
+    state = {"exitCode": end.code, "reason": end.reason, "startedAt": started, "finishedAt": now()}
+    state |= {"message": end.message} if end.message else {}
+    body = _status(pod, end.phase, {"terminated": state}, is_ready=False)
+    body["status"]["startTime"] = started
+    if end.pod_reason:
+        body["status"] |= {"reason": end.pod_reason, "message": end.message}
+    return body
+
+
+def _status(
+    pod: Mapping[str, Any], phase: str, state: Mapping[str, Any], *, is_ready: bool
+) -> dict[str, Any]:
+    container, at, uid = pod["spec"]["containers"][0], now(), pod["metadata"]["uid"]
+    words = {"Initialized": True, "Ready": is_ready, "ContainersReady": is_ready}
+    conditions = [
+        {"type": kind, "status": str(is_so), "lastTransitionTime": at} for kind, is_so in words.items()
+    ]
+    of_container = {
+        "name": container["name"],
+        "image": container.get("image", ""),
+        "imageID": "",
+        "ready": is_ready,
+        "started": is_ready,
+        "restartCount": 0,
+        "state": state,
+    }
+    if "waiting" not in state:
+        of_container["containerID"] = f"process://{uid}"
+    status = {"phase": phase, "hostIP": "127.0.0.1", "conditions": conditions}
+    return {"metadata": {"uid": uid}, "status": {**status, "containerStatuses": [of_container]}}

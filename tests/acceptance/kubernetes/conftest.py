@@ -1,0 +1,67 @@
+"""One real Kubernetes for the session: started on this machine, or the one of SLIPWAY_TEST_KUBECONFIG."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+
+from local.kubernetes import Kubernetes, Options, find_programs, kubernetes
+from local.kubernetes.api import api
+from local.kubernetes.kubeconfig import connection
+from tests.acceptance.kubernetes.jobs import Jobs
+
+#: A file with a kubeconfig as `kubectl config view --raw --flatten --minify -o json` prints it.
+FOREIGN = os.environ.get("SLIPWAY_TEST_KUBECONFIG", "")
+
+
+def pytest_report_header() -> str:
+    return f"Kubernetes: {FOREIGN or find_programs().folder}"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    lacking = find_programs().missing_programs()
+    reason = f"Kubernetes is not here ({', '.join(lacking)} not found): run `make install-kubernetes`"
+    for item in items:
+        if "acceptance/kubernetes" not in str(item.path):
+            continue
+        needs_own = "cluster" in getattr(item, "fixturenames", ())
+        if FOREIGN and needs_own:
+            item.add_marker(pytest.mark.skip(reason="it breaks a cluster of its own, and this one is yours"))
+        elif lacking and not FOREIGN:
+            item.add_marker(pytest.mark.skip(reason=reason))
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
+async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kubernetes | None]:
+    """The cluster of this machine; None where the tests run on another."""
+    if FOREIGN:
+        yield None
+        return
+    options = Options(data=tmp_path_factory.mktemp("kubernetes"), lost_seconds=16)
+    async with kubernetes(options) as running:
+        yield running
+
+
+@pytest.fixture
+def cluster(own: Kubernetes | None) -> Kubernetes:
+    """For a test that kills parts of it, or looks into its files."""
+    assert own is not None
+    return own
+
+
+@pytest_asyncio.fixture(scope="package", loop_scope="session")
+async def jobs(own: Kubernetes | None, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Jobs]:
+    """Jobs by hand, in the namespace of the kubeconfig."""
+    if own is not None:
+        yield Jobs(own.api, "slipway")
+        return
+    document = json.loads(await asyncio.to_thread(Path(FOREIGN).read_text))
+    namespace = document["contexts"][0]["context"].get("namespace", "default")
+    async with api(connection(document, tmp_path_factory.mktemp("keys"))) as server:
+        yield Jobs(server, namespace)
