@@ -18,3 +18,14 @@ async def test_under_kills_and_faults_nothing_is_lost_doubled_or_left_untold(tmp
     good, _ = await chaos(options_of([f"--jobs={size(40, 20)}", "--workers=2", "--seed=1", *kills]), tmp_path)
 
     assert good
+
+
+@pytest.mark.thorough
+async def test_the_same_holds_on_azure_batch_whose_service_is_killed_and_whose_nodes_are_taken(
+    tmp_path: Path,
+) -> None:
+    kills = ["--kill-every=8", "--kill-storage-every=25"]
+    words = ["--cluster=batch", "--jobs=16", "--workers=2", "--seed=1", *kills]
+    good, _ = await chaos(options_of(words), tmp_path)
+
+    assert good

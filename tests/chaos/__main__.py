@@ -18,17 +18,19 @@ import sys
 import tempfile
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from pathlib import Path
 
 import psutil
 
 from local.azurite import ACCOUNT, KEY
+from local.clusters.registry import USUAL
 from local.patience import Patience
 from local.stack import Options, Stack, stack
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
 from tests.chaos import evidence
+from tests.chaos.batch import GANGS, MortalBatch
 from tests.chaos.checker import Verdict, judge
 from tests.chaos.proxy import Odds, Proxy
 from tests.chaos.sender import Sender
@@ -37,9 +39,13 @@ from tests.chaos.storage import MortalStorage
 _NODES = 8
 _SWEEP_SECONDS = 10
 _SWEEPS = 3
+#: On Azure Batch more: a run waits up to 20 s for the end of one before it, whose node has gone.
+_SWEEPS_ON_BATCH = 5
 _GIVE_UP_AFTER = 12
 _LOOK_EVERY = 2.0
 _TELL_EVERY = 10.0
+#: Of what happens to a Batch account, the share that is a kill of the service itself.
+_KILLED = 0.4
 #: Seconds for the cluster to run what it has, once everything is sent.
 _PATIENCE = 900.0
 _INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
@@ -67,8 +73,9 @@ class Chaos:
         self.log = data / "engine.log"
         self.killed = 0
         self.storage = MortalStorage(data / "azurite")
+        self.batch = MortalBatch(data / "azurebatch", self.dice) if options.cluster == "batch" else None
         odds = Odds(options.unavailable, options.throttled, options.lost)
-        self.proxies = {name: Proxy(odds, self.dice) for name in ("blob", "queue", "table", "batchai")}
+        self.proxies = {name: Proxy(odds, self.dice) for name in ("blob", "queue", "table", "cluster")}
 
     @asynccontextmanager
     async def system(self) -> AsyncIterator[Stack]:
@@ -84,16 +91,25 @@ class Chaos:
             )
             overrides = _SETTINGS | {
                 "SLIPWAY_STORAGE": storage,
-                "SLIPWAY_BATCHAI_URL": url["batchai"],
                 "FUNCTIONS_WORKER_PROCESS_COUNT": str(self.options.workers),
             }
+            alive = await running.enter_async_context(self.storage.running())
+            if self.batch:
+                await running.enter_async_context(self.batch.running())
+                overrides |= await self.batch.settings(url["cluster"], alive.connection_string, _NODES)
+            else:
+                overrides["SLIPWAY_BATCHAI_URL"] = url["cluster"]
             options = Options(
                 data=self.data,
                 overrides=overrides,
-                cluster_arguments=_EMULATOR,
-                storage=self.storage.running(),
+                cluster=None if self.batch else USUAL,
+                cluster_arguments=() if self.batch else _EMULATOR,
+                storage=nullcontext(alive),
             )
-            yield await running.enter_async_context(stack(options, self._provision))
+            system = await running.enter_async_context(stack(options, self._provision))
+            if self.batch:
+                await running.enter_async_context(self.batch.mounted(alive.connection_string))
+            yield system
 
     async def _provision(self, settings: Mapping[str, str]) -> None:
         """Tell the proxies whom they stand for, and create what is needed, past them."""
@@ -101,17 +117,25 @@ class Chaos:
         parts = dict(part.partition("=")[::2] for part in direct.split(";") if part)
         for name in ("blob", "queue", "table"):
             self.proxies[name].stand_for(parts[f"{name.title()}Endpoint"])
-        self.proxies["batchai"].stand_for(parts["FileEndpoint"])
-        past = {"SLIPWAY_STORAGE": direct, "SLIPWAY_BATCHAI_URL": self.proxies["batchai"].target}
+        self.proxies["cluster"].stand_for(self.batch.url if self.batch else parts["FileEndpoint"])
+        past = {"SLIPWAY_STORAGE": direct}
+        if self.batch:
+            clusters = settings["SLIPWAY_CLUSTERS"]
+            past["SLIPWAY_CLUSTERS"] = clusters.replace(self.proxies["cluster"].url, self.batch.url)
+        else:
+            past["SLIPWAY_BATCHAI_URL"] = self.proxies["cluster"].target
         async for _ in provision(Settings({**settings, **past}), Plan(maximum=_NODES, minimum=_NODES)):
             pass
 
     async def run(self, system: Stack) -> tuple[Verdict, int]:
         """Send, kill, wait for quiet; the verdict, and how many sweeps that took after the last kill."""
-        sender = Sender(system, f'echo "$SLIPWAY_JOB_ID $SLIPWAY_ATTEMPT" >> {self.log}', self.dice)
+        command = f'echo "$SLIPWAY_JOB_ID $SLIPWAY_ATTEMPT" >> {self.log}'
+        sender = Sender(system, command, self.dice, gangs=GANGS if self.batch else 0)
         host_log = system.logs / "host.log"
         telling = asyncio.create_task(self._tell(sender))
         killing = [asyncio.create_task(self._kill(system)), asyncio.create_task(self._kill_storage())]
+        if self.batch:
+            killing.append(asyncio.create_task(self._kill_batch(self.batch)))
         sending = asyncio.create_task(sender.send(self.options.jobs))
         try:
             # Without its storage, which may fail to come back, a sender tries for ever.
@@ -139,6 +163,7 @@ class Chaos:
             await evidence.records(system.storage.connection_string, table),
             evidence.starts(self.log),
             evidence.deliveries_of(system.deliveries),
+            await self.batch.begun_again() if self.batch else {},
         )
 
     async def _kill(self, system: Stack) -> None:
@@ -162,6 +187,17 @@ class Chaos:
             finally:
                 await killing  # it comes back before anyone looks at what is left
 
+    async def _kill_batch(self, batch: MortalBatch) -> None:
+        """Kill the service, or take nodes away, in turns that the dice choose."""
+        every = self.options.kill_storage_every or math.inf
+        while True:
+            await asyncio.sleep(every * self.dice.uniform(0.3, 0.9))
+            act = asyncio.create_task(batch.kill() if self.dice.random() < _KILLED else batch.preempt())
+            try:
+                await asyncio.shield(act)
+            finally:
+                await act
+
     async def _all_ran(self, killing: list[asyncio.Task[None]]) -> None:
         patience = Patience(_PATIENCE)
         while (ran := len(set(evidence.starts(self.log)))) < self.options.jobs:
@@ -179,8 +215,13 @@ class Chaos:
             say(
                 f"{time.monotonic() - begin:5.0f} s  sent {len(sender.acknowledged)}  "
                 f"ran {len(evidence.starts(self.log))}  workers killed {self.killed}  "
-                f"storage killed {self.storage.kills}  faults {faults}"
+                f"storage killed {self.storage.kills}  {self._of_batch()}faults {faults}"
             )
+
+    def _of_batch(self) -> str:
+        return (
+            f"service killed {self.batch.kills}  nodes taken {self.batch.preempted}  " if self.batch else ""
+        )
 
 
 async def _ended(tasks: list[asyncio.Task[None]]) -> None:
@@ -190,6 +231,10 @@ async def _ended(tasks: list[asyncio.Task[None]]) -> None:
     for ended in await asyncio.gather(*tasks, return_exceptions=True):
         if isinstance(ended, Exception):
             raise ended
+
+
+def _allowed(options: argparse.Namespace) -> int:
+    return _SWEEPS_ON_BATCH if options.cluster == "batch" else _SWEEPS
 
 
 def _sweeps(host_log: Path) -> int:
@@ -214,13 +259,18 @@ async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
         say(line)
     say(f"workers killed    {run.killed:>7}, with {interrupted} invocations in progress, all recovered")
     say(f"storage killed    {run.storage.kills:>7}, and back with all that it had acknowledged")
+    if run.batch:
+        say(f"service killed    {run.batch.kills:>7}, and {run.batch.preempted} nodes taken away")
     say(f"faults            {faults:>7} of {requests} requests")
-    say(f"sweeps to settle  {sweeps:>7} after the last kill, of {_SWEEPS} allowed")
+    say(f"sweeps to settle  {sweeps:>7} after the last kill, of {_allowed(options)} allowed")
     return verdict.good, sweeps
 
 
 def options_of(arguments: list[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m tests.chaos", description=__doc__)
+    parser.add_argument(
+        "--cluster", choices=("emulator", "batch"), default="emulator", help="of Batch AI, or of Azure Batch"
+    )
     parser.add_argument("--jobs", type=int, default=2000)
     parser.add_argument("--workers", type=int, default=3, help="worker processes of the host")
     parser.add_argument("--kill-every", type=float, default=4.0, help="seconds, on average")
@@ -240,11 +290,11 @@ def main(arguments: list[str] | None = None) -> int:
     data = Path(tempfile.mkdtemp(prefix="slipway-chaos-"))
     say(f"chaos: {options.jobs} jobs, {options.workers} workers, seed {options.seed}")
     good, sweeps = asyncio.run(chaos(options, data))
-    if good and sweeps <= _SWEEPS:
+    if good and sweeps <= _allowed(options):
         shutil.rmtree(data)
     else:
         say(f"chaos FAILED; everything is kept in {data}")
-    return 0 if good and sweeps <= _SWEEPS else 1
+    return 0 if good and sweeps <= _allowed(options) else 1
 
 
 if __name__ == "__main__":

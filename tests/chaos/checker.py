@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 #: Shown of each kind of violation; the count is complete.
@@ -73,14 +73,18 @@ def judge(
     records: Sequence[Record],
     started: Iterable[tuple[str, str]],
     reports: Iterable[Delivery],
+    begun_again: Mapping[str, int] | None = None,
 ) -> Verdict:
-    """`messages`: names of the jobs that a door acknowledged; `started`: job id and attempt of each start."""
+    """`messages`: names of the jobs that a door acknowledged; `started`: job id and attempt of each start.
+
+    `begun_again`: token of an attempt → how often its cluster had to begin it again.
+    """
     verdict = Verdict(attempted=len(messages), accepted=len(records))
     names = Counter(record.name for record in records)
     verdict.lost += [f"{name} has no record" for name in messages if name not in names]
     verdict.duplicated += [f"{name} has {count} records" for name, count in names.items() if count > 1]
     verdict.other += [f"{name} was never sent" for name in names.keys() - set(messages)]
-    _judge_starts(verdict, records, started)
+    _judge_starts(verdict, records, started, begun_again or {})
     _judge_deliveries(verdict, records, reports)
     for record in records:
         if record.state != "succeeded":
@@ -90,7 +94,12 @@ def judge(
     return verdict
 
 
-def _judge_starts(verdict: Verdict, records: Sequence[Record], started: Iterable[tuple[str, str]]) -> None:
+def _judge_starts(
+    verdict: Verdict,
+    records: Sequence[Record],
+    started: Iterable[tuple[str, str]],
+    begun_again: Mapping[str, int],
+) -> None:
     starts: dict[str, Counter[str]] = defaultdict(Counter)
     for job, attempt in started:
         starts[job][attempt] += 1
@@ -103,7 +112,7 @@ def _judge_starts(verdict: Verdict, records: Sequence[Record], started: Iterable
         verdict.duplicated += [
             f"{record.name} ran {count} times in attempt {attempt}"
             for attempt, count in attempts.items()
-            if count > 1
+            if count > 1 + begun_again.get(f"{record.id}.{attempt}", 0)
         ]
     verdict.other += [f"the cluster ran {job}, which has no record" for job in starts]
 

@@ -27,11 +27,13 @@ _HANGS = "?hang=20&times=1"
 class Sender:
     """Sends numbered jobs; `acknowledged` are the names of those that a door took."""
 
-    def __init__(self, stack: Stack, command: str, dice: random.Random) -> None:
+    def __init__(self, stack: Stack, command: str, dice: random.Random, gangs: int = 0) -> None:
+        """`gangs`: one of so many jobs is on two nodes; 0: none."""
         self.acknowledged: list[str] = []
         self._stack = stack
         self._command = command
         self._dice = dice
+        self._gangs = gangs
         text = stack.storage.connection_string
         self._blobs = BlobServiceClient.from_connection_string(text)
         self._queues = QueueServiceClient.from_connection_string(text)
@@ -73,7 +75,8 @@ class Sender:
         return {"name": name, "notify": [{"url": hook}]}
 
     def _spec(self) -> dict[str, Any]:
-        return {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": self._command}}}
+        nodes = 2 if self._gangs and self._dice.randrange(self._gangs) == 0 else 1
+        return {"properties": {"nodeCount": nodes, "customToolkitSettings": {"commandLine": self._command}}}
 
     async def _message(self, name: str) -> None:
         body = {**self._envelope(name), "spec": self._spec(), "idempotencyKey": name}

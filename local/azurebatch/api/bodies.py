@@ -41,20 +41,30 @@ class ResourceFile(Body):
     identity_reference: Opaque | None = None
 
 
-#: Which properties the service knows and this emulator does not do.
+#: What the service knows and this emulator does not do, and what to do instead.
 _NOT_DONE = {
-    "containerSettings",
-    "outputFiles",
-    "jobManagerTask",
-    "jobPreparationTask",
-    "jobReleaseTask",
-    "autoPoolSpecification",
-    "cloudServiceConfiguration",
+    "containerSettings": "does not emulate containers: leave it out, and start one by the command line",
+    "outputFiles": "does not emulate uploads: let the command line upload, or read the files of the task",
+    "jobManagerTask": "does not emulate job manager tasks: add it to the job as a task",
+    "jobPreparationTask": "does not emulate job preparation tasks: use the pool's startTask",
+    "jobReleaseTask": "does not emulate job release tasks: let each task clean up",
+    "autoPoolSpecification": "does not emulate automatic pools: make a pool, and name it by poolId",
+    "cloudServiceConfiguration": "does not emulate Cloud Services, which Azure retired: "
+    "use virtualMachineConfiguration",
+}
+
+
+#: What may be there when it is empty.
+_NOT_FILLED = {
+    "applicationPackageReferences": "does not emulate application packages: bring files by resourceFiles",
+    "certificateReferences": "does not emulate certificates, which Azure retired: use resourceFiles",
 }
 
 
 def read(model: type[B], body: Mapping[str, Any]) -> B:
     """The body as it should be. Raises BatchError, which names the first property that is wrong."""
+    for name in [name for name in _NOT_FILLED if body.get(name)]:
+        raise invalid(name, "", f"This emulator {_NOT_FILLED[name]}")
     try:
         value = model.model_validate(dict(body))
     except ValidationError as error:
@@ -87,7 +97,7 @@ def _refusal(kind: str, where: list[str], error: Mapping[str, Any]) -> BatchErro
     if kind == "missing":
         return lacking(name)
     if name in _NOT_DONE:
-        return invalid(name, "", "This emulator does not do it")
+        return invalid(name, "", f"This emulator {_NOT_DONE[name]}")
     if kind == "extra_forbidden":
         message = "The specified Request Body is not syntactically valid."
         reason = f"The property '{name}' does not exist on {'/'.join(where[:-1]) or 'the body'}"

@@ -53,6 +53,14 @@ def test_two_starts_of_one_attempt_are_a_duplicate() -> None:
     assert verdict.duplicated == ["one ran 2 times in attempt 1"]
 
 
+def test_an_attempt_that_its_cluster_began_again_may_start_once_more_and_no_other() -> None:
+    twice = (("j_1", "1"), ("j_1", "1"))
+
+    assert judge(("one",), (JOB,), twice, (DELIVERY,), {"j_1.1": 1}).good
+    for others in ({"j_1.2": 1}, {"j_2.1": 1}, {"j_1.1": 0}):
+        assert judge(("one",), (JOB,), twice, (DELIVERY,), others).duplicated
+
+
 def test_a_start_of_an_attempt_that_no_one_recorded_is_a_duplicate() -> None:
     verdict = _judge(started=(("j_1", "1"), ("j_1", "2")))
     assert verdict.duplicated == ["one ran 2 attempts of 1"]

@@ -67,3 +67,22 @@ def test_what_a_caller_said_is_kept_and_no_default_is_added() -> None:
 def test_a_formula_that_is_nested_too_deeply_is_an_error_of_the_formula() -> None:
     with pytest.raises(FormulaError):
         read(f"x={'(' * 100_000}1{')' * 100_000};")
+
+
+@pytest.mark.parametrize(
+    ("member", "reason"),
+    [
+        ({"outputFiles": []}, "does not emulate uploads: let the command line upload"),
+        ({"containerSettings": {"imageName": "x"}}, "does not emulate containers: leave it out"),
+        ({"applicationPackageReferences": [{"applicationId": "x"}]}, "bring files by resourceFiles"),
+    ],
+)
+def test_what_the_emulator_does_not_do_is_named_with_what_to_do_instead(
+    member: dict[str, Any], reason: str
+) -> None:
+    with pytest.raises(BatchError) as refused:
+        bodies.read(job_bodies.NewTask, {**TASK, **member})
+
+    assert refused.value.status == 400
+    assert reason in refused.value.values["Reason"]
+    assert bodies.read(job_bodies.NewTask, {**TASK, "applicationPackageReferences": []})
