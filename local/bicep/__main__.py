@@ -11,7 +11,8 @@ from pathlib import Path
 from local.bicep.check import check
 from local.bicep.fetch import TYPES, NoTypesError, fetch
 from local.bicep.policy import weaknesses
-from local.bicep.template import Template, read
+from local.bicep.reader import read
+from local.bicep.template import Template
 from local.bicep.types import Types
 from local.setup.interpreter import InstallError
 from local.setup.steps import ROOT

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from local.bicep.names import names, parents
 from local.bicep.template import Finding, Module, Resource, Template, Value
 from local.bicep.types import PLAIN, Member, ObjectType, Types
 
 #: Members of every resource that no type names.
 _OF_BICEP = frozenset({"parent", "scope", "dependsOn", "type", "apiVersion", "id"})
-#: Functions' namespaces, and what `for` counts.
-_NAMESPACES = frozenset({"az", "sys"})
 
 
 class Report:
@@ -32,19 +31,10 @@ def check(templates: Mapping[str, Template], types: Types) -> Report:
         for module in template.modules:
             referenced = templates.get(str(PurePosixPath(name).parent / module.path))
             report.findings += _module(template.file, module, referenced)
-        report.findings += _names(template)
+        report.findings += names(template, templates)
+        report.findings += parents(template)
     report.findings.sort(key=lambda one: (one.file, one.line, one.column))
     return report
-
-
-def _names(template: Template) -> Iterator[Finding]:
-    for use in template.uses:
-        if use.symbol not in template.symbols | _NAMESPACES:
-            text = f'The name "{use.symbol}" does not exist in the current context.'
-            yield Finding(template.file, use.line, use.column, "BCP057", text)
-    used = {use.symbol for use in template.uses}
-    for name in sorted((set(template.parameters) | set(template.variables)) - used):
-        yield Finding(template.file, 1, 1, "no-unused", f'"{name}" is declared and never used.')
 
 
 def _module(file: str, module: Module, referenced: Template | None) -> Iterator[Finding]:
@@ -90,6 +80,9 @@ class _Checker:
         if value.kind == "choice":
             for option in value.items:
                 yield from self._value(option, type_, where)
+        elif value.kind == "code" and value.text.startswith("'"):
+            if set(type_.split(" | ")) <= {"int", "bool"}:
+                yield self._wrong(value, where, type_)
         elif value.kind in ("code", "null"):
             return
         elif type_.endswith("[]"):

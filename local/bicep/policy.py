@@ -4,40 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import NamedTuple
 
+from local.bicep.rules import GRANTS, IN_NETWORK, ROLES, RULES, SCALER, SCALES
 from local.bicep.template import Finding, Resource, Template, Value
 
-#: Built-in roles that templates may grant, by ids that are the same everywhere. None may manage anything.
-ROLES: Mapping[str, str] = {
-    "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
-    "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
-    "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
-    "974c5e8b-45b9-4653-ba55-5f855dd0fb88": "Storage Queue Data Contributor",
-    "c6a89b2d-59bc-44d0-9896-0f6e12d7b80a": "Storage Queue Data Message Sender",
-    "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3": "Storage Table Data Contributor",
-    "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
-    "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
-    "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
-    "48e5e92e-a480-4e71-aa9c-2778f4c13781": "Azure Batch Job Submitter",
-}
-#: The one role that a template makes, and all that it allows.
-SCALER, SCALES = "Slipway Pool Scaler", "Microsoft.Batch/batchAccounts/pools/write"
-#: Who has which roles on what: the last word of the type, with the name where it is a text.
-GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
-    ("appPrincipalId", "storageAccounts"): frozenset(
-        ("Storage Blob Data Owner", "Storage Queue Data Contributor", "Storage Table Data Contributor")
-    ),
-    ("appPrincipalId", "components"): frozenset(("Monitoring Metrics Publisher",)),
-    ("appPrincipalId", "vaults"): frozenset(("Key Vault Secrets User",)),
-    ("appPrincipalId", "batchAccounts"): frozenset(("Azure Batch Job Submitter", SCALER)),
-    ("nodes.properties.principalId", "containers clusters"): frozenset(("Storage Blob Data Contributor",)),
-    ("topic.identity.principalId", "queues jobs"): frozenset(("Storage Queue Data Message Sender",)),
-    ("topic.identity.principalId", "containers dead-letters"): frozenset(("Storage Blob Data Contributor",)),
-    ("deployerId", "containers scripts"): frozenset(("Storage Blob Data Contributor",)),
-    ("deployerId", "containers runs"): frozenset(("Storage Blob Data Reader",)),
-    ("deployerId", "vaults"): frozenset(("Key Vault Secrets Officer",)),
-}
 _ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Functions that return a key, or another value each time.
 _FORBIDDEN = re.compile(
@@ -45,55 +15,15 @@ _FORBIDDEN = re.compile(
 )
 _BUILT_IN = re.compile(r"subscriptionResourceId\('Microsoft\.Authorization/roleDefinitions', (\w+)\)")
 _SUBSCRIPTION = "'/subscriptions/${subscription().subscriptionId}'"
+_VAULT_SECRETS = "Microsoft.KeyVault/vaults/secrets"
+_GRANT, _CUSTOM = "Microsoft.Authorization/roleAssignments", "Microsoft.Authorization/roleDefinitions"
 _KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=")
 
 
-class Rule(NamedTuple):
-    """Of resources of one type: the member at a path is one of these texts."""
-
-    type: str
-    path: str
-    allowed: tuple[str, ...]
-    why: str
-
-
-_STORAGE, _SITE = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
-_VAULT, _EVENTS = "Microsoft.KeyVault/vaults", "Microsoft.EventGrid/systemTopics/eventSubscriptions"
-_BATCH = "Microsoft.Batch/batchAccounts"
-_ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provision"
-_CUSTOM = "Microsoft.Authorization/roleDefinitions"
-_LOGS, _GRANT = "Microsoft.OperationalInsights/workspaces", "Microsoft.Authorization/roleAssignments"
-_PACKAGE = "properties.functionAppConfig.deployment.storage.authentication.type"
-RULES = (
-    Rule(_STORAGE, "properties.allowBlobPublicAccess", ("false",), "blobs are never public"),
-    Rule(_STORAGE, "properties.allowSharedKeyAccess", ("false",), "identities, no keys"),
-    Rule(_STORAGE, "properties.minimumTlsVersion", ("TLS1_2", "TLS1_3"), "TLS 1.2 at least"),
-    Rule(_STORAGE, "properties.supportsHttpsTrafficOnly", ("true",), "HTTPS only"),
-    Rule(_STORAGE, "properties.networkAcls.defaultAction", ("Deny", "Deny : Allow"), "a firewall can close"),
-    Rule(_STORAGE, "properties.networkAcls.bypass", ("AzureServices",), "Event Grid comes past the firewall"),
-    Rule(f"{_STORAGE}/blobServices/containers", "properties.publicAccess", ("None",), "never public"),
-    Rule(_SITE, "properties.httpsOnly", ("true",), "HTTPS only"),
-    Rule(_SITE, "properties.siteConfig.minTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
-    Rule(_SITE, "properties.siteConfig.scmMinTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
-    Rule(_SITE, "properties.siteConfig.ftpsState", ("Disabled",), "no FTP"),
-    Rule(_SITE, "identity.type", ("UserAssigned",), "the app's identity is the one with roles"),
-    Rule(_SITE, "properties.keyVaultReferenceIdentity", ("identityId",), "the app has no other identity"),
-    Rule(_SITE, _PACKAGE, ("UserAssignedIdentity",), "the package is read with the app's identity"),
-    Rule(f"{_SITE}/basicPublishingCredentialsPolicies", "properties.allow", ("false",), "no passwords"),
-    Rule(_VAULT, "properties.enableRbacAuthorization", ("true",), "roles, no access policies"),
-    Rule(_VAULT, "properties.enableSoftDelete", ("true",), "a deleted secret can be had back"),
-    Rule("Microsoft.Insights/components", "properties.DisableLocalAuth", ("true",), "identities, no keys"),
-    Rule(_LOGS, "properties.features.disableLocalAuth", ("true",), "identities, no keys"),
-    Rule("Microsoft.EventGrid/systemTopics", "identity.type", ("SystemAssigned",), "events come by identity"),
-    Rule(_EVENTS, "properties.deliveryWithResourceIdentity.identity.type", ("SystemAssigned",), "no key"),
-    Rule(_EVENTS, "properties.deadLetterWithResourceIdentity.identity.type", ("SystemAssigned",), "no loss"),
-    Rule(_EVENTS, "properties.filter.includedEventTypes", ("Microsoft.Storage.BlobCreated",), "drops alone"),
-    Rule(_EVENTS, "properties.eventDeliverySchema", ("CloudEventSchemaV1_0",), "one form of events"),
-    Rule(_BATCH, "properties.allowedAuthenticationModes", ("AAD",), "identities, no keys"),
-    Rule(_BATCH, "properties.publicNetworkAccess", ("Disabled", "Disabled : Enabled"), "can be closed"),
-    Rule(f"{_BATCH}/pools", "identity.type", ("UserAssigned",), "nodes write records with an identity"),
-    Rule(f"{_BATCH}/pools", _ADDRESS, ("NoPublicIPAddresses",), "in a network, nodes cannot be reached"),
-)  # fmt: skip
+#: Names of members and parameters that hold a secret; `key` alone is what a filter of events compares.
+_SECRET = re.compile(r"password$|secret$|(account|sas|seal|shared|_)keys?$|token_$", re.IGNORECASE)
+_LITERALS = re.compile(r"\b(\w+): '([^'@$]*)'")
+_NOWHERE = Value("text", 1, 1)
 
 
 def weaknesses(templates: Mapping[str, Template]) -> list[Finding]:
@@ -111,18 +41,42 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
         yield from _by_rules(resource, finding)
         yield from _granted(resource, template, finding)
         yield from _made_role(resource, finding)
-        if resource.type.partition("@")[0] == f"{_VAULT}/secrets":
+        if resource.type.partition("@")[0] == _VAULT_SECRETS:
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
             yield finding(resource.body, text)
+    yield from _passed(template, finding)
     bodies = [(resource.symbol, resource.body) for resource in template.resources]
+    bodies += [(name, value) for name, value in template.parameters.items() if value]
+    bodies += [(f"output {name}", value) for name, value in template.outputs.items()]
     for symbol, body in (*bodies, *template.variables.items()):
         for name, value in _values(body, symbol):
+            is_literal = value.kind == "text" and not value.text.startswith("@Microsoft.KeyVault(")
+            if is_literal and value.text and _SECRET.search(name.rpartition(".")[2]):
+                yield finding(value, f"{name} is a secret in a template; the vault has them")
+            for member, text in _LITERALS.findall(value.text if value.kind == "code" else ""):
+                if text and _SECRET.search(member):
+                    yield finding(value, f"{member} is a secret in a template; the vault has them")
+            if name.startswith("output ") and "ConnectionString" in value.text:
+                yield finding(value, f"{name} would show a key in the deployment's history")
             if match := _FORBIDDEN.search(value.text):
                 yield finding(value, f"{name} calls {match[1]}: keys, or another value in each deployment")
             if _KEY.search(value.text):
                 yield finding(value, f"{name} holds a key")
             for role in set(_ROLE.findall(value.text)) - set(ROLES):
                 yield finding(value, f"{name}: {role} is no role that a template may grant")
+
+
+def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
+    """A module is in the network where there is one; and no parameter is a secret."""
+    for module in template.modules:
+        params = module.body.members.get("params", module.body)
+        for (path, name), text in IN_NETWORK.items():
+            value = params.members.get(name)
+            if module.path == path and (value is None or _text(value).rstrip() != text.rstrip()):
+                yield finding(value or module.body, f"{module.symbol}: {name} is {text}")
+    for name in template.parameters:
+        if _SECRET.search(name):
+            yield finding(_NOWHERE, f"the parameter {name} is a secret; the vault has them")
 
 
 def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
@@ -133,8 +87,8 @@ def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> I
         value: Value | None = resource.body
         for step in rule.path.split("."):
             value = _step(value, step) if value is not None else None
-        if value is None or _text(value) not in rule.allowed:
-            allowed = " or ".join(rule.allowed)
+        if (_text(value) or value.kind if value else "") not in rule.allowed:
+            allowed = " or ".join(one or "absent" for one in rule.allowed)
             yield finding(value or resource.body, f"{resource.symbol}: {rule.path} is {allowed} ({rule.why})")
 
 

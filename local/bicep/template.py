@@ -1,14 +1,10 @@
-"""A Bicep file as values: what it declares, and the symbols that it uses. Syntax by tree-sitter-bicep."""
+"""A Bicep file as values: what it declares, and the symbols that it uses."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cache
-from pathlib import Path
 from typing import Literal, NamedTuple
-
-from tree_sitter import Language, Node, Parser
 
 
 @dataclass(frozen=True)
@@ -56,6 +52,8 @@ class Resource:
     type: str
     body: Value
     is_existing: bool
+    #: whether it stands within its parent
+    is_inner: bool = False
     #: the loop that makes several of it
     loop: Loop | None = None
 
@@ -85,163 +83,22 @@ class Template:
     file: str
     resources: list[Resource] = field(default_factory=list)
     modules: list[Module] = field(default_factory=list)
-    #: name → whether it has a default
-    parameters: dict[str, bool] = field(default_factory=dict)
+    #: name → its default
+    parameters: dict[str, Value | None] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
     outputs: dict[str, Value] = field(default_factory=dict)
+    #: the names of the files beside it
+    beside: frozenset[str] = frozenset()
     #: of every kind, with those of loops and lambdas
     symbols: set[str] = field(default_factory=set)
     uses: list[Use] = field(default_factory=list)
+    #: what is declared at the top; outputs as `output NAME`, which may be names of others, too
+    declared: list[Use] = field(default_factory=list)
+    #: members that are read, as `symbol.member.member` and `symbol::inner`
+    reads: list[Use] = field(default_factory=list)
+    #: functions and decorators, types of parameters, and files that are read
+    calls: list[Use] = field(default_factory=list)
+    types: list[Use] = field(default_factory=list)
+    files: list[Use] = field(default_factory=list)
     #: what is no Bicep at all
     findings: list[Finding] = field(default_factory=list)
-
-
-@cache
-def _parser() -> Parser:
-    import tree_sitter_bicep
-
-    return Parser(Language(tree_sitter_bicep.language()))
-
-
-def read(path: Path, shown: str = "") -> Template:
-    """What a file declares; a syntax error is among its findings."""
-    template = Template(shown or str(path))
-    root = _parser().parse(path.read_bytes()).root_node
-    for node in _walk(root):
-        if node.type == "ERROR" or node.is_missing:
-            line, column = _place(node)
-            template.findings.append(
-                Finding(template.file, line, column, "SYNTAX", f"this is no Bicep: {_text(node)[:50]!r}")
-            )
-    for node in root.named_children:
-        _declare(template, node)
-    template.uses = [use for node in root.named_children for use in _uses(node)]
-    return template
-
-
-def _declare(template: Template, node: Node) -> None:
-    children = node.named_children
-    if not children or not node.type.endswith("_declaration"):
-        return
-    symbol = _text(children[0])
-    if node.type != "output_declaration":
-        template.symbols.add(symbol)
-    template.symbols.update(_inner_variables(node))
-    if node.type == "parameter_declaration":
-        template.parameters[symbol] = len(children) > 2
-    elif node.type == "variable_declaration":
-        template.variables[symbol] = _value(children[-1])
-    elif node.type == "output_declaration":
-        template.outputs[symbol] = _value(children[-1])
-    elif node.type == "module_declaration":
-        template.modules.append(Module(symbol, _literal(children[1]) or "", _value(children[-1])))
-    elif node.type == "resource_declaration":
-        _declare_resource(template, node, "")
-
-
-def _declare_resource(template: Template, node: Node, parent: str) -> None:
-    children = node.named_children
-    symbol, name = _text(children[0]), _literal(children[1]) or ""
-    if parent:
-        # A resource within another one names the last part of its type, and has its parent's version.
-        kind, _, version = parent.partition("@")
-        own, _, newer = name.partition("@")
-        name = f"{kind}/{own}@{newer or version}"
-    body = _body(children[-1])
-    is_existing = any(_text(child) == "existing" for child in node.children)
-    template.resources.append(Resource(symbol, name, _value(body), is_existing, _loop(children[-1])))
-    for child in body.named_children:
-        for inner in child.named_children:
-            if inner.type == "resource_declaration":
-                _declare_resource(template, inner, name)
-
-
-def _body(node: Node) -> Node:
-    """The object of a resource under its condition and its loop."""
-    while node.type in ("if_statement", "for_statement"):
-        node = node.named_children[-1]
-    return node
-
-
-def _loop(node: Node) -> Loop | None:
-    """None where there is no loop, or it has two variables."""
-    while node.type in ("if_statement", "for_statement"):
-        first = node.named_children[0]
-        if node.type == "for_statement" and first.type == "identifier":
-            return Loop(_text(first), _value(node.named_children[1]))
-        node = node.named_children[-1]
-    return None
-
-
-def _value(node: Node) -> Value:
-    line, column = _place(node)
-    if node.type in ("if_statement", "for_statement"):
-        inner = _value(node.named_children[-1])
-        return inner if node.type == "if_statement" else Value("array", line, column, items=(inner,))
-    if node.type == "parenthesized_expression":
-        return _value(node.named_children[0])
-    if node.type == "string" and (literal := _literal(node)) is not None:
-        return Value("text", line, column, literal)
-    if node.type == "object":
-        return Value("object", line, column, members=dict(_members(node)))
-    if node.type == "array":
-        return Value("array", line, column, items=tuple(map(_value, node.named_children)))
-    if node.type == "ternary_expression":
-        return Value("choice", line, column, items=tuple(map(_value, node.named_children[1:])))
-    kinds: Mapping[str, Kind] = {"boolean": "bool", "number": "int", "null": "null"}
-    return Value(kinds.get(node.type, "code"), line, column, _text(node))
-
-
-def _members(node: Node) -> Iterator[tuple[str, Value]]:
-    for child in node.named_children:
-        parts = child.named_children
-        if child.type == "object_property" and len(parts) == 2:
-            key = _literal(parts[0]) if parts[0].type == "string" else _text(parts[0])
-            if key is not None:
-                yield key, _value(parts[1])
-
-
-def _uses(node: Node) -> Iterator[Use]:
-    """The names that an expression reads. Of `a::b` and of `a.b` the first is one, of `f(a)` the argument."""
-    children = node.named_children
-    if node.type == "identifier":
-        line, column = _place(node)
-        yield Use(_text(node), line, column)
-    elif node.type in ("resource_expression", "member_expression"):
-        yield from _uses(children[0])
-    elif node.type not in ("type", "decorators"):
-        is_named = node.type.endswith("_declaration") or node.type in ("for_statement", "call_expression")
-        is_named = is_named or (node.type == "object_property" and children[0].type == "identifier")
-        for child in children[1:] if is_named else children:
-            yield from _uses(child)
-
-
-def _inner_variables(node: Node) -> Iterator[str]:
-    """Those of loops and of lambdas: one name, or several in parentheses."""
-    for inner in _walk(node):
-        if inner.type in ("for_statement", "lambda_expression"):
-            first = inner.named_children[0]
-            names = [first] if first.type == "identifier" else first.named_children
-            yield from map(_text, names)
-
-
-def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)
-
-
-def _literal(node: Node) -> str | None:
-    """A text without interpolations; None for anything else."""
-    if node.type != "string" or any(child.type != "string_content" for child in node.named_children):
-        return None
-    return "".join(_text(child) for child in node.named_children)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode()
-
-
-def _place(node: Node) -> tuple[int, int]:
-    """Line and column of its first character, from 1."""
-    return node.start_point[0] + 1, node.start_point[1] + 1

@@ -6,7 +6,7 @@ import re
 import subprocess
 from pathlib import Path
 
-from local.bicep.policy import ROLES
+from local.bicep.rules import ROLES
 
 ROOT = Path(__file__).resolve().parents[3]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from local.bicep.__main__ import templates
-from local.bicep.policy import GRANTS, ROLES, SCALER
+from local.bicep.rules import GRANTS, ROLES, SCALER
 from local.bicep.template import Value
 from shared.configured import ConfiguredEngines
 from shared.delivery.deliver import QUEUE

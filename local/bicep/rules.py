@@ -1,0 +1,115 @@
+"""What the templates of ours are held to: who has which role, and what members of resources are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+#: Built-in roles that templates may grant, by ids that are the same everywhere. None may manage anything.
+ROLES: Mapping[str, str] = {
+    "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
+    "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
+    "2a2b9908-6ea1-4ae2-8e65-a410df84e7d1": "Storage Blob Data Reader",
+    "974c5e8b-45b9-4653-ba55-5f855dd0fb88": "Storage Queue Data Contributor",
+    "c6a89b2d-59bc-44d0-9896-0f6e12d7b80a": "Storage Queue Data Message Sender",
+    "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3": "Storage Table Data Contributor",
+    "3913510d-42f4-4e42-8a64-420c390055eb": "Monitoring Metrics Publisher",
+    "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
+    "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
+    "48e5e92e-a480-4e71-aa9c-2778f4c13781": "Azure Batch Job Submitter",
+}
+#: The one role that a template makes, and all that it allows.
+SCALER, SCALES = "Slipway Pool Scaler", "Microsoft.Batch/batchAccounts/pools/write"
+#: Who has which roles on what: the last word of the type, with the name where it is a text.
+GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
+    ("appPrincipalId", "storageAccounts"): frozenset(
+        ("Storage Blob Data Owner", "Storage Queue Data Contributor", "Storage Table Data Contributor")
+    ),
+    ("appPrincipalId", "components"): frozenset(("Monitoring Metrics Publisher",)),
+    ("appPrincipalId", "vaults"): frozenset(("Key Vault Secrets User",)),
+    ("appPrincipalId", "batchAccounts"): frozenset(("Azure Batch Job Submitter", SCALER)),
+    ("nodes.properties.principalId", "containers clusters"): frozenset(("Storage Blob Data Contributor",)),
+    ("topic.identity.principalId", "queues jobs"): frozenset(("Storage Queue Data Message Sender",)),
+    ("topic.identity.principalId", "containers dead-letters"): frozenset(("Storage Blob Data Contributor",)),
+    ("deployerId", "containers scripts"): frozenset(("Storage Blob Data Contributor",)),
+    ("deployerId", "containers runs"): frozenset(("Storage Blob Data Reader",)),
+    ("deployerId", "vaults"): frozenset(("Key Vault Secrets Officer",)),
+}
+
+
+class Rule(NamedTuple):
+    """Of resources of one type: the member at a path is one of these texts; "" is none at all."""
+
+    type: str
+    path: str
+    allowed: tuple[str, ...]
+    why: str
+
+
+_STORAGE, _SITE = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
+_VAULT, _EVENTS = "Microsoft.KeyVault/vaults", "Microsoft.EventGrid/systemTopics/eventSubscriptions"
+_BATCH = "Microsoft.Batch/batchAccounts"
+_ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provision"
+_DOORS = "networkConfiguration.endpointConfiguration"
+_LOGS = "Microsoft.OperationalInsights/workspaces"
+_DELIVERY = "properties.deliveryWithResourceIdentity"
+_LIFETIME = "destination.properties.queueMessageTimeToLiveInSeconds"
+_PACKAGE = "properties.functionAppConfig.deployment.storage.authentication.type"
+RULES = (
+    Rule(_STORAGE, "properties.allowBlobPublicAccess", ("false",), "blobs are never public"),
+    Rule(_STORAGE, "properties.allowSharedKeyAccess", ("false",), "identities, no keys"),
+    Rule(_STORAGE, "properties.minimumTlsVersion", ("TLS1_2", "TLS1_3"), "TLS 1.2 at least"),
+    Rule(_STORAGE, "properties.supportsHttpsTrafficOnly", ("true",), "HTTPS only"),
+    Rule(_STORAGE, "properties.networkAcls.defaultAction", ("Deny", "Deny : Allow"), "a firewall can close"),
+    Rule(_STORAGE, "properties.networkAcls.bypass", ("AzureServices",), "Event Grid comes past the firewall"),
+    Rule(f"{_STORAGE}/blobServices/containers", "properties.publicAccess", ("None",), "never public"),
+    Rule(_SITE, "properties.httpsOnly", ("true",), "HTTPS only"),
+    Rule(_SITE, "properties.siteConfig.minTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
+    Rule(_SITE, "properties.siteConfig.scmMinTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
+    Rule(_SITE, "properties.siteConfig.ftpsState", ("Disabled",), "no FTP"),
+    Rule(_SITE, "identity.type", ("UserAssigned",), "the app's identity is the one with roles"),
+    Rule(_SITE, "properties.keyVaultReferenceIdentity", ("identityId",), "the app has no other identity"),
+    Rule(_SITE, _PACKAGE, ("UserAssignedIdentity",), "the package is read with the app's identity"),
+    Rule(f"{_SITE}/basicPublishingCredentialsPolicies", "properties.allow", ("false",), "no passwords"),
+    Rule(_VAULT, "properties.enableRbacAuthorization", ("true",), "roles, no access policies"),
+    Rule(_VAULT, "properties.enableSoftDelete", ("true",), "a deleted secret can be had back"),
+    Rule("Microsoft.Insights/components", "properties.DisableLocalAuth", ("true",), "identities, no keys"),
+    Rule(_LOGS, "properties.features.disableLocalAuth", ("true",), "identities, no keys"),
+    Rule("Microsoft.EventGrid/systemTopics", "identity.type", ("SystemAssigned",), "events come by identity"),
+    Rule(_EVENTS, "properties.deliveryWithResourceIdentity.identity.type", ("SystemAssigned",), "no key"),
+    Rule(_EVENTS, "properties.deadLetterWithResourceIdentity.identity.type", ("SystemAssigned",), "no loss"),
+    Rule(_EVENTS, "properties.filter.includedEventTypes", ("Microsoft.Storage.BlobCreated",), "drops alone"),
+    Rule(_EVENTS, "properties.eventDeliverySchema", ("CloudEventSchemaV1_0",), "one form of events"),
+    Rule(_BATCH, "properties.allowedAuthenticationModes", ("AAD",), "identities, no keys"),
+    Rule(_BATCH, "properties.publicNetworkAccess", ("Disabled", "Disabled : Enabled"), "can be closed"),
+    Rule(f"{_BATCH}/pools", "identity.type", ("UserAssigned",), "nodes write records with an identity"),
+    Rule(_BATCH, "properties.autoStorage", ("",), "no other account, and none of its keys"),
+    *(
+        Rule(f"{_BATCH}/pools", f"properties.{name}", ("",), "nodes run jobs alone")
+        for name in ("userAccounts", "mountConfiguration", "startTask", _DOORS)
+    ),
+    *(
+        Rule(_SITE, f"properties.siteConfig.{name}", ("", "false"), "no other door into the app")
+        for name in ("cors", "remoteDebuggingEnabled")
+    ),
+    *(
+        Rule(_VAULT, f"properties.{name}", ("", "false"), "secrets are read by roles alone")
+        for name in (
+            "accessPolicies",
+            "createMode",
+            "enabledForDeployment",
+            "enabledForDiskEncryption",
+            "enabledForTemplateDeployment",
+        )
+    ),
+    Rule(_EVENTS, f"{_DELIVERY}.destination.endpointType", ("StorageQueue",), "by identity"),
+    Rule(_EVENTS, f"{_DELIVERY}.{_LIFETIME}", ("604800",), "a week, in which an app can be mended"),
+    Rule(f"{_BATCH}/pools", _ADDRESS, ("NoPublicIPAddresses",), "in a network, nodes cannot be reached"),
+)  # fmt: skip
+
+#: What modules get, so that all is in the network where there is one.
+IN_NETWORK: Mapping[tuple[str, str], str] = {
+    ("storage.bicep", "isPrivate"): "vnetEnabled",
+    ("dispatcher.bicep", "subnetId"): "network!.outputs.appSubnetId : ",
+    ("batch.bicep", "subnetId"): "network!.outputs.nodesSubnetId : ",
+}
