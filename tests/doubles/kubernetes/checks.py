@@ -62,13 +62,18 @@ def check_job(document: Any) -> None:
 
 def _names(name: str, spec: Any) -> list[Cause]:
     if not name:
-        return [("FieldValueRequired", "Required value: name or generateName is required", "metadata.name")]
+        text = "Required value: name or generateName is required"
+        return [("FieldValueRequired", text, "metadata.name")]
     causes = []
     value = f'Invalid value: "{name}"'
     if not _NAME.fullmatch(name):
         causes.append(
             ("FieldValueInvalid", f"{value}: a lowercase RFC 1123 subdomain must …", "metadata.name")
         )
+    subdomain = ((spec.get("template") or {}).get("spec") or {}).get("subdomain")
+    if subdomain and not _NAME.fullmatch(subdomain):
+        text = f'Invalid value: "{subdomain}": a lowercase RFC 1123 label must …'
+        causes.append(("FieldValueInvalid", text, "spec.template.spec.subdomain"))
     if len(name) > 63:
         causes.append(
             ("FieldValueInvalid", f"{value}: must be no more than 63 bytes", "spec.template.labels")
@@ -105,6 +110,8 @@ def _values(spec: Any) -> list[Cause]:
     if pod.get("restartPolicy") not in ("Never", "OnFailure"):
         text = 'Required value: valid values: "OnFailure", "Never"'
         causes.append(("FieldValueRequired", text, "spec.template.spec.restartPolicy"))
+    if not pod.get("containers"):
+        causes.append(("FieldValueRequired", "Required value", "spec.template.spec.containers"))
     for number, container in enumerate(pod.get("containers") or ()):
         for place, variable in enumerate(container.get("env") or ()):
             if "=" in variable["name"] or not variable["name"].isprintable():

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from tests.doubles.kubernetes.store import now
+from tests.doubles.kubernetes.store import written
 
 
 def holds(document: dict[str, Any], kind: str) -> bool:
@@ -13,8 +14,11 @@ def holds(document: dict[str, Any], kind: str) -> bool:
     return any(one["type"] == kind and one["status"] == "True" for one in listed)
 
 
-def put(document: dict[str, Any], kind: str, reason: str, message: str, *, is_true: bool = True) -> bool:
-    """Set a condition; whether that changed anything."""
+def put(
+    document: dict[str, Any], kind: str, reason: str, message: str, *, is_true: bool = True, at: str = ""
+) -> bool:
+    """Set a condition, at a time or now; whether that changed anything."""
+    moment = at or written(time.time())
     listed = document["status"].setdefault("conditions", [])
     word = "True" if is_true else "False"
     target = {"type": kind, "status": word, "reason": reason, "message": message}
@@ -22,8 +26,8 @@ def put(document: dict[str, Any], kind: str, reason: str, message: str, *, is_tr
         if one["type"] == kind:
             if all(one.get(name) == value for name, value in target.items()):
                 return False
-            moved = {} if one["status"] == word else {"lastTransitionTime": now()}
+            moved = {} if one["status"] == word else {"lastTransitionTime": moment}
             one.update({**target, **moved})
             return True
-    listed.append({**target, "lastProbeTime": now(), "lastTransitionTime": now()})
+    listed.append({**target, "lastProbeTime": moment, "lastTransitionTime": moment})
     return True

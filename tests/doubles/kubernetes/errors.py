@@ -42,7 +42,7 @@ def invalid(kind: Mapping[str, str], name: str, causes: list[tuple[str, str, str
     words = [f"{field}: {message}" for _, message, field in causes]
     text = words[0] if len(words) == 1 else f"[{', '.join(dict.fromkeys(words))}]"
     shown = f"{kind['kind']}.{kind['group']}" if kind["group"] else kind["kind"]
-    details = {"name": name, "kind": kind["kind"], "causes": listed, **_group(kind)}
+    details = {"kind": kind["kind"], "causes": listed, **({"name": name} if name else {}), **_group(kind)}
     return Refusal(422, "Invalid", f'{shown} "{name}" is invalid: {text}', **details)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 from datetime import datetime
 from typing import Any
 
 from tests.doubles.kubernetes.conditions import holds, put
 from tests.doubles.kubernetes.defaults import gpus, index_of, pod_of
-from tests.doubles.kubernetes.store import Object, Store, now
+from tests.doubles.kubernetes.store import Object, Store
 
 _REACHED = "Reached expected number of succeeded pods"
 
@@ -36,7 +35,7 @@ class JobController:
     def end_pod(self, pod: Object) -> None:
         """Ask its node to end it."""
         if "deletionTimestamp" not in pod["metadata"]:
-            pod["metadata"]["deletionTimestamp"] = now()
+            pod["metadata"]["deletionTimestamp"] = self._store.now()
             self._store.touch("pods", pod)
 
     def _look_at(self, job: Object) -> None:
@@ -55,7 +54,7 @@ class JobController:
             for one in going:
                 self.end_pod(one)
             job["status"].pop("startTime", None)
-            put(job, "Suspended", "JobSuspended", "Job suspended")
+            self._put(job, "Suspended", "JobSuspended", "Job suspended")
         else:
             self._go_on(job, pods, going)
 
@@ -70,8 +69,8 @@ class JobController:
 
     def _go_on(self, job: Object, pods: list[Object], going: list[Object]) -> None:
         if holds(job, "Suspended"):
-            put(job, "Suspended", "JobResumed", "Job resumed", is_true=False)
-        job["status"].setdefault("startTime", now())
+            self._put(job, "Suspended", "JobResumed", "Job resumed", is_true=False)
+        job["status"].setdefault("startTime", self._store.now())
         spec = job["spec"]
         for surplus in going[spec["parallelism"] :]:
             self.end_pod(surplus)
@@ -116,25 +115,29 @@ class JobController:
         if holds(job, "FailureTarget") or holds(job, "SuccessCriteriaMet"):
             return True
         if why := self._failure(job, pods):
-            return put(job, "FailureTarget", *why)
+            return self._put(job, "FailureTarget", *why)
         spec, done = job["spec"], {index_of(one) for one in pods if one["status"]["phase"] == "Succeeded"}
         for number, rule in enumerate((spec.get("successPolicy") or {}).get("rules") or ()):
             if {int(one) for one in rule["succeededIndexes"].split(",")} <= done:
-                return put(job, "SuccessCriteriaMet", "SuccessPolicy", f"Matched rules at index {number}")
+                return self._put(
+                    job, "SuccessCriteriaMet", "SuccessPolicy", f"Matched rules at index {number}"
+                )
         if done and len(done) >= spec["completions"]:
-            return put(job, "SuccessCriteriaMet", "CompletionsReached", _REACHED)
+            return self._put(job, "SuccessCriteriaMet", "CompletionsReached", _REACHED)
         return False
 
     def _failure(self, job: Object, pods: list[Object]) -> tuple[str, str] | None:
         spec, limit = job["spec"], job["spec"].get("activeDeadlineSeconds")
         begun = job["status"].get("startTime")
-        if limit and begun and time.time() - datetime.fromisoformat(begun).timestamp() > limit:
+        if limit and begun and self._store.clock() - datetime.fromisoformat(begun).timestamp() > limit:
             return "DeadlineExceeded", "Job was active longer than specified deadline"
         failed = [one for one in pods if one["status"]["phase"] == "Failed"]
         rules = (spec.get("podFailurePolicy") or {}).get("rules") or ()
         disrupted = self.disrupted.get(job["metadata"]["uid"]) or ()
         for number, rule in enumerate(rules):
-            if rule.get("onPodConditions") and disrupted:
+            if rule.get("onPodConditions") and disrupted and rule["action"] == "Ignore":
+                disrupted = ()
+            elif rule.get("onPodConditions") and disrupted:
                 return "PodFailurePolicy", f"{disrupted[0]} matching FailJob rule at index {number}"
             for pod in failed if rule.get("onExitCodes") else ():
                 if code := _code(pod):
@@ -146,16 +149,19 @@ class JobController:
             return "BackoffLimitExceeded", "Job has reached the specified backoff limit"
         return None
 
+    def _put(self, job: Object, kind: str, reason: str, message: str, *, is_true: bool = True) -> bool:
+        return put(job, kind, reason, message, is_true=is_true, at=self._store.now())
+
     def _finish(self, job: Object) -> None:
         listed: list[dict[str, Any]] = job["status"]["conditions"]
         cause = next(one for one in listed if one["type"] in ("FailureTarget", "SuccessCriteriaMet"))
         if self._is_old:
             listed.clear()  # it has no word for an end that comes
         kind = "Failed" if cause["type"] == "FailureTarget" else "Complete"
-        put(job, kind, cause["reason"], cause["message"])
+        self._put(job, kind, cause["reason"], cause["message"])
         job["status"] |= {"active": 0} if self._is_old else {"active": 0, "terminating": 0, "ready": 0}
         if kind == "Complete":
-            job["status"]["completionTime"] = now()
+            job["status"]["completionTime"] = self._store.now()
 
 
 def _lives(pod: Object) -> bool:

@@ -49,7 +49,6 @@ class Kueue:
         before = repr(workload["status"])
         if holds(job, "Complete") or holds(job, "Failed"):
             put(workload, "Finished", "Succeeded", "Job finished")
-            self._release(workload, "Finished")
         elif not workload["spec"]["active"]:
             self._evict(workload, job, "Deactivated", "The workload is deactivated")
         elif not holds(workload, "Admitted"):
@@ -104,26 +103,26 @@ class Kueue:
                 self._evict(low, low_job, "Preempted", "Preempted to accommodate a higher priority Workload")
                 self._store.touch("workloads", low)
         put(workload, "QuotaReserved", "QuotaReserved", "Quota reserved in ClusterQueue cq")
+        if holds(workload, "Evicted"):
+            put(workload, "Evicted", "QuotaReserved", "Previously: Preempted", is_true=False)
         put(workload, "Admitted", "Admitted", "The workload is admitted")
         job["spec"]["suspend"] = False
         self._store.touch("jobs", job)
 
     def _wait(self, workload: Object, reason: str, message: str) -> None:
         put(workload, "QuotaReserved", reason, message, is_true=False)
+        put(workload, "Admitted", "NoReservation", "The workload has no reservation", is_true=False)
 
     def _evict(self, workload: Object, job: Object, reason: str, message: str) -> None:
         put(workload, "Evicted", reason, message)
-        self._release(workload, "Pending")
+        self._wait(workload, "Pending", message)
         if not job["spec"]["suspend"]:
             job["spec"]["suspend"] = True
             self._store.touch("jobs", job)
 
-    def _release(self, workload: Object, reason: str) -> None:
-        for kind in ("QuotaReserved", "Admitted"):
-            put(workload, kind, reason, "The workload has no reservation", is_true=False)
-
     def _admitted(self) -> list[tuple[Object, Object]]:
-        pairs = [(self._job(one), one) for one in self._store.all("workloads") if holds(one, "Admitted")]
+        workloads = [one for one in self._store.all("workloads") if holds(one, "Admitted")]
+        pairs = [(self._job(one), one) for one in workloads if not holds(one, "Finished")]
         return [(job, one) for job, one in pairs if job is not None]
 
     def _quota(self) -> int:

@@ -15,7 +15,7 @@ from typing import Any
 from tests.doubles.kubernetes.conditions import put
 from tests.doubles.kubernetes.defaults import gpus
 from tests.doubles.kubernetes.job_controller import JobController
-from tests.doubles.kubernetes.store import Object, Store, now
+from tests.doubles.kubernetes.store import Object, Store
 
 
 class Nodes:
@@ -60,6 +60,7 @@ class Nodes:
         self.silent.add(name)
         node = self._store.get("nodes", "", name)
         put(node, "Ready", "NodeStatusUnknown", "Kubelet stopped posting node status.", is_true=False)
+        node["status"]["conditions"][0]["status"] = "Unknown"
         self._store.touch("nodes", node)
         for pod in self._store.all("pods"):
             if pod["spec"].get("nodeName") == name and pod["status"]["phase"] == "Running":
@@ -79,7 +80,10 @@ class Nodes:
             _sweep(uid)
         for task in self._running.values():
             task.cancel()
-        await asyncio.gather(*self._running.values(), return_exceptions=True)
+        ends = await asyncio.gather(*self._running.values(), return_exceptions=True)
+        for end in ends:
+            if isinstance(end, Exception):
+                raise end
 
     def _place(self, pod: Object) -> bool:
         demand, selector = gpus(pod["spec"]), pod["spec"].get("nodeSelector") or {}
@@ -140,11 +144,16 @@ class Nodes:
         container = spec["containers"][0]
         argv = [_moved(word, places) for word in container.get("command") or ["true"]]
         env = {name: _moved(value, places) for name, value in self._environment(pod).items()}
-        started, limit = now(), spec.get("activeDeadlineSeconds")
-        with (home / "log").open("wb") as log:
-            process = await asyncio.create_subprocess_exec(
-                *argv, env=env, cwd=home, stdout=log, stderr=log, stdin=-3, start_new_session=True
-            )
+        started, limit = self._store.now(), spec.get("activeDeadlineSeconds")
+        try:
+            with (home / "log").open("wb") as log:
+                process = await asyncio.create_subprocess_exec(
+                    *argv, env=env, cwd=home, stdout=log, stderr=log, stdin=-3, start_new_session=True
+                )
+        except (OSError, ValueError):
+            ended = {"exitCode": 128, "reason": "StartError", "startedAt": started, "finishedAt": started}
+            self._state(pod, {"terminated": ended}, "Failed", startTime=started)
+            return
         self._processes[uid] = process
         self._state(pod, {"running": {"startedAt": started}}, "Running", startTime=started)
         is_late = False
@@ -158,7 +167,7 @@ class Nodes:
         _sweep(uid)
         code = 128 - code if code < 0 else code
         word = "Completed" if code == 0 else "Error"
-        ended = {"exitCode": code, "reason": word, "startedAt": started, "finishedAt": now()}
+        ended = {"exitCode": code, "reason": word, "startedAt": started, "finishedAt": self._store.now()}
         phase = "Succeeded" if code == 0 and not is_late else "Failed"
         more = {"reason": "DeadlineExceeded"} if is_late else {}
         if pod["spec"]["nodeName"] not in self.silent:
@@ -198,7 +207,13 @@ class Nodes:
         for one in container.get("envFrom") or ():
             secret = self._store.get("secrets", metadata["namespace"], one["secretRef"]["name"])
             env |= {key: base64.b64decode(value).decode() for key, value in secret["data"].items()}
-        fields = {"metadata.uid": metadata["uid"], "status.podIP": "127.0.0.1"}
+        fields = {
+            "metadata.uid": metadata["uid"],
+            "metadata.name": metadata["name"],
+            "metadata.namespace": metadata["namespace"],
+            "spec.nodeName": pod["spec"]["nodeName"],
+            "status.podIP": "127.0.0.1",
+        }
         for one in container.get("env") or ():
             path = ((one.get("valueFrom") or {}).get("fieldRef") or {}).get("fieldPath")
             env[one["name"]] = fields[path] if path else one.get("value", "")

@@ -54,7 +54,7 @@ async def kubernetes(
     store, is_old = Store(), version.startswith("v1.20")
     jobs = JobController(store, is_old=is_old)
     nodes, kueue = Nodes(store, jobs, data), Kueue(store)
-    api = Api(store, jobs, nodes, kueue, is_old=is_old)
+    api = Api(store, jobs, kueue, is_old=is_old)
     cluster = Kubernetes("", store, jobs, nodes, kueue, api)
     for name in namespaces:
         store.add("namespaces", "", {"metadata": {"name": name}})
@@ -79,8 +79,8 @@ async def kubernetes(
 async def _reconcile(cluster: Kubernetes) -> None:
     """The controllers, one after the other, again and again."""
     while True:
-        cluster.kueue.reconcile()
         cluster.jobs.reconcile()
+        cluster.kueue.reconcile()
         cluster.nodes.reconcile()
         cluster.api.reconcile()
         await asyncio.sleep(_TICK)
@@ -122,18 +122,9 @@ class _Handler:
             return await self._watch(request, about, query)
         if method == "GET" and about.below == "log":
             return web.Response(body=self._log(about))
-        if method == "POST":
-            code, document = api.create(about, body, query)
-            return web.json_response(document, status=code)
-        if method == "GET" and not about.name:
-            as_table = "as=Table" in request.headers.get("Accept", "")
-            return web.json_response(api.list(about, query, as_table=as_table))
-        verbs: dict[str, Callable[[], Any]] = {
-            "GET": lambda: api.read(about),
-            "PATCH": lambda: api.patch(about, body),
-            "DELETE": lambda: api.delete(about, query, body),
-        }
-        return web.json_response(verbs[method]())
+        as_table = "as=Table" in request.headers.get("Accept", "")
+        code, document = api.answer(method, request.path, query, body, as_table=as_table)
+        return web.json_response(document, status=code)
 
     def _log(self, about: Subject) -> bytes:
         pod = self._cluster.store.get("pods", about.namespace, about.name)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from typing import Any
 
@@ -39,20 +40,29 @@ KINDS: dict[str, dict[str, str]] = {
 }
 
 
-def now() -> str:
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+def written(seconds: float) -> str:
+    """Unix time as objects have it."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Store:
-    """What there is. Objects are handed out as they are: who changes one calls `touch`."""
+    """What there is. Objects are handed out as they are: who changes one calls `touch`.
 
-    def __init__(self) -> None:
+    `clock` gives Unix time.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.time) -> None:
+        self.clock = clock
         self._objects: dict[tuple[str, str, str], Object] = {}
         self.version = 100
         #: version, kind of event, plural and object as it was
         self.history: list[tuple[int, str, str, Object]] = []
         self.oldest = 0
         self.changed = asyncio.Event()
+
+    def now(self) -> str:
+        """As objects have it."""
+        return written(self.clock())
 
     def add(self, plural: str, namespace: str, document: Object) -> Object:
         kind, metadata = KINDS[plural], document["metadata"]
@@ -62,7 +72,7 @@ class Store:
             raise already_exists(kind, metadata["name"], is_ending=is_ending)
         version = f"{kind['group']}/{kind['version']}" if kind["group"] else kind["version"]
         own = {"kind": kind["kind"], "apiVersion": version, **document}
-        own["metadata"] = {**metadata, "uid": str(uuid.uuid4()), "creationTimestamp": now()}
+        own["metadata"] = {**metadata, "uid": str(uuid.uuid4()), "creationTimestamp": self.now()}
         if kind["scope"] == "namespace":
             own["metadata"]["namespace"] = namespace
         self._objects[key] = own
@@ -105,7 +115,7 @@ class Store:
         for one in self.all("events", metadata["namespace"]):
             same = one["involvedObject"]["uid"] == metadata["uid"] and one["reason"] == reason
             if same and one["message"] == message:
-                one |= {"count": one["count"] + 1, "lastTimestamp": now()}
+                one |= {"count": one["count"] + 1, "lastTimestamp": self.now()}
                 return
         involved = {"kind": about["kind"], **{k: metadata[k] for k in ("namespace", "name", "uid")}}
         document = {
@@ -114,8 +124,8 @@ class Store:
             "reason": reason,
             "message": message,
             "source": {"component": "job-controller"},
-            "firstTimestamp": now(),
-            "lastTimestamp": now(),
+            "firstTimestamp": self.now(),
+            "lastTimestamp": self.now(),
             "count": 1,
             "type": "Warning" if reason.startswith("Failed") else "Normal",
         }

@@ -1,0 +1,170 @@
+"""A model of a cluster: the API server of the tests, with nodes that move on round by round.
+
+A pod may be evicted; its node may be lost while its processes live on, and nothing more is heard of it until
+an operator removes the node. The volume that pods share remembers the claims on attempts
+(`shared/engines/node/claim.py`) through all of that.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shared.engines.launch.plan import PLAN
+from tests.crash.invariants.ran_jobs import attempts_of
+from tests.crash.slurmctld import Claim
+from tests.doubles.kubernetes.api import Api
+from tests.doubles.kubernetes.conditions import put
+from tests.doubles.kubernetes.defaults import index_of
+from tests.doubles.kubernetes.job_controller import JobController
+from tests.doubles.kubernetes.kueue import Kueue
+from tests.doubles.kubernetes.store import Object, Store
+
+#: Rounds after which an operator removes a node that was lost.
+_REMOVED = 30
+
+
+class Cluster:
+    """The server, its controllers and the nodes. `clock` gives Unix time; it may be replaced."""
+
+    def __init__(self, *, loses: bool = False, lives: int = 0, fenced: bool = True) -> None:
+        self.clock: Callable[[], float] = lambda: 0.0
+        self.store = Store(self.now)
+        self._jobs = JobController(self.store, is_old=False)
+        self.api = Api(self.store, self._jobs, Kueue(self.store), is_old=False)
+        self.store.add("namespaces", "", {"metadata": {"name": "slipway"}})
+        #: whether a first attempt loses its node; rounds that its processes live on; whether claims count
+        self._loses, self._lives, self._fenced = loses, lives, fenced
+        self.claims: dict[str, Claim] = {}
+        self.began: list[str] = []
+        self.finished: list[str] = []
+        self.violations: list[str] = []
+        #: number of a run → name of its attempt
+        self.alive: dict[int, str] = {}
+        #: uid of a pod → number of its run
+        self._runs: dict[str, int] = {}
+        #: uid of a pod whose node is lost → rounds since then
+        self._lost: dict[str, int] = {}
+        self._ever_lost: set[str] = set()
+
+    def now(self) -> float:
+        """Unix time."""
+        return self.clock()
+
+    def answer(self, method: str, path: str, query: Mapping[str, str], body: Any, *, as_table: bool) -> Any:
+        """Status and body of a request."""
+        if path == "/version":
+            return 200, {"gitVersion": "v1.36.2"}
+        return self.api.answer(method, path, query, body, as_table=as_table)
+
+    def advance(self, preempts: Callable[[str], bool]) -> None:
+        """One round: controllers, then every pod moves on by one state, then controllers."""
+        self._jobs.reconcile()
+        for pod in self.store.all("pods"):
+            self._move(pod, preempts)
+        self._jobs.reconcile()
+        self.api.reconcile()
+
+    def _move(self, pod: Object, preempts: Callable[[str], bool]) -> None:
+        name, uid = pod["metadata"]["labels"].get("job-name", ""), pod["metadata"]["uid"]
+        phase = pod["status"]["phase"]
+        if uid in self._lost:
+            self._live_on(pod)
+        elif "deletionTimestamp" in pod["metadata"]:
+            self._end(pod)
+        elif phase == "Pending":
+            self._start(name, pod)
+        elif phase == "Running" and index_of(pod) == 0:
+            if preempts(name):
+                put(pod, "DisruptionTarget", "PreemptionByScheduler", "preempted", at=self.store.now())
+                self._jobs.end_pod(pod)
+            elif self._loses and name.endswith("-1") and name not in self._ever_lost:
+                self._ever_lost.add(name)
+                self._lost[uid] = 0
+                put(
+                    pod, "DisruptionTarget", "DeletionByTaintManager", "its node is lost", at=self.store.now()
+                )
+                self._jobs.end_pod(pod)
+            else:
+                self._finish(pod)
+                self._exit(pod, 0)
+
+    def _live_on(self, pod: Object) -> None:
+        uid = pod["metadata"]["uid"]
+        self._lost[uid] += 1
+        if self._lost[uid] > self._lives:
+            self._finish(pod)
+        if self._lost[uid] > max(_REMOVED, self._lives):
+            del self._lost[uid]
+            self._end(pod)
+
+    def _end(self, pod: Object) -> None:
+        """Its processes are ended, and it is gone; its Job hears of a disruption."""
+        self.alive.pop(self._runs.pop(pod["metadata"]["uid"], 0), None)
+        held = {one["type"] for one in pod["status"].get("conditions") or ()}
+        owners = pod["metadata"].get("ownerReferences") or ()
+        if "DisruptionTarget" in held and owners:
+            text = f"Pod slipway/{pod['metadata']['name']} has condition DisruptionTarget"
+            self._jobs.disrupted.setdefault(owners[0]["uid"], []).append(text)
+        self.store.remove("pods", pod)
+
+    def _finish(self, pod: Object) -> None:
+        name = self.alive.pop(self._runs.pop(pod["metadata"]["uid"], 0), None)
+        if name is not None:
+            self.finished.append(name)
+            if name in self.claims:
+                self.claims[name].ended = True
+
+    def _exit(self, pod: Object, code: int) -> None:
+        ended = {"exitCode": code, "startedAt": self.store.now(), "finishedAt": self.store.now()}
+        container = {"name": "main", "state": {"terminated": ended}}
+        pod["status"] |= {"phase": "Failed" if code else "Succeeded", "containerStatuses": [container]}
+        self.store.touch("pods", pod)
+
+    def _start(self, name: str, pod: Object) -> None:
+        """Its program begins as soon as its Secret is there, and looks whether it may run."""
+        container = pod["spec"]["containers"][0]
+        plain = {one["name"]: one.get("value", "") for one in container.get("env") or ()}
+        if PLAN in plain:
+            for directory, _ in json.loads(plain[PLAN])["attempts"]:
+                self.claims.pop(directory.rpartition("/")[2], None)
+            self._exit(pod, 0)
+            return
+        secret = self.store.find("secrets", "slipway", name)
+        if secret is None:
+            return
+        pod["status"] |= {"phase": "Running", "startTime": self.store.now()}
+        self.store.touch("pods", pod)
+        if index_of(pod):
+            return  # it serves the first one
+        plan = json.loads(base64.b64decode(secret["data"][PLAN]))
+        code = self._refusal(name, plan) if self._fenced else None
+        if code is not None:
+            self._exit(pod, code)
+            return
+        if attempts_of(name) in map(attempts_of, self.alive.values()):
+            self.violations.append(f"{name} runs while another run of the job does")
+        self.began.append(name)
+        self._runs[pod["metadata"]["uid"]] = len(self.began)
+        self.alive[len(self.began)] = name
+
+    def _refusal(self, name: str, plan: Mapping[str, Any]) -> int | None:
+        """With which code a copy ends that must not run; None if it may, in place of runs before it."""
+        claim = self.claims.setdefault(name, Claim(plan["token"], ""))
+        if claim.token != plan["token"]:
+            return 252
+        if claim.ended:
+            return 0
+        if claim.is_taken:
+            return 254
+        for earlier, token, reason in plan["earlier"]:
+            last = self.claims.setdefault(earlier, Claim(token, ""))
+            if last.ended and reason:
+                claim.ended = True
+                return 0
+            last.is_taken = True
+        names = {name, *(earlier for earlier, _, _ in plan["earlier"])}
+        self.alive = {number: one for number, one in self.alive.items() if one not in names}
+        return None

@@ -1,0 +1,102 @@
+"""The real dispatcher and the real Kubernetes engine, over HTTP to a model cluster; faults on all sides."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from shared.core.job import Job
+from shared.engines.kubernetes.attempts import FORGET
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.engine import KubernetesEngine
+from shared.engines.kubernetes.wire.access import Access
+from shared.engines.kubernetes.wire.bearer import FixedToken
+from shared.engines.kubernetes.wire.client import KubernetesClient
+from tests.crash.chaos import Fault
+from tests.crash.harness import Run
+from tests.crash.invariants.ran_jobs import wrongly_run
+from tests.crash.kubernetes.pods import Cluster
+from tests.crash.kubernetes.wire import KubernetesWire, Wire
+from tests.crash.stories import Story
+
+#: Rounds for the Job that removes records, and for a node that was lost.
+_LATER = 60
+
+
+class KubernetesRun(Run):
+    """One world whose cluster is the model."""
+
+    def __init__(self, engine: KubernetesEngine, wire: KubernetesWire, plan: Mapping[int, Fault]) -> None:
+        super().__init__(plan, engine=engine)
+        self.wire = wire
+        wire.model.clock = lambda: self.world.clock().timestamp()
+        self.cancels = False
+
+    def advance(self) -> None:
+        """Pods move on."""
+        self.wire.model.advance(lambda name: self.preempts and name.endswith("-1"))
+
+    def late(self) -> bool:
+        """On the wire as well."""
+        return super().late() or bool(self.wire.late)
+
+    async def _wake(self) -> None:
+        await super()._wake()
+        self.wire.happen_late()
+
+    def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
+        """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
+        for _ in range(_LATER):
+            self.advance()  # what would still begin on its own does so now
+        result = wrongly_run(
+            self.wire.model, jobs, started=started, rejects=self.rejects, cancels=self.cancels
+        )
+        return result + self._remains()
+
+    def _remains(self) -> list[str]:
+        """What is left: secrets of jobs that ended, and all of jobs that are archived."""
+        model = self.wire.model
+        if not self.archives or not all(job.archived for job in self.jobs()):
+            return []
+        names = [one["metadata"]["name"] for one in model.store.all("jobs")]
+        return [
+            *(f"the Job {name} is left" for name in names if not name.startswith(FORGET)),
+            *(f"the records of {name} are left" for name in model.claims),
+            *(f"{one['metadata']['name']} is left" for one in model.store.all("secrets")),
+        ]
+
+
+async def play(
+    story: Story,
+    plan: Mapping[int, Fault] | None = None,
+    wire: Mapping[int, Wire] | None = None,
+    *,
+    wake_after: int = 3,
+    **model: Any,
+) -> KubernetesRun:
+    """Run a story to its end, under faults of our own processes (`plan`) and of the wire; `model`: of it."""
+    cluster = Cluster(**model)
+    server = KubernetesWire(cluster, wire)
+    async with server.running() as url:
+        options = KubernetesCluster(
+            "dev",
+            shared="/shared",
+            volumes={"/shared": "pvc:shared"},
+            image="python:3.13",
+            max_nodes=4,
+            mounts={"acct/scripts": "/shared/scripts"},
+        )
+        client = KubernetesClient(Access(url), FixedToken("t"))
+        engine = KubernetesEngine({"dev": options}, {"dev": client}, clock=cluster.now)
+        try:
+            run = KubernetesRun(engine, server, plan or {})
+            run.wake_after = wake_after
+            run.cancels = "cancel" in story.name
+            story.begin(run)
+            await run.until_quiet()
+            loses = model.get("loses")
+            started = story.started if story.started is None or not loses else story.started * 2
+            run.check(accepted=story.accepted, started=started)
+        finally:
+            await engine.close()
+    return run

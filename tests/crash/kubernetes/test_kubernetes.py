@@ -1,0 +1,86 @@
+"""The Kubernetes engine in the harness: faults of wire, nodes and our processes, and nothing runs twice."""
+
+from __future__ import annotations
+
+import itertools
+import random
+
+import pytest
+
+from tests.breadth import every_few
+from tests.crash.chaos import Fault
+from tests.crash.harness import Run
+from tests.crash.kubernetes.run import play
+from tests.crash.kubernetes.wire import Wire
+from tests.crash.stories import BROKEN, HOOK, REQUEUED, STORIES, Story, message
+from tests.unit.world import job_json
+
+
+def _gang(run: Run) -> None:
+    run.messages.append(message({"spec": job_json(nodeCount=3), "notify": [HOOK]}, "m1"))
+
+
+GANG = Story("a job on several nodes", _gang)
+#: A job fails in the harness, or is put back there, only when its engine is the one in memory.
+_STORIES = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
+
+
+@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+async def test_without_faults_the_story_ends_well(story: Story) -> None:
+    run = await play(story)
+    assert run.violations == []
+
+
+@pytest.mark.parametrize("lives", [0, 1, 40])
+@pytest.mark.parametrize("fault", [None, *Wire], ids=lambda fault: fault.name if fault else "none")
+async def test_an_attempt_whose_node_is_lost_is_followed_by_one_or_answers_for_it(
+    fault: Wire | None, lives: int
+) -> None:
+    number = (0, 1, 40).index(lives) + (list(Wire).index(fault) if fault else 0)
+    for n in every_few(range(1, 24 if fault else 2), number):
+        run = await play(STORIES[0], wire={n: fault} if fault else None, loses=True, lives=lives)
+        assert run.violations == [], f"call {n}"
+
+
+_counted: dict[str, int] = {}
+
+
+async def _calls(story: Story) -> int:
+    """How many requests the story makes without faults: the same for every fault, so it is counted once."""
+    if story.name not in _counted:
+        _counted[story.name] = len((await play(story)).wire.calls)
+    return _counted[story.name]
+
+
+@pytest.mark.parametrize("fault", list(Wire), ids=lambda fault: fault.name)
+@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire) -> None:
+    calls = await _calls(story)
+    number = _STORIES.index(story) + 2 * list(Wire).index(fault)
+    for n in every_few(range(1, calls + 1), number):
+        run = await play(story, wire={n: fault})
+        assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
+
+
+@pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name)
+async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(fault: Fault) -> None:
+    for story in (STORIES[0], STORIES[2], GANG):
+        names = (await play(story)).chaos.calls
+        requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
+        near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
+        for n, wake_after in every_few(itertools.product(near, (1, 8)), list(Fault).index(fault)):
+            run = await play(story, {n: fault}, wake_after=wake_after)
+            assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
+
+
+@pytest.mark.parametrize("block", [0, 20, 40])
+async def test_random_schedules_with_faults_on_all_sides_are_survived(block: int) -> None:
+    for seed in range(block, block + 20):
+        dice = random.Random(seed)
+        wire = {n: dice.choice(list(Wire)) for n in dice.sample(range(1, 30), dice.randint(1, 5))}
+        plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 60), dice.randint(0, 3))}
+        story = dice.choice(_STORIES)
+        loses = story.started == 1 and dice.random() < 0.5
+        model = {"loses": loses, "lives": dice.choice([0, 2, 40])}
+        run = await play(story, plan, wire, wake_after=dice.randint(1, 8), **model)
+        assert run.violations == [], f"seed {seed}, {story.name}"
