@@ -15,6 +15,7 @@ from local.azurebatch.settings import KEY
 from local.azurite import ACCOUNT
 from local.clusters.kind import DATA, LOGS, NAME, SCRIPTS, ClusterOptions, Running
 from local.node_python import node_python
+from local.nodes.programs import install
 
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 #: The container for what the nodes keep.
@@ -29,6 +30,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
     folder = options.data / "azurebatch"
     shared = folder / "shared"
     python = await node_python(folder / "python")
+    programs = f"{python}:{install(folder / 'volumes', options.storage.connection_string)}"
     blobs = await _container(options.storage.connection_string)
     url = await options.launch(
         "emulator",
@@ -48,7 +50,7 @@ async def start(options: ClusterOptions) -> AsyncIterator[Running]:
         url=url,
         settings={
             "SLIPWAY_CLUSTER": NAME,
-            "SLIPWAY_CLUSTERS": json.dumps({NAME: _cluster(url, shared, blobs, python, options.nodes)}),
+            "SLIPWAY_CLUSTERS": json.dumps({NAME: _cluster(url, shared, blobs, programs, options.nodes)}),
             "SLIPWAY_BATCH_KEYS": json.dumps({NAME: KEY}),
         },
         connection_string=options.storage.connection_string,
@@ -67,7 +69,7 @@ async def _container(connection_string: str) -> str:
         return str(client.url)
 
 
-def _cluster(url: str, shared: Path, blobs: str, python: Path, nodes: int) -> dict[str, object]:
+def _cluster(url: str, shared: Path, blobs: str, programs: str, nodes: int) -> dict[str, object]:
     """What a person would write for a pool whose nodes mount these directories."""
     mount_root = shared / "mounts"
     containers = {name: shared / "blobs" / name / "files" for name in (SCRIPTS, DATA)}
@@ -84,7 +86,7 @@ def _cluster(url: str, shared: Path, blobs: str, python: Path, nodes: int) -> di
         "mountRoot": str(mount_root),
         "mounted": [LOGS, DATA],
         "temporary": str(shared.parent / "nodes"),
-        "path": f"{python}:{_SYSTEM}",
+        "path": f"{programs}:{_SYSTEM}",
         "maxNodes": nodes,
         "mounts": {
             f"https://{ACCOUNT}.file.core.windows.net/{LOGS}": str(mount_root / LOGS),
