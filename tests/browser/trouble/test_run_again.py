@@ -1,0 +1,87 @@
+"""A job is run again from the page while the deployment dies in the middle, and by the keyboard alone."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import Page, Route, expect
+
+from tests.acceptance.door import Door, shell, unique
+from tests.browser.reader import PATIENCE, Reader
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def ended_job(door: Door, name: str) -> str:
+    document = {"name": name, "spec": shell("echo again")}
+    _, job, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
+    await door.ended(name=name)
+    return str(job["id"])
+
+
+@pytest.mark.parametrize("is_done", [True, False], ids=["after the job was made", "before"])
+async def test_a_job_is_run_again_once_though_the_deployment_dies_in_the_middle(
+    reader: Reader, door: Door, is_done: bool
+) -> None:
+    page, name = reader.page, unique("again")
+    job = await ended_job(door, name)
+    await reader.open(f"jobs/{job}")
+    keys: list[str] = []
+
+    async def die(route: Route) -> None:
+        keys.append(route.request.headers["idempotency-key"])
+        if len(keys) > 2:
+            await route.continue_()
+            return
+        if is_done:
+            await route.fetch()
+        await route.abort()
+
+    await page.route("**/api/jobs/*/rerun", die)
+    await page.get_by_role("button", name="Run again").click()
+    for _ in range(2):
+        await expect(page.get_by_role("alert")).to_contain_text("does not answer")
+        await page.get_by_role("button", name="Try again").click()
+
+    await expect(page).not_to_have_url(f"{reader.url}#/jobs/{job}")
+    assert len(keys) == 3
+    assert len(set(keys)) == 1
+    _, listed, _ = await door.call("GET", f"jobs?name={name}")
+    assert len(listed["jobs"]) == 2
+
+
+async def reach(page: Page, role: str, name: str, key: str = "Tab") -> None:
+    """Press a key until the focus is at this control."""
+    for _ in range(60):
+        focused = page.locator(":focus").and_(page.get_by_role(role, name=name, exact=True))  # type: ignore[arg-type]
+        if await focused.count() == 1:
+            return
+        await page.keyboard.press(key)
+    pytest.fail(f"{key} does not lead to the {role} {name}")
+
+
+async def test_a_job_is_written_followed_read_and_run_again_by_the_keyboard_alone(reader: Reader) -> None:
+    page, name = reader.page, unique("keys")
+    await reach(page, "link", "New job")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_text("This document can run.")).to_be_visible()
+    await reach(page, "textbox", "Name")
+    await page.keyboard.press("Control+A")
+    await page.keyboard.type(name)
+    await reach(page, "button", "Submit", "Shift+Tab")
+    await page.keyboard.press("Enter")
+
+    await expect(page.get_by_role("heading", level=1)).to_contain_text(name)
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("succeeded", timeout=PATIENCE)
+    await reach(page, "link", "Log")
+    await page.keyboard.press("Enter")
+    await expect(page.get_by_role("log")).to_contain_text("Hello from")
+    await reach(page, "link", "Files")
+    await page.keyboard.press("Enter")
+    await reach(page, "button", "stdout.txt")
+    await page.keyboard.press("Enter")
+    await expect(page.locator(".preview")).to_contain_text("Hello from")
+    first = page.url
+    await reach(page, "button", "Run again", "Shift+Tab")
+    await page.keyboard.press("Enter")
+    await expect(page).not_to_have_url(first)
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("succeeded", timeout=PATIENCE)
