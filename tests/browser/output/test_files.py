@@ -174,3 +174,18 @@ async def test_files_are_previewed_by_their_kind_and_only_their_beginnings(
     await (await download.value).save_as(tmp_path / "large.txt")
     assert (tmp_path / "large.txt").read_bytes() == large
     assert await reader.violations() == []
+
+
+async def test_a_long_name_of_a_file_is_read_on_a_telephone(reader: Reader) -> None:
+    page, name = reader.page, f"stdout-job_prep-{'tvm-840350604-' * 6}p.txt"
+    await page.set_viewport_size({"width": 360, "height": 740})
+    await answer_files(page, {name: b"here"})
+    await reader.open("jobs/job-000001/files")
+
+    await page.get_by_role("button", name=name, exact=True).click()
+
+    await expect(page.locator(".preview")).to_have_text("here")
+    box = await page.get_by_role("button", name=name, exact=True).bounding_box()
+    assert box is not None
+    assert box["width"] > 150
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

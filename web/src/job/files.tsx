@@ -52,7 +52,7 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
           <a href={address(directory, ...folders.slice(0, -1))}>↑ {folders.slice(0, -1).at(-1) ?? directory}</a>
         </p>
       )}
-      <ul class="files">
+      <ul class="files folder">
         {listed.value?.files.map((file) => (
           <li key={file.name}>
             {file.bytes === null ? (
