@@ -45,8 +45,8 @@ async def test_a_job_is_run_again_once_though_the_deployment_dies_in_the_middle(
     await expect(page).not_to_have_url(f"{reader.url}#/jobs/{job}")
     assert len(keys) == 3
     assert len(set(keys)) == 1
-    _, listed, _ = await door.call("GET", f"jobs?name={name}")
-    assert len(listed["jobs"]) == 2
+    _, answer, _ = await door.call("GET", f"jobs?name={name}")
+    assert len(answer["jobs"]) == 2
 
 
 async def reach(page: Page, role: str, name: str, key: str = "Tab") -> None:
