@@ -27,7 +27,8 @@ class Kueue:
             return
         if self.is_down:
             text = 'Internal error occurred: failed calling webhook "mjob.kb.io": failed to call webhook: '
-            raise Refusal(500, "InternalError", f"{text}connection refused")
+            text = f"{text}connection refused"
+            raise Refusal(500, "InternalError", text, causes=[{"message": text}])
         if QUEUE in (job["metadata"].get("labels") or {}):
             job["spec"]["suspend"] = True
 
