@@ -149,11 +149,11 @@ async def test_a_template_that_is_not_there_is_unavailable(world: World, raced: 
 
 
 async def test_a_key_that_others_take_again_and_again_is_unavailable(world: World) -> None:
-    class Taken(_Raced):
+    class OtherClaimant(_Raced):
         async def claim(self, sweep_id: str, job_id: str) -> bool:
             return False
 
-    world.use(job_sweeps=Taken(world))
+    world.use(job_sweeps=OtherClaimant(world))
 
     with pytest.raises(Unavailable, match="could not be claimed"):
         await _post(world)
