@@ -16,11 +16,13 @@ PYTEST_FLAGS ?= -n 4 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
+CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
+each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 ON_KUBERNETES = tests/acceptance/kubernetes
 APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom check bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
+.PHONY: help demo up test test-all test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom quick check bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -93,9 +95,11 @@ sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.jso
 		--output-reproducible --of JSON --validate --output-file $(SBOM)
 	@echo $(SBOM)
 
+quick: install ## before each commit, in two minutes: lint, formatting, types, import directions, unit tests and those of lists and documents
+	@$(call each,$(CHECKS) "python -m pytest -q -n 2 --dist loadscope tests/unit tests/slow/project")
+
 check: install ## lint, formatting, types (of the page and of infra/, too), import directions, known vulnerabilities
-	@failed=0; for tool in "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo" "python -m local.setup.page" "python -m local.bicep" "python -m local.setup.advisories"; do \
-		echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
+	@$(call each,$(CHECKS) "python -m local.setup.page" "python -m local.bicep" "python -m local.setup.advisories")
 
 bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --idle 60 --only floor,noop"; --list)
 	@$(RUN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt

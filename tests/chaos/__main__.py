@@ -46,6 +46,8 @@ _LOOK_EVERY = 2.0
 _TELL_EVERY = 10.0
 #: Of what happens to a Batch account, the share that is a kill of the service itself.
 _KILLED = 0.4
+#: Kills in a row without a job that begins, from which on they become rarer.
+_FRUITLESS = 4
 #: Seconds for the cluster to run what it has, once everything is sent.
 _PATIENCE = 900.0
 _INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
@@ -72,6 +74,8 @@ class Chaos:
         self.dice = random.Random(options.seed)
         self.log = data / "engine.log"
         self.killed = 0
+        #: jobs that had begun at the last kill, and kills since one began
+        self._began, self._fruitless = 0, 0
         self.storage = MortalStorage(data / "azurite")
         self.batch = MortalBatch(data / "azurebatch", self.dice) if options.cluster == "batch" else None
         odds = Odds(options.unavailable, options.throttled, options.lost)
@@ -166,10 +170,17 @@ class Chaos:
             await self.batch.begun_again() if self.batch else {},
         )
 
+    def _pause(self, every: float) -> float:
+        """Seconds until the next kill: more where the machine is so busy that no job begins between two."""
+        if (began := len(set(evidence.starts(self.log)))) > self._began:
+            self._began, self._fruitless = began, 0
+        self._fruitless += 1
+        return every * self.dice.uniform(0.5, 1.5) * max(1.0, self._fruitless / _FRUITLESS)
+
     async def _kill(self, system: Stack) -> None:
         (host,) = (process for process in system.processes if process.name == "the host")
         while True:
-            await asyncio.sleep(self.options.kill_every * self.dice.uniform(0.5, 1.5))
+            await asyncio.sleep(self._pause(self.options.kill_every))
             workers = psutil.Process(host.pid).children()
             if workers:
                 with suppress(psutil.NoSuchProcess):
@@ -180,7 +191,7 @@ class Chaos:
         """Kill it at any moment; it is left alone only while it comes back."""
         every = self.options.kill_storage_every or math.inf
         while True:
-            await asyncio.sleep(every * self.dice.uniform(0.5, 1.5))
+            await asyncio.sleep(self._pause(every))
             killing = asyncio.create_task(self.storage.kill())
             try:
                 await asyncio.shield(killing)

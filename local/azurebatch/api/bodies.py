@@ -74,7 +74,7 @@ def read(model: type[B], body: Mapping[str, Any]) -> B:
 
 
 def shown(body: Body) -> dict[str, Any]:
-    """What of it a caller has said."""
+    """The members that the caller sent."""
     return body.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)
 
 

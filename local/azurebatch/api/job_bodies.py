@@ -22,7 +22,7 @@ class PoolInfo(Body):
 
 
 class JobPatch(Body):
-    """What may change in a job."""
+    """The members of a job that may change."""
 
     priority: int = Field(0, ge=-1000, le=1000)
     allow_task_preemption: bool = False
@@ -35,7 +35,7 @@ class JobPatch(Body):
 
 
 class NewJob(JobPatch):
-    """What a new one is to be."""
+    """The members of a new job."""
 
     id: Id
     display_name: str | None = None
@@ -81,7 +81,7 @@ class ExitOptions(Body):
 
 
 class ExitCode(Body):
-    """An exit code with what follows it."""
+    """An exit code, and what follows it."""
 
     code: int
     exit_options: ExitOptions
@@ -96,7 +96,7 @@ class ExitCodeRange(Body):
 
 
 class ExitConditions(Body):
-    """What follows which end."""
+    """What follows each kind of end of a task."""
 
     exit_codes: tuple[ExitCode, ...] = ()
     exit_code_ranges: tuple[ExitCodeRange, ...] = ()
@@ -120,7 +120,7 @@ class Dependencies(Body):
 
 
 class NewTask(Body):
-    """What a new one is to do, and with what."""
+    """The members of a new task."""
 
     id: Id
     display_name: str | None = None
@@ -139,6 +139,6 @@ class NewTask(Body):
 
 
 class ReplaceTask(Body):
-    """What may change in a task."""
+    """The members of a task that may change."""
 
     constraints: TaskConstraints = TaskConstraints()

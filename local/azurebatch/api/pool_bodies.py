@@ -28,7 +28,7 @@ class SchedulingPolicy(Body):
 
 
 class PoolPatch(Body):
-    """What may change in a pool."""
+    """The members of a pool that may change."""
 
     display_name: str | None = None
     start_task: StartTask | None = None
@@ -49,7 +49,7 @@ class PoolPatch(Body):
 
 
 class NewPool(PoolPatch):
-    """What a new one is to be, with its size or the formula for it."""
+    """The members of a new pool, with its size or the formula for it."""
 
     id: Id
     vm_size: str

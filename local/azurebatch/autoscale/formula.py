@@ -46,12 +46,12 @@ class _Scope:
 
 @dataclass(frozen=True)
 class Formula:
-    """One that could be read."""
+    """A formula that could be read."""
 
     statements: Sequence[tuple[_Token, Evaluate]]
 
     def evaluate(self, world: World) -> dict[str, Value]:
-        """The values of all names that it sets. Raises FormulaError."""
+        """The values of all names that the formula sets. Raises FormulaError."""
         scope = _Scope(world, {})
         for token, expression in self.statements:
             try:

@@ -18,7 +18,7 @@ def moved_job(job: Job, state: JobState, now: datetime, **changes: Any) -> Job:
 
 
 def started(task: Task, pool: str, nodes: tuple[str, ...], attempt: str, now: datetime) -> Task:
-    """It has nodes, and runs."""
+    """The task has nodes, and runs."""
     clean = {"ended": None, "exit_code": None, "failure": None}
     subtasks = (None,) * (len(nodes) - 1)
     return moved(
@@ -27,12 +27,12 @@ def started(task: Task, pool: str, nodes: tuple[str, ...], attempt: str, now: da
 
 
 def requeued(task: Task, now: datetime) -> Task:
-    """It lost its node, which counts as no try of its own, and waits for another."""
+    """The task lost its node, which costs it no try, and waits for another."""
     return moved(task, "active", now, requeues=task.requeues + 1, requeued=now, attempt="", nodes=())
 
 
 def ended(task: Task, ending: Ending, now: datetime) -> Task:
-    """Its processes have ended: it is over, or runs again."""
+    """The processes of the task have ended: it is over, or runs again."""
     if ending.lost:
         return requeued(task, now)
     bad = ending.exit_code != 0
@@ -50,7 +50,7 @@ def ended(task: Task, ending: Ending, now: datetime) -> Task:
 
 
 def terminated(task: Task, now: datetime) -> Task:
-    """A caller has ended it."""
+    """A caller has ended the task."""
     return moved(task, "completed", now, ended=now, failure=ended_by(user=True))
 
 

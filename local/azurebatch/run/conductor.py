@@ -215,7 +215,7 @@ class Conductor:
             pool = self._store.pools.get(task.pool)
             ended = changes.ended(task, ending, self._clock())
             self._store.save(ended, *([pool_nodes.counted(pool, ended)] if pool else []))
-            self.jobs.after(ended)
+            self.jobs.task_ended(ended)
 
     def _current(self, started: Task) -> Task | None:
         """The record of a run, unless it is no longer of this run."""

@@ -20,7 +20,7 @@ class Jobs:
         self._release = release
 
     def check(self, alive: Collection[str]) -> datetime | None:
-        """Finish what is on its way out; `alive` jobs have processes. When a job's time is over next."""
+        """Finish ending jobs; `alive` ones have processes. Returns when the next job's time is over."""
         wakes = []
         for job in list(self._store.jobs.values()):
             if job.key not in alive:
@@ -73,9 +73,9 @@ class Jobs:
         ended = changes.terminated(task, self._clock())
         self._store.save(ended)
         self._release(task)
-        self.after(ended)
+        self.task_ended(ended)
 
-    def after(self, task: Task) -> None:
+    def task_ended(self, task: Task) -> None:
         """A task has ended: its job may have to end, or to stop, as well."""
         job = self._store.jobs.get(task.job)
         if job is None or job.state != "active" or task.state != "completed":

@@ -22,7 +22,7 @@ from tests.slow.engines.slurm.test_program import Nodes, custom
 QUICK = USAGE.replace("{RANK}", "RANK").replace("every=15", "every=0.05")
 #: A job that goes on until every node has said how busy it is.
 BOTH = """timeout 30 bash -c 'for rank in 0 1; do
-  until grep -q "rank.: $rank,.*memory" $AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl; do sleep 0.05; done
+  until grep -qs "rank.: $rank,.*memory" $AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl; do sleep 0.05; done
 done'"""
 
 

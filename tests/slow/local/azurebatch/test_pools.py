@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from azure.batch import BatchClient, models
 from azure.core import MatchConditions
@@ -12,7 +14,7 @@ from azure.core.exceptions import (
     ResourceNotFoundError,
 )
 
-from tests.slow.local.azurebatch.world import code_of, new_job, new_pool, new_task, until
+from tests.slow.local.azurebatch.world import code_of, emulator, new_job, new_pool, new_task, until
 
 
 def idle(client: BatchClient, pool: str, count: int) -> list[models.BatchNode]:
@@ -54,18 +56,24 @@ def test_a_pool_is_not_made_twice_and_its_name_is_free_when_it_is_gone(client: B
         client.create_pool(new_pool("ONCE"))
     idle(client, "once", 1)
     client.begin_delete_pool("once", polling_interval=0)
-    with pytest.raises(ResourceExistsError) as leaving:
-        client.create_pool(new_pool("once"))
     until(lambda: "once" not in [pool.id for pool in client.list_pools()])
     with pytest.raises(ResourceNotFoundError) as absent:
         client.get_pool("once")
     client.create_pool(new_pool("once"))
 
-    assert [code_of(one.value) for one in (refused, leaving, absent)] == [
-        "PoolExists",
-        "PoolBeingDeleted",
-        "PoolNotFound",
-    ]
+    assert [code_of(one.value) for one in (refused, absent)] == ["PoolExists", "PoolNotFound"]
+
+
+def test_the_name_of_a_pool_is_taken_while_its_nodes_leave(tmp_path: Path) -> None:
+    with emulator(tmp_path, "--leaving-seconds=3600") as running, running.client() as client:
+        client.create_pool(new_pool("leaves", target_dedicated_nodes=1))
+        idle(client, "leaves", 1)
+        client.begin_delete_pool("leaves", polling_interval=0)
+
+        with pytest.raises(ResourceExistsError) as refused:
+            client.create_pool(new_pool("leaves"))
+
+    assert code_of(refused.value) == "PoolBeingDeleted"
 
 
 def test_a_version_that_has_changed_refuses_a_change(client: BatchClient) -> None:
