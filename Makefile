@@ -16,10 +16,10 @@ PYTEST_FLAGS ?= -n 4 --dist loadscope --no-loadscope-reorder
 CLUSTER ?= emulator
 CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),install-demo)
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
-CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
-each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 ON_KUBERNETES = tests/acceptance/kubernetes
 APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
+CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
+each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 .DEFAULT_GOAL := help
 .PHONY: help demo up test test-all test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom quick check bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
