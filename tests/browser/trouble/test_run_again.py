@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import pytest
 from playwright.async_api import Page, Route, expect
 
@@ -49,10 +51,10 @@ async def test_a_job_is_run_again_once_though_the_deployment_dies_in_the_middle(
     assert len(answer["jobs"]) == 2
 
 
-async def reach(page: Page, role: str, name: str, key: str = "Tab") -> None:
+async def reach(page: Page, role: Literal["button", "link", "textbox"], name: str, key: str = "Tab") -> None:
     """Press a key until the focus is at this control."""
     for _ in range(60):
-        focused = page.locator(":focus").and_(page.get_by_role(role, name=name, exact=True))  # type: ignore[arg-type]
+        focused = page.locator(":focus").and_(page.get_by_role(role, name=name, exact=True))
         if await focused.count() == 1:
             return
         await page.keyboard.press(key)
