@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from shared.core.engine import ABILITIES, Ability
+from shared.core.abilities import ABILITIES, Ability
 from shared.engines import registry
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "reference" / "engines.md"

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal, Protocol
+from typing import Any, Protocol
 
+from shared.core.abilities import Ability
 from shared.core.facts import NO_FACTS, NO_SUPPLY, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
 from shared.jobspec import JobSpec, JsonObject, Problem
@@ -124,14 +125,6 @@ class NodeView:
 
 
 @dataclass(frozen=True)
-class Ability:
-    """Whether an engine can do something: `configured` means only where its cluster is set up for it."""
-
-    answer: Literal["yes", "configured", "no"]
-    note: str = ""
-
-
-@dataclass(frozen=True)
 class ClusterView:
     """A cluster as it is now; `counts` are nodes by state, `members` the nodes, if they are listed."""
 
@@ -189,30 +182,6 @@ class Variable:
     #: who sets it: engine, job, slipway
     source: str
     exact: bool = True
-
-
-#: What is asked of engines; each declares every one of them. `docs/reference/engines.md` shows the answers.
-ABILITIES: Mapping[str, str] = {
-    "durable": "an acknowledged job is never forgotten",
-    "gang": "the nodes of a job start together",
-    "mpi": "toolkits under MPI",
-    "containers": "containers",
-    "registries": "log-in to a private registry by the job",
-    "shares": "shares and containers mounted by the job",
-    "servers": "file servers mounted by the job",
-    "commands": "mount commands of the job",
-    "preparation": "job preparation",
-    "secrets": "secret values",
-    "vault": "secrets from Key Vault",
-    "priorities": "scheduling priorities",
-    "limit": "wall-clock limit from the start",
-    "exit": "exit code",
-    "ended": "jobs that ended long ago are known",
-    "bulk": "one call for the status of all jobs",
-    "logs": "logs while a job runs",
-    "elastic": "nodes from zero",
-    "preemptible": "nodes that may be taken away",
-}
 
 
 class Engine(Protocol):

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 from shared.setting import Setting
 
 if TYPE_CHECKING:
+    from shared.core.abilities import Ability
     from shared.core.account import MountAccount, StorageAddresses
-    from shared.core.engine import Ability, Engine
+    from shared.core.engine import Engine
     from shared.core.facts import ClusterFacts
     from shared.engines.provisioning import Provision
 

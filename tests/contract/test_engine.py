@@ -22,7 +22,8 @@ from local.azurite import Azurite
 from local.patience import Patience
 from local.process import child
 from local.slurm import Options, Slurm, missing_programs, slurm
-from shared.core.engine import ABILITIES, Engine, Observation, Order, room
+from shared.core.abilities import ABILITIES
+from shared.core.engine import Engine, Observation, Order, room
 from shared.core.errors import Conflict, Misconfigured, NotAFile, NotFound, Rejected, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Reason, Target

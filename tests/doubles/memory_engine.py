@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from shared.core.abilities import ABILITIES, Ability
 from shared.core.engine import (
-    ABILITIES,
-    Ability,
     ClusterView,
     FileChunk,
     FilePage,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.core.engine import Ability
+from shared.core.abilities import Ability
 from shared.engines.batch.cluster import BatchCluster
 
 ABILITIES: Mapping[str, Ability] = {

@@ -13,8 +13,8 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from shared.core.abilities import Ability
 from shared.core.engine import (
-    Ability,
     ClusterView,
     FileChunk,
     FilePage,

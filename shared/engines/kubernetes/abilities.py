@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.core.engine import Ability
+from shared.core.abilities import Ability
 from shared.engines.kubernetes.cluster import KubernetesCluster
 
 ABILITIES: Mapping[str, Ability] = {

@@ -8,8 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 
+from shared.core.abilities import Ability
 from shared.core.engine import (
-    Ability,
     ClusterView,
     FileChunk,
     FilePage,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shared.core.engine import Ability, ClusterView
+from shared.core.abilities import Ability
+from shared.core.engine import ClusterView
 from shared.engines.slurm.cluster import SlurmCluster
 
 ABILITIES: Mapping[str, Ability] = {

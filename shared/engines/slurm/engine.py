@@ -11,8 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from shared.core.abilities import Ability
 from shared.core.engine import (
-    Ability,
     ClusterView,
     FileChunk,
     FilePage,

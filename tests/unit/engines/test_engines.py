@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from shared.core.engine import ABILITIES, ClusterView, Engine
+from shared.core.abilities import ABILITIES
+from shared.core.engine import ClusterView, Engine
 from shared.core.errors import Misconfigured
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine

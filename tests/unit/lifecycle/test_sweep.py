@@ -14,7 +14,8 @@ import pytest
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import VersionedRow
-from shared.core.engine import Ability, Observation
+from shared.core.abilities import Ability
+from shared.core.engine import Observation
 from shared.core.errors import Busy, NotFound, Transient, Unavailable
 from shared.core.job import JobState, Reason, Target
 from shared.core.ledger.records import Pause
