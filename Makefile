@@ -30,7 +30,7 @@ help: ## show this list
 demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm or batch)
 	@$(RUN)/slipway demo --cluster $(CLUSTER)
 
-up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (UP_FLAGS=--any-ports where its ports are taken)
+up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (CLUSTER=kubernetes, too; UP_FLAGS=--any-ports where its ports are taken)
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
@@ -70,6 +70,7 @@ kube-up: install-kubernetes ## a real Kubernetes on this machine, until Ctrl-C (
 
 test-kube: install $(if $(SLIPWAY_TEST_KUBECONFIG),,install-kubernetes) ## the tests that need a real Kubernetes; SLIPWAY_TEST_KUBECONFIG=FILE for one of yours
 	@$(RUN)/python -m pytest $(ON_KUBERNETES)
+	@$(if $(SLIPWAY_TEST_KUBECONFIG),,$(RUN)/python -m pytest tests/contract/test_engine.py -k kube-real)
 
 test-install: install ## the function app and the command by plain pip in new environments, on Python 3.11 and 3.13; the command on 3.12 and 3.14, too
 	@$(RUN)/python -m tests.acceptance.setup.clean_install 3.11 3.12 3.13 3.14

@@ -91,6 +91,8 @@ class Kind:
     takes_options: bool = False
     #: whether it keeps the number of nodes with which it was made
     keeps_nodes: bool = False
+    #: whether a job there may have several nodes
+    spreads_jobs: bool = True
     #: whether it runs programs of this machine, which its module then looks for in `installed`
     needs_programs: bool = False
 

@@ -25,6 +25,13 @@ CLUSTERS: Mapping[str, Kind] = MappingProxyType(
             words="the emulator of Azure Batch",
             module="local.clusters.batch",
         ),
+        "kubernetes": Kind(
+            title="Kubernetes",
+            words="a Kubernetes cluster",
+            module="local.clusters.kubernetes",
+            spreads_jobs=False,
+            needs_programs=True,
+        ),
     }
 )
 #: The one that needs nothing but this repository.

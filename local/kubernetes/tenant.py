@@ -19,9 +19,9 @@ RULES = {
     "jobs.batch": ["create", "get", "list", "watch", "patch", "delete"],
     "pods": ["get", "list", "watch"],
     "events": ["list"],
-    "secrets": ["create", "delete"],
-    "configmaps": ["create"],
-    "services": ["create"],
+    "secrets": ["create", "get", "delete"],
+    "configmaps": ["create", "get"],
+    "services": ["create", "get"],
 }
 
 

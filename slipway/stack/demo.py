@@ -37,6 +37,9 @@ _SHOWN_LINES = 15
 
 def run(cluster: str = USUAL) -> int:
     """0 when everything was as expected; else 1, with the reason and the path of the logs."""
+    if not (kind := CLUSTERS[cluster]).spreads_jobs:
+        text = f"a job of the demo has two nodes, and {kind.words} on this machine runs jobs with one"
+        raise Failure(f"{text}: use `slipway up --example --cluster {cluster}`")
     (ROOT / ".local").mkdir(exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
     out = screen(time.monotonic)

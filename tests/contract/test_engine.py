@@ -19,6 +19,8 @@ import pytest
 import pytest_asyncio
 
 from local.azurite import Azurite
+from local.kubernetes import Kubernetes, find_programs, kubernetes
+from local.kubernetes import Options as KubernetesOptions
 from local.patience import Patience
 from local.process import child
 from local.slurm import Options, Slurm, missing_programs, slurm
@@ -31,6 +33,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
+from tests.acceptance.kubernetes.on_cluster import engine_on as engine_on_cluster
 from tests.contract.azurebatch import on_batch
 from tests.contract.azurebatch.storage import container
 from tests.contract.kubernetes import on_kubernetes
@@ -139,7 +142,16 @@ async def old_api_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
         yield running
 
 
-Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | None
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def kubernetes_here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kubernetes]:
+    if lacking := find_programs().missing_programs():
+        reason = f"Kubernetes is not here ({', '.join(lacking)} not found): run `make install-kubernetes`"
+        pytest.skip(reason)
+    async with kubernetes(KubernetesOptions(data=tmp_path_factory.mktemp("kubernetes"))) as running:
+        yield running
+
+
+Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | Kubernetes | None
 
 
 @pytest.fixture(
@@ -151,8 +163,9 @@ Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | None
         "batch_container",
         "api_server",
         "old_api_server",
+        "kubernetes_here",
     ],
-    ids=["memory", "batchai", "slurm", "batch", "batch-blobs", "kubernetes", "kubernetes-1.20"],
+    ids=["memory", "batchai", "slurm", "batch", "batch-blobs", "kubernetes", "kubernetes-1.20", "kube-real"],
 )
 def running(request: pytest.FixtureRequest) -> Place:
     """What the engine under test talks to; only the parts that are asked for are started."""
@@ -174,6 +187,10 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
             on_account, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024)
         )
         await on_account.close()
+    elif isinstance(running, Kubernetes):
+        on_cluster = engine_on_cluster(running)
+        yield Rig(on_cluster, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=2, gpus=1))
+        await on_cluster.close()
     elif isinstance(running, on_kubernetes.Running):
         on_server = on_kubernetes.engine_on(running)
         yield Rig(on_server, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1))

@@ -1,15 +1,16 @@
 """The first process of a pod: makes its root, takes its rights, and becomes the command.
 
 A program of its own (standard library only), run by `unshare` in namespaces of its own as `python -I -S`,
-with an order in JSON on standard input. The root has everything of this machine, and the pod's volumes at
-their places: a directory in which a place is missing is replaced by one of the pod's own with the same
-entries, so that nothing is made on this machine.
+with an order in JSON on standard input, and the number of a pipe. The root has everything of this machine,
+and the pod's volumes at their places: a directory in which a place is missing is replaced by one of the pod's
+own with the same entries, so that nothing is made on this machine.
 """
 
 import contextlib
 import ctypes
 import json
 import os
+import signal
 import socket
 import sys
 from pathlib import Path
@@ -23,10 +24,15 @@ _OPTIONS = {os.ST_NOSUID: 2, os.ST_NODEV: 4, os.ST_NOEXEC: 8, os.ST_NOATIME: 102
 _LIKE_A_ROOT = 0o755
 #: As a shell has it for a command that is not there.
 _NOT_STARTED = 127
+_ENDED = 128 + signal.SIGTERM
 
 
 def main() -> None:
     """Carry out the order."""
+    # The first process of a namespace gets only the signals that it handles.
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(_ENDED))
+    os.write(int(sys.argv[1]), b"1")  # says that it does
+    os.close(int(sys.argv[1]))
     order = json.loads(sys.stdin.buffer.read())
     try:
         os.dup2(os.open(os.devnull, os.O_RDONLY), 0)

@@ -30,17 +30,24 @@ class ContainerProcess:
 
     @classmethod
     async def start(cls, order: Mapping[str, Any], log: Path) -> ContainerProcess:
-        """Start it; `order` is what `container.py` reads. What it writes goes into `log`."""
+        """Start it; `order` is what `container.py` reads. What it writes goes into `log`.
+
+        When this returns, it can be asked to end.
+        """
         own = () if os.geteuid() == 0 else _OF_A_USER
-        with log.open("ab") as out:
+        reader, writer = os.pipe()
+        with log.open("ab") as out, os.fdopen(reader, "rb") as ready:
             process = await asyncio.create_subprocess_exec(
                 *("setpriv", "--pdeathsig", "KILL", "unshare", *own, *_NAMESPACES),
-                *(sys.executable, "-I", "-S", str(_PROGRAM)),
+                *(sys.executable, "-I", "-S", str(_PROGRAM), str(writer)),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=out,
                 stderr=asyncio.subprocess.STDOUT,
                 start_new_session=True,
+                pass_fds=(writer,),
             )
+            os.close(writer)
+            await asyncio.to_thread(ready.read, 1)  # one byte, or none where the process has ended
         with contextlib.suppress(ConnectionError):
             stdin = piped(process.stdin)
             stdin.write(json.dumps(order).encode())
@@ -68,7 +75,7 @@ class ContainerProcess:
     def _signal(self, number: signal.Signals) -> None:
         """To the first process in its namespaces, the only child of the one that made them."""
         pid = self._process.pid
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, IndexError):
             first = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
             os.kill(first, number)
             return

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -34,6 +35,7 @@ class Pod:
         self._stopping, self._over = asyncio.Event(), asyncio.Event()
         self._grace, self._started = float(_GRACE), ""
         self._task = asyncio.create_task(self._live(), name=pod["metadata"]["name"])
+        self._task.add_done_callback(_report)
 
     @property
     def log(self) -> Path:
@@ -167,3 +169,9 @@ class Pod:
     def _place(self) -> str:
         meta = self._pod["metadata"]
         return f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
+
+
+def _report(task: asyncio.Task[None]) -> None:
+    """What should not happen: the pod stays as it is, and the node's log says why."""
+    if not task.cancelled() and (error := task.exception()) is not None:
+        sys.stderr.write(f"{task.get_name()}: {error!r}\n")

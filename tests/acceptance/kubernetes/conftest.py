@@ -30,9 +30,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if "acceptance/kubernetes" not in str(item.path):
             continue
-        needs_own = "cluster" in getattr(item, "fixturenames", ())
+        fixtures = getattr(item, "fixturenames", ())
+        needs_own = "cluster" in fixtures or "jobs" not in fixtures
         if FOREIGN and needs_own:
-            item.add_marker(pytest.mark.skip(reason="it breaks a cluster of its own, and this one is yours"))
+            item.add_marker(pytest.mark.skip(reason="it needs a cluster of its own, and this one is yours"))
         elif lacking and not FOREIGN:
             item.add_marker(pytest.mark.skip(reason=reason))
 

@@ -43,10 +43,11 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
         return end if is_final or not _was_ended_by_us(evidence.job, end) else _cancelled(evidence.job)
     if since is not None and now - since > lost_after:
         return _hanging(evidence, since)
+    if was_cancelled(evidence.job) and not _has_pods(evidence):
+        # Such a Job has no end of its own: it is suspended, or wants no pods.
+        return recorded(record) if record is not None and is_final else _cancelled(evidence.job)
     if is_final:  # the program on the nodes has written its end, and the pods are on their way out
         return Observation(_S.RUNNING, started=_started(evidence))
-    if was_cancelled(evidence.job) and not _has_pods(evidence):
-        return _cancelled(evidence.job)
     if _runs(evidence):
         return Observation(_S.RUNNING, started=_started(evidence))
     return Observation(_S.QUEUED, why=evidence.why)

@@ -101,6 +101,13 @@ async def test_it_has_time_to_end_when_it_is_asked(pod: Pod) -> None:
     assert pod.log.read_text() == "begun\nasked\n"
 
 
+async def test_it_can_be_asked_to_end_right_after_its_start(pod: Pod) -> None:
+    for _ in range(5):
+        running = await pod.start("while :; do sleep 0.05; done")
+
+        assert await running.stop(0.2) in (137, 143)
+
+
 async def test_it_is_killed_with_all_that_it_started_when_it_does_not_end(pod: Pod) -> None:
     script = (
         "trap '' TERM; setsid sh -c 'while :; do date +%N > /slipway-test/alive; sleep 0.05; done' & wait"

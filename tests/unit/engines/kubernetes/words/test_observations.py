@@ -64,6 +64,14 @@ def test_a_cancelled_job_is_over_when_its_pods_are_gone() -> None:
     assert (end.state, end.reason) == (JobState.CANCELLED, Reason.TERMINATED)
 
 
+def test_a_cancelled_job_whose_program_wrote_its_end_is_over_when_its_pods_are_gone() -> None:
+    record = {**FINAL, "reason": "terminated"}
+
+    assert state_of(job(annotations=REQUEST), pod("Running"), record=record) is JobState.RUNNING
+    assert state_of(job(annotations=REQUEST), record=record) is JobState.CANCELLED
+    assert state_of(job(annotations=REQUEST), record=FINAL) is JobState.SUCCEEDED
+
+
 def test_one_that_failed_after_it_was_cancelled_was_cancelled_and_before_it_failed() -> None:
     failed = mark("Failed", "BackoffLimitExceeded")
     early = {CANCELLED: "2026-11-22T02:49:10Z"}
