@@ -69,6 +69,19 @@ param poolScalerRole string = ''
 var token = toLower(uniqueString(subscription().id, environmentName, location))
 var tags = { 'azd-env-name': environmentName }
 
+// What no single parameter shows is refused here; the messages name variables of the environment.
+var isBatch = engine == 'batch'
+var mostNodes = isBatch && batchMinNodes > batchMaxNodes
+  ? fail('BATCH_MIN_NODES is above BATCH_MAX_NODES')
+  : batchMaxNodes
+var nodesLocation = empty(batchLocation) ? location : batchLocation
+var nodesRegion = isBatch && vnetEnabled && toLower(nodesLocation) != toLower(location)
+  ? fail('With VNET_ENABLED the nodes are in the network: BATCH_LOCATION is AZURE_LOCATION, or empty')
+  : nodesLocation
+var budgetEmail = monthlyBudget > 0 && (empty(alertEmail) || empty(budgetStart))
+  ? fail('MONTHLY_BUDGET needs ALERT_EMAIL, which gets its messages, and BUDGET_START')
+  : alertEmail
+
 resource group 'Microsoft.Resources/resourceGroups@2025-04-01' = {
   name: 'rg-slipway-${environmentName}'
   location: location
@@ -140,7 +153,7 @@ module batch 'batch.bicep' = if (engine == 'batch') {
   name: 'batch'
   scope: group
   params: {
-    location: empty(batchLocation) ? location : batchLocation
+    location: nodesRegion
     token: token
     tags: tags
     storageName: storage.outputs.name
@@ -151,7 +164,7 @@ module batch 'batch.bicep' = if (engine == 'batch') {
     vmSize: batchVmSize
     gpus: batchGpus
     minNodes: batchMinNodes
-    maxNodes: batchMaxNodes
+    maxNodes: mostNodes
     spot: batchSpot
     subnetId: vnetEnabled ? network!.outputs.nodesSubnetId : ''
   }
@@ -210,13 +223,12 @@ module alerts 'alerts.bicep' = {
   }
 }
 
-module budget 'budget.bicep' = if (monthlyBudget > 0 && !empty(alertEmail) && !empty(budgetStart)) {
+module budget 'budget.bicep' = if (monthlyBudget > 0) {
   name: 'budget'
   scope: group
-  params: { amount: monthlyBudget, start: budgetStart, email: alertEmail }
+  params: { amount: monthlyBudget, start: budgetStart, email: budgetEmail }
 }
 
-output AZURE_LOCATION string = location
 output AZURE_TENANT_ID string = tenant().tenantId
 output AZURE_RESOURCE_GROUP string = group.name
 output AZURE_FUNCTION_APP_NAME string = dispatcher.outputs.name

@@ -15,8 +15,13 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_the_package_is_made_after_a_hook_that_builds_the_page() -> None:
-    hooks = (ROOT / "azure.yaml").read_text().partition("\nhooks:\n")[2]
-    hook = re.search(r"^  prepackage:\n    posix:\n      shell: sh\n      run: (.+)\n", hooks, re.MULTILINE)
+    """A hook of the service: azd runs one of the project before `azd up`, and not before `azd deploy`."""
+    service = (ROOT / "azure.yaml").read_text().partition("\n  dispatcher:\n")[2].partition("\nhooks:\n")[0]
+    hook = re.search(
+        r"^    hooks:\n(?: +#.*\n)* {6}prepackage:\n {8}posix:\n {10}shell: sh\n {10}run: (.+)$",
+        service,
+        re.MULTILINE,
+    )
     assert hook is not None
     assert hook[1] == "make install-demo"
 

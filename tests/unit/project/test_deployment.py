@@ -24,6 +24,14 @@ def test_what_azd_keeps_of_an_environment_is_not_committed() -> None:
     assert ".azure/" in code(".gitignore").splitlines()
 
 
+def test_azd_down_forgets_no_choice_of_the_environment() -> None:
+    """It removes each output of the template from the environment, as what is no longer true."""
+    outputs = set(re.findall(r"^output (\w+) ", code("infra/main.bicep"), re.MULTILINE))
+
+    assert "SLIPWAY_URL" in outputs
+    assert outputs & set(parameters().values()) == set()
+
+
 def test_a_deployment_by_the_workflow_has_the_choices_of_the_environment() -> None:
     workflow = code(".github/workflows/deploy.yml")
     own = {"AZURE_ENV_NAME"}
