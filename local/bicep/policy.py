@@ -5,23 +5,25 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 
+from local.bicep.closed import opened
 from local.bicep.rules import GRANTS, IN_NETWORK, ROLES, RULES, SCALER, SCALES
 from local.bicep.template import Finding, Resource, Template, Value
 
 _ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Functions that return a key, or another value each time.
 _FORBIDDEN = re.compile(
-    r"\b(list\w*Keys?|listAccountSas|listServiceSas|utcNow|newGuid|getSecret)\s*\(", re.IGNORECASE
+    r"\b(list|list\w*Keys?|listAccountSas|listServiceSas|utcNow|newGuid|getSecret)\s*\(", re.IGNORECASE
 )
 _BUILT_IN = re.compile(r"subscriptionResourceId\('Microsoft\.Authorization/roleDefinitions', (\w+)\)")
 _SUBSCRIPTION = "'/subscriptions/${subscription().subscriptionId}'"
 _VAULT_SECRETS = "Microsoft.KeyVault/vaults/secrets"
 _GRANT, _CUSTOM = "Microsoft.Authorization/roleAssignments", "Microsoft.Authorization/roleDefinitions"
-_KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=")
+_KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=|whsec_")
 
 
 #: Names of members and parameters that hold a secret; `key` alone is what a filter of events compares.
-_SECRET = re.compile(r"password$|secret$|(account|sas|seal|shared|_)keys?$|token_$", re.IGNORECASE)
+_SECRET = re.compile(r"password$|secrets?$|(account|sas|seal|shared|_)keys?$|token_$", re.IGNORECASE)
+_APP = ("Microsoft.Web/sites", "Microsoft.Web/sites/basicPublishingCredentialsPolicies")
 _LITERALS = re.compile(r"\b(\w+): '([^'@$]*)'")
 _NOWHERE = Value("text", 1, 1)
 
@@ -38,6 +40,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
     for resource in template.resources:
         if resource.is_existing:
             continue
+        yield from (finding(value, text) for value, text in opened(resource))
         yield from _by_rules(resource, finding)
         yield from _granted(resource, template, finding)
         yield from _made_role(resource, finding)
@@ -45,6 +48,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
             yield finding(resource.body, text)
     yield from _passed(template, finding)
+    yield from _without_passwords(template, finding)
     bodies = [(resource.symbol, resource.body) for resource in template.resources]
     bodies += [(name, value) for name, value in template.parameters.items() if value]
     bodies += [(f"output {name}", value) for name, value in template.outputs.items()]
@@ -77,6 +81,18 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
     for name in template.parameters:
         if _SECRET.search(name):
             yield finding(_NOWHERE, f"the parameter {name} is a secret; the vault has them")
+
+
+def _without_passwords(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
+    """Beside an app stand the policies that refuse both of its passwords; without one, Azure accepts them."""
+    kinds = {
+        kind: [one.body for one in template.resources if one.type.startswith(f"{kind}@")] for kind in _APP
+    }
+    apps, policies = kinds.values()
+    names = {one.members["name"].text for one in policies if "name" in one.members}
+    for app in apps:
+        for name in sorted({"ftp", "scm"} - names):
+            yield finding(app, f"an app needs the basicPublishingCredentialsPolicies {name}, which refuse")
 
 
 def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:

@@ -50,7 +50,7 @@ _STORAGE, _SITE = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
 _VAULT, _EVENTS = "Microsoft.KeyVault/vaults", "Microsoft.EventGrid/systemTopics/eventSubscriptions"
 _BATCH = "Microsoft.Batch/batchAccounts"
 _ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provision"
-_DOORS = "networkConfiguration.endpointConfiguration"
+_DROPS = "/blobServices/default/containers/scripts/"
 _LOGS = "Microsoft.OperationalInsights/workspaces"
 _DELIVERY = "properties.deliveryWithResourceIdentity"
 _LIFETIME = "destination.properties.queueMessageTimeToLiveInSeconds"
@@ -83,25 +83,9 @@ RULES = (
     Rule(_BATCH, "properties.allowedAuthenticationModes", ("AAD",), "identities, no keys"),
     Rule(_BATCH, "properties.publicNetworkAccess", ("Disabled", "Disabled : Enabled"), "can be closed"),
     Rule(f"{_BATCH}/pools", "identity.type", ("UserAssigned",), "nodes write records with an identity"),
-    Rule(_BATCH, "properties.autoStorage", ("",), "no other account, and none of its keys"),
-    *(
-        Rule(f"{_BATCH}/pools", f"properties.{name}", ("",), "nodes run jobs alone")
-        for name in ("userAccounts", "mountConfiguration", "startTask", _DOORS)
-    ),
-    *(
-        Rule(_SITE, f"properties.siteConfig.{name}", ("", "false"), "no other door into the app")
-        for name in ("cors", "remoteDebuggingEnabled")
-    ),
-    *(
-        Rule(_VAULT, f"properties.{name}", ("", "false"), "secrets are read by roles alone")
-        for name in (
-            "accessPolicies",
-            "createMode",
-            "enabledForDeployment",
-            "enabledForDiskEncryption",
-            "enabledForTemplateDeployment",
-        )
-    ),
+    Rule(_STORAGE, "properties.allowCrossTenantReplication", ("false",), "blobs stay in the tenant"),
+    Rule(f"{_STORAGE}/blobServices", "properties.deleteRetentionPolicy.enabled", ("true",), "had back"),
+    Rule(_EVENTS, "properties.filter.subjectBeginsWith", (_DROPS,), "drops alone"),
     Rule(_EVENTS, f"{_DELIVERY}.destination.endpointType", ("StorageQueue",), "by identity"),
     Rule(_EVENTS, f"{_DELIVERY}.{_LIFETIME}", ("604800",), "a week, in which an app can be mended"),
     Rule(f"{_BATCH}/pools", _ADDRESS, ("NoPublicIPAddresses",), "in a network, nodes cannot be reached"),

@@ -22,8 +22,8 @@ DEFAULTS: dict[str, Any] = {
 
 def refused(**choices: Any) -> list[str]:
     """What the template says of the choices: its conditions, in Python's words."""
-    known = {**DEFAULTS, "location": "westeurope", "empty": lambda text: not text, "toLower": str.lower}
-    values = known | choices
+    preset = {**DEFAULTS, "location": "westeurope", "empty": lambda text: not text, "toLower": str.lower}
+    values = preset | choices
     values["isBatch"] = values["engine"] == "batch"
     values["nodesLocation"] = values["batchLocation"] or values["location"]
     words = {"&&": "and", "||": "or"}

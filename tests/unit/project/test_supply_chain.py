@@ -62,11 +62,11 @@ def test_the_function_app_installs_what_pyproject_asks_for_and_all_that_it_bring
 def test_a_deployment_gets_every_file_that_its_requirements_include() -> None:
     """No exceptions with `!`: azd before 1.23.13 leaves out what they name (Azure/azure-dev, #7311)."""
     ignored = (ROOT / ".funcignore").read_text().splitlines()
-    sent = {*APP, "requirements-telemetry.txt"}
+    needed_files = {*APP, "requirements-telemetry.txt"}
     files = {path.name for path in ROOT.glob("requirements*.txt")}
 
     assert [line for line in ignored if line.startswith("!")] == []
-    assert {file for file in files if not any(fnmatch(file, line) for line in ignored)} == sent
+    assert {file for file in files if not any(fnmatch(file, line) for line in ignored)} == needed_files
 
 
 def test_a_deployment_gets_the_built_page_and_not_what_it_is_built_from() -> None:
