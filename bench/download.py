@@ -1,13 +1,15 @@
 """Downloads of what a job wrote: the same bytes in one file and in many, and the memory of the worker.
 
 Bare: ranged GETs of the blobs by their addresses, as many at once, each part written as it comes, as by
-`curl --range --output`. Discarded: the same, thrown away. Direct: `slipway download`, which lists the files
-and reads storage itself. Through the app: the same without addresses.
+`curl --range --output`. Discarded: the same, thrown away; these two take turns at being first, as storage
+has read nothing then. Direct: `slipway download`, which lists the files and reads storage itself. Through
+the app: the same without addresses.
 """
 
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 import shutil
 import tempfile
@@ -33,6 +35,8 @@ from slipway.stack.provision import Plan
 _CONTAINER = "datalake-bench"
 _SETTINGS = {**QUIET, "SLIPWAY_ADDRESS_MINUTES": "60", "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"}
 _MB = 1e6
+#: Whether the bare reads are kept, in the order of a round.
+_ORDERS = itertools.cycle([(False, True), (True, False)])
 #: Writes `one/0` with that many bytes, and the same bytes split into files.
 _WRITES = """set -e; cd "$AZ_BATCHAI_OUTPUT_OUT"; mkdir one many
 head -c {bytes} /dev/urandom > one/0
@@ -61,13 +65,14 @@ class _Bench:
 
 async def download(megabytes: float, files: int) -> dict[str, float]:
     """Measure each kind of download, for the one file and for the many."""
-    figures: dict[str, float] = {}
+    figures, order = dict[str, float](), next(_ORDERS)
     async with _written(int(megabytes * _MB), files) as bench:
         idle = bench.stack.worker.memory_info().rss
         for folder in ("one", "many"):
-            figures[f"{folder} discarded MB/s"] = megabytes / await _bare(bench, folder, None)
-            async with _empty_folder() as to:
-                figures[f"{folder} bare MB/s"] = megabytes / await _bare(bench, folder, to)
+            for to_disk in order:
+                async with _empty_folder() as to:
+                    seconds = await _bare(bench, folder, to if to_disk else None)
+                figures[f"{folder} {'bare' if to_disk else 'discarded'} MB/s"] = megabytes / seconds
             figures[f"{folder} direct MB/s"] = megabytes / await _saved(bench, bench.service(), folder)
             async with memory(bench.stack.worker) as peak:
                 seconds = await _saved(bench, bench.service(_WithoutAddresses), folder)

@@ -35,3 +35,8 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     return getattr(import_module(f"slipway.{_MODULES.get(name, 'aio')}"), name)
+
+
+def __dir__() -> list[str]:
+    """The public names also before they are imported, for a notebook that completes them."""
+    return sorted({*globals(), *__all__})

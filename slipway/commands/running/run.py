@@ -113,9 +113,7 @@ def _ask_before(beginning: Beginning, url: str, key: str, report: Report) -> Non
         if _cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
             say("the job is cancelled as soon as there is one")
             job_id = asyncio.run(beginning.late(url, key))
-            asyncio.run(_cancel(job_id, url, key))
-            say(f"{job_id} is being cancelled")
-            report.interrupted(job_id, cancelled=True)
+            report.interrupted(job_id, cancelled=asyncio.run(_cancel(job_id, url, key)))
             return
     except KeyboardInterrupt:
         pass
@@ -204,8 +202,7 @@ def _interrupted(job_id: str, url: str, key: str, report: Report) -> int:
     """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
     cancelled = sys.stdin.isatty() and _cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] ")
     if cancelled:
-        asyncio.run(_cancel(job_id, url, key))
-        say(f"{job_id} is being cancelled")
+        cancelled = asyncio.run(_cancel(job_id, url, key))
     else:
         commands = ", ".join(f"slipway {name} {job_id}" for name in ("log --follow", "download", "cancel"))
         say(f"{job_id} goes on; {commands}")
@@ -226,6 +223,10 @@ def _cancels(question: str) -> bool:
             return answer in ("c", "cancel")
 
 
-async def _cancel(job_id: str, url: str, key: str) -> None:
+async def _cancel(job_id: str, url: str, key: str) -> bool:
+    """Ask for the end of a job, and say what becomes of it; whether it is cancelled."""
     async with service(url, key) as api:
-        await api.cancel(job_id)
+        state = (await api.cancel(job_id))["state"]
+    done = state in ENDED and state != "cancelled"
+    say(f"{job_id} had ended before: {state}" if done else f"{job_id} is being cancelled")
+    return not done

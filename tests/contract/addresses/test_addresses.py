@@ -67,6 +67,7 @@ async def test_an_address_ends(stored: Stored, monkeypatch: pytest.MonkeyPatch) 
 async def test_a_folder_comes_in_pages_in_the_order_of_names(
     stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(module, "_FIRST", 1)
     monkeypatch.setattr(module, "_PAGE", 2)
     names = ["Case", "a & %41 #1?.txt", "case", "\u00fc.txt"]
     for name in (*names, "deep/below.txt"):
@@ -74,15 +75,18 @@ async def test_a_folder_comes_in_pages_in_the_order_of_names(
     await stored.container.upload_blob(f"{TOP}0/beside", b"x")
 
     listed: dict[str, str] = {}
+    counts: list[int] = []
     after = ""
     while True:
         page = await stored.addresses.page(stored.folder(), after)
+        counts.append(len(page.addresses))
         listed |= {one.name: one.url for one in page.addresses}
         after = page.next
         if not after:
             break
 
     assert [*listed] == names
+    assert counts == [1, 2, 1]
     for name, url in listed.items():
         async with stored.http.get(url) as answer:
             assert await answer.read() == name.encode()

@@ -46,6 +46,10 @@ def api(job: dict[str, Any]) -> Any:
     return answer
 
 
+def test_a_notebook_completes_the_public_names() -> None:
+    assert {*slipway.__all__} <= {*dir(slipway)}
+
+
 async def test_a_result_that_is_none_says_how_the_job_ended() -> None:
     async with answering(api(JOB)) as url:
         job = await AsyncClient(url).job(ID)

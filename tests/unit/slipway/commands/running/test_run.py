@@ -5,11 +5,13 @@ import os
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from typer.testing import CliRunner
 
-from slipway.commands.running.run import _cancels
+from slipway.commands.running.run import _cancel, _cancels
 from slipway.failure import Failure
 from slipway.main import app
+from tests.unit.slipway.client.test_service import answering
 
 
 @pytest.mark.parametrize(
@@ -33,6 +35,28 @@ def test_what_is_no_answer_is_asked_again(
 
     assert _cancels("[D/c] ") == cancels
     assert capsys.readouterr().err.count("[D/c] ") == questions
+
+
+@pytest.mark.parametrize(
+    ("state", "cancelled", "message"),
+    [
+        ("running", True, "j_1 is being cancelled"),
+        ("cancelled", True, "j_1 is being cancelled"),
+        ("succeeded", False, "j_1 had ended before: succeeded"),
+        ("failed", False, "j_1 had ended before: failed"),
+    ],
+)
+async def test_a_job_that_ended_before_the_answer_is_not_called_cancelled(
+    state: str, cancelled: bool, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def answer(request: web.Request) -> web.Response:
+        assert (request.method, request.path) == ("POST", "/api/jobs/j_1/cancel")
+        return web.json_response({"id": "j_1", "state": state})
+
+    async with answering(answer) as url:
+        assert await _cancel("j_1", url, "") == cancelled
+
+    assert capsys.readouterr().err == f"slipway: {message}\n"
 
 
 @pytest.mark.parametrize(
