@@ -11,6 +11,7 @@ from typing import Any
 import aiohttp
 
 from local.kubernetes.kubeconfig import Connection
+from local.patience import Patience
 
 MERGE, STRATEGIC = "application/merge-patch+json", "application/strategic-merge-patch+json"
 #: Answers that say nothing of the request itself.
@@ -19,6 +20,8 @@ _FORBIDDEN, _NOT_FOUND, _CONFLICT = 403, 404, 409
 _TIMEOUT = aiohttp.ClientTimeout(total=30)
 #: Of a watch, seconds until the server ends it; it sends bookmarks each minute.
 _WATCH_SECONDS = 300
+#: In which a server that answers has read its roles.
+_ROLES_SECONDS = 60.0
 #: Bytes of the largest object.
 _LARGEST = 4 << 20
 
@@ -74,14 +77,14 @@ class Api:
 
         A server that has just started refuses everything with 403 until it has read its roles.
         """
-        wait = 0.1
+        wait, forbidden = 0.1, Patience(_ROLES_SECONDS)
         while True:
             try:
                 return await self.call(method, path, body, kind)
             except Unreachable:
-                pass
+                forbidden = Patience(_ROLES_SECONDS)
             except Refused as error:
-                if error.status != _FORBIDDEN:
+                if error.status != _FORBIDDEN or forbidden.is_over(None):
                     raise
             await asyncio.sleep(wait)
             wait = min(2.0, wait * 2)
