@@ -44,3 +44,31 @@ def test_the_file_and_the_devcontainer_use_the_ports_of_up() -> None:
 @pytest.mark.parametrize("name", ["extensions", "launch", "settings", "tasks"])
 def test_the_files_of_the_editor_are_json(name: str) -> None:
     assert json.loads(code(f".vscode/{name}.json"))
+
+
+def test_what_a_debugger_attaches_to_is_started_by_a_task() -> None:
+    tasks = {one["label"]: one for one in json.loads(code(".vscode/tasks.json"))["tasks"]}
+    (attach,) = json.loads(code(".vscode/launch.json"))["configurations"]
+
+    assert attach["preLaunchTask"] in tasks
+    assert {one["dependsOn"] for one in tasks.values() if "dependsOn" in one} <= set(tasks)
+    assert attach["name"].lower() in code("docs/how-to/use-core-tools.md").lower()
+
+
+def test_the_devcontainer_has_what_the_guides_ask_for() -> None:
+    container = json.loads(code(".devcontainer/devcontainer.json"))
+    features = " ".join(container["features"])
+
+    assert all(
+        name in features for name in ("/azd:", "/azure-cli:", "/azure-functions-core-tools:", "/node:")
+    )
+    assert (
+        container["customizations"]["vscode"]["extensions"]
+        == json.loads(code(".vscode/extensions.json"))["recommendations"]
+    )
+
+
+def test_the_host_exports_no_telemetry_beside_its_own() -> None:
+    """As the guide says: with telemetryMode a line would arrive by the host and by the app."""
+    assert "telemetryMode" not in json.loads(code("host.json"))
+    assert "sets no `telemetryMode`" in code("docs/how-to/keep-a-deployment.md")
