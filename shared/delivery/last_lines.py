@@ -22,8 +22,11 @@ _BYTES, _LINES, _NAME = 4096, 20, 300
 _LONGEST = 1 << 16
 #: Characters of the one line that lists and events have.
 _ONE = 300
-#: What colours a terminal, or moves its cursor (ECMA-48).
-_CONTROL_SEQUENCE = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]")
+#: What a terminal does not show (ECMA-48): colours and moves of its cursor; titles and targets of links, to
+#: their end or that of the line; choices of a character set, as `tput sgr0` writes them.
+_CONTROL_SEQUENCE = re.compile(
+    r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-Z\\^-~])"
+)
 #: As Python ends a traceback, also after a prefix with the rank, which launchers write.
 _NAMED = re.compile(r"(?:^|[\s>\]:])[A-Za-z_][\w.]*(?:Error|Exception): \S", re.ASCII)
 

@@ -16,7 +16,7 @@ UNSEEN = {
         *("DeadOne.job", "Metrics.next", "OutputEntries.next", "ReceiverState.deadEvents", "Sweep.sweepId"),
         *(f"SignInWay.{name}" for name in ("authorize", "client", "issuer", "scope", "token")),
     },
-    "compared, and not shown": {"Identity.id", "OutputEntry.kind", "Sweep.state"},
+    "compared, and not shown": {"Identity.id", "OutputEntry.kind", "OwnTeam.name", "Sweep.state"},
     "not read by the page": {
         *("Capability.note", "ClusterState.capabilities", "ClusterState.priority"),
         *("Facts.maxWallClock", "Facts.mounted"),
@@ -26,7 +26,7 @@ UNSEEN = {
             "EventDelivery.last",
             "ExistingJob.id",
             "JobEvent.job",
-            "OwnTeam.name",
+            "TeamsDocument.version",
         ),
         *(f"ExplainedJob.{name}" for name in ("door", "duplicates", "experiment", "id", "name", "receipt")),
         *("ExplainedSweep.existing", "ExplainedSweep.values"),

@@ -18,6 +18,8 @@ from tests.browser.reader import PATIENCE, Reader
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 RUNS, CANNOT_RUN = "This document can run.", "This document cannot run."
+#: Ten thousand levels of lists.
+DEEP = '{"a":' + 10_000 * "[" + 10_000 * "]" + "}"
 
 
 async def drop(page: Page, file: Path) -> None:
@@ -102,6 +104,15 @@ async def test_a_job_file_is_dropped_onto_the_editor(reader: Reader, tmp_path: P
     await drop(reader.page, tmp_path / "job.json")
 
     await expect(reader.page.get_by_label("job.json")).to_have_text('{"dropped": true}')
+
+
+async def test_a_job_file_that_is_too_deep_is_checked_as_any_other(reader: Reader, tmp_path: Path) -> None:
+    (tmp_path / "job.json").write_text(DEEP)
+    await reader.open("new")
+
+    await drop(reader.page, tmp_path / "job.json")
+
+    await expect(reader.page.locator(".findings")).to_contain_text("more than 64 levels")
 
 
 def folder_in(place: Path, **files: str | bytes) -> Path:
@@ -203,8 +214,10 @@ async def test_the_packages_of_a_folder_are_installed_before_its_script_starts(
         ("model_bin", bytes(5 << 20), "slipway run work"),
         ("noise_bin", random.Random(7).randbytes(60_000), "slipway run work"),
         ("job_json", "{", "job.json is no JSON object"),
+        ("job_json", DEEP, "job.json has more than 64 levels"),
         ("other_py", "", "not one script alone"),
     ],
+    ids=["large", "too large when packed", "no JSON", "deep", "two scripts"],
 )
 async def test_a_folder_that_cannot_be_sent_is_refused_with_the_remedy(
     reader: Reader, tmp_path: Path, name: str, content: str | bytes, reason: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import AsyncIterator
 
@@ -206,7 +207,7 @@ async def test_what_a_role_may_not_do_is_not_offered(
     await expect(page.get_by_role("heading", name="Health")).to_be_visible()
     await expect(page.get_by_text("go on")).to_be_visible()
     await look_for("Pause submissions")
-    await expect(page.get_by_role("heading", level=2)).to_have_count(4 if role == "Jobs.Admin" else 1)
+    await expect(page.get_by_role("heading", level=2)).to_have_count(5 if role == "Jobs.Admin" else 1)
     assert await visitor.violations() == []
 
 
@@ -215,3 +216,40 @@ async def test_someone_without_a_role_reads_why_nothing_is_shown(visitor: Reader
 
     await expect(visitor.page.get_by_role("alert")).to_contain_text("none of the roles")
     await expect(visitor.page.get_by_role("search")).to_have_count(0)
+
+
+async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_to_cancel_them(
+    visitor: Reader, guarded: Door, tenant: Tenant
+) -> None:
+    page, members = visitor.page, [{"user": "ann"}, {"user": "bob"}, {"user": "mia", "manager": True}]
+    teams = {"teams": {"vision": {"members": members, "quota": {"jobs": 1}}, "speech": {}}}
+    boss = {"Authorization": f"Bearer {tenant.token(oid='dan', roles=['Jobs.Admin'])}"}
+    assert (await guarded.call("PUT", "teams", teams, **boss))[0] == 200
+    jobs = [await job_of(guarded, tenant, "ann") for _ in range(2)]
+
+    await enter(visitor, tenant, "mia", "Jobs.Submit", address="jobs?team=vision")
+    await expect(page.get_by_label("Team")).to_have_value("vision")
+    await expect(page.get_by_role("row")).to_have_count(3)
+    row = page.get_by_role("row").nth(1)
+    await expect(row.get_by_role("link", name="vision")).to_have_attribute("href", "#/jobs?team=vision")
+    await expect(row).to_contain_text("waits for its turn in the team vision")
+    await visitor.open(f"jobs/{jobs[1]}")
+    await expect(page.get_by_text(re.compile("^Waits: .*team vision"))).to_be_visible()
+    await page.get_by_role("button", name="Cancel", exact=True).click()
+    await page.get_by_role("button", name="Yes, cancel the job").click()
+    await expect(page.get_by_role("heading", level=1)).to_contain_text("cancelled", timeout=PATIENCE)
+    await page.get_by_role("link", name="Run with changes").click()
+    await expect(page.get_by_label("job.json")).to_contain_text('"team": "vision"')
+    await page.get_by_role("button", name="Sign out").click()
+
+    await enter(visitor, tenant, "bob", "Jobs.Submit", address=f"jobs/{jobs[0]}")
+    await expect(page.get_by_role("link", name="vision")).to_be_visible()
+    await expect(page.get_by_role("button", name="Cancel", exact=True)).to_have_count(0)
+    await page.get_by_role("button", name="Sign out").click()
+
+    await enter(visitor, tenant, "dan", "Jobs.Admin", address="operate")
+    table = page.get_by_role("table", name="Use of each quota")
+    await expect(table.get_by_role("row").nth(1)).to_have_text("vision1 of 111")
+    await expect(table.get_by_role("row").nth(2)).to_have_text("speechno quota")
+    assert await visitor.violations() == []
+    assert (await guarded.call("PUT", "teams", {}, **boss))[0] == 200

@@ -30,6 +30,7 @@ export interface Job {
   priority?: string;
   /** the id of the caller who asked for it with a token */
   owner?: string;
+  team?: string;
   rerunOf?: string;
   sweep?: { id: string; index: number; values: Record<string, unknown> };
   engine?: { engine: string; cluster: string; experiment: string; name: string; id?: string };

@@ -19,7 +19,7 @@ import "./style.css";
 
 const VIEWS: Record<string, string> = { jobs: "Jobs", clusters: "Clusters", operate: "Operate", new: "New job" };
 /** Until the API has said who calls. */
-const UNKNOWN_CALLER = { id: null, roles: [] };
+const UNKNOWN_CALLER = { id: null, roles: [], teams: [] };
 
 function Page({ failure }: { failure: string }) {
   const route = useRoute();

@@ -6,23 +6,28 @@ import type { Job } from "./answers";
 export interface Caller {
   id: string | null;
   roles: readonly string[];
+  teams: readonly { name: string; manager: boolean }[];
 }
 
 /** While it is not known who calls, nothing is offered that changes anything. */
-export const CallerContext = createContext<Caller>({ id: null, roles: [] });
+export const CallerContext = createContext<Caller>({ id: null, roles: [], teams: [] });
 
 export interface Rights {
   isAdmin: boolean;
   maySubmit: boolean;
   mayChange: (job: Job) => boolean;
+  /** Whether a new job of theirs may belong to this team. */
+  mayNameTeam: (team: string) => boolean;
 }
 
 export function useRights(): Rights {
-  const { id, roles } = useContext(CallerContext);
+  const { id, roles, teams } = useContext(CallerContext);
   const isAdmin = roles.includes("Jobs.Admin");
+  const manages = (team: string | undefined) => teams.some(({ name, manager }) => manager && name === team);
   return {
     isAdmin,
     maySubmit: isAdmin || roles.includes("Jobs.Submit"),
-    mayChange: (job) => isAdmin || (id !== null && job.owner === id),
+    mayChange: (job) => isAdmin || (id !== null && job.owner === id) || manages(job.team),
+    mayNameTeam: (team) => isAdmin || teams.some(({ name }) => name === team),
   };
 }

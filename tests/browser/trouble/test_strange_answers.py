@@ -43,9 +43,10 @@ async def test_no_answer_leaves_a_view_empty_or_keeps_the_reader_in_it(
     reader: Reader, view: str, body: Any
 ) -> None:
     page = reader.page
-    data = ("/api/jobs", "/api/sweeps", "/api/clusters", "/api/receivers", "/api/dead", "/api/health")
+    data = ("jobs", "sweeps", "clusters", "receivers", "dead", "health", "teams")
     await page.route(
-        lambda url: any(one in url for one in data), lambda route: route.fulfill(body=json.dumps(body))
+        lambda url: any(f"/api/{one}" in url for one in data),
+        lambda route: route.fulfill(body=json.dumps(body)),
     )
 
     await reader.open(view)

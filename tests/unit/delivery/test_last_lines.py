@@ -50,8 +50,14 @@ def _lines(count: int) -> bytes:
         (b"\xff text", ["\N{REPLACEMENT CHARACTER} text"]),
         (b"the key is storage-key", ["the key is ***"]),
         (b"\x1b[1;31mthe key\x1b[0m is storage\x1b[0m-key\x1b[2J", ["the key is ***"]),
+        (b"the \x1b(Bkey is storage\x1b(B\x1b[m-key\x1b=", ["the key is ***"]),
+        (b"\x1b]8;;file:///x.py\x1b\\x.py\x1b]8;;\x1b\\ has storage\x1b]0;title\x07-key", ["x.py has ***"]),
+        (b"one\x1b]0;no end\ntwo", ["one", "two"]),
     ],
-    ids=["short", "twenty", "whole", "cut", "no text", "secret", "escapes"],
+    ids=[
+        *("short", "twenty", "whole", "cut", "no text", "secret"),
+        *("colours", "character sets", "links and titles", "no end"),
+    ],
 )
 async def test_the_last_lines_are_whole_few_and_without_secrets(
     world: World, drops: Written, text: bytes, shown: list[str]

@@ -17,6 +17,7 @@ export function Summary({ job }: { job: JobDetail }) {
     ["Experiment", job.experiment && <a href={link(["jobs"], { experiment: job.experiment })}>{job.experiment}</a>],
     ["Cluster", job.cluster && <a href={link(["jobs"], { cluster: job.cluster })}>{job.cluster}</a>],
     ["Asked for by", job.owner && <a href={link(["jobs"], { owner: job.owner })}>{job.owner}</a>],
+    ["Team", job.team && <a href={link(["jobs"], { team: job.team })}>{job.team}</a>],
     ["Arrived by", <a href={link(["jobs"], { source: job.door })}>{job.door}</a>],
     ["Nodes", job.nodes],
     ["Dropped in", job.drop && <code>{`${job.drop.container}/${job.drop.folder}`}</code>],

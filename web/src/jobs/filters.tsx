@@ -8,6 +8,7 @@ const TEXTS = [
   ["cluster", "Cluster"],
   ["label", "Label"],
   ["owner", "Who"],
+  ["team", "Team"],
 ] as const;
 const PERIODS = [
   ["", "any time"],

@@ -137,6 +137,11 @@ function Row({ job, index, isChosen }: { job: Job; index: number; isChosen: bool
             {job.owner}
           </a>
         )}
+        {job.team && (
+          <a class="remark" href={link(["jobs"], { team: job.team })} title={`team ${job.team}`} tabIndex={-1}>
+            {job.team}
+          </a>
+        )}
       </span>
       <span role="cell" class="cell-most">{job.nodes}</span>
       <span role="cell" class="cell-time">

@@ -15,13 +15,15 @@ export interface Earlier {
   notes: string[];
 }
 
-export async function earlier(id: string): Promise<Earlier> {
+/** `mayNameTeam` says whether the new job may belong to a team. */
+export async function earlier(id: string, mayNameTeam: (team: string) => boolean): Promise<Earlier> {
   const path = `jobs/${encodeURIComponent(id)}`;
   const [job, { accepted }] = await Promise.all([json<JobDetail>(path), json<Receipt>(`${path}/receipt`)]);
   if (accepted === undefined) return { text: job.received ?? "", notes: [...received(job)] };
-  const members = { name: job.name, experiment: job.experiment, labels: job.labels, resources: job.resources };
+  const team = job.team !== undefined && mayNameTeam(job.team) ? job.team : undefined;
+  const members = { name: job.name, experiment: job.experiment, team, labels: job.labels, resources: job.resources };
   const text = `${JSON.stringify({ ...members, spec: accepted }, null, 2)}\n`;
-  return { text, notes: [...remarks(job, text)] };
+  return { text, notes: [...remarks(job, text, team)] };
 }
 
 function* received(job: JobDetail): Generator<string> {
@@ -31,8 +33,9 @@ function* received(job: JobDetail): Generator<string> {
   if (job.drop) yield `It was dropped in ${job.drop.container}/${job.drop.folder}; to run it from there, upload the mended file to that folder.`;
 }
 
-function* remarks(job: JobDetail, text: string): Generator<string> {
+function* remarks(job: JobDetail, text: string, team: string | undefined): Generator<string> {
   yield `This is the completed document of ${job.name}. What you submit is a new job; its receivers are the deployment's own, unless you add "notify".`;
   if (text.includes(MASK)) yield `Secrets are not shown: write them again where ${MASK} stands.`;
+  if (job.team !== team) yield `It belongs to the team ${job.team}, which you are not in: the new job belongs to your own.`;
   if (job.drop) yield `Its scripts are read from ${job.drop.container}/${job.drop.folder} as they are there now.`;
 }

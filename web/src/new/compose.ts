@@ -4,6 +4,8 @@ import { packed } from "./pack";
 
 /** Characters of one text in a job.json. */
 const MOST = 32_768;
+/** Levels of objects and lists that a document may have. */
+const DEEPEST = 64;
 /** What a path may consist of where a shell reads it. */
 const PLAIN = /^[A-Za-z0-9_./-]+$/;
 
@@ -51,13 +53,20 @@ async function unpacking(name: string, path: string, files: readonly FolderFile[
 function document(files: readonly FolderFile[], name: string): Members | undefined {
   const file = files.find(({ path }) => path === name);
   if (file === undefined) return undefined;
+  let value: Members | undefined;
   try {
-    const value = record(JSON.parse(new TextDecoder().decode(file.data)));
-    if (value !== undefined) return value;
+    value = record(JSON.parse(new TextDecoder().decode(file.data)));
   } catch {
     // said below
   }
+  if (value !== undefined && fits(value, DEEPEST)) return value;
+  if (value !== undefined) throw new FolderError(`${name} has more than ${DEEPEST} levels. Drop it alone to see where.`);
   throw new FolderError(`${name} is no JSON object. Drop it alone to see what is wrong with it.`);
+}
+
+/** Whether a value has no more levels; the browser writes no text of one with thousands. */
+function fits(value: unknown, levels: number): boolean {
+  return typeof value !== "object" || value === null || (levels > 0 && Object.values(value).every((one) => fits(one, levels - 1)));
 }
 
 function record(value: unknown): Members | undefined {

@@ -29,8 +29,8 @@ const FIRST = `{
 
 /** A job.json or a folder that is checked while it is written, explained, and submitted. */
 export function NewJob({ route }: { route: Route }) {
-  const { maySubmit } = useRights();
-  const { text, version, type, change, notes, trouble, loading, load } = useDocument(route.query["from"]);
+  const { maySubmit, mayNameTeam } = useRights();
+  const { text, version, type, change, notes, trouble, loading, load } = useDocument(route.query["from"], mayNameTeam);
   const [name, setName] = useTyped("name", "first");
   const [explanation, setExplanation] = useState<Explanation>();
   const explaining = useDeed();
@@ -101,7 +101,7 @@ export function NewJob({ route }: { route: Route }) {
 }
 
 /** The text that is written, and where it comes from. */
-function useDocument(from: string | undefined) {
+function useDocument(from: string | undefined, mayNameTeam: (team: string) => boolean) {
   const before = useMemo(() => draftOf(from), [from]);
   const [state, setState] = useState({ text: before ?? (from === undefined ? FIRST : ""), version: 0 });
   const [notes, setNotes] = useState<string[]>([]);
@@ -132,7 +132,7 @@ function useDocument(from: string | undefined) {
   const begin = async () => {
     if (before !== undefined) setNotes(["This is what you wrote here before. It is forgotten when you submit it or close the tab."]);
     if (before !== undefined || from === undefined) return undefined;
-    const { text, notes: remarks } = await earlier(from);
+    const { text, notes: remarks } = await earlier(from, mayNameTeam);
     setNotes(remarks);
     return text;
   };

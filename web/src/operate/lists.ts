@@ -2,7 +2,7 @@ import { useMemo } from "preact/hooks";
 import { Feed } from "../api";
 import { LATEST, type Polled, usePoll } from "../poll";
 
-/** A list that an operator looks at: with the health beside them, two of them ask three times a minute. */
+/** A list that an operator looks at: with the health beside them, three of them ask four times a minute. */
 export function useList<T>(path: string): Polled<T> {
   const feed = useMemo(() => new Feed<T>(path), [path]);
   return usePoll(path, (signal) => feed.read(signal), { latest: 4 * LATEST });

@@ -7,6 +7,7 @@ import { Audit } from "./audit";
 import { Health } from "./health";
 import { useList } from "./lists";
 import { Receivers } from "./receivers";
+import { Teams } from "./teams";
 
 interface Dead {
   id: string;
@@ -17,7 +18,7 @@ interface Dead {
   reason: string;
 }
 
-/** What an operator looks after. Three calls at a time, a quarter as often. */
+/** What an operator looks after. Four calls at a time, a quarter as often. */
 export function Operate() {
   const { isAdmin } = useRights();
   return (
@@ -26,6 +27,7 @@ export function Operate() {
       <Health />
       {isAdmin && <DeadLetters />}
       {isAdmin && <Receivers />}
+      {isAdmin && <Teams />}
       {isAdmin && <Audit />}
     </main>
   );

@@ -1,0 +1,58 @@
+import { Refusal } from "../parts/parts";
+import { link } from "../route";
+import { useList } from "./lists";
+
+/** What a quota limits. */
+const PARTS = ["jobs", "nodes", "gpus"] as const;
+type Amounts = Partial<Record<(typeof PARTS)[number], number | null>>;
+
+interface Document {
+  document: { teams?: Record<string, { quota?: Amounts | null }> };
+  /** What the jobs of each team with a quota have of it. */
+  use: Record<string, Amounts>;
+}
+
+/** Each team with what its jobs have of its quota. */
+export function Teams() {
+  const polled = useList<Document>("teams");
+  const teams = Object.entries(polled.value?.document.teams ?? {});
+  return (
+    <section aria-labelledby="teams">
+      <h2 id="teams">Teams</h2>
+      <Refusal error={polled.error} />
+      {polled.value && teams.length === 0 && <p class="quiet">There are none.</p>}
+      {teams.length > 0 && (
+        <table class="shares">
+          <caption>Use of each quota</caption>
+          <thead>
+            <tr>
+              <th scope="col">Team</th>
+              <th scope="col">Jobs</th>
+              <th scope="col">Nodes</th>
+              <th scope="col">GPUs</th>
+            </tr>
+          </thead>
+          <tbody>
+            {teams.map(([name, { quota }]) => (
+              <tr key={name}>
+                <th scope="row">
+                  <a href={link(["jobs"], { team: name })}>{name}</a>
+                </th>
+                {quota ? (
+                  PARTS.map((part) => <td key={part}>{share(polled.value?.use[name]?.[part], quota[part])}</td>)
+                ) : (
+                  <td class="quiet" colSpan={PARTS.length}>
+                    no quota
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+    </section>
+  );
+}
+
+const share = (used: number | null | undefined, most: number | null | undefined) =>
+  typeof most === "number" ? `${used ?? 0} of ${most}` : `${used ?? 0}`;
