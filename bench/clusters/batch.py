@@ -1,6 +1,7 @@
 """The Batch engine: submissions, and a sweep: `python -m bench.clusters.batch [JOBS [ROUNDS]]`.
 
-Submission: bare POSTs of the same tasks to the emulator, encoded before, and the engine, in turn. The sweep:
+Submission: bare POSTs of the same tasks to the emulator, encoded before, and the engine, in turn; also the
+processor time of this process, which other programs on the machine change less than the rates. The sweep:
 10,000 active tasks of a server that sends pages which it has made before; calls, and processor time a job.
 """
 
@@ -14,7 +15,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import aiohttp
 from aiohttp import web
@@ -40,6 +41,13 @@ _AT_ONCE, _PAGE, _ACTIVE = 16, 1000, 10_000
 _POOL = {"id": "p", "vmSize": "standard_d1", "virtualMachineConfiguration": IMAGE, "targetDedicatedNodes": 0}
 
 
+class Pace(NamedTuple):
+    """How quickly tasks were submitted: per second, and processor seconds of the submitter for each."""
+
+    rate: float
+    work: float
+
+
 async def main(jobs: int, rounds: int) -> None:
     """Print the rates with their ratio, and what the sweep cost."""
     with tempfile.TemporaryDirectory() as data:
@@ -47,18 +55,19 @@ async def main(jobs: int, rounds: int) -> None:
         async with child(argv, name="the emulator", cwd=ROOT, on_line=_ignore) as emulator:
             url = (await emulator.line(r"^ready (\S+)$"))[1]
             pairs = await _submissions(url, jobs, rounds)
-    ratios = [ours / bare for bare, ours in pairs]
-    bare, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
+    ratios = [ours.rate / bare.rate for bare, ours in pairs]
+    for name, paces in zip(("bare POSTs", "the engine"), zip(*pairs, strict=True), strict=True):
+        rate = statistics.median(pace.rate for pace in paces)
+        work = statistics.median(pace.work for pace in paces)
+        sys.stdout.write(f"{name}     {rate:6.0f} tasks/s, {work * 1e6:.0f} us of processor time a task\n")
     sys.stdout.write(
-        f"bare POSTs     {bare:6.0f} tasks/s\n"
-        f"the engine     {ours:6.0f} tasks/s, ratio {statistics.median(ratios):.2f}"
-        f" ({min(ratios):.2f} - {max(ratios):.2f})\n"
+        f"ratio of rates {statistics.median(ratios):.2f} ({min(ratios):.2f} - {max(ratios):.2f})\n"
     )
     calls, seconds = await sweep_of(_ACTIVE)
     sys.stdout.write(f"a sweep of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
 
 
-async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[float, float]]:
+async def _submissions(url: str, jobs: int, rounds: int) -> list[tuple[Pace, Pace]]:
     key = key_from(ACCOUNT, KEY, "the emulator")
     cluster = BatchCluster(
         "bench", url=url, account=ACCOUNT, pool="p", shared="/shared", max_nodes=1, scales=False
@@ -166,16 +175,17 @@ def _order(name: str) -> Order:
     return Order(target, document)
 
 
-async def _rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) -> float:
+async def _rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) -> Pace:
     gate = asyncio.Semaphore(_AT_ONCE)
 
     async def one(item: Item) -> None:
         async with gate:
             await act(item)
 
-    began = time.monotonic()
+    began, worked = time.monotonic(), time.process_time()
     await asyncio.gather(*(one(item) for item in items))
-    return len(items) / (time.monotonic() - began)
+    seconds, work = time.monotonic() - began, time.process_time() - worked
+    return Pace(len(items) / seconds, work / len(items))
 
 
 def _ignore(line: str) -> None:

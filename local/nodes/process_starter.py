@@ -122,6 +122,9 @@ def _run(task: dict[str, Any]) -> int:
         except OSError as error:
             err.write(f"{error.filename or task['argv'][0]}: {error.strerror}\n".encode())
             return 127
+        except ValueError as error:  # no system has such a variable or argument: another try helps no more
+            err.write(f"{error}\n".encode(errors="backslashreplace"))
+            return 127
         # Asked to end before this line, it is not asked but ended when the grace is over.
         group = child.pid
         _feed(child, task["text"])

@@ -11,6 +11,7 @@ from typing import Any
 from aiohttp import web
 
 from local.azurebatch.api.authentication import authenticate
+from local.azurebatch.api.bodies import is_text
 from local.azurebatch.api.control import PREFIX
 from local.azurebatch.api.routes import ROUTES
 from local.azurebatch.api.wire import Call, Emulator, Handler, check_version, refusal, sign
@@ -22,6 +23,7 @@ from local.azurebatch.state.store import Store
 from local.record_file import StoreFullError
 
 _LARGEST_BODY = 4 << 20
+_NUMBER = web.RequestKey("number", str)
 _Next = Callable[[web.Request], Awaitable[web.StreamResponse]]
 _log = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ def application(settings: Settings) -> web.Application:
         store.close()
 
     app = web.Application(middlewares=[_answer_errors, _guard(emulator)], client_max_size=_LARGEST_BODY)
+    app.on_response_prepare.append(_sign)
     app.on_startup.append(start)
     app.on_cleanup.append(stop)
     for method, path, handler in ROUTES:
@@ -92,8 +95,12 @@ async def _body(request: web.Request) -> Mapping[str, Any]:
         content_of_body = json.loads(content)
     except (ValueError, RecursionError):
         content_of_body = None
+    message = "The specified Request Body is not syntactically valid."
     if not isinstance(content_of_body, dict):
-        raise BatchError(400, "InvalidRequestBody", "The specified Request Body is not syntactically valid.")
+        raise BatchError(400, "InvalidRequestBody", message)
+    if b"\\u" in content and not is_text(content_of_body):
+        values = {"Reason": "Text has a null character, or half of a surrogate pair"}
+        raise BatchError(400, "InvalidRequestBody", message, values)
     content_of_body.pop("odata.metadata", None)
     return content_of_body
 
@@ -101,7 +108,7 @@ async def _body(request: web.Request) -> Mapping[str, Any]:
 @web.middleware
 async def _answer_errors(request: web.Request, handler: _Next) -> web.StreamResponse:
     """Errors in the service's form, and the headers that every answer has."""
-    number = str(uuid.uuid4())
+    number = request[_NUMBER] = str(uuid.uuid4())
     try:
         answer = await handler(request)
     except BatchError as error:
@@ -122,9 +129,12 @@ async def _answer_errors(request: web.Request, handler: _Next) -> web.StreamResp
     except Exception as error:  # noqa: BLE001 the entry point: a defect is answered, the emulator lives on
         answer = refusal(request, _defect(request, error), number, _now())
         answer.headers["Retry-After"] = "5"
-    if not answer.prepared:
-        sign(request, answer, number)
     return answer
+
+
+async def _sign(request: web.Request, answer: web.StreamResponse) -> None:
+    """Before the first byte, also of a file."""
+    sign(request, answer, request[_NUMBER])
 
 
 def _defect(request: web.Request, error: Exception) -> BatchError:

@@ -73,6 +73,15 @@ def read(model: type[B], body: Mapping[str, Any]) -> B:
     return value
 
 
+def is_text(value: Any) -> bool:
+    """Whether all names and values of a document are text that a file or a process can have."""
+    if isinstance(value, Mapping):
+        return all(is_text(name) and is_text(one) for name, one in value.items())
+    if isinstance(value, list):
+        return all(map(is_text, value))
+    return not isinstance(value, str) or not any(one == "\0" or "\ud800" <= one <= "\udfff" for one in value)
+
+
 def shown(body: Body) -> dict[str, Any]:
     """The members that the caller sent."""
     return body.model_dump(by_alias=True, exclude_unset=True, exclude_none=True)

@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import formatdate
+from http import HTTPStatus
 from pathlib import PurePosixPath
 from typing import Any, NamedTuple
 from urllib.parse import quote, urlencode
@@ -155,13 +156,17 @@ async def _answered(call: Call, node: Node, below: str) -> web.StreamResponse:
         raise _absent() from None
     with file:
         range_header = call.request.headers.get("ocp-range") or call.request.headers.get("Range")
-        return await answer_file(
+        answer = await answer_file(
             call.request,
             file,
             range_header,
             partial=200,  # clients of Batch take no other
             **{**extra, "Content-Type": _type_of(name), "ocp-creation-time": _now()},
         )
+    if answer.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:
+        message = "The range specified is invalid for the current size of the resource."
+        raise BatchError(answer.status, "InvalidRange", message)
+    return answer
 
 
 def _now() -> str:

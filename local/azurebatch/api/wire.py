@@ -81,11 +81,12 @@ def document(
 
 def done(call: Call, status: int, record: Record | None = None, path: str = "") -> web.Response:
     """An answer without a body: 200, 201, 202 or 204."""
-    headers = {"DataServiceId": f"{call.base}{path or call.request.path}"}
+    address = f"{call.base}{path or call.request.path}"
+    headers = {} if call.request.method in ("DELETE", "HEAD") else {"DataServiceId": address}
     if record is not None:
         headers |= versions_of(record)
     if status == 201:
-        headers["Location"] = headers["DataServiceId"]
+        headers["Location"] = address
     return web.Response(status=status, headers=headers)
 
 

@@ -3,7 +3,7 @@
 Retail prices, Linux, USD. Those of 2024 are in a commit of a public catalog; the day is that of its last pull
 request that fetched prices, and a review of 2024-08-27 quotes rows with the same values. Sizes that Azure has
 retired are kept for what was paid then. Batch's low-priority nodes are Spot VMs since 2026, so Spot prices
-stand for them.
+stand for them. The source gives the full price as the Spot price of H100s: it knew none, so none stands here.
 """
 
 from __future__ import annotations
@@ -53,6 +53,25 @@ Standard_NC16as_T4_v3 westus2 1.204 0.140988 westus3 1.204 0.13244
 Standard_NC64as_T4_v3 centralus 4.907 0.53977 eastus 4.352 0.518758 eastus2 4.352 0.47872
 Standard_NC64as_T4_v3 northcentralus 4.352 0.47872 southcentralus 5.222 0.57442 westus 5.222 0.57442
 Standard_NC64as_T4_v3 westus2 4.352 0.509619 westus3 4.352 0.47872
+Standard_NC24ads_A100_v4 centralus 4.15 0.4565 eastus 3.673 0.444433 eastus2 3.673 0.47749
+Standard_NC24ads_A100_v4 southcentralus 4.408 0.57304 westus 4.775 0.647968 westus2 3.673 0.615962
+Standard_NC24ads_A100_v4 westus3 3.673 0.40403
+Standard_NC48ads_A100_v4 centralus 8.301 0.91311 eastus 7.346 0.888866 eastus2 7.346 0.95498
+Standard_NC48ads_A100_v4 southcentralus 8.815 1.14595 westus 9.55 1.295935 westus2 7.346 1.231924
+Standard_NC48ads_A100_v4 westus3 7.346 0.80806
+Standard_NC96ads_A100_v4 centralus 16.602 1.82622 eastus 14.692 1.777732 eastus2 14.692 1.90996
+Standard_NC96ads_A100_v4 southcentralus 17.63 2.2919 westus 19.1 2.59187 westus2 14.692 2.463848
+Standard_NC96ads_A100_v4 westus3 14.692 1.61612
+Standard_NC40ads_H100_v5 eastus 6.98 - eastus2 6.98 - southcentralus 8.38 -
+Standard_NC40ads_H100_v5 westus3 6.98 -
+Standard_NC80adis_H100_v5 eastus 13.96 - eastus2 13.96 - southcentralus 16.76 -
+Standard_NC80adis_H100_v5 westus3 13.96 -
+Standard_ND96asr_v4 eastus 27.197 2.99167 southcentralus 32.63 3.5893 westus2 27.197 2.99167
+Standard_ND96amsr_A100_v4 eastus 32.77 3.6047 eastus2 32.77 3.611254 southcentralus 39.324 4.32564
+Standard_ND96isr_H100_v5 eastus 98.32 - eastus2 98.32 - westus 127.816 -
+Standard_NV36ads_A10_v5 eastus 3.2 0.8 eastus2 3.2 0.8 northcentralus 3.84 0.96
+Standard_NV36ads_A10_v5 southcentralus 3.84 0.96 westus 4.16 1.04 westus2 3.2 0.8
+Standard_NV36ads_A10_v5 westus3 3.2 0.8
 Standard_ND40rs_v2 eastus 22.032 2.42352 southcentralus 26.438 2.90818 westus2 22.032 2.42352
 Standard_NV6 northcentralus 1.14 0.1254
 Standard_NV12 northcentralus 2.28 0.2508

@@ -9,7 +9,7 @@ DATED = "2026-09"
 
 _T4, _A100, _A10 = "Standard_NC{}as_T4_v3", "Standard_NC{}ads_A100_v4", "Standard_NV36ads_A10_v5"
 #: Retired → living, without `Standard_` and in lower case; a NCasT4 has one GPU up to 16 cores.
-_LIVING: Mapping[str, str] = {
+LIVING: Mapping[str, str] = {
     "nc6": _T4.format(4),
     "nc12": _A100.format(48),
     "nc24": _T4.format(64),
@@ -25,7 +25,7 @@ _LIVING: Mapping[str, str] = {
 def size_trouble(size: str) -> str:
     """Why a pool of that size gets no nodes, with the size to take instead; "" where none is known."""
     plain = size.lower().removeprefix("standard_").removesuffix("_promo")
-    living = _LIVING.get(plain)
+    living = LIVING.get(plain)
     if living is None:
         return ""
     return f"Azure has retired {size}: {living} is the nearest in GPU memory (table of {DATED})"

@@ -159,6 +159,7 @@ def test_a_task_is_not_made_twice_nor_in_a_job_that_has_ended(client: BatchClien
     client.create_task("ending", new_task("t", "sleep 600"))
     with pytest.raises(ResourceExistsError) as twice:
         client.create_task("ending", new_task("T", "true"))
+    until(lambda: client.get_task("ending", "t").state == "running")  # an active one would stay active
     why = BatchJobTerminateOptions(termination_reason="Enough")
     client.begin_terminate_job("ending", why, polling_interval=0)
     until(lambda: client.get_job("ending").state == "completed")

@@ -13,6 +13,7 @@ from shared.core.cost.prices import matching, prices_from, shipped
 from shared.core.engine import ClusterView, too_large
 from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts, Supply
+from shared.engines.batch.sizes import LIVING
 from shared.intake.explanation.forecast import Ahead, cost, limits, wait
 from shared.jobspec import Limits
 from shared.settings import Settings
@@ -204,10 +205,17 @@ def test_every_price_that_ships_has_its_source_and_date() -> None:
     rows = shipped()
 
     assert len(rows) == len({(row.size, row.region, row.priority) for row in rows}) > 100
-    assert all(row.source and row.date.year >= 2024 and 0.01 < row.per_hour < 100 for row in rows)
+    assert all(row.source and row.date.year >= 2024 and 0.01 < row.per_hour < 150 for row in rows)
     spot = {(row.size, row.region): row.per_hour for row in rows if row.priority == "lowpriority"}
     dedicated = [row for row in rows if row.priority == "dedicated"]
-    assert all(spot[row.size, row.region] < row.per_hour for row in dedicated)
+    unknown = {row.size for row in dedicated if (row.size, row.region) not in spot}
+    assert all("_H100_" in size for size in unknown)
+    assert all(spot.get((row.size, row.region), 0) < row.per_hour for row in dedicated)
+
+
+def test_each_size_that_answers_for_a_retired_one_has_a_price() -> None:
+    for size in set(LIVING.values()):
+        assert matching((), size, "dedicated", "eastus"), size
 
 
 def test_the_rows_that_ship_are_those_of_their_source() -> None:
