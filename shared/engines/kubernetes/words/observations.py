@@ -40,12 +40,15 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
     is_final = record is not None and bool(record.get("final"))
     end = ended(evidence.job, evidence.pods, record)
     if end is not None:
-        return end if is_final or not _was_ended_by_us(evidence.job, end) else _cancelled(evidence.job)
+        return _cancelled(evidence.job) if _was_ended_by_us(evidence.job, end, is_final) else end
     if since is not None and now - since > lost_after:
         return _hanging(evidence, since)
     if was_cancelled(evidence.job) and not _has_pods(evidence):
         # Such a Job has no end of its own: it is suspended, or wants no pods.
-        return recorded(record) if record is not None and is_final else _cancelled(evidence.job)
+        own_end = recorded(record) if record is not None and is_final else None
+        if own_end is not None and not _was_ended_by_us(evidence.job, own_end, is_final):
+            return own_end
+        return _cancelled(evidence.job)
     if is_final:  # the program on the nodes has written its end, and the pods are on their way out
         return Observation(_S.RUNNING, started=_started(evidence))
     if _runs(evidence):
@@ -66,11 +69,15 @@ def _cancelled(job: Mapping[str, Any]) -> Observation:
     return Observation(_S.CANCELLED, _R.TERMINATED, "it was cancelled", ended=_cancelled_at(job))
 
 
-def _was_ended_by_us(job: Mapping[str, Any], end: Observation) -> bool:
-    """Whether it failed after we had asked for that: its processes got a signal."""
+def _was_ended_by_us(job: Mapping[str, Any], end: Observation, is_final: bool) -> bool:
+    """Whether it failed after we had asked for that: its processes got a signal.
+
+    What the program wrote as its end counts, except where the signal met it before the job's own command.
+    """
     request_time = _cancelled_at(job)
     return (
         end.state is _S.FAILED
+        and (not is_final or end.reason is _R.INFRASTRUCTURE)
         and request_time is not None
         and end.ended is not None
         and end.ended >= request_time

@@ -72,6 +72,16 @@ def test_a_cancelled_job_whose_program_wrote_its_end_is_over_when_its_pods_are_g
     assert state_of(job(annotations=REQUEST), record=FINAL) is JobState.SUCCEEDED
 
 
+def test_a_cancelled_job_whose_program_was_ended_before_its_command_was_cancelled() -> None:
+    record = {**FINAL, "reason": "infrastructure", "ended": "2026-11-22T03:30:00Z"}
+    failed = mark("Failed", "BackoffLimitExceeded")
+
+    assert state_of(job(annotations=REQUEST), record=record) is JobState.CANCELLED
+    assert state_of(job(failed, annotations=REQUEST), record=record) is JobState.CANCELLED
+    before = {**record, "ended": "2026-11-22T01:00:00Z"}
+    assert state_of(job(failed, annotations=REQUEST), record=before) is JobState.FAILED
+
+
 def test_one_that_failed_after_it_was_cancelled_was_cancelled_and_before_it_failed() -> None:
     failed = mark("Failed", "BackoffLimitExceeded")
     early = {CANCELLED: "2026-11-22T02:49:10Z"}
