@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from shared.core.engine import Engine
@@ -11,6 +11,7 @@ from shared.engines.entry import Configured, Values
 from shared.engines.kubernetes.cluster import KubernetesCluster, clusters_from
 from shared.engines.kubernetes.wire.access import NOWHERE, from_kubeconfig, in_cluster
 from shared.engines.kubernetes.wire.bearer import aks_token, bearer_of
+from shared.engines.provisioning import Plan, Stage
 
 if TYPE_CHECKING:
     from shared.engines.kubernetes.wire.access import Access
@@ -43,7 +44,15 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
         }
         return KubernetesEngine(clusters, clients)
 
-    return Configured({name: one.facts for name, one in clusters.items()}, load, faults)
+    def provision(name: str, plan: Plan) -> Iterator[Stage]:
+        from shared.engines.kubernetes import provision as making
+
+        if name in faults:
+            raise Misconfigured(faults[name])
+        return making.provision(clusters[name], _client(clusters[name], accesses[name], client_id))
+
+    facts = {name: one.facts for name, one in clusters.items()}
+    return Configured(facts, load, faults, provision=provision)
 
 
 def _access(name: str, documents: Mapping[str, Any]) -> Access:

@@ -69,20 +69,21 @@ class Sweep:
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """By two lists, or four where some wait for a quota; what is not as it was is looked at."""
         lists = await self._list(targets)
-        looks_left = _CURIOUS
-
-        async def one(target: Target) -> Observation | None:
-            nonlocal looks_left
+        result: dict[str, Observation] = {}
+        unclear, looks_left = list[Target](), _CURIOUS
+        for target in targets:
             observed = self._steady(target, lists)
-            if observed is not None:
-                is_clear = self._is_clear(target, observed, lists)
-                if is_clear or not looks_left:
-                    return self._explained(target, observed, lists)
+            if observed is None:
+                unclear.append(target)
+            elif looks_left and not self._is_clear(target, observed, lists):
                 looks_left -= 1
-            return await alone(target.name, self._look_at(target, lists))
-
-        results = await each(targets, one)
-        return {t.name: answer for t, answer in zip(targets, results, strict=True) if answer is not None}
+                unclear.append(target)
+            else:
+                result[target.name] = self._explained(target, observed, lists)
+        # Tasks are dear: only what is looked at has one.
+        answers = await each(unclear, lambda target: alone(target.name, self._look_at(target, lists)))
+        looks = {one.name: answer for one, answer in zip(unclear, answers, strict=True) if answer is not None}
+        return result | looks
 
     async def _list(self, targets: Sequence[Target]) -> _Lists:
         new = sum(1 for one in targets if not self._is_known(one))

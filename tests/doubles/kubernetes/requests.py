@@ -33,6 +33,16 @@ def subject(path: str) -> Subject:
     return Subject(plural, namespace, name, below)
 
 
+def right(call: str) -> tuple[str, str]:
+    """RESOURCE.GROUP and verb that an account has to be allowed for "METHOD PATH"."""
+    method, _, path = call.partition(" ")
+    about = subject(path)
+    group = KINDS[about.plural]["group"]
+    read = "get" if about.name else "list"
+    verb = {"POST": "create", "PATCH": "patch", "DELETE": "delete"}.get(method, read)
+    return f"{about.plural}.{group}" if group else about.plural, verb
+
+
 def selected(objects: list[Object], labels: str, fields: str) -> list[Object]:
     """Those with these labels and fields."""
     return [

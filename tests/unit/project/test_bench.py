@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from bench.__main__ import Figures, one_round
-from bench.clusters import batch
+from bench.clusters import batch, kubernetes
 from bench.cost.money import by_service, dollars
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
@@ -148,3 +148,9 @@ async def test_a_sweep_of_ten_thousand_tasks_on_azure_batch_costs_their_pages_an
     calls, _ = await batch.sweep_of(active)
     # The lists of the other two priorities, the pool, its counts, and its formula with what that leads to.
     assert calls == active // 1000 + (active % 1000 > 0) + 6 <= 25
+
+
+async def test_a_sweep_of_ten_thousand_jobs_on_kubernetes_costs_the_pages_of_two_lists() -> None:
+    active = size(10_000, 2_500)
+    calls, _ = await kubernetes.sweep_of(active)
+    assert calls == 2 * (active // 1000 + (active % 1000 > 0)) <= 25

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -37,9 +38,9 @@ class Answer:
     status: int
     content: bytes
 
-    @property
+    @cached_property
     def body(self) -> Mapping[str, Any]:
-        """The JSON object; an empty one where there is none."""
+        """The JSON object; an empty one where there is none. Read once: a page is large."""
         try:
             document = json.loads(self.content)
         except ValueError:

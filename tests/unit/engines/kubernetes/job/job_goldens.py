@@ -13,6 +13,7 @@ from typing import Any
 
 from shared.core.engine import Order
 from shared.core.job import Target
+from shared.engines.kubernetes import provision
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.request import belongings, job, programs, programs_name
 from shared.engines.kubernetes.wire.version import Version
@@ -90,9 +91,13 @@ def objects(name: str) -> list[Any]:
 
 def goldens() -> dict[str, str]:
     """Each golden file with its text as it should be now."""
+    requests = {name: objects(name) for name in ORDERS} | {
+        "setup": list(provision.objects(CLUSTER)),
+        "setup-with-queue": list(provision.objects(replace(CLUSTER, queue="team"))),
+    }
     return {
-        f"{name}.json": json.dumps([_golden(one) for one in objects(name)], indent=2) + "\n"
-        for name in ORDERS
+        f"{name}.json": json.dumps([_golden(one) for one in each], indent=2) + "\n"
+        for name, each in requests.items()
     }
 
 

@@ -1,0 +1,222 @@
+"""The Kubernetes engine: submissions, and a sweep: `python -m bench.clusters.kubernetes [JOBS [ROUNDS]]`.
+
+Submission: bare POSTs of the same objects, encoded before, and the engine, in turn, to the API server of the
+tests; with `--kubeconfig FILE` (JSON, of an administrator) to a real one, in a namespace that is removed
+afterwards, where no node fits the pods. The sweep: 10,000 Jobs that run, of a server that sends pages which
+it has made before; calls, and processor time a job.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+
+from bench import sweeping
+from bench.clusters.rounds import in_turn, rate, report
+from bench.world import ROOT
+from local.process import child
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.core.engine import Order
+from shared.core.job import Target
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.engine import KubernetesEngine
+from shared.engines.kubernetes.job.request import belongings, job
+from shared.engines.kubernetes.wire.access import Access, from_kubeconfig
+from shared.engines.kubernetes.wire.bearer import bearer_of
+from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.kubernetes.wire.version import Version, version_of
+from tests.doubles.memory import MemoryLedger
+from tests.unit.world import Engines, World
+
+_PAGE, _ACTIVE = 1000, 10_000
+_CLUSTER = KubernetesCluster(
+    "dev",
+    shared="/data",
+    volumes={"/data": "pvc:data"},
+    image="python:3.13",
+    namespace="slipway-bench",
+    node_selector={"slipway/bench": "no-node"},
+    max_nodes=1,
+)
+_JOBS = f"/apis/batch/v1/namespaces/{_CLUSTER.namespace}/jobs"
+
+
+async def main(jobs: int, rounds: int, kubeconfig: str) -> None:
+    """Print the rates with their ratio, and what the sweep cost."""
+    async with _server_of(kubeconfig) as access:
+        report(await _submissions(access, jobs, rounds), "jobs")
+    calls, seconds = await sweep_of(_ACTIVE)
+    sys.stdout.write(f"a sweep of {_ACTIVE}  {calls} calls, {seconds * 1e6 / _ACTIVE:.0f} us a job\n")
+
+
+@asynccontextmanager
+async def _server_of(kubeconfig: str) -> AsyncIterator[Access]:
+    if kubeconfig:
+        document = json.loads(await asyncio.to_thread(Path(kubeconfig).read_text))
+        yield from_kubeconfig(document, kubeconfig)
+        return
+    argv = [sys.executable, "-m", "bench.clusters.api_server"]
+    async with child(argv, name="the API server", cwd=ROOT, on_line=_ignore) as server:
+        yield Access((await server.line(r"^ready (\S+)$"))[1])
+
+
+async def _submissions(access: Access, jobs: int, rounds: int) -> list[tuple[float, float]]:
+    client = KubernetesClient(access, bearer_of(access))
+    version = version_of((await client.call("GET", "/version")).body)
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": _CLUSTER.namespace}}
+    await client.call("POST", "/api/v1/namespaces", namespace)
+    engine = KubernetesEngine({"dev": _CLUSTER}, {"dev": client})
+    result: list[tuple[float, float]] = []
+    tls = access.tls()
+    connector = aiohttp.TCPConnector(ssl=tls if tls is not None else True)
+    try:
+        async with aiohttp.ClientSession(connector=connector, headers=_headers(access)) as session:
+            await engine.submit(_order("first"))  # makes the ConfigMap
+            for at in range(rounds + 1):  # the first one warms both up
+                contents = [_encoded(_order(f"bare-{at}-{n}"), version) for n in range(jobs)]
+                orders = [_order(f"ours-{at}-{n}") for n in range(jobs)]
+                pair = await in_turn(
+                    at,
+                    lambda contents=contents: rate(contents, lambda one: _post(session, access.url, one)),  # type: ignore[misc]
+                    lambda orders=orders: rate(orders, engine.submit),  # type: ignore[misc]
+                )
+                result.append(pair)
+                await _clear(client)
+    finally:
+        await client.call("DELETE", f"/api/v1/namespaces/{_CLUSTER.namespace}")
+        await engine.close()
+    return result[1:]
+
+
+def _headers(access: Access) -> dict[str, str]:
+    content = {"Content-Type": "application/json", "Accept": "application/json"}
+    return {**content, **({"Authorization": f"Bearer {access.token}"} if access.token else {})}
+
+
+def _encoded(order: Order, version: Version) -> list[tuple[str, bytes]]:
+    """Path and body of each object of a job. Its Secret has no owner yet: another UUID of that length."""
+    objects = (
+        job(_CLUSTER, order, version),
+        *belongings(_CLUSTER, order, "0" * 8 + "-0000-0000-0000-" + "0" * 12),
+    )
+    return [(one.path, json.dumps(one.body, separators=(",", ":")).encode()) for one in objects]
+
+
+async def _post(session: aiohttp.ClientSession, url: str, objects: list[tuple[str, bytes]]) -> None:
+    for path, content in objects:
+        async with session.post(f"{url}{path}?fieldValidation=Strict", data=content) as answer:
+            assert answer.status == 201, await answer.text()
+            await answer.read()
+
+
+async def _clear(client: KubernetesClient) -> None:
+    """No round meets what the ones before it have made."""
+    paths = [f"{_JOBS}/{one.name}" async for one in client.rows(_JOBS)]
+    await rate(paths, lambda path: client.call("DELETE", path, query={"propagationPolicy": "Background"}))
+
+
+async def sweep_of(active: int) -> tuple[int, float]:
+    """Calls and processor seconds of one sweep over so many Jobs that run, by one that looked before."""
+    calls: list[str] = []
+    world, ledger = World(), MemoryLedger(lambda: world.now)
+    async with _pages(calls, active) as url:
+        client = KubernetesClient(Access(url), bearer_of(Access(url)))
+        engine = KubernetesEngine({"dev": _CLUSTER}, {"dev": client}, clock=lambda: _now(world))
+        world.use(engines=Engines(engine), ledger=TableLedger(ledger.store), outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
+        await sweeping.put_jobs(TableLedger(ledger.store), [sweeping.queued_job(n) for n in range(active)])
+        await world.sweep()
+        world.pass_time(61)
+        calls.clear()
+        before = time.process_time()
+        await world.sweep()
+        seconds = time.process_time() - before
+        await engine.close()
+    return len(calls), seconds
+
+
+def _now(world: World) -> float:
+    return world.now.timestamp()
+
+
+@asynccontextmanager
+async def _pages(calls: list[str], active: int) -> AsyncIterator[str]:
+    """A server of two lists, with pages that it made before."""
+    names = [f"job-{n}" for n in range(active)]
+    lists = {
+        "jobs None": _table(("Name", "Status"), [(name, "Running") for name in names], owned=False),
+        "jobs Metadata": _table(("Name", "Status"), [(name, "Running") for name in names], owned=True),
+        "pods None": _table(
+            ("Name", "Status", "Node"), [(f"{name}-0-abcde", "Running", "n") for name in names], owned=False
+        ),
+    }
+
+    async def answer(request: web.Request) -> web.Response:
+        calls.append(f"{request.method} {request.path}")
+        if request.path == "/version":
+            return web.json_response({"gitVersion": "v1.36.2"})
+        plural, form = request.path.rpartition("/")[2], request.query.get("includeObject")
+        page = lists[f"{plural} {form}"][int(request.query.get("continue", "0"))]
+        return web.Response(body=page, content_type="application/json")
+
+    app = web.Application()
+    app.router.add_route("GET", "/{path:.*}", answer)
+    runner = web.AppRunner(app, access_log=None)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]], *, owned: bool) -> list[bytes]:
+    """The pages of a list; with the tokens of Jobs if `owned`."""
+    metadata = {"annotations": {"slipway/token": "t"}}
+    result: list[bytes] = []
+    for at in range(0, len(rows), _PAGE):
+        following = str(len(result) + 1) if at + _PAGE < len(rows) else ""
+        page = {
+            "kind": "Table",
+            "columnDefinitions": [{"name": name} for name in columns],
+            "metadata": {"resourceVersion": "1", "continue": following},
+            "rows": [
+                {"cells": row, "object": {"metadata": metadata} if owned else None}
+                for row in rows[at : at + _PAGE]
+            ],
+        }
+        result.append(json.dumps(page).encode())
+    return result
+
+
+def _order(name: str) -> Order:
+    target = Target(engine="kubernetes", cluster="dev", experiment="bench", name=name, token=f"{name}.1")
+    properties: dict[str, Any] = {
+        "nodeCount": 1,
+        "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
+        "customToolkitSettings": {"commandLine": "true"},
+    }
+    return Order(target, {"properties": properties})
+
+
+def _ignore(line: str) -> None:
+    """What the server says is of no use here."""
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(prog="python -m bench.clusters.kubernetes")
+    parser.add_argument("jobs", type=int, nargs="?", default=300)
+    parser.add_argument("rounds", type=int, nargs="?", default=5)
+    parser.add_argument("--kubeconfig", default="")
+    options = parser.parse_args()
+    asyncio.run(main(options.jobs, options.rounds, options.kubeconfig))

@@ -1,0 +1,48 @@
+"""Rates of the same work done in two ways, in rounds that begin with one and the other in turn."""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TypeVar
+
+Item = TypeVar("Item")
+_AT_ONCE = 16
+
+
+async def rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) -> float:
+    """Items per second, 16 at once."""
+    gate = asyncio.Semaphore(_AT_ONCE)
+
+    async def one(item: Item) -> None:
+        async with gate:
+            await act(item)
+
+    began = time.monotonic()
+    await asyncio.gather(*(one(item) for item in items))
+    return len(items) / (time.monotonic() - began)
+
+
+async def in_turn(
+    at: int, bare: Callable[[], Awaitable[float]], ours: Callable[[], Awaitable[float]]
+) -> tuple[float, float]:
+    """The rates of bare calls and of the engine in one round; each is first in every other round."""
+    if at % 2:
+        first = await bare()
+        return first, await ours()
+    second = await ours()
+    return await bare(), second
+
+
+def report(pairs: Sequence[tuple[float, float]], things: str) -> None:
+    """Print the medians of the rounds, and the ratio with its range."""
+    ratios = [ours / bare for bare, ours in pairs]
+    bare, ours = (statistics.median(column) for column in zip(*pairs, strict=True))
+    sys.stdout.write(
+        f"bare POSTs     {bare:6.0f} {things}/s\n"
+        f"the engine     {ours:6.0f} {things}/s, ratio {statistics.median(ratios):.2f}"
+        f" ({min(ratios):.2f} - {max(ratios):.2f})\n"
+    )

@@ -1,0 +1,108 @@
+"""What a cluster on Kubernetes needs before its first job, made or mended as an administrator.
+
+Namespace, service account, the smallest Role, a quota and, with Kueue, a LocalQueue. People make volumes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping
+from typing import Any
+
+from shared.core.engine import Submission
+from shared.core.errors import EngineError, Misconfigured
+from shared.engines.kubernetes.cluster import KubernetesCluster
+from shared.engines.kubernetes.job.request import MANAGED
+from shared.engines.kubernetes.rights import rules
+from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.kubernetes.wire.compare import dropped
+from shared.engines.provisioning import Stage, Step
+
+#: The service account, its Role and the quota have this name in every namespace.
+NAME = "slipway"
+#: Jobs of a namespace, those that have ended and are not archived yet among them: what makes Jobs without end
+#: is stopped here.
+_MOST = 100_000
+_RBAC, _KUEUE = "rbac.authorization.k8s.io", "kueue.x-k8s.io"
+
+
+def provision(cluster: KubernetesCluster, client: KubernetesClient) -> Iterator[Stage]:
+    """Make what is not there, and change what is not as it has to be."""
+    place = f"SLIPWAY_KUBECONFIGS: {cluster.name}, which names an administrator here"
+    yield Stage("the API server", place, _steps(cluster, client))
+
+
+def objects(cluster: KubernetesCluster) -> tuple[Submission, ...]:
+    """What every cluster has, in the order in which it is made. Pure."""
+    core = f"/api/v1/namespaces/{cluster.namespace}"
+    roles = f"/apis/{_RBAC}/v1/namespaces/{cluster.namespace}"
+    account = {"kind": "ServiceAccount", "name": NAME, "namespace": cluster.namespace}
+    role = {"apiGroup": _RBAC, "kind": "Role", "name": NAME}
+    objects = (
+        ("/api/v1/namespaces", _object("Namespace", "v1", cluster.namespace)),
+        (f"{core}/serviceaccounts", _object("ServiceAccount", "v1", NAME)),
+        (f"{roles}/roles", _object("Role", f"{_RBAC}/v1", NAME, rules=rules(cluster))),
+        (
+            f"{roles}/rolebindings",
+            _object("RoleBinding", f"{_RBAC}/v1", NAME, roleRef=role, subjects=[account]),
+        ),
+        (
+            f"{core}/resourcequotas",
+            _object("ResourceQuota", "v1", NAME, spec={"hard": {"count/jobs.batch": str(_MOST)}}),
+        ),
+    )
+    return tuple(Submission("POST", path, body) for path, body in objects)
+
+
+async def _steps(cluster: KubernetesCluster, client: KubernetesClient) -> AsyncIterator[Step]:
+    try:
+        for one in objects(cluster):
+            yield await _make(client, one.path, one.body)
+        if cluster.queue:
+            yield await _queue(cluster, client)
+    finally:
+        await client.close()
+
+
+async def _make(client: KubernetesClient, path: str, body: Mapping[str, Any]) -> Step:
+    kind, name = str(body["kind"]), str(body["metadata"]["name"])
+    try:
+        answer = await client.call("POST", path, body, accept=("AlreadyExists",))
+        if not answer.reason:
+            return Step(kind, name, created=True)
+        existing = (await client.call("GET", f"{path}/{name}")).body
+        if not list(dropped(body, existing)):
+            return Step(kind, name, created=False)
+        await client.call("PATCH", f"{path}/{name}", body)
+    except Misconfigured as error:
+        # The account for jobs may not do this: what is left to a person is said, and the rest tried.
+        return Step(kind, name, created=False, note=f"not made: {error}; an administrator has to")
+    return Step(kind, name, created=False, note="it was not as it has to be, and is changed")
+
+
+async def _queue(cluster: KubernetesCluster, client: KubernetesClient) -> Step:
+    """The LocalQueue, which leads to the only ClusterQueue; among several, people choose."""
+    try:
+        group = await client.call("GET", f"/apis/{_KUEUE}", accept=("NotFound",))
+        if group.reason:
+            return _skipped("Kueue is not installed on this cluster")
+        version = str((group.body.get("preferredVersion") or {}).get("groupVersion") or f"{_KUEUE}/v1beta1")
+        path = f"/apis/{version}/namespaces/{cluster.namespace}/localqueues"
+        existing = await client.call("GET", f"{path}/{cluster.queue}", accept=("NotFound",))
+        if not existing.reason:
+            return Step("LocalQueue", cluster.queue, created=False)
+        queues = [one async for one in client.objects(f"/apis/{version}/clusterqueues")]
+    except EngineError as error:
+        return _skipped(str(error), cluster.queue)
+    if len(queues) != 1:
+        return _skipped(f"it leads to one ClusterQueue, and there are {len(queues)}", cluster.queue)
+    spec = {"clusterQueue": queues[0]["metadata"]["name"]}
+    return await _make(client, path, _object("LocalQueue", version, cluster.queue, spec=spec))
+
+
+def _skipped(why: str, name: str = "") -> Step:
+    return Step("LocalQueue", name, created=False, note=f"not made: {why}")
+
+
+def _object(kind: str, version: str, name: str, **members: Any) -> dict[str, Any]:
+    metadata = {"name": name, "labels": dict(MANAGED)}
+    return {"apiVersion": version, "kind": kind, "metadata": metadata, **members}

@@ -1,0 +1,198 @@
+"""What each part of the protocol with Kubernetes is for: without it, some schedule breaks an invariant."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+import shared.engines.kubernetes.attempts
+import shared.engines.kubernetes.looks
+import shared.engines.kubernetes.wire.objects
+import shared.lifecycle.dispatch
+from shared.core.engine import Observation
+from shared.core.errors import Conflict
+from shared.core.job import JobState, Target
+from shared.engines.kubernetes.attempts import Attempts
+from shared.engines.kubernetes.namespace import Namespace
+from shared.engines.kubernetes.sweep import Sweep
+from shared.engines.kubernetes.wire.objects import Creation, make
+from shared.engines.kubernetes.words.observations import observation
+from tests.crash.kubernetes.run import KubernetesRun, play
+from tests.crash.kubernetes.test_kubernetes import GANG
+from tests.crash.kubernetes.wire import Wire
+from tests.crash.stories import ARCHIVED, CANCELLED, STORIES
+
+Patch = pytest.MonkeyPatch
+_ATTEMPTS = shared.engines.kubernetes.attempts
+_LOOKS = shared.engines.kubernetes.looks
+
+
+def a_taken_name_is_an_error(patch: Patch) -> None:
+    async def mutant(client: Any, path: str, body: Any) -> Creation:
+        created = await make(client, path, body)
+        if not created.is_new:
+            raise Conflict("it is there")
+        return created
+
+    patch.setattr(_ATTEMPTS, "make", mutant)
+
+
+def a_name_of_its_own_each_time(patch: Patch) -> None:
+    names = iter(range(1_000_000))
+
+    async def mutant(client: Any, path: str, body: Any) -> Creation:
+        if body["kind"] == "Job":
+            metadata = {**body["metadata"], "name": f"{body['metadata']['name']}x{next(names)}"}
+            body = {**body, "metadata": metadata}
+        return await make(client, path, body)
+
+    patch.setattr(_ATTEMPTS, "make", mutant)
+
+
+def any_job_of_its_name_is_its_own(patch: Patch) -> None:
+    patch.setattr(shared.engines.kubernetes.wire.objects, "token_of", lambda document: "")
+    patch.setattr(_LOOKS, "token_of", lambda document: document["metadata"]["annotations"].get("x", "t"))
+
+
+def a_name_that_is_being_deleted_is_free(patch: Patch) -> None:
+    async def mutant(client: Any, path: str, body: Any) -> Creation:
+        answer = await client.call("POST", path, body, accept=("AlreadyExists",))
+        return Creation(answer.body if not answer.reason else {**body, "metadata": {"uid": "u"}}, True)
+
+    patch.setattr(_ATTEMPTS, "make", mutant)
+
+
+def cancelled_by_deletion(patch: Patch) -> None:
+    async def mutant(self: Namespace, own: Any, now: str) -> None:
+        await self.delete(own)
+
+    patch.setattr(Namespace, "stop", mutant)
+
+
+def cancelled_in_our_records_only(patch: Patch) -> None:
+    async def mutant(self: Namespace, own: Any, now: str) -> None:
+        return None
+
+    patch.setattr(Namespace, "stop", mutant)
+
+
+def forgotten_before_its_end(patch: Patch) -> None:
+    original = Sweep.status
+
+    async def mutant(self: Sweep, targets: Sequence[Target]) -> Mapping[str, Observation]:
+        result = await original(self, targets)
+        for target in targets:
+            if (own := await self._looks.own(target)) is not None:
+                await self._namespace.delete(own)
+        return result
+
+    patch.setattr(Sweep, "status", mutant)
+
+
+def secrets_are_not_made_again(patch: Patch) -> None:
+    names: set[str] = set()
+
+    async def mutant(client: Any, path: str, body: Any) -> Creation:
+        name = body["metadata"]["name"]
+        if body["kind"] == "Secret" and name in names:
+            return Creation(body, is_new=True)
+        names.add(name)
+        return await make(client, path, body)
+
+    patch.setattr(_ATTEMPTS, "make", mutant)
+
+
+def a_lost_node_is_an_end_at_once(patch: Patch) -> None:
+    def mutant(evidence: Any, now: Any) -> Observation:
+        return observation(evidence, now, timedelta(0))
+
+    patch.setattr(_LOOKS, "observation", mutant)
+
+
+def a_lost_node_is_never_an_end(patch: Patch) -> None:
+    def mutant(evidence: Any, now: Any) -> Observation:
+        result = observation(evidence, now, timedelta(days=9999))
+        return Observation(JobState.RUNNING) if evidence.pods and result.state.terminal else result
+
+    patch.setattr(_LOOKS, "observation", mutant)
+
+
+def records_of_archived_jobs_stay(patch: Patch) -> None:
+    async def mutant(self: Attempts, targets: Any) -> bool:
+        return True
+
+    patch.setattr(Attempts, "_clear", mutant)
+
+
+def archived_jobs_stay(patch: Patch) -> None:
+    async def mutant(self: Attempts, target: Target) -> None:
+        return None
+
+    patch.setattr(Attempts, "_delete", mutant)
+
+
+def earlier_attempts_left_alone(patch: Patch) -> None:
+    patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
+
+
+def no_claim_on_the_nodes(patch: Patch) -> None:
+    """The model's own switch, see `_caught`."""
+
+
+MUTANTS: tuple[Callable[[Patch], None], ...] = (
+    a_taken_name_is_an_error,
+    a_name_of_its_own_each_time,
+    any_job_of_its_name_is_its_own,
+    a_name_that_is_being_deleted_is_free,
+    cancelled_by_deletion,
+    cancelled_in_our_records_only,
+    forgotten_before_its_end,
+    secrets_are_not_made_again,
+    a_lost_node_is_an_end_at_once,
+    a_lost_node_is_never_an_end,
+    records_of_archived_jobs_stay,
+    archived_jobs_stay,
+    earlier_attempts_left_alone,
+    no_claim_on_the_nodes,
+)
+
+
+async def test_without_a_mutant_nothing_is_caught() -> None:
+    assert await _caught(fenced=True) == ""
+
+
+@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch: Patch) -> None:
+    mutant(monkeypatch)
+    assert await _caught(fenced=mutant is not no_claim_on_the_nodes), "no schedule shows this mutant"
+
+
+async def _caught(*, fenced: bool) -> str:
+    """What the first schedule that shows something shows."""
+    one = STORIES[0]
+    for story in (one, GANG, CANCELLED, ARCHIVED):
+        if result := _wrong(await play(story, fenced=fenced)):
+            return f"{story.name}: {result}"
+    for lives in (0, 1, 40):
+        if result := (await play(one, loses=True, lives=lives, fenced=fenced)).violations:
+            return f"a node is lost, its processes live for {lives}: {result}"
+    for wire, n in itertools.product(Wire, range(1, 10)):
+        for story in (one, CANCELLED):
+            if result := (await play(story, wire={n: wire}, fenced=fenced)).violations:
+                return f"{story.name}, {wire} at {n}: {result}"
+    return ""
+
+
+def _wrong(run: KubernetesRun) -> list[str]:
+    """Violations; another attempt, or another end than that of the story."""
+    end = JobState.CANCELLED if run.cancels else JobState.SUCCEEDED
+    others = [f"{one.id}: {one.attempt}, {one.state}" for one in run.jobs() if one.attempt > 1]
+    return [
+        *run.violations,
+        *others,
+        *[f"{one.id}: {one.state}" for one in run.jobs() if one.state is not end],
+    ]
