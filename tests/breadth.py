@@ -39,11 +39,14 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
     return cases if _everything else list({kind(case): case for case in reversed(cases)}.values())[::-1]
 
 
-def every_few(cases: Iterable[Case], number: int) -> list[Case]:
-    """One of so many cases that are alike, and never none; as many turns in a row try them all."""
+def every_few(cases: Iterable[Case], number: int, thorough: int = 1) -> list[Case]:
+    """One of so many cases that are alike, and never none; as many turns in a row try them all.
+
+    `thorough`: of so many one is tried even where everything is, for cases that take long.
+    """
     cases = list(cases)
-    stride = max(1, min(STRIDE, len(cases)))
-    return cases if _everything else cases[number % stride :: stride]
+    stride = max(1, min(thorough if _everything else STRIDE, len(cases)))
+    return cases[number % stride :: stride]
 
 
 def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Other]]:

@@ -39,7 +39,7 @@ async def test_a_dropped_job_arrives_by_its_event_and_is_cleared_away(
     assert [one for one in results.values() if one.outcome == "fail"] == []
     assert {name for name, one in results.items() if one.outcome == "ok"} == {
         *("deployment", "secrets", "package", "keys", "identity"),
-        *("refusal", "events", "drop", "telemetry", "alerts"),
+        *("refusal", "pool", "events", "drop", "telemetry", "alerts"),
     }
     folder = results["drop"].text.partition(" ")[0]
     (job,) = await door.jobs(name=folder)

@@ -46,6 +46,8 @@ WORDS = {
     "events test": "http://127.0.0.1:9/",
     "events disabled": "",
     "dead list": "",
+    "teams show": "",
+    "teams apply": "{folder}/teams.json",
     "submit": "{folder}/job/job.json",
     "drop": "{folder}/job",
     "enqueue": "{folder}/message.json",
@@ -120,6 +122,7 @@ async def shop(door: Door, tmp_path_factory: pytest.TempPathFactory) -> AsyncIte
     (folder / "job" / "job.json").write_text(json.dumps(document))
     (folder / "message.json").write_text(json.dumps({"spec": document}))
     (folder / "train.py").write_text("print('trained')\n")
+    (folder / "teams.json").write_text("{}")
     await door.blobs.get_blob_client(container, "train.py").upload_blob(b"print('trained')\n")
     (folder / "settings.json").write_text(json.dumps({"Values": dict(door.stack.settings)}))
     _, job, _ = await door.call("POST", "jobs", document)

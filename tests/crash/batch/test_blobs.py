@@ -18,6 +18,8 @@ from tests.crash.stories import ARCHIVED, CANCELLED, STORIES, Story
 
 #: How one job may go, and what is left of it.
 _FEW = (STORIES[0], GANG, CANCELLED, ARCHIVED)
+#: A run has the real program of the nodes: all of them would take an hour.
+_THOROUGH = 8
 _plain: dict[str, BlobAzure] = {}
 
 
@@ -50,7 +52,7 @@ async def test_any_single_fault_of_the_container_or_of_a_node_that_uses_it_is_su
 ) -> None:
     calls = len((await _undisturbed(story)).stored)
     number = _FEW.index(story) + list(NodeFault).index(fault)
-    for n in every_few(range(1, calls + 1), number):
+    for n in every_few(range(1, calls + 1), number, _THOROUGH):
         for lives in (1, 40):
             run = await play_on_blobs(story, node_faults={n: fault}, lives=lives)
             assert run.violations == [], f"{fault} at {_model(run).stored[n - 1]}, call {n}"
@@ -63,7 +65,7 @@ async def test_any_single_fault_of_the_container_for_the_app_is_survived(
 ) -> None:
     calls = len((await _undisturbed(story)).container.calls)
     number = _FEW.index(story) + list(AppFault).index(fault)
-    for n in every_few(range(1, calls + 1), number):
+    for n in every_few(range(1, calls + 1), number, _THOROUGH):
         run = await play_on_blobs(story, app_faults={n: fault})
         assert run.violations == [], f"{fault} at {_model(run).container.calls[n - 1]}, call {n}"
 
@@ -72,7 +74,7 @@ async def test_any_single_fault_of_the_container_for_the_app_is_survived(
 @pytest.mark.parametrize("cut", list(Cut), ids=lambda cut: cut.name)
 async def test_an_attempt_that_is_cut_off_is_followed_by_one_or_answers_for_it(cut: Cut, lives: int) -> None:
     for number, fault in enumerate((None, *NodeFault)):
-        for n in every_few(range(1, 24 if fault else 2), number + lives):
+        for n in every_few(range(1, 24 if fault else 2), number + lives, _THOROUGH):
             run = await play_on_blobs(
                 STORIES[0], node_faults={n: fault} if fault else {}, cut=cut, lives=lives
             )

@@ -21,6 +21,8 @@ def _gang(run: Run) -> None:
 
 
 GANG = Story("a job on several nodes", _gang)
+#: Of so many faults one is tried even where everything is: all of them would take half an hour.
+_THOROUGH = 8
 #: A job fails in the harness, or is put back there, only when its engine is the one in memory.
 _STORIES = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
 
@@ -37,7 +39,7 @@ async def test_an_attempt_whose_node_is_lost_is_followed_by_one_or_answers_for_i
     fault: Wire | None, lives: int
 ) -> None:
     number = (0, 1, 40).index(lives) + (list(Wire).index(fault) if fault else 0)
-    for n in every_few(range(1, 24 if fault else 2), number):
+    for n in every_few(range(1, 24 if fault else 2), number, _THOROUGH):
         run = await play(STORIES[0], wire={n: fault} if fault else None, loses=True, lives=lives)
         assert run.violations == [], f"call {n}"
 
@@ -57,7 +59,7 @@ async def _calls(story: Story) -> int:
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire) -> None:
     calls = await _calls(story)
     number = _STORIES.index(story) + 2 * list(Wire).index(fault)
-    for n in every_few(range(1, calls + 1), number):
+    for n in every_few(range(1, calls + 1), number, _THOROUGH):
         run = await play(story, wire={n: fault})
         assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
 
@@ -68,7 +70,7 @@ async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(f
         names = (await play(story)).chaos.calls
         requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
         near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
-        for n, wake_after in every_few(itertools.product(near, (1, 8)), list(Fault).index(fault)):
+        for n, wake_after in every_few(itertools.product(near, (1, 8)), list(Fault).index(fault), _THOROUGH):
             run = await play(story, {n: fault}, wake_after=wake_after)
             assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
 

@@ -164,6 +164,10 @@ class Nodes:
             is_late = True
             _kill(process, signal.SIGKILL)
             code = await process.wait()
+        except asyncio.CancelledError:  # its node ends: what is left of it is read, or it is never closed
+            _kill(process, signal.SIGKILL)
+            await process.wait()
+            raise
         _sweep(uid)
         code = 128 - code if code < 0 else code
         word = "Completed" if code == 0 else "Error"
