@@ -14,6 +14,7 @@ from shared.core.caller import ADMIN
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from shared.core.engine import ClusterView
     from shared.core.ledger.node_history import NodeHistory
     from shared.core.ledger.records import Pause
     from shared.operate.teams import TeamsResult
@@ -151,7 +152,6 @@ def _switch(pause: Pause | None) -> dict[str, Any]:
 @api_route("history")
 async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
     """Every configured cluster as it is now; with ?history=6h, and its nodes since then."""
-    from shared.core.facts import facts_as_json
     from shared.operate import listing, read
 
     app = ports()
@@ -159,7 +159,7 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
         {"name": cluster.name, "error": cluster.error}
         | ({"since": cluster.since.isoformat()} if cluster.since else {})
         if cluster.view is None
-        else dataclasses.asdict(cluster.view) | {"facts": facts_as_json(cluster.view.facts)}
+        else _view(cluster.view)
         for cluster in await read.clusters(app)
     ]
     if "history" in req.params:
@@ -167,6 +167,14 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
         histories = await read.node_histories(app, since)
         body = [one | {"history": _history(histories[one["name"]])} for one in body]
     return answer({"clusters": body})
+
+
+def _view(view: ClusterView) -> dict[str, Any]:
+    """A cluster as it is shown; how its nodes come is for explain."""
+    from shared.core.facts import facts_as_json
+
+    members = dataclasses.asdict(view) | {"facts": facts_as_json(view.facts)}
+    return {name: value for name, value in members.items() if name != "supply"}
 
 
 def _history(history: NodeHistory) -> dict[str, Any]:

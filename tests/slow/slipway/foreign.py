@@ -75,6 +75,12 @@ _ANSWERS: Mapping[str, Any] = {
     "/redeliver": {"events": ["evt_2"]},
     "/dead": {"dead": [{"id": "d_1", "queue": "jobs", "since": _AT, "reason": "r"}]},
     "/redrive": {"kind": "message"},
+    "/teams": {
+        "version": "v",
+        "document": {"teams": {"x": {"clusters": ["c"]}}},
+        "use": {},
+        "changes": ["c"],
+    },
     "/disabled": {"receivers": [{"url": "u", "since": _AT, "why": "410"}]},
     "/test": {"outcome": "delivered", "said": "s", "ms": 3},
     "/clusters": {"clusters": [_CLUSTER, {"name": "lost", "engine": "e", "error": "silent", "since": _AT}]},

@@ -41,6 +41,8 @@ LINES = {
     "events disabled": "events disabled",
     "dead list": "dead list",
     "dead redrive": "dead redrive all",
+    "teams show": "teams show",
+    "teams apply": "teams apply request.json",
     "sweep show": f"sweep show {SWEEP} --best loss",
     "sweep cancel": f"sweep cancel {SWEEP}",
     "nodes": "nodes",

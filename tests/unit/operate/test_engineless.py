@@ -13,7 +13,7 @@ from shared.configured import ConfiguredEngines
 from shared.core.job import JobState
 from shared.operate.ready import ready
 from shared.settings import TABLE, Settings
-from shared.wiring import build
+from shared.wiring import build, log_faults
 from tests.unit.world import World, job_json
 
 STORAGE = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
@@ -44,7 +44,7 @@ def world_of(values: dict[str, str]) -> World:
 def test_it_says_so_at_start_with_the_remedy(
     values: dict[str, str], says: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    build(Settings({"SLIPWAY_STORAGE": STORAGE, **values}))
+    log_faults(Settings({"SLIPWAY_STORAGE": STORAGE, **values}))
 
     (error,) = [one for one in caplog.records if one.levelno == logging.ERROR]
     assert says in error.getMessage()

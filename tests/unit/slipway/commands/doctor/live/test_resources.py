@@ -166,7 +166,7 @@ def test_the_alerts_are_as_many_as_the_template_makes() -> None:
 
 def test_the_outputs_of_the_template_name_every_resource_that_is_looked_at() -> None:
     outputs = code("infra/main.bicep")
-    of_azd = ("AZURE_ENV_NAME", "AZURE_SUBSCRIPTION_ID")
+    of_azd = ("AZURE_ENV_NAME", "AZURE_LOCATION", "AZURE_SUBSCRIPTION_ID")
 
     assert {name for name in deployed.VALUES if f"output {name} " not in outputs} == set(of_azd)
 
