@@ -68,6 +68,7 @@ async def test_times_that_no_calendar_has_are_left_out(reader: Reader) -> None:
 async def test_a_number_alone_stands_in_the_middle(reader: Reader, axis: str) -> None:
     await open_metrics(reader, axis, memory=[(1_790_000_000, 8_000)])
 
+    await expect(reader.page.locator("canvas")).to_have_count(1)
     middle = await reader.page.evaluate(MIDDLE)
     assert middle == pytest.approx(0.5, abs=0.05)
 
