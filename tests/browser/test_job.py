@@ -188,5 +188,6 @@ async def test_a_hundred_thousand_lines_are_searched_and_scrolled(reader: Reader
     await page.get_by_label("Lines with").fill("line 77777")
     await expect(log).to_have_text("line 77777")
     await page.get_by_label("Lines with").fill("")
+    await expect(log).to_contain_text(f"line {count - 1}\n", timeout=PATIENCE)
     await log.evaluate("box => { box.scrollTop = 0; }")
     await expect(log.locator("pre").first).to_be_in_viewport()
