@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import uuid
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -21,6 +21,7 @@ from shared.engines.batch.storage.records import BlobRecords
 from shared.engines.batch.tasks import Listed, Tasks
 from shared.engines.batch.words import nodes_of, observation, was_taken_back
 from shared.engines.bulk import alone, each
+from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.recent import Lately
 from shared.engines.records import Records
 
@@ -30,9 +31,6 @@ _OVERLAP = timedelta(minutes=5)
 _FIRST = timedelta(hours=1)
 #: Seconds for which a view of the pool is good for a reason to wait.
 _GOOD = 30.0
-#: How the tasks are called that remove what attempts have left, and how many attempts one of them removes.
-FORGET = "slipway-forget-"
-_FORGOTTEN = 500
 
 
 class Attempts:
@@ -109,27 +107,14 @@ class Attempts:
         await each(targets, self._delete)
         if isinstance(self._records, BlobRecords):
             await self._records.remove(targets)
-            return frozenset(one.name for one in await self._records.remaining(targets) or ())
-        remaining = await self._records.remaining(targets)
-        if remaining is None:
-            remaining = list(targets)
-        if not remaining:
-            return frozenset()
-        # Where this app cannot look, one task is trusted.
-        if await self._clear(remaining[:_FORGOTTEN]):
-            is_visible = await self._records.visible()
-            remaining = remaining if is_visible else remaining[_FORGOTTEN:]
-        return frozenset(one.name for one in remaining)
+            return frozenset(one.name for one in await self._records.remaining(targets))
+        return await remove(self._records, targets, self._clear)
 
-    async def _clear(self, targets: Iterable[Target]) -> bool:
-        layout = self._cluster.layout
-        attempts = [[layout.attempt(target), target.token] for target in targets]
-        plan = json.dumps({"attempts": attempts, "outputs": layout.shared, "ends": self._cluster.ends})
+    async def _clear(self, targets: Sequence[Target]) -> bool:
+        plan = json.dumps(removal_plan(self._cluster.layout, targets, self._cluster.ends))
         # One name at a time: what runs already is not added again.
-        return await self._tasks.add(forgetting(self._cluster, self._next_name(), plan))
-
-    def _next_name(self) -> str:
-        return f"{FORGET}{int(self._clock() // 60)}"
+        name = f"{FORGET}-{int(self._clock() // 60)}"
+        return await self._tasks.add(forgetting(self._cluster, name, plan))
 
     async def _delete(self, target: Target) -> None:
         task = await self._tasks.find(target)

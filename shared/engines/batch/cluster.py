@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
-from shared.core.facts import ClusterFacts
 from shared.core.job import Target
+from shared.engines.common_options import NodeOptions, check_options
 from shared.engines.launch.layout import Layout
 from shared.engines.options import cluster_of, each_cluster
-from shared.jobspec import parse_duration
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 #: Ids of pools and jobs; those of jobs end with our word for a priority.
@@ -30,7 +28,7 @@ PRIORITIES: Mapping[str, int] = {"low": -500, "normal": 0, "high": 500}
 
 
 @dataclass(frozen=True)
-class BatchCluster:
+class BatchCluster(NodeOptions):
     """A pool of a Batch account. Paths are those of its nodes."""
 
     name: str
@@ -45,26 +43,7 @@ class BatchCluster:
     identity: str = ""
     #: name of the account, where its address does not begin with it
     account: str = ""
-    #: $AZ_BATCHAI_MOUNT_ROOT
-    mount_root: str = "/mnt/batch/tasks/fsmounts"
-    #: where each node keeps what only it needs
-    temporary: str = "/tmp/slipway"  # noqa: S108 - of the nodes, below a folder of the attempt's own
-    #: PATH of jobs
-    path: str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    gpus: int = 0
-    #: all that is below mount_root on every node; empty where that is not known
-    mounted: Sequence[str] = ()
-    #: MiB
-    node_memory: int = 0
-    #: that a job may have, and the most that the pool grows to
-    max_nodes: int = 0
-    max_wall_clock: str = ""
-    #: share address, ACCOUNT/CONTAINER or file server id → directory of the nodes
-    mounts: Mapping[str, str] = field(default_factory=dict)
-    #: directory of the nodes → where this app sees it
-    reads: Mapping[str, str] = field(default_factory=dict)
-    #: a directory in a mounted blob container, for the records of runs that are over; "" for none
-    ends: str = ""
+    mount_root: str = field(default="/mnt/batch/tasks/fsmounts", kw_only=True)
     #: "docker" where the image of the pool has it; "" where jobs with containers are refused
     container: str = ""
     #: whether the sweep writes the pool's autoscale formula
@@ -73,11 +52,6 @@ class BatchCluster:
     min_nodes: int = 0
     #: whether the nodes are spot ones, which may be taken away; tasks on them then wait again
     spot: bool = False
-
-    @property
-    def longest(self) -> timedelta | None:
-        """How long a job may run; None where nothing limits it."""
-        return parse_duration(self.max_wall_clock)
 
     @property
     def layout(self) -> Layout:
@@ -122,17 +96,6 @@ class BatchCluster:
         """schedulingPriority → id of the Batch job that its tasks go to."""
         return {level: f"{self.name}-{level}" for level in PRIORITIES}
 
-    @property
-    def facts(self) -> ClusterFacts:
-        """What is configured of it."""
-        return ClusterFacts(
-            mounts=frozenset(self.mounted) or None,
-            max_nodes=self.max_nodes or None,
-            gpus=self.gpus or None,
-            memory=self.node_memory or None,
-            longest=self.longest,
-        )
-
 
 def clusters_from(document: Any, setting: str) -> dict[str, BatchCluster]:
     """The clusters of a JSON object: name → options in camelCase. Raises Misconfigured."""
@@ -159,25 +122,16 @@ def _check(cluster: BatchCluster, place: str) -> None:
         text = f"its Batch jobs bear its name: use at most {_LONGEST_NAME} letters, digits, '-' and '_'"
         raise Misconfigured(f"{place}: {text}")
     _check_storage(cluster, place)
-    paths = [
-        cluster.shared or "/",
-        cluster.mount_root,
-        cluster.temporary,
-        *(path for path in cluster.mounts.values() if not _SERVER.fullmatch(path)),
-        *cluster.reads,
-    ]
-    paths += [cluster.ends] if cluster.ends else []
-    for path in paths:
-        if not path.startswith("/") or any(c in path for c in "\t\n$"):
-            raise Misconfigured(f"{place}: {path!r} is not an absolute path")
+    mounts = (path for path in cluster.mounts.values() if not _SERVER.fullmatch(path))
+    check_options(
+        cluster,
+        place,
+        paths=(cluster.shared or "/", cluster.temporary, *mounts),
+        numbers={"minNodes": cluster.min_nodes, "nodeMemory": cluster.node_memory},
+    )
     if cluster.container not in ("", "docker"):
         raise Misconfigured(f"{place}: container is docker, or left out")
-    for directory in cluster.path.split(":"):
-        if not directory.startswith("/") or any(c in directory for c in "\t\n$~"):
-            raise Misconfigured(f"{place}: path: {directory!r} is not an absolute directory")
-    _check_numbers(cluster, place)
-    if cluster.max_wall_clock and not cluster.longest:
-        raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")
+    _check_scaling(cluster, place)
 
 
 def _check_storage(cluster: BatchCluster, place: str) -> None:
@@ -195,16 +149,7 @@ def _check_storage(cluster: BatchCluster, place: str) -> None:
         raise Misconfigured(f"{place}: {text}")
 
 
-def _check_numbers(cluster: BatchCluster, place: str) -> None:
-    numbers = {
-        "gpus": cluster.gpus,
-        "maxNodes": cluster.max_nodes,
-        "minNodes": cluster.min_nodes,
-        "nodeMemory": cluster.node_memory,
-    }
-    for option, number in numbers.items():
-        if number < 0:
-            raise Misconfigured(f"{place}: {option} has to be at least 0")
+def _check_scaling(cluster: BatchCluster, place: str) -> None:
     if not cluster.scales:
         return
     if not cluster.max_nodes:

@@ -22,11 +22,9 @@ from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped
 from shared.engines.kubernetes.words.conditions import condition
 from shared.engines.kubernetes.words.observations import was_cancelled
+from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.records import Records
 
-#: How the Jobs are called that remove what attempts have left, and how many attempts one of them removes.
-FORGET = "slipway-forget-"
-_FORGOTTEN = 500
 #: Words of a Job that is over.
 _END_WORDS = ("Complete", "Failed")
 
@@ -102,16 +100,7 @@ class Attempts:
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
         """Delete their Jobs; then a small Job removes their records, as only pods may."""
         await each(targets, self._delete)
-        remaining = await self._records.remaining(targets)
-        if remaining is None:
-            remaining = list(targets)
-        if not remaining:
-            return frozenset()
-        # Where this app cannot look, one Job is trusted.
-        if await self._clear(remaining[:_FORGOTTEN]):
-            is_visible = await self._records.visible()
-            remaining = remaining if is_visible else remaining[_FORGOTTEN:]
-        return frozenset(one.name for one in remaining)
+        return await remove(self._records, targets, self._clear)
 
     async def nodes(self) -> ClusterView:
         """The nodes, where our account may list them: they are in no namespace."""
@@ -135,12 +124,10 @@ class Attempts:
             refuse_dropped(created, target.name)
 
     async def _clear(self, targets: Sequence[Target]) -> bool:
-        layout = self._cluster.layout
-        attempts = [[layout.attempt(target), target.token] for target in targets]
-        plan = json.dumps({"attempts": attempts, "outputs": layout.shared, "ends": self._cluster.ends})
+        plan = json.dumps(removal_plan(self._cluster.layout, targets, self._cluster.ends))
         await self._make_programs()
         # One name at a time: what runs already is not made again.
-        request = forgetting(self._cluster, f"{FORGET}{int(self._clock() // 60)}", plan)
+        request = forgetting(self._cluster, f"{FORGET}-{int(self._clock() // 60)}", plan)
         accept = ("AlreadyExists",)
         answer = await self._client.call("POST", request.path, request.body, accept=accept)
         return not answer.reason

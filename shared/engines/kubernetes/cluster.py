@@ -5,16 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
 from typing import Any
 
 from shared.core.errors import Misconfigured
-from shared.core.facts import ClusterFacts
+from shared.engines.common_options import CommonOptions, check_options
 from shared.engines.kubernetes.origins import origin_of
 from shared.engines.kubernetes.tolerations import toleration_of
 from shared.engines.launch.layout import Layout
 from shared.engines.options import cluster_of, each_cluster
-from shared.jobspec import parse_duration
 
 _LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?", re.ASCII)
 _NAME = re.compile(r"[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?", re.ASCII)
@@ -22,7 +20,7 @@ _LEVELS = ("low", "normal", "high")
 
 
 @dataclass(frozen=True)
-class KubernetesCluster:
+class KubernetesCluster(CommonOptions):
     """A namespace of a cluster. Paths are those of its pods."""
 
     name: str
@@ -33,11 +31,6 @@ class KubernetesCluster:
     #: of jobs without containerSettings; python3 and bash have to be in every image
     image: str
     namespace: str = "slipway"
-    #: $AZ_BATCHAI_MOUNT_ROOT
-    mount_root: str = "/mnt"
-    #: PATH of jobs
-    path: str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-    gpus: int = 0
     #: what the device plugin calls a GPU: amd.com/gpu, or nvidia.com/mig-1g.10gb
     gpu_resource: str = "nvidia.com/gpu"
     #: of a pod, in Kubernetes' words: "8", "56Gi"; "" for no limit
@@ -62,37 +55,11 @@ class KubernetesCluster:
     #: the user and group that jobs run as; 0 for root
     user: int = 1000
     group: int = 1000
-    #: all that is below mount_root in every pod; empty where that is not known
-    mounted: Sequence[str] = ()
-    #: that a job may have, and how long it may run (ISO 8601)
-    max_nodes: int = 0
-    max_wall_clock: str = ""
-    #: share address, ACCOUNT/CONTAINER or file server id → directory of the pods
-    mounts: Mapping[str, str] = field(default_factory=dict)
-    #: directory of the pods → where this app sees it
-    reads: Mapping[str, str] = field(default_factory=dict)
-    #: a directory in a mounted blob container, for the records of runs that are over; "" for none
-    ends: str = ""
-
-    @property
-    def longest(self) -> timedelta | None:
-        """How long a job may run; None where nothing limits it."""
-        return parse_duration(self.max_wall_clock)
 
     @property
     def layout(self) -> Layout:
         """Where its attempts keep their records."""
         return Layout("kubernetes", self.name, self.shared)
-
-    @property
-    def facts(self) -> ClusterFacts:
-        """What is configured of it."""
-        return ClusterFacts(
-            mounts=frozenset(self.mounted) or None,
-            max_nodes=self.max_nodes or None,
-            gpus=self.gpus or None,
-            longest=self.longest,
-        )
 
 
 def clusters_from(document: Any, setting: str) -> dict[str, KubernetesCluster]:
@@ -109,10 +76,16 @@ def _cluster(name: str, options: Any, place: str) -> KubernetesCluster:
 
 def _check_paths(cluster: KubernetesCluster, place: str) -> None:
     """What would go wrong later, at a job. Raises Misconfigured."""
-    paths = [cluster.shared, cluster.mount_root, *cluster.volumes, *cluster.mounts.values(), *cluster.reads]
-    for path in [*paths, *cluster.path.split(":"), *([cluster.ends] if cluster.ends else [])]:
-        if not path.startswith("/") or any(c in path for c in "\t\n$~"):
-            raise Misconfigured(f"{place}: {path!r} is not an absolute path")
+    check_options(
+        cluster,
+        place,
+        paths=(cluster.shared, *cluster.volumes, *cluster.mounts.values()),
+        numbers={
+            "user": cluster.user,
+            "group": cluster.group,
+            "unreachableSeconds": cluster.unreachable_seconds,
+        },
+    )
     for path, text in cluster.volumes.items():
         if origin_of(text) is None:
             raise Misconfigured(f"{place}: volumes: {path}: write pvc:NAME or nfs:HOST:/EXPORT")
@@ -140,14 +113,3 @@ def _check_words(cluster: KubernetesCluster, place: str) -> None:
         raise Misconfigured(
             f"{place}: priorities: there is no {unknown[0]!r}; there are {', '.join(_LEVELS)}"
         )
-    numbers = {
-        "gpus": cluster.gpus,
-        "maxNodes": cluster.max_nodes,
-        "user": cluster.user,
-        "group": cluster.group,
-    }
-    for option, number in {**numbers, "unreachableSeconds": cluster.unreachable_seconds}.items():
-        if number < 0:
-            raise Misconfigured(f"{place}: {option} has to be at least 0")
-    if cluster.max_wall_clock and not cluster.longest:
-        raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")

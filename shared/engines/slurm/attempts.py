@@ -19,8 +19,10 @@ from shared.core.engine import Observation, Order
 from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.job import JobState, Target
 from shared.engines.bulk import alone, each
+from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Verdict, judge
+from shared.engines.slurm.ended.leftovers import Leftovers
 from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.job.chosen import refusal, unknown_option
 from shared.engines.slurm.job.request import is_too_long, submission, too_long
@@ -49,11 +51,12 @@ class Attempts:
         self,
         cluster: SlurmCluster,
         client: SlurmClient,
-        finished: EndSources,
+        records: Records,
         clock: Callable[[], float],
     ) -> None:
-        self._cluster, self._client, self._finished = cluster, client, finished
-        self._clock = clock
+        self._cluster, self._client, self._clock = cluster, client, clock
+        self._finished = EndSources(cluster, client, records)
+        self._leftovers = Leftovers(cluster, client, records)
         self._jobs = SlurmJobs(cluster, client)
         #: name → token of what this process has sent
         self._own_tokens: dict[str, str] = {}
@@ -123,6 +126,10 @@ class Attempts:
         for copy in _ours(await self._jobs.by_name(), target):
             if not state_of(copy.states, copy.name)[0].terminal:
                 await self._jobs.cancel(copy.id)
+
+    async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
+        """Remove their records by a small job on one node: only nodes may write to their shared directory."""
+        return await self._leftovers.remove(targets)
 
     async def _is_submitted(self, target: Target) -> bool:
         """Whether it needs no further submission. Raises Conflict."""

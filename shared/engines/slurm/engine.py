@@ -12,28 +12,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from shared.core.abilities import Ability
-from shared.core.engine import (
-    ClusterView,
-    FileChunk,
-    FilePage,
-    Observation,
-    Order,
-    OutputFile,
-    Submission,
-    Variable,
-)
+from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
 from shared.core.errors import Misconfigured
 from shared.core.facts import NO_FACTS, ClusterFacts, together
-from shared.core.job import Target
-from shared.engines.first_files import first_files
+from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.launch.shown import variables
 from shared.engines.recent import Lately
 from shared.engines.records import Records
 from shared.engines.slurm.abilities import abilities_of
 from shared.engines.slurm.attempts import Attempts
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.ended.leftovers import Leftovers
-from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.job.check import check
 from shared.engines.slurm.job.chosen import Listed, absent, listed
 from shared.engines.slurm.job.request import submission
@@ -53,8 +41,10 @@ _RUN = "<number of the Slurm job>-<times it was requeued>"
 _MOST_VIEWS = 1_000
 
 
-class SlurmEngine:
+class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
     """The engine port over Slurm clusters. `keys`: cluster → what authenticates us there."""
+
+    SCHEDULER = "Slurm"
 
     def __init__(
         self,
@@ -64,27 +54,18 @@ class SlurmEngine:
         clock: Callable[[], float] = time.time,
         dialects: Sequence[Dialect] = DIALECTS,
     ) -> None:
-        self._clusters = clusters
         self._clients = {
             name: SlurmClient(one, keys[name], dialects) for name, one in clusters.items() if name in keys
         }
         self._lately = Lately(self._fetch_view, _GOOD, clock)
         #: cluster and partition → what they had when they were looked at last
         self._listed: dict[tuple[str, str], Listed] = {}
-        self._records = {name: Records(one) for name, one in clusters.items()}
-        self._attempts = {
-            name: Attempts(
-                clusters[name],
-                client,
-                EndSources(clusters[name], client, self._records[name]),
-                clock,
-            )
+        records = {name: Records(one) for name, one in clusters.items()}
+        attempts = {
+            name: Attempts(clusters[name], client, records[name], clock)
             for name, client in self._clients.items()
         }
-        self._leftovers = {
-            name: Leftovers(clusters[name], client, self._records[name])
-            for name, client in self._clients.items()
-        }
+        super().__init__(clusters, attempts, records, self._clients.values())
 
     @property
     def version(self) -> str:
@@ -98,10 +79,9 @@ class SlurmEngine:
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """Each field that the job's cluster cannot honour. Raises Misconfigured for one without a key."""
-        properties = spec.document()["properties"]
-        name = properties["cluster"]["id"].rpartition("/")[2]
-        self._attempts_on(name)
-        return tuple(check(self._cluster(name), properties))
+        addressed = self._addressed(spec)
+        self._attempts_on(addressed.cluster.name)
+        return tuple(check(*addressed))
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
         """Each of a job's resources that the cluster's operator keeps, or that no node has."""
@@ -133,41 +113,6 @@ class SlurmEngine:
         await self._lately.view(_view_key(cluster, order.resources))
         return await attempts.submit(order, self._bounded(cluster, order.resources))
 
-    async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """One bulk call for any number of jobs; also releases jobs that are due."""
-        return await self._attempts_on(cluster).status(targets)
-
-    async def at_work(self, cluster: str) -> Mapping[str, str]:
-        """Name and token of each job that has not ended, from one list of jobs."""
-        return await self._attempts_on(cluster).at_work()
-
-    async def see(self, target: Target) -> Observation:
-        """One attempt, from a list that was taken after the call."""
-        return await self._attempts_on(target.cluster).see(target)
-
-    async def cancel(self, target: Target) -> None:
-        """Cancel every copy of the attempt that has not ended."""
-        await self._attempts_on(target.cluster).cancel(target)
-
-    async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """Remove them by a small job on one node: only nodes may write to their shared directory."""
-        self._attempts_on(cluster)
-        return await self._leftovers[self._cluster(cluster).name].remove(targets)
-
-    async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """The files, from the nodes' shared file system where this app sees it."""
-        return await first_files(self, target, directory, path)
-
-    async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """One page of the files of a directory, from the same file system."""
-        self._cluster(target.cluster)
-        return await self._records[target.cluster].page(target, directory, path, after)
-
-    async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        """At most `limit` bytes of a file from `offset` on, from the same file system."""
-        self._cluster(target.cluster)
-        return await self._records[target.cluster].chunk(target, directory, path, offset, limit)
-
     async def nodes(self, cluster: str) -> ClusterView:
         """The nodes of the cluster's partition, which Slurm itself grows and shrinks."""
         own = self._cluster(cluster)
@@ -177,11 +122,6 @@ class SlurmEngine:
         """The facts of the partition and its nodes, from two lists that are some minutes old at most."""
         view = await self._lately.view(_view_key(self._cluster(cluster), resources))
         return view.facts if view else NO_FACTS
-
-    async def close(self) -> None:
-        """Close the connections to every slurmrestd."""
-        for client in self._clients.values():
-            await client.close()
 
     async def _fetch_view(self, view_key: tuple[str, str]) -> ClusterView:
         name, partition = view_key
@@ -202,12 +142,6 @@ class SlurmEngine:
         view = self._lately.last_view(_view_key(cluster, resources))
         longest = together(cluster.facts, view.facts).longest if view else None
         return replace(cluster, max_wall_clock=iso_duration(longest)) if longest else cluster
-
-    def _cluster(self, name: str) -> SlurmCluster:
-        cluster = next((one for one in self._clusters.values() if one.name.lower() == name.lower()), None)
-        if cluster is None:
-            raise Misconfigured(f"no Slurm cluster {name!r} is configured here")
-        return cluster
 
     def _attempts_on(self, name: str) -> Attempts:
         cluster = self._cluster(name)

@@ -10,7 +10,6 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
-from datetime import timedelta
 
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError
@@ -22,7 +21,7 @@ from shared.core.relations.claim import WAITS, Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.teams.current import current_teams
-from shared.lifecycle.waiting.admit import paused
+from shared.lifecycle.waiting.admit import NO_SLOT, paused
 from shared.lifecycle.waiting.dependents import ends_of
 
 log = logging.getLogger(__name__)
@@ -30,8 +29,6 @@ log = logging.getLogger(__name__)
 #: How often a record is written that other processes write, too.
 _WRITES = 5
 _NO_LIMIT = Quota()
-#: What is due further ahead was written by a wrong clock.
-_NO_SLOT = timedelta(days=31)
 
 
 def why_claim(team: str, quota: Quota) -> Why:
@@ -100,7 +97,7 @@ async def _release(ports: Ports, team: str, jobs: Collection[str]) -> None:
 def _is_next(ports: Ports, row: Active) -> bool:
     """Whether a job could be submitted now but for its claim."""
     is_free = row.needs_claim and not row.after and not row.needs_seat and not row.cancel
-    return is_free and is_due(row.due, ports.clock(), _NO_SLOT)
+    return is_free and is_due(row.due, ports.clock(), NO_SLOT)
 
 
 async def _team(ports: Ports, team: str, waiting: list[Active], active: Collection[str]) -> list[Active]:

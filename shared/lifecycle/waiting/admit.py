@@ -24,8 +24,10 @@ from shared.core.ports import Ports
 log = logging.getLogger(__name__)
 
 _HOUR = timedelta(hours=1)
-#: The longest wait for a slot; what is due further ahead than the second was written by a wrong clock.
-_LONGEST_SLOT, _NO_SLOT = timedelta(days=30), timedelta(days=31)
+#: The longest wait for a slot.
+_LONGEST_SLOT = timedelta(days=30)
+#: What is due further ahead was written by a wrong clock.
+NO_SLOT = timedelta(days=31)
 #: Seconds for which an answer of the ledger is good: the pause, and the counts.
 _PAUSES, _COUNTS = 5.0, 15.0
 #: That many jobs away from a limit, a count is good for longer.
@@ -85,7 +87,7 @@ async def admit_next(ports: Ports, job: Job) -> bool:
         return False
     await _look_at_work(ports)
     now = ports.clock()
-    if not is_due(job.due, now, _NO_SLOT) or _crowded(ports, job.id) is not None:
+    if not is_due(job.due, now, NO_SLOT) or _crowded(ports, job.id) is not None:
         return False
     if ports.policy.max_active_jobs:
         ports.memo.add(_AT_WORK, now, job.id, now)
@@ -192,7 +194,7 @@ def _is_due(ports: Ports, row: Active) -> bool:
     if row.after or row.needs_seat or row.needs_claim:
         return False
     for_a_slot = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
-    return is_due(row.due, ports.clock(), _NO_SLOT if for_a_slot else ports.policy.longest_wait)
+    return is_due(row.due, ports.clock(), NO_SLOT if for_a_slot else ports.policy.longest_wait)
 
 
 def _age(row: Active) -> str:
@@ -220,7 +222,7 @@ def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
     starts: Mapping[str, datetime] = ports.memo.latest(key)
     start = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot
     if job_id not in starts and len(starts) >= limit:
-        counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + _NO_SLOT)
+        counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + NO_SLOT)
         start = min(counted[-limit] + _HOUR, now + _LONGEST_SLOT) if len(counted) >= limit else now
     if start <= now:
         return None

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.core.job import Job
-from shared.engines.batch.attempts import FORGET
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.storage.access import Access, SharedKey
+from shared.engines.leftovers import FORGET
 from tests.crash.batch.blobs import BlobAzure
 from tests.crash.batch.container import ACCOUNT, AppFault, Container
 from tests.crash.batch.nodes import Azure

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.core.job import Job
-from shared.engines.kubernetes.attempts import FORGET
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.engine import KubernetesEngine
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.leftovers import FORGET
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.invariants.ran_jobs import wrongly_run

@@ -8,7 +8,8 @@ import pytest
 
 from shared.core.abilities import ABILITIES
 from shared.core.engine import ClusterView, Engine
-from shared.core.errors import Misconfigured
+from shared.core.errors import Misconfigured, NotFound
+from shared.core.job import Target
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.wire.sign import SharedKey
@@ -54,6 +55,13 @@ def test_the_table_of_the_page_is_the_generated_one() -> None:
 @pytest.mark.parametrize("engine", [MemoryEngine(), *BY_NAME.values()], ids=["memory", *BY_NAME])
 def test_every_engine_declares_every_ability(engine: Engine) -> None:
     assert engine.capabilities("gpu").keys() == ABILITIES.keys()
+
+
+@pytest.mark.parametrize("name", ["batch", "kubernetes", "slurm"])
+async def test_files_are_looked_for_under_the_cluster_s_name_in_any_case(name: str) -> None:
+    target = Target(engine=name, cluster="GPU", experiment="e", name="n", token="t")
+    with pytest.raises(NotFound, match="the files of gpu cannot be seen from here"):
+        await BY_NAME[name].page(target, "stdouterr", "", "")
 
 
 def test_every_engine_is_tried() -> None:

@@ -49,11 +49,7 @@ class BlobRecords:
             record = await self._object(target, f"{run}/result.json")
             return {**record, "run": run} if record else None
 
-    async def visible(self) -> bool:
-        """Whether records would be seen from here."""
-        return True
-
-    async def remaining(self, targets: Sequence[Target]) -> list[Target] | None:
+    async def remaining(self, targets: Sequence[Target]) -> list[Target]:
         """The targets whose records still exist."""
         return [one for one in targets if await self._is_left(one)]
 

@@ -12,7 +12,7 @@ import pytest
 from shared.core.errors import Saturated, Transient
 from shared.core.job import Target
 from shared.engines.launch.plan import PLAN, forgetting
-from shared.engines.slurm.ended.leftovers import NAME
+from shared.engines.leftovers import FORGET
 from tests.crash.slurmrestd import Wire
 from tests.unit.engines.slurm.test_engine import BOTH, Rig, slurm_rig
 
@@ -33,7 +33,7 @@ def begun(shared: Path, name: str = "n", token: str = "t.1", run: str = "7-0") -
 
 def cleanup(slurm: Rig) -> list[dict[str, Any]]:
     """The plans of the jobs that clean up."""
-    return [json.loads(one.environment[PLAN]) for one in slurm.model.jobs.values() if one.name == NAME]
+    return [json.loads(one.environment[PLAN]) for one in slurm.model.jobs.values() if one.name == FORGET]
 
 
 def run(plan: dict[str, Any]) -> int:

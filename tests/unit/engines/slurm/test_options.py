@@ -50,7 +50,7 @@ def test_options_are_camel_case_and_the_page_names_all_of_them() -> None:
         ({"gpu": {**GOOD, "mounts": {"a/b": "/x y\n"}}}, "not an absolute path"),
         ({"gpu": {**GOOD, "path": ""}}, "path: '' is not an absolute directory"),
         ({"gpu": {**GOOD, "path": "/usr/bin:bin"}}, "path: 'bin' is not an absolute directory"),
-        ({"gpu": {**GOOD, "path": "$HOME/bin:/bin"}}, "is not an absolute directory; e.g. /opt/slurm/bin"),
+        ({"gpu": {**GOOD, "path": "$HOME/bin:/bin"}}, "is not an absolute directory; e.g. /opt/bin"),
         ({"gpu": {**GOOD, "path": "/bin:"}}, "path: '' is not an absolute directory"),
         ({"gpu": {**GOOD, "gpus": -1}}, "gpus has to be at least 0"),
         ({"gpu": {**GOOD, "maxNodes": -1}}, "maxNodes has to be at least 0"),
