@@ -83,7 +83,7 @@ class _Checker:
         elif value.kind == "code" and value.text.startswith("'"):
             if set(type_.split(" | ")) <= {"int", "bool"}:
                 yield self._wrong(value, where, type_)
-        elif value.kind in ("code", "null"):
+        elif value.kind in ("code", "union", "null"):
             return
         elif type_.endswith("[]"):
             yield from self._array(value, type_.removesuffix("[]"), where)

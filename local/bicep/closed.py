@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from local.bicep.template import Resource, Value
+from local.bicep.resolve import at, options
+from local.bicep.template import Value
 
 _STORAGE, _SITE, _BATCH = (
     "Microsoft.Storage/storageAccounts",
@@ -77,25 +78,22 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-def opened(resource: Resource) -> Iterator[tuple[Value, str]]:
-    """What a resource has, or is, that is not in the list."""
-    kind = resource.type.partition("@")[0]
+#: What stands around the properties of a resource; an identity only where RULES say which.
+_AROUND = frozenset(["name", "location", "tags", "parent", "scope", "kind", "sku", "properties", "dependsOn"])
+_IDENTITIES = (_SITE, f"{_BATCH}/pools", _EVENTS)
+
+
+def opened(kind: str, symbol: str, body: Value) -> Iterator[tuple[Value, str]]:
+    """What a resource has, or is, that is not in the list; and what only Azure could know of it."""
     if kind not in CLOSED:
-        yield resource.body, f"{resource.symbol}: no template here makes {kind}"
+        yield body, f"{symbol}: no template here makes {kind}"
         return
+    for name, value in body.members.items():
+        if name not in _AROUND and not (name == "identity" and kind in _IDENTITIES):
+            yield value, f"{symbol}: {name} is not in local/bicep/closed.py"
     for path, allowed in CLOSED[kind].items():
-        values = [resource.body]
-        for step in path.split("."):
-            values = [one.members[step] for value in values for one in _options(value) if step in one.members]
-        for value in values:
-            for option in _options(value):
-                for name in sorted(set(option.members) - set(allowed.split())):
-                    yield (
-                        option.members[name],
-                        f"{resource.symbol}: {path}.{name} is not in local/bicep/closed.py",
-                    )
-
-
-def _options(value: Value) -> tuple[Value, ...]:
-    """A value, or each that it can be: by a condition, or in a loop."""
-    return value.items if value.kind in ("choice", "array") else (value,)
+        for option in options(at(body, path) or Value("null", 1, 1)):
+            if option.kind not in ("object", "null"):
+                yield option, f"{symbol}: {path} is no object that can be read here"
+            for name in sorted(set(option.members) - set(allowed.split())):
+                yield option.members[name], f"{symbol}: {path}.{name} is not in local/bicep/closed.py"

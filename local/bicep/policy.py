@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
+from local.bicep.app_settings import led_astray
 from local.bicep.closed import opened
-from local.bicep.rules import GRANTS, IN_NETWORK, ROLES, RULES, SCALER, SCALES
-from local.bicep.template import Finding, Resource, Template, Value
+from local.bicep.given import CONDITIONS, GIVEN, OUTPUTS
+from local.bicep.resolve import at, resolved, shown
+from local.bicep.rules import GRANTS, ROLES, RULES, SCALER, SCALES
+from local.bicep.template import Finding, Module, Resource, Template, Value
 
 _ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Functions that return a key, or another value each time.
@@ -37,14 +41,17 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
     def finding(value: Value, text: str) -> Finding:
         return Finding(template.file, value.line, value.column, "POLICY", text)
 
-    for resource in template.resources:
-        if resource.is_existing:
+    for declared in template.resources:
+        if declared.is_existing:
             continue
-        yield from (finding(value, text) for value, text in opened(resource))
+        resource = replace(declared, body=resolved(declared.body, template))
+        kind = resource.type.partition("@")[0]
+        astray = led_astray(resource)
+        yield from (finding(*one) for one in (*opened(kind, resource.symbol, resource.body), *astray))
         yield from _by_rules(resource, finding)
-        yield from _granted(resource, template, finding)
+        yield from _granted(declared, template, finding)
         yield from _made_role(resource, finding)
-        if resource.type.partition("@")[0] == _VAULT_SECRETS:
+        if kind == _VAULT_SECRETS:
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
             yield finding(resource.body, text)
     yield from _passed(template, finding)
@@ -54,8 +61,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
     bodies += [(f"output {name}", value) for name, value in template.outputs.items()]
     for symbol, body in (*bodies, *template.variables.items()):
         for name, value in _values(body, symbol):
-            is_literal = value.kind == "text" and not value.text.startswith("@Microsoft.KeyVault(")
-            if is_literal and value.text and _SECRET.search(name.rpartition(".")[2]):
+            if value.kind == "text" and value.text and _SECRET.search(name.rpartition(".")[2]):
                 yield finding(value, f"{name} is a secret in a template; the vault has them")
             for member, text in _LITERALS.findall(value.text if value.kind == "code" else ""):
                 if text and _SECRET.search(member):
@@ -71,13 +77,23 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
 
 
 def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
-    """A module is in the network where there is one; and no parameter is a secret."""
+    """Who and what a module gets, and when it is deployed; no parameter is a secret."""
     for module in template.modules:
-        params = module.body.members.get("params", module.body)
-        for (path, name), text in IN_NETWORK.items():
-            value = params.members.get(name)
-            if module.path == path and (value is None or _text(value).rstrip() != text.rstrip()):
+        for (path, name), text in GIVEN.items():
+            value = at(module.body, name)
+            if module.path == path and shown(value and resolved(value, template)) != text:
                 yield finding(value or module.body, f"{module.symbol}: {name} is {text}")
+        if (scope := module.body.members.get("scope", module.body)).text != "group":
+            yield finding(scope, f"{module.symbol}: its scope is the group of the deployment")
+    made: list[Module | Resource] = [*template.modules, *template.resources]
+    for one in made:
+        expected = CONDITIONS.get((template.file.rpartition("/")[2], one.symbol), "")
+        if one.condition != expected:
+            yield finding(one.body, f"{one.symbol}: made {f'if {expected}' if expected else 'always'}")
+    for (file, name), text in OUTPUTS.items():
+        output = template.outputs.get(name)
+        if template.file.rpartition("/")[2] == file and shown(output) != text:
+            yield finding(output or _NOWHERE, f"the output {name} is {text}")
     for name in template.parameters:
         if _SECRET.search(name):
             yield finding(_NOWHERE, f"the parameter {name} is a secret; the vault has them")
@@ -98,25 +114,10 @@ def _without_passwords(template: Template, finding: Callable[[Value, str], Findi
 def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
     kind = resource.type.partition("@")[0]
     for rule in RULES:
-        if rule.type != kind:
-            continue
-        value: Value | None = resource.body
-        for step in rule.path.split("."):
-            value = _step(value, step) if value is not None else None
-        if (_text(value) or value.kind if value else "") not in rule.allowed:
+        value = at(resource.body, rule.path)
+        if rule.type == kind and shown(value) not in rule.allowed:
             allowed = " or ".join(one or "absent" for one in rule.allowed)
             yield finding(value or resource.body, f"{resource.symbol}: {rule.path} is {allowed} ({rule.why})")
-
-
-def _text(value: Value) -> str:
-    """What a value can be: of a list each item, of a choice both."""
-    return (" : " if value.kind == "choice" else ", ").join(map(_text, value.items)) or value.text
-
-
-def _step(value: Value, name: str) -> Value | None:
-    """A member; of a choice, that of the first object which has it."""
-    options = value.items if value.kind == "choice" else (value,)
-    return next((one.members[name] for one in options if name in one.members), None)
 
 
 def _granted(
@@ -163,7 +164,7 @@ def _made_role(resource: Resource, finding: Callable[[Value, str], Finding]) -> 
     permissions = properties.members.get("permissions", properties)
     (first, *others) = permissions.items or (permissions,)
     actions = first.members.get("actions")
-    if others or set(first.members) != {"actions"} or actions is None or _text(actions) != SCALES:
+    if others or set(first.members) != {"actions"} or actions is None or shown(actions) != SCALES:
         yield finding(permissions, f"{resource.symbol}: a role of ours allows {SCALES} and nothing else")
     scopes = properties.members.get("assignableScopes", properties)
     if [one.text for one in scopes.items] != [_SUBSCRIPTION]:

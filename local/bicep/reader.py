@@ -67,7 +67,8 @@ def _declare(template: Template, node: Node) -> None:
     elif node.type == "output_declaration":
         template.outputs[symbol] = _value(children[-1])
     elif node.type == "module_declaration":
-        template.modules.append(Module(symbol, _literal(children[1]) or "", _value(children[-1])))
+        body, condition = _value(children[-1]), _condition(children[-1])
+        template.modules.append(Module(symbol, _literal(children[1]) or "", body, condition))
     elif node.type == "resource_declaration":
         _declare_resource(template, node, "")
 
@@ -82,8 +83,9 @@ def _declare_resource(template: Template, node: Node, parent: str) -> None:
         name = f"{kind}/{own}@{newer or version}"
     body = _body(children[-1])
     is_existing = any(_text(child) == "existing" for child in node.children)
+    loop, condition = _loop(children[-1]), _condition(children[-1])
     template.resources.append(
-        Resource(symbol, name, _value(body), is_existing, bool(parent), _loop(children[-1]))
+        Resource(symbol, name, _value(body), is_existing, bool(parent), loop, condition)
     )
     for child in body.named_children:
         for inner in child.named_children:
@@ -108,6 +110,23 @@ def _loop(node: Node) -> Loop | None:
     return None
 
 
+def _condition(node: Node) -> str:
+    """The conditions of a resource or module, also those within its loop."""
+    found = []
+    while node.type in ("if_statement", "for_statement"):
+        if node.type == "if_statement":
+            found.append(_bare(node.named_children[0]))
+        node = node.named_children[-1]
+    return " && ".join(found)
+
+
+def _bare(node: Node) -> str:
+    """An expression without parentheses around it, in one line."""
+    while node.type == "parenthesized_expression":
+        node = node.named_children[0]
+    return " ".join(_text(node).split())
+
+
 def _value(node: Node) -> Value:
     line, column = _place(node)
     if node.type in ("if_statement", "for_statement"):
@@ -122,18 +141,31 @@ def _value(node: Node) -> Value:
     if node.type == "array":
         return Value("array", line, column, items=tuple(map(_value, node.named_children)))
     if node.type == "ternary_expression":
-        return Value("choice", line, column, items=tuple(map(_value, node.named_children[1:])))
+        condition, *options = node.named_children
+        return Value("choice", line, column, _bare(condition), tuple(map(_value, options)))
+    if node.type == "call_expression" and (called := _called(node)) is not None:
+        return called
     kinds: Mapping[str, Kind] = {"boolean": "bool", "number": "int", "null": "null"}
     return Value(kinds.get(node.type, "code"), line, column, _text(node))
 
 
+def _called(node: Node) -> Value | None:
+    """What a call of `any` or `union` is; None for another function."""
+    name, arguments = node.named_children
+    values = [_value(one) for one in arguments.named_children]
+    if _text(name) == "any" and len(values) == 1:
+        return values[0]
+    if _text(name) == "union":
+        return Value("union", *_place(node), _text(node), tuple(values))
+    return None
+
+
 def _members(node: Node) -> Iterator[tuple[str, Value]]:
+    """A name that is made of others is its source text."""
     for child in node.named_children:
         parts = child.named_children
         if child.type == "object_property" and len(parts) == 2:
-            key = _literal(parts[0]) if parts[0].type == "string" else _text(parts[0])
-            if key is not None:
-                yield key, _value(parts[1])
+            yield _literal(parts[0]) or _text(parts[0]), _value(parts[1])
 
 
 def _uses(node: Node) -> Iterator[Use]:

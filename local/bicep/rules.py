@@ -49,18 +49,28 @@ class Rule(NamedTuple):
 _STORAGE, _SITE = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
 _VAULT, _EVENTS = "Microsoft.KeyVault/vaults", "Microsoft.EventGrid/systemTopics/eventSubscriptions"
 _BATCH = "Microsoft.Batch/batchAccounts"
+_FIREWALL = ("Deny", "isPrivate ? Deny : Allow")
+_BATCH_CLOSED = ("Disabled", "!empty(subnetId) ? Disabled : Enabled")
+_NO_ADDRESS = ("!empty(subnetId) ? NoPublicIPAddresses : absent",)
 _ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provision"
 _DROPS = "/blobServices/default/containers/scripts/"
+_PEOPLE = "Microsoft.Insights/actionGroups"
 _LOGS = "Microsoft.OperationalInsights/workspaces"
 _DELIVERY = "properties.deliveryWithResourceIdentity"
 _LIFETIME = "destination.properties.queueMessageTimeToLiveInSeconds"
+_KEPT = "properties.deadLetterWithResourceIdentity.deadLetterDestination.properties"
 _PACKAGE = "properties.functionAppConfig.deployment.storage.authentication.type"
+_PACKAGE_PLACE = "properties.functionAppConfig.deployment.storage.value"
+_ENDPOINTS = "storage.properties.primaryEndpoints"
+_TOPIC = "Microsoft.EventGrid/systemTopics"
+_IMAGE = "properties.deploymentConfiguration.virtualMachineConfiguration.imageReference"
+_LINKED = "properties.privateLinkServiceConnections.properties.privateLinkServiceId"
 RULES = (
     Rule(_STORAGE, "properties.allowBlobPublicAccess", ("false",), "blobs are never public"),
     Rule(_STORAGE, "properties.allowSharedKeyAccess", ("false",), "identities, no keys"),
     Rule(_STORAGE, "properties.minimumTlsVersion", ("TLS1_2", "TLS1_3"), "TLS 1.2 at least"),
     Rule(_STORAGE, "properties.supportsHttpsTrafficOnly", ("true",), "HTTPS only"),
-    Rule(_STORAGE, "properties.networkAcls.defaultAction", ("Deny", "Deny : Allow"), "a firewall can close"),
+    Rule(_STORAGE, "properties.networkAcls.defaultAction", _FIREWALL, "a firewall can close"),
     Rule(_STORAGE, "properties.networkAcls.bypass", ("AzureServices",), "Event Grid comes past the firewall"),
     Rule(f"{_STORAGE}/blobServices/containers", "properties.publicAccess", ("None",), "never public"),
     Rule(_SITE, "properties.httpsOnly", ("true",), "HTTPS only"),
@@ -75,25 +85,55 @@ RULES = (
     Rule(_VAULT, "properties.enableSoftDelete", ("true",), "a deleted secret can be had back"),
     Rule("Microsoft.Insights/components", "properties.DisableLocalAuth", ("true",), "identities, no keys"),
     Rule(_LOGS, "properties.features.disableLocalAuth", ("true",), "identities, no keys"),
-    Rule("Microsoft.EventGrid/systemTopics", "identity.type", ("SystemAssigned",), "events come by identity"),
+    Rule(_TOPIC, "identity.type", ("SystemAssigned",), "events come by identity"),
     Rule(_EVENTS, "properties.deliveryWithResourceIdentity.identity.type", ("SystemAssigned",), "no key"),
     Rule(_EVENTS, "properties.deadLetterWithResourceIdentity.identity.type", ("SystemAssigned",), "no loss"),
     Rule(_EVENTS, "properties.filter.includedEventTypes", ("Microsoft.Storage.BlobCreated",), "drops alone"),
     Rule(_EVENTS, "properties.eventDeliverySchema", ("CloudEventSchemaV1_0",), "one form of events"),
     Rule(_BATCH, "properties.allowedAuthenticationModes", ("AAD",), "identities, no keys"),
-    Rule(_BATCH, "properties.publicNetworkAccess", ("Disabled", "Disabled : Enabled"), "can be closed"),
+    Rule(_BATCH, "properties.publicNetworkAccess", _BATCH_CLOSED, "can be closed"),
     Rule(f"{_BATCH}/pools", "identity.type", ("UserAssigned",), "nodes write records with an identity"),
     Rule(_STORAGE, "properties.allowCrossTenantReplication", ("false",), "blobs stay in the tenant"),
     Rule(f"{_STORAGE}/blobServices", "properties.deleteRetentionPolicy.enabled", ("true",), "had back"),
     Rule(_EVENTS, "properties.filter.subjectBeginsWith", (_DROPS,), "drops alone"),
     Rule(_EVENTS, f"{_DELIVERY}.destination.endpointType", ("StorageQueue",), "by identity"),
     Rule(_EVENTS, f"{_DELIVERY}.{_LIFETIME}", ("604800",), "a week, in which an app can be mended"),
-    Rule(f"{_BATCH}/pools", _ADDRESS, ("NoPublicIPAddresses",), "in a network, nodes cannot be reached"),
+    Rule(f"{_BATCH}/pools", _ADDRESS, _NO_ADDRESS, "nodes in a network cannot be reached"),
+    Rule(_SITE, "identity.userAssignedIdentities", ("{'${identityId}'}",), "the app's own, and no other one"),
+    Rule(f"{_BATCH}/pools", "identity.userAssignedIdentities", ("{'${nodes.id}'}",), "jobs run as it"),
+    Rule(_TOPIC, "identity", ("{type}",), "the topic has an identity of its own alone"),
+    Rule(_SITE, _PACKAGE_PLACE, (f"'${{{_ENDPOINTS}.blob}}app-package'",), "the package is ours"),
+    Rule(_TOPIC, "properties.source", ("storage.id",), "events of our storage"),
+    Rule(_EVENTS, f"{_DELIVERY}.destination.properties.resourceId", ("storage.id",), "our queue"),
+    Rule(_EVENTS, f"{_DELIVERY}.destination.properties.queueName", ("jobs",), "our queue"),
+    Rule(_EVENTS, f"{_KEPT}.resourceId", ("storage.id",), "our container"),
+    Rule(_EVENTS, f"{_KEPT}.blobContainerName", ("dead-letters",), "our container"),
+    Rule(f"{_BATCH}/pools", f"{_IMAGE}.publisher", ("microsoft-dsvm",), "Microsoft's image, and no other"),
+    Rule(f"{_BATCH}/pools", _IMAGE, ("{publisher, offer, sku, version}",), "Microsoft's image, and no other"),
+    Rule(_VAULT, "properties.networkAcls.bypass", ("AzureServices",), "the app's references come past it"),
+    Rule(_PEOPLE, "properties.emailReceivers.emailAddress", ("email",), "the operator"),
+    Rule(_PEOPLE, "properties.enabled", ("true",), "alerts arrive"),
+    Rule("Microsoft.Insights/scheduledQueryRules", "properties.enabled", ("true",), "alerts watch"),
+    Rule("Microsoft.Insights/metricAlerts", "properties.enabled", ("true",), "alerts watch"),
+    Rule(f"{_STORAGE}/blobServices", "properties.deleteRetentionPolicy.days", ("7",), "a week to notice"),
+    Rule("Microsoft.Network/privateEndpoints", _LINKED, ("storageId", "accountId"), "what is ours"),
 )  # fmt: skip
-
-#: What modules get, so that all is in the network where there is one.
-IN_NETWORK: Mapping[tuple[str, str], str] = {
-    ("storage.bicep", "isPrivate"): "vnetEnabled",
-    ("dispatcher.bicep", "subnetId"): "network!.outputs.appSubnetId : ",
-    ("batch.bicep", "subnetId"): "network!.outputs.nodesSubnetId : ",
+#: What the app's settings are, by what their names end in.
+SETTINGS: Mapping[str, str] = {
+    "__credential": "managedidentity",
+    "__clientId": "clientId",
+    "AZURE_CLIENT_ID": "clientId",
+    "__blobServiceUri": f"{_ENDPOINTS}.blob",
+    "__queueServiceUri": f"{_ENDPOINTS}.queue",
+    "__tableServiceUri": f"{_ENDPOINTS}.table",
+    "APPLICATIONINSIGHTS_CONNECTION_STRING": "insights.properties.ConnectionString",
+    "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": "'ClientId=${clientId};Authorization=AAD'",
+    "SLIPWAY_TENANT": "tenant().tenantId",
+    "SLIPWAY_AUDIENCE": "audience",
 }
+#: What the settings are made of beside those that stand there, each of which is read elsewhere.
+MADE_OF = (
+    "mapValues( loadJsonContent('secrets.json'), secret => "
+    "'@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/${secret})' )",
+    "loadJsonContent('settings.json')",
+)

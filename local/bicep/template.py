@@ -21,8 +21,9 @@ class Finding:
         return f"{self.file}({self.line},{self.column}): {self.code}: {self.text}"
 
 
-#: `choice`: one of its items, by a condition. `code`: any other expression, which only Azure evaluates.
-Kind = Literal["text", "bool", "int", "null", "array", "object", "choice", "code"]
+#: `choice`: one of its items, by the condition that is its text. `union`: its items on top of each other.
+#: `code`: any other expression, which only Azure evaluates.
+Kind = Literal["text", "bool", "int", "null", "array", "object", "choice", "union", "code"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ class Resource:
     is_inner: bool = False
     #: the loop that makes several of it
     loop: Loop | None = None
+    #: when it is made; empty: always
+    condition: str = ""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,8 @@ class Module:
     symbol: str
     path: str
     body: Value
+    #: when it is deployed; empty: always
+    condition: str = ""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from slipway.commands.enqueue import enqueue
 from slipway.failure import Failure
 from slipway.screen import Line, Screen, screen
 from slipway.settings import ROOT, display_path
-from slipway.stack.demo_checks import check, show
+from slipway.stack.demo_checks import check, dropped, show
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
@@ -26,7 +26,8 @@ EXAMPLES = ROOT / "examples"
 PLAN = Plan(maximum=2)
 #: Nodes come and go in seconds here, and the sweep looks every second.
 _QUICK = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
-_SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *"}
+#: Drops come by their events alone: an inventory would find them, too, and hide that no event came.
+_SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
 #: Seconds without any progress.
@@ -132,7 +133,9 @@ def _delivered(stack: Stack) -> int:
 
 def _late(watch: Watch, stack: Stack) -> str:
     states = ", ".join(f"{job['name']} is {job['state']}" for job in watch.jobs.values()) or "no job came"
-    return f"no progress for {_PATIENCE:g} s: {states}; {_delivered(stack)} webhooks, {watch.nodes} nodes"
+    events = sum(dropped(job) for job in watch.jobs.values())
+    counts = f"{events} events of drops, {_delivered(stack)} webhooks, {watch.nodes} nodes"
+    return f"no progress for {_PATIENCE:g} s: {states}; {counts}"
 
 
 def _explain(screen: Screen, failure: Failure, data: Path) -> None:

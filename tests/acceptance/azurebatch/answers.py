@@ -29,7 +29,6 @@ VARIES = {
     r"receipt/(waitedSeconds|ranSeconds|nodeHours)": "how long it took",
     r"receipt/notify/\d+/url": "the receiver's port is any free one",
     r"receipt/drop/files/\d+/etag": "of an upload of its own",
-    r"(event/data|receipt)/door": "the inventory may see a folder before its event comes",
     r"receipt/engine/id": "what each engine calls a job",
     r"receipt/outputs/\d+/path": "each engine has its own folder of a run",
     r"event/data/(sequence|previousState)": "no sweep need see a job run",

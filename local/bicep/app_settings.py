@@ -1,0 +1,28 @@
+"""Where the app's settings lead: to our storage, with our identity, to our vault."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from local.bicep.resolve import at, options, shown
+from local.bicep.rules import MADE_OF, SETTINGS
+from local.bicep.template import Resource, Value
+
+_SETTINGS = "Microsoft.Web/sites/config"
+
+
+def led_astray(resource: Resource) -> Iterator[tuple[Value, str]]:
+    """The settings that lead elsewhere, and what adds settings that cannot be read."""
+    if resource.type.partition("@")[0] != _SETTINGS:
+        return
+    properties = at(resource.body, "properties") or resource.body
+    for option in options(properties):
+        text = " ".join(option.text.split())
+        if option.kind != "object" and text not in MADE_OF:
+            yield option, f"{resource.symbol}: settings of {text[:50]!r} cannot be read here"
+        for name, value in option.members.items():
+            if "@Microsoft.KeyVault(" in value.text:
+                yield value, f"{name} refers to a vault; secrets.json says which setting is a secret"
+            expected = next((text for end, text in SETTINGS.items() if name.endswith(end)), None)
+            if expected is not None and shown(value) != expected:
+                yield value, f"{name} is {expected}"

@@ -1,0 +1,51 @@
+"""Who and what modules are given, when each is deployed, and what identities they hand on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_APP, _STORAGE = "identity.outputs.principalId", "storage.outputs.name"
+_IS_BATCH = "engine == 'batch'"
+_ROLE = "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)"
+#: (file of a module, member of its declaration) → what it is
+GIVEN: Mapping[tuple[str, str], str] = {
+    ("storage.bicep", "params.isPrivate"): "vnetEnabled",
+    ("storage.bicep", "params.appPrincipalId"): _APP,
+    ("storage.bicep", "params.deployerId"): "principalId",
+    ("vault.bicep", "params.appPrincipalId"): _APP,
+    ("vault.bicep", "params.deployerId"): "principalId",
+    ("monitor.bicep", "params.appPrincipalId"): _APP,
+    ("network.bicep", "params.storageId"): "storage.outputs.id",
+    ("batch.bicep", "params.appPrincipalId"): _APP,
+    ("batch.bicep", "params.storageName"): _STORAGE,
+    ("batch.bicep", "params.scalerRoleId"): f"empty(poolScalerRole) ? scaler.id : {_ROLE}",
+    ("batch.bicep", "params.subnetId"): "vnetEnabled ? network!.outputs.nodesSubnetId : ''",
+    ("batch-network.bicep", "params.accountId"): "batch!.outputs.id",
+    ("dispatcher.bicep", "params.identityId"): "identity.outputs.id",
+    ("dispatcher.bicep", "params.clientId"): "identity.outputs.clientId",
+    ("dispatcher.bicep", "params.storageName"): _STORAGE,
+    ("dispatcher.bicep", "params.vaultUri"): "vault.outputs.uri",
+    ("dispatcher.bicep", "params.insightsName"): "monitor.outputs.insightsName",
+    ("dispatcher.bicep", "params.subnetId"): "vnetEnabled ? network!.outputs.appSubnetId : ''",
+    ("dispatcher.bicep", "params.audience"): "audience",
+    ("events.bicep", "params.storageName"): _STORAGE,
+    ("alerts.bicep", "params.email"): "alertEmail",
+}
+#: (file, resource or module) → its condition; what is not here is made always
+CONDITIONS: Mapping[tuple[str, str], str] = {
+    ("main.bicep", "network"): "vnetEnabled",
+    ("main.bicep", "scaler"): f"{_IS_BATCH} && empty(poolScalerRole)",
+    ("main.bicep", "batch"): _IS_BATCH,
+    ("main.bicep", "batchNetwork"): f"{_IS_BATCH} && vnetEnabled",
+    ("main.bicep", "budget"): "monthlyBudget > 0",
+    ("alerts.bicep", "people"): "!empty(email)",
+}
+#: (file, output) → what it is: whose roles and secrets others grant and read
+OUTPUTS: Mapping[tuple[str, str], str] = {
+    ("identity.bicep", "id"): "identity.id",
+    ("identity.bicep", "clientId"): "identity.properties.clientId",
+    ("identity.bicep", "principalId"): "identity.properties.principalId",
+    ("storage.bicep", "id"): "storage.id",
+    ("storage.bicep", "name"): "storage.name",
+    ("vault.bicep", "uri"): "vault.properties.vaultUri",
+}
