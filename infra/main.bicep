@@ -138,7 +138,7 @@ module network 'network.bicep' = if (vnetEnabled) {
 }
 
 // Azure has no role for this one action. postdown removes the role by its name (hooks/role.sh).
-resource scaler 'Microsoft.Authorization/roleDefinitions@2022-04-01' = if (engine == 'batch' && empty(poolScalerRole)) {
+resource scaler 'Microsoft.Authorization/roleDefinitions@2022-04-01' = if (isBatch && empty(poolScalerRole)) {
   name: guid(subscription().id, environmentName, 'pool-scaler')
   properties: {
     roleName: 'Slipway Pool Scaler ${environmentName} ${subscription().subscriptionId}'
@@ -149,7 +149,7 @@ resource scaler 'Microsoft.Authorization/roleDefinitions@2022-04-01' = if (engin
   }
 }
 
-module batch 'batch.bicep' = if (engine == 'batch') {
+module batch 'batch.bicep' = if (isBatch) {
   name: 'batch'
   scope: group
   params: {
@@ -170,7 +170,7 @@ module batch 'batch.bicep' = if (engine == 'batch') {
   }
 }
 
-module batchNetwork 'batch-network.bicep' = if (engine == 'batch' && vnetEnabled) {
+module batchNetwork 'batch-network.bicep' = if (isBatch && vnetEnabled) {
   name: 'batch-network'
   scope: group
   params: {
@@ -198,7 +198,7 @@ module dispatcher 'dispatcher.bicep' = {
     subnetId: vnetEnabled ? network!.outputs.appSubnetId : ''
     audience: audience
     // An entry of clusters.json with the name of the made cluster adds to its options.
-    clusters: engine == 'none' ? {} : union(engine == 'batch' ? batch!.outputs.clusters : {}, loadJsonContent('clusters.json'))
+    clusters: engine == 'none' ? {} : union(isBatch ? batch!.outputs.clusters : {}, loadJsonContent('clusters.json'))
     alwaysReady: alwaysReady
   }
 }
@@ -237,4 +237,4 @@ output AZURE_STORAGE_ACCOUNT_NAME string = storage.outputs.name
 output SLIPWAY_URL string = dispatcher.outputs.url
 output AZURE_EVENT_TOPIC_NAME string = events.outputs.topicName
 output AZURE_INSIGHTS_NAME string = monitor.outputs.insightsName
-output AZURE_BATCH_ACCOUNT_NAME string = engine == 'batch' ? batch!.outputs.name : ''
+output AZURE_BATCH_ACCOUNT_NAME string = isBatch ? batch!.outputs.name : ''

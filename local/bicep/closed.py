@@ -79,7 +79,7 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
 
 
 #: What stands around the properties of a resource; an identity only where RULES say which.
-_AROUND = frozenset(["name", "location", "tags", "parent", "scope", "kind", "sku", "properties", "dependsOn"])
+_FRAME = frozenset(["name", "location", "tags", "parent", "scope", "kind", "sku", "properties", "dependsOn"])
 _IDENTITIES = (_SITE, f"{_BATCH}/pools", _EVENTS)
 
 
@@ -89,7 +89,7 @@ def opened(kind: str, symbol: str, body: Value) -> Iterator[tuple[Value, str]]:
         yield body, f"{symbol}: no template here makes {kind}"
         return
     for name, value in body.members.items():
-        if name not in _AROUND and not (name == "identity" and kind in _IDENTITIES):
+        if name not in _FRAME and not (name == "identity" and kind in _IDENTITIES):
             yield value, f"{symbol}: {name} is not in local/bicep/closed.py"
     for path, allowed in CLOSED[kind].items():
         for option in options(at(body, path) or Value("null", 1, 1)):

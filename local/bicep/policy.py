@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from local.bicep.app_settings import led_astray
 from local.bicep.closed import opened
-from local.bicep.given import CONDITIONS, GIVEN, OUTPUTS
+from local.bicep.modules import CONDITIONS, OUTPUTS, PARAMS
 from local.bicep.resolve import at, resolved, shown
 from local.bicep.rules import GRANTS, ROLES, RULES, SCALER, SCALES
 from local.bicep.template import Finding, Module, Resource, Template, Value
@@ -79,15 +79,15 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
 def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
     """Who and what a module gets, and when it is deployed; no parameter is a secret."""
     for module in template.modules:
-        for (path, name), text in GIVEN.items():
+        for (path, name), text in PARAMS.items():
             value = at(module.body, name)
             if module.path == path and shown(value and resolved(value, template)) != text:
                 yield finding(value or module.body, f"{module.symbol}: {name} is {text}")
         if (scope := module.body.members.get("scope", module.body)).text != "group":
             yield finding(scope, f"{module.symbol}: its scope is the group of the deployment")
-    made: list[Module | Resource] = [*template.modules, *template.resources]
-    for one in made:
-        expected = CONDITIONS.get((template.file.rpartition("/")[2], one.symbol), "")
+    parts: list[Module | Resource] = [*template.modules, *template.resources]
+    for one in parts:
+        expected = CONDITIONS.get(f"{template.file.rpartition('/')[2]} {one.symbol}", "")
         if one.condition != expected:
             yield finding(one.body, f"{one.symbol}: made {f'if {expected}' if expected else 'always'}")
     for (file, name), text in OUTPUTS.items():

@@ -112,12 +112,12 @@ def _loop(node: Node) -> Loop | None:
 
 def _condition(node: Node) -> str:
     """The conditions of a resource or module, also those within its loop."""
-    found = []
+    conditions = []
     while node.type in ("if_statement", "for_statement"):
         if node.type == "if_statement":
-            found.append(_bare(node.named_children[0]))
+            conditions.append(_bare(node.named_children[0]))
         node = node.named_children[-1]
-    return " && ".join(found)
+    return " && ".join(conditions)
 
 
 def _bare(node: Node) -> str:

@@ -35,11 +35,11 @@ def _code(value: Value, template: Template, depth: int) -> Value:
         return resolved(template.variables[value.text], template, depth + 1)
     if _PATH.fullmatch(value.text):
         name, *path = re.findall(r"\w+", value.text)
-        found = template.variables.get(name)
-        while found is not None and path and found.kind == "object":
-            found = found.members.get(path.pop(0))
-        if found is not None and not path:
-            return resolved(found, template, depth + 1)
+        target = template.variables.get(name)
+        while target is not None and path and target.kind == "object":
+            target = target.members.get(path.pop(0))
+        if target is not None and not path:
+            return resolved(target, template, depth + 1)
     return replace(value, text=_substituted(value.text, template))
 
 
@@ -97,7 +97,7 @@ def _step(value: Value | None, name: str) -> Value | None:
         absent = Value("null", value.line, value.column, "absent")
         return replace(value, items=tuple(one or absent for one in inner))
     if value.kind == "union":
-        return next((found for one in reversed(value.items) if (found := _step(one, name))), None)
+        return next((target for one in reversed(value.items) if (target := _step(one, name))), None)
     return value.members.get(name)
 
 

@@ -58,7 +58,7 @@ _PEOPLE = "Microsoft.Insights/actionGroups"
 _LOGS = "Microsoft.OperationalInsights/workspaces"
 _DELIVERY = "properties.deliveryWithResourceIdentity"
 _LIFETIME = "destination.properties.queueMessageTimeToLiveInSeconds"
-_KEPT = "properties.deadLetterWithResourceIdentity.deadLetterDestination.properties"
+_LETTERS = "properties.deadLetterWithResourceIdentity.deadLetterDestination.properties"
 _PACKAGE = "properties.functionAppConfig.deployment.storage.authentication.type"
 _PACKAGE_PLACE = "properties.functionAppConfig.deployment.storage.value"
 _ENDPOINTS = "storage.properties.primaryEndpoints"
@@ -106,8 +106,8 @@ RULES = (
     Rule(_TOPIC, "properties.source", ("storage.id",), "events of our storage"),
     Rule(_EVENTS, f"{_DELIVERY}.destination.properties.resourceId", ("storage.id",), "our queue"),
     Rule(_EVENTS, f"{_DELIVERY}.destination.properties.queueName", ("jobs",), "our queue"),
-    Rule(_EVENTS, f"{_KEPT}.resourceId", ("storage.id",), "our container"),
-    Rule(_EVENTS, f"{_KEPT}.blobContainerName", ("dead-letters",), "our container"),
+    Rule(_EVENTS, f"{_LETTERS}.resourceId", ("storage.id",), "our container"),
+    Rule(_EVENTS, f"{_LETTERS}.blobContainerName", ("dead-letters",), "our container"),
     Rule(f"{_BATCH}/pools", f"{_IMAGE}.publisher", ("microsoft-dsvm",), "Microsoft's image, and no other"),
     Rule(f"{_BATCH}/pools", _IMAGE, ("{publisher, offer, sku, version}",), "Microsoft's image, and no other"),
     Rule(_VAULT, "properties.networkAcls.bypass", ("AzureServices",), "the app's references come past it"),

@@ -122,5 +122,5 @@ def test_an_entry_of_the_file_adds_options_to_the_made_cluster() -> None:
         r"clusters: engine == 'none' \? \{\} : union\((.*)\)$", code("infra/main.bicep"), re.M
     )
 
-    assert order == "engine == 'batch' ? batch!.outputs.clusters : {}, loadJsonContent('clusters.json')"
+    assert order == "isBatch ? batch!.outputs.clusters : {}, loadJsonContent('clusters.json')"
     assert cluster(maxWallClock="P1D").pool == "gpu"

@@ -44,10 +44,10 @@ def test_four_jobs_and_their_four_webhooks_are_good() -> None:
 
 
 def test_a_drop_whose_event_did_not_come_is_trouble() -> None:
-    found = a_job("digits") | {"door": "inventory"}
+    late = a_job("digits") | {"door": "inventory"}
 
-    assert not dropped(found)
-    assert times([found, *JOBS[1:]], 2).trouble == "1 jobs came by the event of their drop, not 2"
+    assert not dropped(late)
+    assert times([late, *JOBS[1:]], 2).trouble == "1 jobs came by the event of their drop, not 2"
 
 
 def test_the_table_of_the_jobs_tells_their_times() -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _APP, _STORAGE = "identity.outputs.principalId", "storage.outputs.name"
-_IS_BATCH = "engine == 'batch'"
+_IS_BATCH = "isBatch"
 _ROLE = "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)"
 #: (file of a module, member of its declaration) → what it is
-GIVEN: Mapping[tuple[str, str], str] = {
+PARAMS: Mapping[tuple[str, str], str] = {
     ("storage.bicep", "params.isPrivate"): "vnetEnabled",
     ("storage.bicep", "params.appPrincipalId"): _APP,
     ("storage.bicep", "params.deployerId"): "principalId",
@@ -31,14 +31,14 @@ GIVEN: Mapping[tuple[str, str], str] = {
     ("events.bicep", "params.storageName"): _STORAGE,
     ("alerts.bicep", "params.email"): "alertEmail",
 }
-#: (file, resource or module) → its condition; what is not here is made always
-CONDITIONS: Mapping[tuple[str, str], str] = {
-    ("main.bicep", "network"): "vnetEnabled",
-    ("main.bicep", "scaler"): f"{_IS_BATCH} && empty(poolScalerRole)",
-    ("main.bicep", "batch"): _IS_BATCH,
-    ("main.bicep", "batchNetwork"): f"{_IS_BATCH} && vnetEnabled",
-    ("main.bicep", "budget"): "monthlyBudget > 0",
-    ("alerts.bicep", "people"): "!empty(email)",
+#: file and resource or module → its condition; what is not here is made always
+CONDITIONS: Mapping[str, str] = {
+    "main.bicep network": "vnetEnabled",
+    "main.bicep scaler": f"{_IS_BATCH} && empty(poolScalerRole)",
+    "main.bicep batch": _IS_BATCH,
+    "main.bicep batchNetwork": f"{_IS_BATCH} && vnetEnabled",
+    "main.bicep budget": "monthlyBudget > 0",
+    "alerts.bicep people": "!empty(email)",
 }
 #: (file, output) → what it is: whose roles and secrets others grant and read
 OUTPUTS: Mapping[tuple[str, str], str] = {
