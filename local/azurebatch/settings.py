@@ -8,28 +8,28 @@ from local.border import Border
 from local.nodes.settings import NodeSettings
 
 ACCOUNT = "localbatch"
-#: For all who use the emulator on their machine, as that of Azurite's account is.
+#: A public key for everyone on this machine, as that of Azurite's account.
 KEY = "c2xpcHdheSBsb2NhbCBhenVyZSBiYXRjaCBlbXVsYXRvciBrZXkgMDAwMDAwMDAwMDAwMDAwMDAwMA=="
 
 
 @dataclass(frozen=True)
 class Pace:
-    """How long nodes take to come, to leave, and to come back after they were preempted."""
+    """How long nodes take to boot, to leave, and to come back after a preemption."""
 
     provisioning: timedelta = timedelta(seconds=1)
     leaving: timedelta = timedelta(seconds=0.5)
     preempted: timedelta = timedelta(seconds=2)
-    #: None: as often as the pools say, from five minutes on.
+    #: None: as often as the pools ask for, which is five minutes or more
     autoscale: timedelta | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(NodeSettings):
-    """Everything that can be set. `batch_account` and `batch_key` are those of clients."""
+    """All settings. `batch_account` and `batch_key` are the clients' credentials."""
 
     batch_account: str = ACCOUNT
     batch_key: str = field(default=KEY, repr=False)
     pace: Pace = Pace()
-    #: Directories for PATH on nodes, before those of the system.
+    #: directories that nodes have in PATH before those of the system
     node_path: tuple[Path, ...] = ()
     border: Border = field(default_factory=Border)

@@ -1,4 +1,4 @@
-"""ClusterEngine: what engines share that keep the attempts of each of their clusters apart."""
+"""ClusterEngine: the common part of engines that keep each cluster's attempts separately."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.jobspec import JobSpec, JsonObject, Problem
 
 
 class Described(Protocol):
-    """A cluster as a deployment configures it."""
+    """A configured cluster."""
 
     @property
     def name(self) -> str:
@@ -22,39 +22,39 @@ class Described(Protocol):
 
 
 class Attempts(Protocol):
-    """The attempts on one cluster. The port to a scheduler says what each verb does."""
+    """The attempts on one cluster. See the port to a scheduler for each verb."""
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """In bulk, by name; a name that is missing was not found."""
+        """The observations of many attempts, by name. A missing name was not found."""
 
     async def at_work(self) -> Mapping[str, str]:
-        """Name and token of each that has not ended."""
+        """The name and token of each attempt that has not ended."""
 
     async def see(self, target: Target) -> Observation:
-        """One, asked directly. Raises NotFound."""
+        """One attempt, read directly. Raises NotFound."""
 
     async def cancel(self, target: Target) -> None:
         """Ask for its end."""
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
-        """Remove what the cluster keeps of them; the names of those of which something is left."""
+        """Remove what the cluster keeps of these attempts. Returns the names of those with something left."""
 
 
 class Outputs(Protocol):
     """The files that the jobs of one cluster wrote."""
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """Entries of an output directory. Raises NotFound."""
+        """One page of an output directory. Raises NotFound."""
 
     async def chunk(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         """Part of a file of an output directory. Raises NotFound."""
 
 
 class Connection(Protocol):
-    """What an engine holds open."""
+    """The open connections of an engine."""
 
     async def close(self) -> None:
-        """No call comes after it."""
+        """Close them. No call follows."""
 
 
 C = TypeVar("C", bound=Described)
@@ -62,16 +62,16 @@ A = TypeVar("A", bound=Attempts)
 
 
 class Addressed(NamedTuple, Generic[C]):
-    """The cluster that a job file names, and the properties of that file."""
+    """The cluster that a job file names, and the properties of the file."""
 
     cluster: C
     properties: JsonObject
 
 
 class ClusterEngine(Generic[C, A]):
-    """The verbs of the port that concern attempts and their files, by the name of their cluster."""
+    """The verbs of the port for attempts and their files, passed on to the cluster of that name."""
 
-    #: what people call the scheduler
+    #: the scheduler's name for people
     SCHEDULER: ClassVar[str]
 
     def __init__(
@@ -85,19 +85,19 @@ class ClusterEngine(Generic[C, A]):
         self._connections = tuple(connections)
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
-        """Nothing can be asked of whole nodes."""
+        """Nothing: jobs get whole nodes."""
         return gives_none(self.SCHEDULER, resources)
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """In bulk."""
+        """The observations of many attempts, cluster by cluster."""
         return await self._attempts_on(cluster).status(targets)
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
-        """Name and token of each that has not ended."""
+        """The name and token of each attempt that has not ended."""
         return await self._attempts_on(cluster).at_work()
 
     async def see(self, target: Target) -> Observation:
-        """One, asked directly."""
+        """One attempt, read directly."""
         return await self._attempts_on(target.cluster).see(target)
 
     async def cancel(self, target: Target) -> None:
@@ -105,19 +105,19 @@ class ClusterEngine(Generic[C, A]):
         await self._attempts_on(target.cluster).cancel(target)
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """Remove what the cluster keeps of them."""
+        """Remove what the cluster keeps of these attempts."""
         return await self._attempts_on(cluster).forget(targets)
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """The files, from a file system of the nodes where this app sees it."""
+        """The job's files, from a file system of the nodes that this app mounts."""
         return await first_files(self, target, directory, path)
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """One page of the files of a directory, from the same file system."""
+        """One page of a directory, from the same file system."""
         return await self._outputs_on(target.cluster).page(target, directory, path, after)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        """At most `limit` bytes of a file from `offset` on, from the same file system."""
+        """At most `limit` bytes of a file, starting at `offset`, from the same file system."""
         return await self._outputs_on(target.cluster).chunk(target, directory, path, offset, limit)
 
     async def close(self) -> None:

@@ -1,4 +1,4 @@
-"""The options of a cluster that mean the same on every scheduler whose nodes get our program. Pure."""
+"""Cluster options that mean the same on every scheduler whose nodes run Slipway's program. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.jobspec import parse_duration
 
 @dataclass(frozen=True, kw_only=True)
 class CommonOptions:
-    """What an operator may say of any cluster. Paths are those of its nodes."""
+    """Options of every such cluster. Paths are those of the nodes."""
 
     #: $AZ_BATCHAI_MOUNT_ROOT
     mount_root: str = "/mnt"
@@ -21,26 +21,26 @@ class CommonOptions:
     path: str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
     #: of a node
     gpus: int = 0
-    #: all that is below mount_root on every node; empty where that is not known
+    #: everything below mount_root on every node; empty if unknown
     mounted: Sequence[str] = ()
-    #: that a job may have, and how long it may run (ISO 8601)
+    #: most nodes of a job, and its longest time (ISO 8601)
     max_nodes: int = 0
     max_wall_clock: str = ""
     #: share address, ACCOUNT/CONTAINER or file server id → directory of the nodes
     mounts: Mapping[str, str] = field(default_factory=dict)
-    #: directory of the nodes → where this app sees it
+    #: directory of the nodes → where this app mounts it
     reads: Mapping[str, str] = field(default_factory=dict)
-    #: a directory in a mounted blob container, for the records of runs that are over; "" for none
+    #: a directory in a mounted blob container, for the records of ended runs; "" for none
     ends: str = ""
 
     @property
     def longest(self) -> timedelta | None:
-        """How long a job may run; None where nothing limits it."""
+        """How long a job may run; None if there is no limit."""
         return parse_duration(self.max_wall_clock)
 
     @property
     def facts(self) -> ClusterFacts:
-        """What is configured of it."""
+        """The configured facts."""
         return ClusterFacts(
             mounts=frozenset(self.mounted) or None,
             max_nodes=self.max_nodes or None,
@@ -51,25 +51,25 @@ class CommonOptions:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeOptions(CommonOptions):
-    """The same, and what a node itself has."""
+    """The common options, and those of nodes with a disk of their own."""
 
-    #: where each node keeps what only it needs
+    #: each node's directory for files of its own
     temporary: str = "/tmp/slipway"  # noqa: S108 - of the nodes, below a folder of the attempt's own
-    #: MiB
+    #: of a node, in MiB
     node_memory: int = 0
 
     @property
     def facts(self) -> ClusterFacts:
-        """What is configured of it."""
+        """The configured facts, including the memory of a node."""
         return replace(super().facts, memory=self.node_memory or None)
 
 
 def check_options(
     cluster: CommonOptions, place: str, *, paths: Iterable[str], numbers: Mapping[str, int]
 ) -> None:
-    """What would go wrong later, at a job. Raises Misconfigured.
+    """Refuse options that would fail at a job. Raises Misconfigured.
 
-    `paths` and `numbers` (by option) are the engine's own, checked beside those of every cluster.
+    `paths` and `numbers` (by option) are the engine's own, checked together with the common ones.
     """
     for path in (cluster.mount_root, *cluster.reads, *filter(None, (cluster.ends,)), *paths):
         if not path.startswith("/") or any(c in path for c in "\t\n$"):

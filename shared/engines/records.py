@@ -176,7 +176,7 @@ class Records:
                     f"the files of {self._layout.cluster} cannot be seen from here; an operator adds `reads`"
                 )
                 raise NotFound(text)
-            raise NotFound("no node has begun with the job")
+            raise NotFound("no node has started the job")
         directories = record.get("directories")
         written = str(directories.get(directory)) if isinstance(directories, dict) else ""
         whose, run = written_by(target, record)

@@ -1,6 +1,6 @@
-"""audit: do drops, ledger, clusters and deliveries agree? Reads everything, changes nothing.
+"""audit: compares drops, ledger, clusters and deliveries. Reads everything, changes nothing.
 
-What is younger than the grace may still be under way, and is no difference.
+Differences that are younger than the grace period may still resolve, and are not reported.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ from shared.operate.audit_clusters import AT_WORK, compare_clusters, compare_str
 from shared.operate.audit_report import GRACE, Audit, age
 
 log = logging.getLogger(__name__)
-#: Seconds after which a submission or a delivery is late: their tries are that far apart.
+#: Seconds after which a submission or a delivery is late, since tries are at most this far apart.
 _LATE = 3600.0
-#: How many of the jobs that ended last are compared, and how many records are read at once.
+#: The number of jobs that ended last to compare, and of records to read at once.
 _ENDED, _PARALLEL = 200, 16
 _ENDS = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.LOST})
 
 
 async def audit(ports: Ports) -> Audit:
-    """Compare everything with everything. Raises Unavailable when storage does not answer.
+    """Compare everything with everything. Raises Unavailable if storage does not answer.
 
     An error in one comparison is reported, and does not stop the others.
     """
     report = Audit()
-    ports.troubles.forget("row")  # what cannot be read is found anew by what follows
+    ports.troubles.forget("row")  # the reads below find unreadable rows again
     shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
     active = [row for shard in shards for row in shard]
     ended = await _recent_ends(ports)
@@ -80,7 +80,7 @@ async def _recent_ends(ports: Ports) -> list[Job]:
 
 
 async def _settings(ports: Ports, records: Iterable[Job], report: Audit) -> None:
-    """Every cluster that a job needs is configured, and nothing waits for the deployment to be mended."""
+    """Checks that every job's cluster is configured, and that nothing waits for an operator's correction."""
     for job in records:
         if job.cluster and job.cluster not in ports.engines.clusters:
             text = f"{job.state.value}, and its cluster {job.cluster} is not configured"
@@ -90,7 +90,7 @@ async def _settings(ports: Ports, records: Iterable[Job], report: Audit) -> None
 
 
 async def _overdue(ports: Ports, report: Audit) -> None:
-    """What should be in the archive for days is looked into: a record that cannot be read stays behind."""
+    """Reads records that should have been archived for days: an unreadable one stays behind."""
     if not (retention := ports.policy.retention):
         return
     before = ports.clock() - retention - timedelta(days=1)
@@ -106,7 +106,7 @@ async def _overdue(ports: Ports, report: Audit) -> None:
 
 
 async def _drops(ports: Ports, report: Audit) -> None:
-    """Every complete folder has a job, and every job of a folder its record."""
+    """Checks that every complete folder has a job, and every job of a folder its record."""
     inventory = await unseen(ports)
     for blob in inventory.unusable:
         report.differs(
@@ -130,7 +130,7 @@ async def _drops(ports: Ports, report: Audit) -> None:
 
 
 async def _submissions(ports: Ports, active: Iterable[Active], report: Audit) -> None:
-    """Nothing waits for its submission for long, unless submissions are paused."""
+    """Checks that nothing waits long for its submission, unless submissions are paused."""
     if await paused(ports) is not None:
         return
     for row in active:
@@ -141,12 +141,12 @@ async def _submissions(ports: Ports, active: Iterable[Active], report: Audit) ->
 
 
 async def _note_other_rows(ports: Ports) -> None:
-    """Read the rows that no other comparison reads, so that unreadable ones are noted."""
+    """Read the rows that no other comparison reads, to note unreadable ones."""
     await asyncio.gather(ports.outbox.disabled(), ports.ledger.paused(), ports.ledger.reported())
 
 
 async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:
-    """The end of every job that ended last is among its events."""
+    """Checks that every job that ended last has the event of its end."""
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job: Job) -> None:
@@ -155,16 +155,16 @@ async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -
         async with gate:
             events = await ports.outbox.events(job.id)
         if not any(notice.sequence == job.stage.sequence for notice in events):
-            report.differs("delivery", job.id, f"{job.state.value}, and no event says so")
+            report.differs("delivery", job.id, f"{job.state.value}, without an event of its end")
 
     await asyncio.gather(*(one(job) for job in ended))
 
 
 async def _deliveries(ports: Ports, report: Audit) -> None:
-    """No event waits for long or for the deployment to be mended, and none was given up."""
+    """Checks that no event waits for long or for an operator, and that none was given up."""
     now, longest = ports.clock(), ports.policy.longest_delivery_wait
     every = range(ports.outbox.shards)
-    # None is due further ahead than `longest`, so these are all that wait.
+    # No event is due further ahead than `longest`, so these are all waiting ones.
     shards = await asyncio.gather(*(ports.outbox.undelivered(n, now + longest, longest) for n in every))
     for notice in (notice for shard in shards for notice in shard):
         if age(ports, notice.due) > _LATE:

@@ -1,4 +1,4 @@
-"""audit_clusters: do the ledger and the clusters agree on what runs?"""
+"""audit_clusters: compares the ledger with what runs on the clusters."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AT_WORK = (JobState.QUEUED, JobState.RUNNING)
 async def compare_clusters(
     ports: Ports, active: Sequence[Active], ended: Sequence[Job], report: Audit
 ) -> None:
-    """What runs in the ledger runs on its cluster, and what ended in the ledger runs nowhere."""
+    """Checks that running jobs of the ledger run on their cluster, and ended ones run nowhere."""
     at_work = {row.target: row for row in active if row.target and row.state in AT_WORK}
     over = {job.target: job for job in ended if job.target and age(ports, job.ended or job.due) > GRACE}
     reached, observations = await _observations(ports, (*at_work, *over), report)
@@ -32,7 +32,7 @@ async def compare_clusters(
         if target.cluster not in reached:
             continue
         if observation is None:
-            text = f"{row.state.value}; {target.cluster} does not know {target.name}"
+            text = f"{row.state.value}; {target.cluster} has no job {target.name}"
             report.differs("cluster", row.job_id, text)
         elif observation.state.terminal and observation.ended and age(ports, observation.ended) > GRACE:
             report.differs(
@@ -46,7 +46,7 @@ async def compare_clusters(
 
 
 async def compare_strangers(ports: Ports, active: Iterable[Active], report: Audit) -> None:
-    """Every attempt on a cluster with our token has a record."""
+    """Checks that every attempt on a cluster with our token has a record."""
     ours = {row.target.name for row in active if row.target}
     for cluster in ports.engines.clusters.values():
         try:
@@ -67,14 +67,17 @@ async def compare_strangers(ports: Ports, active: Iterable[Active], report: Audi
 
 
 class _Observed(NamedTuple):
-    """The clusters that answered, and their observations by engine-side name."""
+    """The clusters that answered, and their observations by the name on the cluster."""
 
     reached: set[str]
     observations: dict[str, Observation]
 
 
 async def _observations(ports: Ports, targets: Iterable[Target], report: Audit) -> _Observed:
-    """What each cluster says about these attempts; one that does not answer is noted in the report."""
+    """Each cluster's observations of these attempts.
+
+    A cluster that does not answer is noted in the report.
+    """
     groups: dict[tuple[str, str], list[Target]] = defaultdict(list)
     for target in targets:
         groups[target.engine, target.cluster].append(target)

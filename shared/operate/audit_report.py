@@ -1,4 +1,4 @@
-"""audit_report: what an audit compared, what differs, and what could not be queried."""
+"""audit_report: the counts of an audit, its differences, and what could not be queried."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from datetime import datetime, timedelta
 
 from shared.core.ports import Ports
 
-#: Seconds after which a difference is one.
+#: Seconds for which a difference may persist before it is reported.
 GRACE = 300.0
 
 
 @dataclass(frozen=True)
 class Difference:
-    """Two sources disagree about one thing, or one of them cannot be read.
+    """Two sources that disagree about one thing, or one that cannot be read.
 
     `kind`: row, drop, record, submission, settings, cluster, delivery, message.
     """
@@ -25,7 +25,7 @@ class Difference:
 
 @dataclass
 class Audit:
-    """What was compared, in numbers; what differs; and what could not be queried."""
+    """The numbers of compared things; the differences; and what could not be queried."""
 
     counted: dict[str, int] = field(default_factory=dict)
     differences: list[Difference] = field(default_factory=list)
@@ -36,7 +36,7 @@ class Audit:
         self.differences.append(Difference(kind, what, message))
 
     def cannot_ask(self, cluster: str) -> None:
-        """Note that nothing is known of what runs there."""
+        """Note that a cluster could not be queried."""
         self.not_known(f"cluster {cluster} cannot be queried")
 
     def not_known(self, text: str) -> None:

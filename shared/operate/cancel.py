@@ -1,4 +1,4 @@
-"""cancel: a flag on the record; the sweep carries it to the engine until the job has ended."""
+"""cancel: sets a flag on the record, which the sweep passes to the engine until the job has ended."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.lifecycle.lookup import visible
 
 
 async def cancel(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
-    """Ask for the end of a job; one that ended stays as it is. Raises Misuse (404, 403)."""
+    """Request the end of a job. A job that has ended stays as it is. Raises Misuse (404, 403)."""
     for _ in range(5):
         stored = await visible(ports, job_id, who)
         if stored is None:

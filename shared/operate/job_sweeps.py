@@ -1,4 +1,4 @@
-"""Job sweeps as people ask for them: one record, and the end of all its jobs."""
+"""Reads and cancels sweeps of jobs for people."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from shared.lifecycle.legible import legible
 
 log = logging.getLogger(__name__)
 
-#: How often a record is written that the timer writes, too; how many jobs are ended at once.
+#: Tries to write a record that the timer writes, too; how many jobs are cancelled at once.
 _TRIES, _PARALLEL = 5, 16
 
 
 async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> StoredSweep:
-    """One record, also an archived one. Raises Misuse (404), also where the caller may not see it."""
+    """One record, even if it is archived. Raises Misuse (404), also if the caller may not see it."""
     stored = await ports.job_sweeps.get(sweep_id) if is_sweep_id(sweep_id) else None
     if stored is None or not who.sees(stored.sweep):
         raise Misuse(
@@ -39,9 +39,9 @@ async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> St
 
 
 async def cancel_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> JobSweep:
-    """Ask for the end of every job of a sweep; one that ended stays as it is. Raises Misuse (404, 403).
+    """Request the end of every job of a sweep; ended jobs stay as they are. Raises Misuse (404, 403).
 
-    The flag in the record decides: what fails here, the timer does.
+    The flag in the record decides: the timer retries what fails here.
     """
     for _ in range(_TRIES):
         stored = await job_sweep(ports, sweep_id, who)
@@ -67,5 +67,5 @@ async def _end_jobs(ports: Ports, sweep: JobSweep) -> None:
             except SlipwayError as error:
                 log.warning("the cancel of job %d of %s is left to the timer: %s", index, sweep.id, error)
 
-    # The last ones first: those that wait then take no seat of those that end.
+    # In reverse order, so that waiting jobs do not take the seats of those that end.
     await asyncio.gather(*(one(index) for index in reversed(sweep.open)))

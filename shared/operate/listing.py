@@ -1,4 +1,4 @@
-"""listing: which jobs there are, by what people ask. Never changes anything."""
+"""listing: the jobs that match a caller's conditions. Read-only."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.core.job import JobState
 from shared.core.ledger.listing import Label, Page, Query
 from shared.core.ports import Ports
 
-#: What a page says that was cut short.
+#: The note of a page that was cut short.
 CUT = "not all jobs were searched for this page: the list continues at `next`"
 _LARGEST_PAGE = 200
 _LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
@@ -24,11 +24,11 @@ DOORS = ("drop", "inventory", "http", "queue", "rerun")
 
 
 async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HOLDER) -> Page:
-    """The jobs that the caller may see and asks for, newest first. Raises Misuse.
+    """The jobs that the caller may see and that match, newest first. Raises Misuse.
 
-    `state`: some with commas, or `active`; `name`: with a * at its end all that begin so; `label`: a name, or
-    name=value; `source`: doors with commas; `owner`: the id of a caller; `since`: a moment, or
-    how long ago; `limit`: 1 to 200.
+    `state`: one or more with commas, or `active`; `name`: a * at its end matches any ending; `label`: a name,
+    or name=value; `source`: doors with commas; `owner`: the id of a caller; `since`: a moment, or how long
+    ago; `limit`: 1 to 200.
     """
     limit = parameters.get("limit", "50")
     number = int(limit) if _LIMIT.fullmatch(limit) else 0
@@ -37,7 +37,7 @@ async def jobs(ports: Ports, parameters: Mapping[str, str], who: Caller = KEY_HO
     query = query_of(parameters, ports.clock())
     if not who.sees_all:
         if not who.teams and query.owner not in ("", who.source):
-            return Page(())  # what others asked for is not theirs to see
+            return Page(())  # other owners' jobs are not visible to the caller
         query = replace(query, seen_by=who)
     query = replace(query, cluster=_cluster_spelling(ports, query.cluster))
     return await ports.ledger.find(query, limit=number, after=parameters.get("after"))
@@ -61,7 +61,7 @@ def query_of(parameters: Mapping[str, str], now: datetime) -> Query:
 
 
 def _cluster_spelling(ports: Ports, cluster: str) -> str:
-    """The cluster as records have it: jobs name it in any case."""
+    """The spelling of a cluster in records: jobs may name it in any case."""
     names = (name for name in ports.engines.clusters if name.lower() == cluster.lower())
     return next(names, cluster)
 
@@ -99,7 +99,7 @@ def _label(text: str) -> Label:
 
 
 def moment(name: str, text: str, now: datetime) -> datetime:
-    """What a parameter means: how long ago, or when. Raises Misuse."""
+    """The moment that a parameter gives: a time, or how long ago. Raises Misuse."""
     if ago := _AGO.fullmatch(text):
         return now - timedelta(**{_UNITS[ago[2]]: int(ago[1])})
     try:

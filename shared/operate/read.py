@@ -1,4 +1,4 @@
-"""read: reads clusters and the history of their nodes. Never changes anything."""
+"""read: the state of clusters and the history of their nodes. Read-only."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ClusterAnswer:
-    """A configured cluster as it is now; or, where there is no view, why it cannot be queried."""
+    """The current state of a configured cluster, or why it cannot be queried."""
 
     name: str
     view: ClusterView | None = None
     error: str = ""
-    #: since when the sweeps get no answer either; None where none has asked lately
+    #: since when the sweeps get no answer either; None if none has queried it lately
     since: datetime | None = None
 
 
 async def node_histories(ports: Ports, since: datetime) -> Mapping[str, NodeHistory]:
-    """The nodes of each configured cluster since then, as far as the sweep's timer noted them."""
+    """The node history of each configured cluster since that time, as recorded by the sweep's timer."""
     histories = await ports.node_histories.all()
     return {name: histories.get(name, NodeHistory(name)).since(since) for name in ports.engines.clusters}
 
 
 async def clusters(ports: Ports) -> list[ClusterAnswer]:
-    """Every configured cluster, all queried at once; one that does not answer says why."""
+    """Every configured cluster, all queried at once. One that does not answer has the reason."""
 
     async def one(name: str) -> ClusterAnswer:
         cluster = ports.engines.clusters[name]

@@ -1,4 +1,4 @@
-"""ready: whether the dispatcher can do its work now. Bounded in time; an answer is good for some seconds."""
+"""ready: whether the dispatcher can work now. Takes bounded time; an answer is reused for a few seconds."""
 
 from __future__ import annotations
 
@@ -14,24 +14,27 @@ from shared.lifecycle.waiting.admit import paused
 
 log = logging.getLogger(__name__)
 
-#: Seconds for the answers of storage and clusters, and for which one answer is good.
+#: Seconds for the answers of storage and clusters, and for which an answer is reused.
 _PATIENCE, _GOOD = 4.0, 5.0
 
 
 @dataclass(frozen=True)
 class Ready:
-    """What answers. No names and no reasons, because it needs no key. `paused` is not a fault."""
+    """What answers, without names and reasons, because the operation needs no key.
+
+    `paused` is not a fault.
+    """
 
     storage: bool
     engine: bool
     paused: bool
     #: the last sweep failed
     sweep_fails: bool = False
-    #: storage or a cluster refuses what the settings say
+    #: storage or a cluster refuses the configured settings
     settings_wrong: bool = False
     #: rows that cannot be read
     unreadable: int = 0
-    #: jobs that wait for the deployment to be mended
+    #: jobs that wait for the deployment to be corrected
     parked: int = 0
     #: every cluster answers, but one refuses the settings, or they describe none
     misconfigured: bool = False
@@ -43,7 +46,7 @@ class Ready:
 
 
 async def ready(ports: Ports) -> Ready:
-    """Ask storage and every cluster, all at once. Never raises; what is wrong stands in the log."""
+    """Query storage and every cluster, all at once. Never raises; the log has the reasons."""
     return await ports.memo.get("ready", ports.clock(), _GOOD, lambda: _probe(ports))
 
 
@@ -71,31 +74,31 @@ async def _probe(ports: Ports) -> Ready:
 
 
 async def _answers(ports: Ports, what: str, question: Awaitable[bool]) -> bool | None:
-    """Whether it answers; None for what our own settings keep from answering."""
+    """Whether it answers; None if the settings prevent an answer."""
     try:
         async with asyncio.timeout(_PATIENCE):
             answer = await question
         ports.troubles.resolve("settings", what)
         return answer
-    except (Misconfigured, NotFound) as error:  # it answers, and has not what the settings name
+    except (Misconfigured, NotFound) as error:  # it answers, but lacks what the settings name
         if ports.troubles.report("settings", what, str(error)):
             log.error("not ready: %s: %s", what, error)
         return None
     except (SlipwayError, TimeoutError) as error:
         log.warning("not ready: %s does not answer: %s", what, error or "no answer in time")
-    except Exception:  # a defect of one adapter is no answer of it
+    except Exception:  # a defect of one adapter counts as no answer
         log.exception("not ready: %s does not answer", what)
     return False
 
 
 async def _storage(ports: Ports) -> bool:
-    """A table and a container, each by one small question."""
+    """A table and a container, each by one small request."""
     await asyncio.gather(ports.ledger.get("j_health"), ports.drops.read("slipway-health", limit=0))
     return True
 
 
 async def _reported(ports: Ports) -> list[tuple[str, int]]:
-    """What the sweeps of all processes found to be wrong lately: kinds and numbers."""
+    """Problems that the sweeps of all processes found lately: kinds and numbers."""
     try:
         async with asyncio.timeout(_PATIENCE):
             reports = await ports.ledger.reported()

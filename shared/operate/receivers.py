@@ -1,4 +1,4 @@
-"""receivers: which take no events, and since when, by the ledger and by the breakers of this process."""
+"""receivers: which receivers take no events, and since when, from the ledger and this process's breakers."""
 
 from __future__ import annotations
 
@@ -22,37 +22,37 @@ _NAMED = 50
 
 @dataclass(frozen=True)
 class ReceiverState:
-    """A receiver with events that it has not taken, or that is disabled. `url` may be shown.
+    """A receiver with undelivered events, or a disabled one. `url` is safe to show.
 
     `failing`: the last try failed, and the next is at `next`. `since`: when the first of these tries failed,
-    or when it was disabled.
+    or when the receiver was disabled.
     """
 
     url: str
     state: Literal["disabled", "failing", "dead", "waiting"]
     since: datetime | None
     next: datetime | None
-    #: the last answer, in words
+    #: the last answer, as a sentence
     last: str
-    #: events on their way there, and the ids of the newest that were given up
+    #: events to be delivered, and the ids of the newest dead ones
     pending: int
     dead: int
     dead_events: tuple[str, ...]
-    #: what this process has learnt; None where it lets events through
+    #: this process's breaker; None if it is closed
     breaker: Opened | None = None
 
 
 class _Way(NamedTuple):
-    """An event on its way to one receiver."""
+    """A delivery to one receiver."""
 
     event_id: str
     delivery: Delivery
 
 
 async def receivers(ports: Ports) -> list[ReceiverState]:
-    """Every receiver that has not taken all its events, and every disabled one, by address.
+    """Every receiver with undelivered events, and every disabled one, by address.
 
-    One range query a shard, one over the dead events and one over the disabled receivers.
+    One range query for each shard, one over the dead events and one over the disabled receivers.
     """
     longest = ports.policy.longest_delivery_wait
     horizon = ports.clock() + longest
@@ -69,7 +69,7 @@ async def receivers(ports: Ports) -> list[ReceiverState]:
 
 
 def _breaker(ports: Ports, ways: Sequence[_Way]) -> Opened | None:
-    """The breaker of a receiver; of several addresses that are shown alike, the one that waits longest."""
+    """The breaker of a receiver. If several addresses are shown alike, the one that waits longest."""
     now, breaker = ports.clock(), ports.receivers.breaker
     addresses = {_address(ports, way.delivery) for way in ways if way.delivery.state == "pending"}
     opened = (breaker.state(one, now) for one in addresses)
@@ -77,7 +77,7 @@ def _breaker(ports: Ports, ways: Sequence[_Way]) -> Opened | None:
 
 
 def _address(ports: Ports, delivery: Delivery) -> str:
-    """The whole address. One that cannot be opened any more is never tried, so it has no breaker."""
+    """The whole address; "" if it can no longer be opened, so it is never tried and has no breaker."""
     if delivery.sealed is None:
         return delivery.url
     try:
@@ -87,7 +87,7 @@ def _address(ports: Ports, delivery: Delivery) -> str:
 
 
 def _by_url(notices: Iterable[Notice]) -> dict[str, list[_Way]]:
-    """The deliveries that are not made, by address. A row that is both pending and dead counts once."""
+    """Undelivered deliveries, by address. A row that is both pending and dead counts once."""
     ways: dict[str, dict[str, _Way]] = defaultdict(dict)
     for notice in notices:
         for delivery in notice.deliveries:
@@ -116,7 +116,7 @@ def _state(url: str, ways: Sequence[_Way], disabled: Disabled | None) -> Receive
 
 
 def _last(tries: Sequence[Try], dead: Sequence[_Way]) -> str:
-    """The last answer that is known; the try says it in words."""
+    """The last known answer, as a sentence."""
     if tries:
         return tries[-1].detail or str(tries[-1].status or "")
     return dead[-1].delivery.last if dead else ""

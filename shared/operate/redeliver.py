@@ -1,4 +1,4 @@
-"""redeliver: what became of a job's events, the same event once more, and a test of an address."""
+"""redeliver: shows the events of a job, sends them again, and tests an address."""
 
 from __future__ import annotations
 
@@ -50,11 +50,11 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
 
 
 async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER) -> Notice:
-    """Send one event again: the same id, the same bytes, to each address that asked.
+    """Send one event again, with the same id and bytes, to each of its addresses.
 
-    A receipt or a notice of ours that it still lacks is made up for. Raises Misuse (404, 403, 409).
+    A missing receipt or push notice is made up for. Raises Misuse (404, 403, 409).
     """
-    who.needs(SUBMIT)  # before the whole outbox is looked through
+    who.needs(SUBMIT)  # before the search through the whole outbox
     notice = await ports.outbox.find(event_id)
     stored = await ports.ledger.get(notice.job_id) if notice is not None else None
     visible = stored is not None and who.sees(stored.job)
@@ -70,15 +70,15 @@ async def redeliver_event(ports: Ports, event_id: str, who: Caller = KEY_HOLDER)
 
 
 def _is_redelivered(delivery: Delivery) -> bool:
-    """Whether a redelivery goes there: to any address, but to our own only what is not there yet.
+    """Whether a redelivery goes to this target: to any address, and to undelivered targets of Slipway's own.
 
-    Not only what is dead there: a redelivery whose answer was lost may be repeated.
+    Delivered addresses are included, because a redelivery whose answer was lost may be repeated.
     """
     return delivery.webhook or delivery.state != "delivered"
 
 
 async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
-    """The events with a receiver that is not disabled. Raises Misuse (409) when there is none."""
+    """The events with a receiver that is not disabled. Raises Misuse (409) if there is none."""
     disabled = {one.url for one in await ports.outbox.disabled()}
     notices_left = [
         notice
@@ -102,16 +102,16 @@ async def _restart(ports: Ports, notice: Notice) -> None:
         else delivery
         for delivery in notice.deliveries
     )
-    # In case that the message is lost, the sweep finds it.
+    # If the message is lost, the sweep finds the event.
     due = now + timedelta(seconds=ports.policy.deliver_grace)
     await ports.outbox.revive(notice.model_copy(update={"deliveries": deliveries, "due": due, "since": now}))
     await ports.queues.send(QUEUE, json.dumps({"job": notice.job_id, "sequence": notice.sequence}))
 
 
 async def send_test(ports: Ports, url: str, secret: str) -> Posted:
-    """One signed event to an address, now. An answer of 2xx enables an address that was disabled.
+    """Send one signed event to an address now. An answer of 2xx enables an address that was disabled.
 
-    Raises Misuse for an address that no job could name either, or a secret that is not configured.
+    Raises Misuse for an address that no job may name, or a secret that is not configured.
     """
     if (problem := webhook_url.refusal(url, ports.policy.urls)) is not None:
         raise Misuse(problem, remedy="see the rules for addresses in docs/reference/webhooks.md")
@@ -131,7 +131,7 @@ async def send_test(ports: Ports, url: str, secret: str) -> Posted:
 
 
 class _TestEvent(NamedTuple):
-    """An event of its own, outside of any job."""
+    """An event that belongs to no job."""
 
     id: str
     body: bytes

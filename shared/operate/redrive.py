@@ -1,4 +1,4 @@
-"""redrive: list what is dead, and send it on its way again."""
+"""redrive: lists dead letters, and sends them on their way again."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.operate.redeliver import redeliver_event
 
 
 async def listed(ports: Ports) -> list[dict[str, Any]]:
-    """All that is dead, messages first, as the API shows it; never what a message says."""
+    """All dead letters, messages first, as the API shows them, without the content of messages."""
     messages = [
         {
             "id": dead.id,
@@ -30,9 +30,9 @@ async def listed(ports: Ports) -> list[dict[str, Any]]:
 
 
 async def redrive(ports: Ports, identity: str) -> str:
-    """Send one dead message or event on its way again; its kind. Raises Misuse (404).
+    """Send one dead message or event on its way again; returns its kind. Raises Misuse (404).
 
-    A message is forgotten only when its door has dealt with it.
+    A message is removed only after its door has handled it.
     """
     if identity.startswith("evt_"):
         await redeliver_event(ports, identity)

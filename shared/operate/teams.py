@@ -1,4 +1,4 @@
-"""teams: the document of teams, read and replaced by operators."""
+"""teams: operators read and replace the document of teams."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from shared.lifecycle.teams.current import forget_teams
 log = logging.getLogger(__name__)
 
 _NO_TEAMS = Teams()
-#: What problems call the text.
+#: The name of the text in problems.
 _FILE = "the document of teams"
 
 
 @dataclass(frozen=True)
 class TeamsResult:
-    """The document after a request, and what that changed or would change; or its problems."""
+    """The document after a request, with the actual or planned changes; or its problems."""
 
     teams: Teams
-    #: what the jobs of each team with a quota have of it now
+    #: what the jobs of each team with a quota use of it now
     use: Mapping[str, TeamUse] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
     @property
     def version(self) -> str:
-        """What the next change can name, so that it overwrites no other."""
+        """A version that the next change can name, so that it overwrites no other change."""
         return version_of(self.teams)
 
 
 async def teams(ports: Ports) -> TeamsResult:
-    """The document, an empty one while there is none; a point read for it and each team with a quota."""
+    """The document, empty if there is none. Costs a point read for it and for each team with a quota."""
     stored = await ports.teams.get()
     document = stored.teams if stored is not None else _NO_TEAMS
     limited = [name for name, team in document.teams.items() if team.quota is not None]
@@ -49,10 +49,10 @@ async def teams(ports: Ports) -> TeamsResult:
 async def replace_teams(
     ports: Ports, text: bytes, *, by: str, version: str = "", dry_run: bool = False
 ) -> TeamsResult:
-    """Write another document in the place of the present one; with `dry_run`, only show what it changes.
+    """Replace the document; with `dry_run`, only show the changes.
 
-    `version`: that of the document that it was made from, "" for any. Raises Misuse (412) for another.
-    A document with problems changes nothing.
+    `version`: that of the document that the new one was made from, "" for any. Raises Misuse (412) if it is
+    another. A document with problems changes nothing.
     """
     source = Source(text, _FILE)
     document, problems = read_through(source, Limits(max_bytes=MAX_BYTES))

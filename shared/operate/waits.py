@@ -1,7 +1,7 @@
-"""waits: what jobs wait for that no record says, because it is one fact for many of them. Writes nothing.
+"""waits: reasons to wait that no record holds, because each is one fact for many jobs. Read-only.
 
-A cluster that does not answer, a pause of submissions, a cluster that is not configured any more:
-a write for each job would cost a request each, and be old at once.
+A cluster that does not answer, paused submissions, a cluster that is no longer configured: writing these to
+each job would cost a request each, and be outdated at once.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 
 async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
-    """The same jobs, with what is known besides. Of jobs that have ended nothing is asked."""
+    """The same jobs with these reasons. Jobs that have ended stay as they are."""
     if all(job.state.terminal for job in jobs):
         return tuple(jobs)
     try:
@@ -35,7 +35,7 @@ async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
 
 
 def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | None) -> Job:
-    """With every reason that holds: the one that has to go first is the word, and its time."""
+    """The job with every reason that applies. The one to resolve first gives the code and the time."""
     if job.state.terminal:
         return job
     cluster = job.target.cluster if job.target else job.cluster
@@ -57,7 +57,7 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
     if own is not None and not (own.word == PAUSED or (one is not None and own.word == NO_ANSWER)):
         first = own.word == PARKED or never_starts(own)
         if reasons and submitted and not first:
-            own = own.model_copy(update={"text": f"when it was asked last: {own.text}"})
+            own = own.model_copy(update={"text": f"when it was last queried: {own.text}"})
         reasons.insert(0 if first else len(reasons), own)
     if not reasons:
         return job.model_copy(update={"waiting": None})
@@ -66,7 +66,7 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
 
 
 async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:
-    """Engine/cluster → since when the sweeps get no answer, for those that have asked it lately."""
+    """Engine/cluster → since when the sweeps get no answer, for those queried lately."""
     try:
         return _earliest(ports, (await standing(ports)).reported)
     except SlipwayError as error:
@@ -75,7 +75,7 @@ async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:
 
 
 def _earliest(ports: Ports, reports: Sequence[Reported]) -> Mapping[str, Silent]:
-    """The clusters that do not answer, each since the earliest moment that a sweep reported lately."""
+    """Unanswering clusters, each with the earliest time that a sweep reported lately."""
     now = ports.clock()
     earliest: dict[str, Silent] = {}
     for report in reports:

@@ -1,4 +1,4 @@
 """The wire: routes, bodies, errors, authentication.
 
-Comes in: a request of a client. Goes out: an answer as the service gives it.
+Comes in: a request of a client. Goes out: the response that the service would send.
 """

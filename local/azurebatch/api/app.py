@@ -33,7 +33,10 @@ def _now() -> datetime:
 
 
 def application(settings: Settings) -> web.Application:
-    """The emulator as an aiohttp application, at work from start-up to clean-up. Raises StoreBusyError."""
+    """The emulator as an aiohttp application, which works from start-up to clean-up.
+
+    Raises StoreBusyError.
+    """
     store = Store(settings.data)
     conductor = Conductor(store, settings, _now)
     emulator = Emulator(store, conductor, settings, _now, Faults())
@@ -83,7 +86,7 @@ def _guard(emulator: Emulator) -> Any:
 
 
 async def _body(request: web.Request) -> Mapping[str, Any]:
-    """The document of a request, empty where there is none. Raises BatchError."""
+    """The document of a request; empty if there is none. Raises BatchError."""
     content = await request.read()
     if not content:
         return {}
@@ -107,7 +110,7 @@ async def _body(request: web.Request) -> Mapping[str, Any]:
 
 @web.middleware
 async def _answer_errors(request: web.Request, handler: _Next) -> web.StreamResponse:
-    """Errors in the service's form, and the headers that every answer has."""
+    """Turns errors into the service's form, and adds the headers of every response."""
     number = request[_NUMBER] = str(uuid.uuid4())
     try:
         answer = await handler(request)
@@ -133,7 +136,7 @@ async def _answer_errors(request: web.Request, handler: _Next) -> web.StreamResp
 
 
 async def _sign(request: web.Request, answer: web.StreamResponse) -> None:
-    """Before the first byte, also of a file."""
+    """Add the headers before the first byte, also to a file."""
     sign(request, answer, request[_NUMBER])
 
 

@@ -1,4 +1,4 @@
-"""Who may ask: a request that the account's key signs, or one with a token of Entra ID for Batch."""
+"""Authenticates requests: signed with the account's key, or with a token of Entra ID for Batch."""
 
 import base64
 import binascii
@@ -31,7 +31,7 @@ _PATIENCE = timedelta(minutes=15)
 
 
 def authenticate(request: web.Request, account: str, key: str, now: datetime) -> None:
-    """Let the request through. Raises BatchError, which says what is wrong and shows nothing secret."""
+    """Accept the request, or raise BatchError, which shows no secret."""
     scheme, _, rest = request.headers.get("Authorization", "").partition(" ")
     if scheme == "SharedKey":
         _check_signature(request, rest, account, key, now)
@@ -67,7 +67,10 @@ def _check_date(text: str, now: datetime) -> None:
 
 
 def _text_to_sign(request: web.Request, account: str, folded: bool) -> str:
-    """As the documentation says it; clients leave the names of parameters as they are, or fold them."""
+    """The text to sign, as documented.
+
+    Clients leave the names of parameters as they are, or fold their case.
+    """
     values = [request.headers.get(name, "") for name in _SIGNED]
     length = request.headers.get("Content-Length", "")
     if request.method not in ("GET", "HEAD") and not length:
@@ -87,7 +90,10 @@ def _sorted(pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 
 
 def _check_token(token: str, now: datetime) -> None:
-    """Audience and time; the emulator has no keys of Entra ID, so it believes the signature."""
+    """Check the audience and time.
+
+    The emulator has no keys of Entra ID, so it does not verify the signature.
+    """
     try:
         payload = token.split(".")[1]
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))

@@ -1,4 +1,4 @@
-"""Operations on the formulas of pools."""
+"""Operations on the autoscale formulas of pools."""
 
 from datetime import timedelta
 
@@ -12,12 +12,12 @@ from local.azurebatch.autoscale.values import FormulaError
 from local.azurebatch.state.errors import BatchError, conflict, lacking
 from local.azurebatch.state.records import Autoscale, Pool
 
-#: A pool's formula may not be changed more often.
+#: The least time between two changes of a pool's formula.
 _APART = timedelta(seconds=30)
 
 
 def checked(formula: str) -> str:
-    """A formula that can be read. Raises BatchError."""
+    """A formula that parses. Raises BatchError."""
     if not formula:
         raise lacking("autoScaleFormula")
     try:
@@ -29,7 +29,7 @@ def checked(formula: str) -> str:
 
 
 async def enable(call: Call) -> web.StreamResponse:
-    """Have a formula give the pool its size, or another one than before."""
+    """Let a formula set the pool's size, or replace the previous formula."""
     pool = _pool(call)
     body = bodies.read(pool_bodies.EnableAutoscale, call.body)
     before = pool.autoscale
@@ -50,13 +50,13 @@ async def enable(call: Call) -> web.StreamResponse:
 
 
 async def disable(call: Call) -> web.StreamResponse:
-    """Leave the pool at the size that it has."""
+    """Turn autoscaling off; the pool keeps its size."""
     pool = _pool(call)
     return _saved(call, pool.evolve(autoscale=None, version=call.emulator.clock()))
 
 
 async def evaluate(call: Call) -> web.StreamResponse:
-    """What a formula would ask for now. What is wrong with one stands in an answer with status 200."""
+    """Evaluate a formula now. Errors in it come with status 200."""
     pool = _pool(call)
     formula = bodies.read(pool_bodies.Evaluate, call.body).auto_scale_formula
     if pool.autoscale is None:

@@ -1,4 +1,4 @@
-"""Reads the bodies of requests: what they have in common, and what is wrong with one. Pure."""
+"""Reads the bodies of requests: common members, and errors. Pure."""
 
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, TypeVar
@@ -14,7 +14,7 @@ Opaque = dict[str, Any]
 
 
 class Body(BaseModel):
-    """An object whose members are named as in its class, in camel case; it has no others."""
+    """An object with the members of its class in camel case, and no others."""
 
     model_config = ConfigDict(alias_generator=to_camel, extra="forbid")
 
@@ -30,7 +30,7 @@ class Pair(Body):
 
 
 class ResourceFile(Body):
-    """A file that is brought to a node; only those with `httpUrl` are."""
+    """A file to copy to a node; only those with `httpUrl` are."""
 
     http_url: str | None = None
     file_path: str | None = None
@@ -41,7 +41,7 @@ class ResourceFile(Body):
     identity_reference: Opaque | None = None
 
 
-#: What the service knows and this emulator does not do, and what to do instead.
+#: Features of the service that this emulator lacks, each with an alternative.
 _NOT_DONE = {
     "containerSettings": "does not emulate containers: leave it out, and start one by the command line",
     "outputFiles": "does not emulate uploads: let the command line upload, or read the files of the task",
@@ -54,7 +54,7 @@ _NOT_DONE = {
 }
 
 
-#: What may be there when it is empty.
+#: Such features that are accepted if empty.
 _NOT_FILLED = {
     "applicationPackageReferences": "does not emulate application packages: bring files by resourceFiles",
     "certificateReferences": "does not emulate certificates, which Azure retired: use resourceFiles",
@@ -62,7 +62,7 @@ _NOT_FILLED = {
 
 
 def read(model: type[B], body: Mapping[str, Any]) -> B:
-    """The body as it should be. Raises BatchError, which names the first property that is wrong."""
+    """The checked body. Raises BatchError, which names the first wrong property."""
     for name in [name for name in _NOT_FILLED if body.get(name)]:
         raise invalid(name, "", f"This emulator {_NOT_FILLED[name]}")
     try:
@@ -74,7 +74,7 @@ def read(model: type[B], body: Mapping[str, Any]) -> B:
 
 
 def is_text(value: Any) -> bool:
-    """Whether all names and values of a document are text that a file or a process can have."""
+    """Whether all names and values of a document are text that a file or a process can hold."""
     if isinstance(value, Mapping):
         return all(is_text(name) and is_text(one) for name, one in value.items())
     if isinstance(value, list):
@@ -88,14 +88,14 @@ def shown(body: Body) -> dict[str, Any]:
 
 
 def check_duration(text: str, name: str, least: str = "PT0S") -> None:
-    """A duration must be one, and no shorter than the least. Raises BatchError."""
+    """Check the form and the minimum of a duration. Raises BatchError."""
     length, bound = duration(text, name), duration(least, name)
     if length is not None and bound is not None and length < bound:
         raise invalid(name, text, f"The duration is less than {least}")
 
 
 def check_files(name: str, files: Iterable[ResourceFile]) -> None:
-    """Only files by `httpUrl` are brought here. Raises BatchError."""
+    """Check that every file has an `httpUrl`; others are not supported. Raises BatchError."""
     for file in files:
         if not file.http_url or not file.file_path:
             raise invalid(name, "", "This emulator brings only files that have httpUrl and filePath")

@@ -28,7 +28,7 @@ _STATES = (
     "deallocating",
     "upgradingOS",
 )
-#: Publisher, offer, version, agent; those of today that tasks with and without GPUs run on.
+#: Publisher, offer, version, agent: current images for tasks with and without GPUs.
 _IMAGES = (
     (
         "microsoft-dsvm",
@@ -47,12 +47,12 @@ _IMAGES = (
     ("canonical", "ubuntu-24_04-lts", "server", "batch.node.ubuntu 24.04", ()),
     ("canonical", "0001-com-ubuntu-server-jammy", "22_04-lts", "batch.node.ubuntu 22.04", ()),
 )
-#: When support of an agent ends.
+#: The end of support for an agent.
 _ENDS = {"batch.node.ubuntu 22.04": "2027-06-30T00:00:00Z"}
 
 
 async def images(call: Call) -> web.StreamResponse:
-    """The images that pools may name. Nodes here are of none: they run the system of this machine."""
+    """The images that pools may name. Nodes here always run the system of this machine."""
     test = filter_of(call)
     return document(call, "supportedimages", {"value": [one for one in map(_image, _IMAGES) if test(one)]})
 
@@ -74,17 +74,17 @@ def _image(image: tuple[str, str, str, str, tuple[str, ...]]) -> dict[str, Any]:
 
 
 async def applications(call: Call) -> web.StreamResponse:
-    """Application packages, of which there are none."""
+    """The list of application packages, which is empty."""
     return document(call, "applications", {"value": []})
 
 
 async def application(_: Call) -> web.StreamResponse:
-    """No application package."""
+    """An application package, of which there are none."""
     raise BatchError(404, "ApplicationNotFound", "The specified application does not exist.")
 
 
 async def node_counts(call: Call) -> web.StreamResponse:
-    """How many nodes of each pool are in which state."""
+    """The number of nodes in each state, for each pool."""
     return page(call, "poolnodecounts", call.store.pools.values(), _counts)
 
 

@@ -1,4 +1,4 @@
-"""What only an emulator can do: its own routes below /emulator, apart from the service's contract."""
+"""Routes below /emulator that only an emulator has, apart from the service's contract."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -17,7 +17,7 @@ PREFIX = "/emulator"
 
 
 async def preempt(call: Call) -> web.StreamResponse:
-    """Take a spot node back. Tasks on it wait for another, and it comes back after a while."""
+    """Preempt a spot node. Its tasks wait for another node, and it comes back after a while."""
     pool, node = node_of(call)
     if node.dedicated:
         raise conflict("NodeNotPreemptible", "Only spot nodes are ever preempted.")
@@ -29,7 +29,7 @@ async def preempt(call: Call) -> web.StreamResponse:
 
 
 class NewFault(bodies.Body):
-    """Which requests are to be refused, and how."""
+    """The requests to refuse, and the error."""
 
     code: str
     method: str = "*"
@@ -39,7 +39,7 @@ class NewFault(bodies.Body):
 
 
 async def add_fault(call: Call) -> web.StreamResponse:
-    """Let the next requests of a kind be refused, or, with `late`, lose their answers."""
+    """Refuse the next requests of a kind, or, with `late`, lose their answers."""
     body = bodies.read(NewFault, call.body)
     if body.code not in REFUSALS:
         raise invalid("code", body.code[:100], f"It is one of {', '.join(REFUSALS)}")
@@ -48,11 +48,11 @@ async def add_fault(call: Call) -> web.StreamResponse:
 
 
 async def faults(call: Call) -> web.StreamResponse:
-    """The refusals that are still to come."""
+    """The faults that are still to come."""
     return web.json_response({"value": [asdict(one) for one in call.emulator.faults.waiting]})
 
 
 async def clear_faults(call: Call) -> web.StreamResponse:
-    """Refuse nothing any more."""
+    """Cancel all faults."""
     call.emulator.faults.clear()
     return done(call, 204)

@@ -45,12 +45,12 @@ async def of_node(call: Call) -> web.StreamResponse:
 
 
 async def read_of_task(call: Call) -> web.StreamResponse:
-    """A file of a task, whole or in part; with HEAD what is known of it."""
+    """A file of a task, whole or in part; with HEAD its properties."""
     return await _answered(call, *_of_task(call))
 
 
 async def read_of_node(call: Call) -> web.StreamResponse:
-    """A file of a node, whole or in part; with HEAD what is known of it."""
+    """A file of a node, whole or in part; with HEAD its properties."""
     return await _answered(call, *_of_node(call))
 
 
@@ -83,7 +83,7 @@ def _of_node(call: Call) -> _Spot:
 
 
 def _listed(call: Call, node: Node, below: str) -> web.Response:
-    """A page of files by name; a directory is one as well."""
+    """A page of files by name, including directories."""
     deep = call.request.query.get("recursive", "").lower() == "true"
     after = call.request.query.get("$skiptoken", "")
     most = call.request.query.get("maxresults", str(_PAGE))
@@ -160,7 +160,7 @@ async def _answered(call: Call, node: Node, below: str) -> web.StreamResponse:
             call.request,
             file,
             range_header,
-            partial=200,  # clients of Batch take no other
+            partial=200,  # clients of Batch accept no 206
             **{**extra, "Content-Type": _type_of(name), "ocp-creation-time": _now()},
         )
     if answer.status == HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE:

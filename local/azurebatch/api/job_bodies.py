@@ -1,4 +1,4 @@
-"""What a caller may say of jobs and tasks: names, types and bounds. Pure."""
+"""The bodies of jobs and tasks: names, types and bounds. Pure."""
 
 from typing import Literal
 
@@ -9,20 +9,20 @@ from local.azurebatch.state.moment import NO_LIMIT
 
 
 class JobConstraints(Body):
-    """For how long a job may be active, and how often its tasks are tried again."""
+    """How long a job may be active, and how often its tasks are retried."""
 
     max_wall_clock_time: str = NO_LIMIT
     max_task_retry_count: int = Field(0, ge=-1)
 
 
 class PoolInfo(Body):
-    """On which pool the tasks of a job run."""
+    """The pool for the tasks of a job."""
 
     pool_id: str
 
 
 class JobPatch(Body):
-    """The members of a job that may change."""
+    """The members of a job that a PATCH may change."""
 
     priority: int = Field(0, ge=-1000, le=1000)
     allow_task_preemption: bool = False
@@ -46,19 +46,19 @@ class NewJob(JobPatch):
 
 
 class Terminate(Body):
-    """Why a job is terminated."""
+    """The reason for terminating a job."""
 
     terminate_reason: str = "UserTerminate"
 
 
 class Disable(Body):
-    """What becomes of the running tasks of a job that is disabled."""
+    """What happens to running tasks when a job is disabled."""
 
     disable_tasks: Literal["requeue", "terminate", "wait"]
 
 
 class TaskConstraints(Body):
-    """For how long a task may run, how often it is tried again, and how long its files stay."""
+    """How long a task may run, how often it is retried, and how long its files stay."""
 
     max_wall_clock_time: str = NO_LIMIT
     retention_time: str = "P7D"
@@ -66,7 +66,7 @@ class TaskConstraints(Body):
 
 
 class MultiInstance(Body):
-    """A task of several nodes."""
+    """A task on several nodes."""
 
     number_of_instances: int = Field(1, ge=1)
     coordination_command_line: str
@@ -74,21 +74,21 @@ class MultiInstance(Body):
 
 
 class ExitOptions(Body):
-    """What becomes of the job and of dependants after an end of a certain kind."""
+    """What happens to the job and to dependent tasks after an end of some kind."""
 
     job_action: Literal["none", "disable", "terminate"] = "none"
     dependency_action: Literal["satisfy", "block"] = "block"
 
 
 class ExitCode(Body):
-    """An exit code, and what follows it."""
+    """An exit code, and what happens after it."""
 
     code: int
     exit_options: ExitOptions
 
 
 class ExitCodeRange(Body):
-    """Exit codes from the first to the last, with what follows them."""
+    """A range of exit codes, and what happens after them."""
 
     start: int
     end: int
@@ -96,7 +96,7 @@ class ExitCodeRange(Body):
 
 
 class ExitConditions(Body):
-    """What follows each kind of end of a task."""
+    """What happens after each kind of end of a task."""
 
     exit_codes: tuple[ExitCode, ...] = ()
     exit_code_ranges: tuple[ExitCodeRange, ...] = ()
@@ -106,14 +106,14 @@ class ExitConditions(Body):
 
 
 class IdRange(Body):
-    """Tasks whose ids are numbers from the first to the last."""
+    """The tasks whose ids are numbers in a range."""
 
     start: int = Field(ge=0)
     end: int = Field(ge=0)
 
 
 class Dependencies(Body):
-    """Tasks that must have ended before."""
+    """Tasks that must end first."""
 
     task_ids: tuple[str, ...] = ()
     task_id_ranges: tuple[IdRange, ...] = ()

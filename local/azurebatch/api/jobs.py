@@ -10,12 +10,12 @@ from local.azurebatch.run.changes import moved_job
 from local.azurebatch.state.errors import conflict, lacking
 from local.azurebatch.state.records import Job
 
-#: The service answers these instead of the job's id when it makes one, or changes it.
+#: The service returns this id, not the job's own, after it creates or changes one.
 _LOCATION = "/jobs/job-1"
 
 
 async def add(call: Call) -> web.StreamResponse:
-    """Make a job. Its pool need not be there yet."""
+    """Create a job. Its pool may be created later."""
     body = bodies.read(job_bodies.NewJob, call.body)
     present = call.store.jobs.get(body.id.lower())
     if present is not None:
@@ -53,14 +53,14 @@ async def every(call: Call) -> web.StreamResponse:
 
 
 async def patch(call: Call) -> web.StreamResponse:
-    """Change what the body names."""
+    """Change the members in the body."""
     job = _alive(call)
     body = bodies.read(job_bodies.JobPatch, call.body)
     return _changed(call, job, body, job.document)
 
 
 async def update(call: Call) -> web.StreamResponse:
-    """Replace what may be changed, with what is not said as it is for a new job."""
+    """Replace the changeable members. Missing ones get the defaults of a new job."""
     job = _alive(call)
     body = bodies.read(job_bodies.JobPatch, call.body)
     if body.pool_info is None:
@@ -99,7 +99,7 @@ async def terminate(call: Call) -> web.StreamResponse:
 
 
 async def delete(call: Call) -> web.StreamResponse:
-    """End a job, and forget it with its tasks."""
+    """End and delete a job with its tasks."""
     job = call.store.job(call.names["job"])
     check_conditions(call.request, job)
     if job.state == "deleting":
@@ -110,7 +110,7 @@ async def delete(call: Call) -> web.StreamResponse:
 
 
 async def disable(call: Call) -> web.StreamResponse:
-    """Start no further task of a job."""
+    """Start no more tasks of a job."""
     job = _alive(call)
     option = bodies.read(job_bodies.Disable, call.body).disable_tasks
     if job.state == "active":
@@ -144,7 +144,7 @@ async def counts(call: Call) -> web.StreamResponse:
 
 
 def _alive(call: Call) -> Job:
-    """The job of the path, which has not ended. Raises BatchError."""
+    """The job of the path, if it has not ended. Raises BatchError."""
     job = call.store.job(call.names["job"])
     check_conditions(call.request, job)
     refuse_ended(job)
@@ -152,7 +152,7 @@ def _alive(call: Call) -> Job:
 
 
 def refuse_ended(job: Job) -> None:
-    """Nothing is changed in a job that ends or has ended. Raises BatchError."""
+    """Refuse changes to a job that is ending or has ended. Raises BatchError."""
     if job.state == "deleting":
         raise conflict("JobBeingDeleted", "The specified job is being deleted.")
     if job.state == "terminating":

@@ -13,7 +13,7 @@ from local.azurebatch.state.records import WORKING, Node, Pool
 
 
 async def every(call: Call) -> web.StreamResponse:
-    """All nodes of a pool, of which there are never more than fit on a page."""
+    """All nodes of a pool, which always fit on one page."""
     pool = call.store.pool(call.names["pool"])
     test = filter_of(call)
     views = (_view(call, pool, node) for node in pool.nodes)
@@ -27,7 +27,7 @@ async def get(call: Call) -> web.StreamResponse:
 
 
 async def reboot(call: Call) -> web.StreamResponse:
-    """Boot a node again."""
+    """Reboot a node."""
     pool, node = _working(call)
     option = bodies.read(pool_bodies.Reboot, call.body).node_reboot_option
     call.emulator.conductor.reboot(pool, node, option, clean=False)
@@ -35,7 +35,7 @@ async def reboot(call: Call) -> web.StreamResponse:
 
 
 async def reimage(call: Call) -> web.StreamResponse:
-    """Boot a node again, without what it had."""
+    """Reboot a node, and clear its directories."""
     pool, node = _working(call)
     option = bodies.read(pool_bodies.Reboot, call.body).node_reimage_option
     call.emulator.conductor.reboot(pool, node, option, clean=True)
@@ -43,7 +43,7 @@ async def reimage(call: Call) -> web.StreamResponse:
 
 
 async def disable(call: Call) -> web.StreamResponse:
-    """Let a node take no further task."""
+    """Start no more tasks on a node."""
     pool, node = _working(call)
     option = bodies.read(pool_bodies.Reboot, call.body).node_disable_scheduling_option
     if not node.takes_tasks:
@@ -57,7 +57,7 @@ async def disable(call: Call) -> web.StreamResponse:
 
 
 async def enable(call: Call) -> web.StreamResponse:
-    """Let a node take tasks again."""
+    """Start tasks on a node again."""
     pool, node = node_of(call)
     if node.takes_tasks:
         raise conflict("NodeAlreadyInTargetSchedulingState", "The specified compute node is enabled already.")
@@ -67,7 +67,7 @@ async def enable(call: Call) -> web.StreamResponse:
 
 
 class PoolNode(NamedTuple):
-    """A node with the pool that it is in."""
+    """A node and its pool."""
 
     pool: Pool
     node: Node

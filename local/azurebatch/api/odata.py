@@ -37,18 +37,18 @@ _PAGE = 1000
 
 
 class _Wrong(Exception):
-    """The filter cannot be read."""
+    """The filter does not parse."""
 
 
 class _Token(NamedTuple):
-    """A word, a value, a mark, or the end."""
+    """A word, a value, a punctuation mark, or the end."""
 
     kind: str
     value: Any
 
 
 class _Reader:
-    """Reads a filter by descent: or, and, not, parentheses, comparisons."""
+    """A recursive-descent parser of filters: or, and, not, parentheses, comparisons."""
 
     def __init__(self, text: str) -> None:
         self._tokens: list[_Token] = []
@@ -63,7 +63,7 @@ class _Reader:
         self._at = 0
 
     def test(self) -> Test:
-        """The whole of it. Raises _Wrong."""
+        """Parse the whole filter. Raises _Wrong."""
         test = self._any()
         self._expect("end", "")
         return test
@@ -160,7 +160,7 @@ def _holds(compare: Callable[[Any, Any], bool], value: Any, literal: Any) -> boo
 
 
 def filter_of(call: Call) -> Test:
-    """What the request's filter lets through. Raises BatchError."""
+    """The test of the request's filter. Raises BatchError."""
     text = call.request.query.get("$filter", "")
     if not text:
         return lambda _: True
@@ -180,7 +180,7 @@ def selected(call: Call, view: View) -> View:
 
 
 def page(call: Call, kind: str, records: Iterable[R], view: Callable[[R], View]) -> web.Response:
-    """The next page of a list, and the link to the one behind it. Raises BatchError."""
+    """A page of a list, and the link to the next one. Raises BatchError."""
     most = _most(call)
     after = call.request.query.get("$skiptoken", "0")
     if not after.isdigit():

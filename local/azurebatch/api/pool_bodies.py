@@ -1,4 +1,4 @@
-"""What a caller may say of pools and nodes: names, types and bounds. Pure."""
+"""The bodies of pools and nodes: names, types and bounds. Pure."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ Leaving = Literal["requeue", "terminate", "taskcompletion", "retaineddata"]
 
 
 class StartTask(Body):
-    """What runs on each node that joins."""
+    """The task that runs on each new node."""
 
     command_line: str
     resource_files: tuple[ResourceFile, ...] = ()
@@ -21,14 +21,14 @@ class StartTask(Body):
 
 
 class SchedulingPolicy(Body):
-    """In which order nodes are filled, and jobs of a priority served."""
+    """The order in which nodes are filled, and jobs of one priority are served."""
 
     node_fill_type: Literal["spread", "pack", "Spread", "Pack"] = "spread"
     job_default_order: Literal["none", "creationtime"] = "none"
 
 
 class PoolPatch(Body):
-    """The members of a pool that may change."""
+    """The members of a pool that a PATCH may change."""
 
     display_name: str | None = None
     start_task: StartTask | None = None
@@ -49,7 +49,7 @@ class PoolPatch(Body):
 
 
 class NewPool(PoolPatch):
-    """The members of a new pool, with its size or the formula for it."""
+    """The members of a new pool, with its size or a formula."""
 
     id: Id
     vm_size: str
@@ -63,7 +63,7 @@ class NewPool(PoolPatch):
 
 
 class Resize(Body):
-    """How many nodes a pool is to have."""
+    """The new number of nodes of a pool."""
 
     target_dedicated_nodes: int | None = Field(None, ge=0)
     target_low_priority_nodes: int | None = Field(None, ge=0)
@@ -72,7 +72,7 @@ class Resize(Body):
 
 
 class Remove(Body):
-    """Nodes that a pool is to give up."""
+    """The nodes to remove from a pool."""
 
     node_list: list[str] = Field(min_length=1, max_length=100)
     resize_timeout: str = "PT15M"
@@ -80,7 +80,7 @@ class Remove(Body):
 
 
 class EnableAutoscale(Body):
-    """A formula, and how often it is evaluated."""
+    """A formula, and how often to evaluate it."""
 
     auto_scale_formula: str = ""
     auto_scale_evaluation_interval: str = ""
@@ -93,7 +93,7 @@ class Evaluate(Body):
 
 
 class Reboot(Body):
-    """What becomes of tasks on a node that is booted again."""
+    """What happens to tasks on a node that is rebooted."""
 
     node_reboot_option: Leaving = "requeue"
     node_reimage_option: Leaving = "requeue"

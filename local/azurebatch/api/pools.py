@@ -15,7 +15,7 @@ from local.azurebatch.state.records import Autoscale, Pool
 
 
 async def add(call: Call) -> web.StreamResponse:
-    """Make a pool."""
+    """Create a pool."""
     body = bodies.read(pool_bodies.NewPool, call.body)
     present = call.store.pools.get(body.id.lower())
     if present is not None:
@@ -61,7 +61,7 @@ async def add(call: Call) -> web.StreamResponse:
 
 
 def _own_members(shown: dict[str, Any]) -> dict[str, Any]:
-    """What is not kept elsewhere in the record."""
+    """The members that have no field of their own in the record."""
     apart = {
         "id",
         "resizeTimeout",
@@ -94,7 +94,7 @@ async def every(call: Call) -> web.StreamResponse:
 
 
 async def delete(call: Call) -> web.StreamResponse:
-    """Give up a pool with its nodes; its tasks wait for another one of its name."""
+    """Delete a pool and its nodes. Its tasks wait for another pool of the same name."""
     pool = _pool(call)
     now = call.emulator.clock()
     _save(call, pool.evolve(deleting=True, since=now, allocation="resizing", allocation_since=now))
@@ -102,14 +102,14 @@ async def delete(call: Call) -> web.StreamResponse:
 
 
 async def patch(call: Call) -> web.StreamResponse:
-    """Change what a pool is, but for its size."""
+    """Change members of a pool, except its size."""
     pool = _pool(call)
     changes = bodies.shown(bodies.read(pool_bodies.PoolPatch, call.body))
     return _changed(call, pool, {**pool.document, **changes}, 200)
 
 
 async def update(call: Call) -> web.StreamResponse:
-    """Replace what may be replaced in a pool, with what is not said left out."""
+    """Replace the replaceable members of a pool; missing ones are removed."""
     pool = _pool(call)
     changes = bodies.shown(bodies.read(pool_bodies.PoolPatch, call.body))
     replaced = {"startTask", "metadata", "applicationPackageReferences", "certificateReferences"}
@@ -124,7 +124,7 @@ def _changed(call: Call, pool: Pool, content: dict[str, Any], status: int) -> we
 
 
 async def resize(call: Call) -> web.StreamResponse:
-    """Give a pool another size."""
+    """Start resizing a pool."""
     pool = _pool(call)
     body = bodies.read(pool_bodies.Resize, call.body)
     if pool.autoscale:
@@ -145,14 +145,14 @@ async def resize(call: Call) -> web.StreamResponse:
 
 
 def resized(pool: Pool, dedicated: int, spot: int, leaving: str, now: datetime) -> Pool:
-    """The pool on its way to another size."""
+    """The pool while it is resizing."""
     return pool.evolve(
         dedicated=dedicated, spot=spot, leaving=leaving, allocation="resizing", allocation_since=now
     )
 
 
 async def stop_resize(call: Call) -> web.StreamResponse:
-    """Leave a pool with the nodes that it has got so far."""
+    """Stop resizing a pool; it keeps its present nodes."""
     pool = _pool(call)
     if pool.allocation != "resizing":
         raise conflict("PoolNotBeingResized", "The specified pool is not being resized.")
@@ -163,7 +163,7 @@ async def stop_resize(call: Call) -> web.StreamResponse:
 
 
 async def remove_nodes(call: Call) -> web.StreamResponse:
-    """Give up certain nodes."""
+    """Remove certain nodes from a pool."""
     pool = _pool(call)
     body = bodies.read(pool_bodies.Remove, call.body)
     if pool.allocation != "steady":
@@ -184,7 +184,7 @@ async def remove_nodes(call: Call) -> web.StreamResponse:
 
 
 def _pool(call: Call) -> Pool:
-    """The pool of the path, which may be changed. Raises BatchError."""
+    """The pool of the path, if it may be changed. Raises BatchError."""
     pool = call.store.pool(call.names["pool"])
     check_conditions(call.request, pool)
     _check_alive(pool)

@@ -1,4 +1,4 @@
-"""Every route: its method, its path, and who answers it."""
+"""Every route: its method, its path, and its handler."""
 
 from collections.abc import Sequence
 

@@ -19,7 +19,7 @@ _MOST = 100
 
 
 async def add(call: Call) -> web.StreamResponse:
-    """Make a task."""
+    """Create a task."""
     job = call.store.job(call.names["job"])
     refuse_ended(job)
     task = _new(call, job, call.body)
@@ -29,7 +29,7 @@ async def add(call: Call) -> web.StreamResponse:
 
 
 async def add_many(call: Call) -> web.StreamResponse:
-    """Make up to 100 tasks; each is answered for itself."""
+    """Create up to 100 tasks. Each has a result of its own."""
     job = call.store.job(call.names["job"])
     refuse_ended(job)
     body_of_task = call.body.get("value")
@@ -76,7 +76,7 @@ def _refused(body: Any, error: BatchError) -> dict[str, Any]:
 
 
 def _new(call: Call, job: Job, body_of_task: Mapping[str, Any]) -> Task:
-    """A task that the body describes. Raises BatchError."""
+    """The task that the body describes. Raises BatchError."""
     body = bodies.read(job_bodies.NewTask, body_of_task)
     if body.id.lower() in call.store.tasks[job.key]:
         raise conflict("TaskExists", "The specified task already exists.")
@@ -143,7 +143,7 @@ async def update(call: Call) -> web.StreamResponse:
 
 
 async def delete(call: Call) -> web.StreamResponse:
-    """Forget a task, and end it if it runs."""
+    """Delete a task; a running one is ended first."""
     _, task = _task(call)
     call.store.forget(task)
     call.emulator.conductor.release(task)
@@ -160,7 +160,7 @@ async def terminate(call: Call) -> web.StreamResponse:
 
 
 async def reactivate(call: Call) -> web.StreamResponse:
-    """Let a task that failed run again."""
+    """Run a failed task again."""
     job, task = _task(call)
     refuse_ended(job)
     if task.state != "completed" or task.exit_code == 0:
@@ -185,7 +185,7 @@ def _completed() -> BatchError:
 
 
 class _JobTask(NamedTuple):
-    """A task with the job that it is in."""
+    """A task and its job."""
 
     job: Job
     task: Task

@@ -1,4 +1,4 @@
-"""Records as callers see them. Pure."""
+"""Records as the API returns them. Pure."""
 
 from datetime import datetime
 from typing import Any
@@ -49,7 +49,7 @@ def run_view(when: datetime, results: str, error: View | None) -> View:
 
 
 def node_view(base: str, pool: Pool, node: Node, running: list[Task]) -> View:
-    """A node, with the tasks that it runs."""
+    """A node, with its recent tasks."""
     view: View = {
         "id": node.id,
         "url": f"{base}/pools/{pool.id}/nodes/{node.id}",
@@ -104,7 +104,7 @@ def job_view(base: str, job: Job) -> View:
 
 
 def task_view(base: str, job: Job, task: Task) -> View:
-    """A task with its execution, and the node that it ran on."""
+    """A task with its execution, and its node."""
     view = {
         **_head(base, f"jobs/{job.id}/tasks/{task.id}", task),
         **_state(task),
@@ -119,7 +119,7 @@ def task_view(base: str, job: Job, task: Task) -> View:
 
 
 def subtask_view(base: str, job: Job, task: Task, number: int) -> View:
-    """A subtask of a multi-instance task; the first is number 1."""
+    """A subtask of a multi-instance task. The first number is 1."""
     code = task.subtasks[number - 1]
     root = _place(base, job, task, task.nodes[number])
     view: View = {

@@ -1,4 +1,4 @@
-"""What every handler gets, and the envelope of every answer."""
+"""What every handler receives, and the envelope of every response."""
 
 import json
 import uuid
@@ -18,7 +18,7 @@ from local.azurebatch.state.moment import etag, stamp
 from local.azurebatch.state.records import Record
 from local.azurebatch.state.store import Store
 
-#: 2024-07-01.20.0 and 2025-06-01 are those of today; the others are those of older clients.
+#: 2024-07-01.20.0 and 2025-06-01 are current; the others are for older clients.
 VERSIONS = ("2020-03-01.11.0", "2022-01-01.15.0", "2023-05-01.17.0", "2024-07-01.20.0", "2025-06-01")
 _JSON = "application/json;odata=minimalmetadata"
 _ERRORS = "$metadata#Microsoft.Azure.Batch.Protocol.Entities.Container.errors/@Element"
@@ -37,7 +37,7 @@ class Emulator:
 
 @dataclass(frozen=True)
 class Call:
-    """One request. `names` are those in its path, `body` is its document, or empty."""
+    """One request. `names`: the variables of its path; `body`: its document, or empty."""
 
     emulator: Emulator
     request: web.Request
@@ -46,12 +46,12 @@ class Call:
 
     @property
     def store(self) -> Store:
-        """What the emulator remembers."""
+        """The emulator's records."""
         return self.emulator.store
 
     @property
     def base(self) -> str:
-        """The address of the account, as the caller knows it."""
+        """The address of the account, as this caller uses it."""
         return base_of(self.request)
 
 
@@ -59,12 +59,12 @@ Handler = Callable[[Call], Awaitable[web.StreamResponse]]
 
 
 def base_of(request: web.Request) -> str:
-    """The address of the account, as the caller knows it."""
+    """The address of the account, as the caller of a request uses it."""
     return f"{request.scheme}://{request.host}"
 
 
 def versions_of(record: Record) -> dict[str, str]:
-    """The headers that say which version of a record this is."""
+    """The headers with the version of a record."""
     return {
         "ETag": etag(record.version),
         "Last-Modified": format_datetime(record.version, usegmt=True),
@@ -74,13 +74,13 @@ def versions_of(record: Record) -> dict[str, str]:
 def document(
     call: Call, kind: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> web.Response:
-    """An answer with one document of a kind, as in `pools/@Element`."""
+    """A response with one document of a kind, as in `pools/@Element`."""
     text = json.dumps({"odata.metadata": f"{call.base}/$metadata#{kind}", **body})
     return web.Response(text=text, headers={"Content-Type": _JSON, **(headers or {})})
 
 
 def done(call: Call, status: int, record: Record | None = None, path: str = "") -> web.Response:
-    """An answer without a body: 200, 201, 202 or 204."""
+    """A response without a body: 200, 201, 202 or 204."""
     address = f"{call.base}{path or call.request.path}"
     headers = {} if call.request.method in ("DELETE", "HEAD") else {"DataServiceId": address}
     if record is not None:
@@ -91,7 +91,7 @@ def done(call: Call, status: int, record: Record | None = None, path: str = "") 
 
 
 def check_version(request: web.Request) -> None:
-    """The api-version must be one that is served. Raises BatchError."""
+    """Check that the api-version is supported. Raises BatchError."""
     version = request.query.get("api-version")
     if version is None:
         message = "An url query parameter that's mandatory for this request is not specified."
@@ -101,7 +101,7 @@ def check_version(request: web.Request) -> None:
 
 
 def check_conditions(request: web.Request, record: Record) -> None:
-    """If-Match, If-None-Match and their like about dates. Raises BatchError."""
+    """Check If-Match, If-None-Match and the conditions on dates. Raises BatchError."""
     tags = {"*", etag(record.version)}
     when = record.version.replace(microsecond=0)
     headers = request.headers
@@ -120,7 +120,7 @@ def check_conditions(request: web.Request, record: Record) -> None:
 
 
 def refusal(request: web.Request, error: BatchError, number: str, now: datetime) -> web.Response:
-    """An error as the service answers it."""
+    """An error as the service sends it."""
     if error.status == 304 or request.method == "HEAD":
         return web.Response(status=error.status)
     text = f"{error.message}\nRequestId:{number}\nTime:{stamp(now)}"
@@ -135,7 +135,7 @@ def refusal(request: web.Request, error: BatchError, number: str, now: datetime)
 
 
 def sign(request: web.Request, answer: web.StreamResponse, number: str) -> None:
-    """The headers that every answer has."""
+    """The headers of every response."""
     answer.headers["request-id"] = number
     answer.headers["DataServiceVersion"] = "3.0"
     own = request.headers.get("client-request-id", "")
@@ -152,5 +152,5 @@ def _is_uuid(text: str) -> bool:
 
 
 def _tags(header: str) -> set[str]:
-    """The service takes versions with and without quotes."""
+    """ETags of a condition. The service accepts them with and without quotes."""
     return {part.strip().removeprefix("W/").strip('"') for part in header.split(",")}

@@ -1,4 +1,4 @@
-"""The language of autoscale formulas: read into statements, evaluated over samples. Pure.
+"""The language of autoscale formulas: parsed into statements, evaluated over samples. Pure.
 
 A subset: numbers, times and intervals, `GetSample` and `GetSamplePercent` of variables, the functions that
 formulas for queues use, and all operators.
@@ -46,7 +46,7 @@ class _Scope:
 
 @dataclass(frozen=True)
 class Formula:
-    """A formula that could be read."""
+    """A parsed formula."""
 
     statements: Sequence[tuple[_Token, Evaluate]]
 
@@ -74,7 +74,7 @@ def _wrong(token: _Token, message: str) -> FormulaError:
 
 
 class _Reader:
-    """Reads by descent, from statements down to names."""
+    """A recursive-descent parser, from statements down to names."""
 
     _LEVELS: tuple[Mapping[str, Callable[[Any, Any], Value]], ...] = (
         {"||": lambda a, b: float(bool(a) or bool(b))},
@@ -208,7 +208,7 @@ class _Reader:
 
     @staticmethod
     def _counts(values: Sequence[tuple[float, float]], numbers: Sequence[float]) -> list[float]:
-        """The last samples: so many, or those of so many seconds, or between two ages."""
+        """The last samples: a number of them, those of some seconds, or those between two ages."""
         if len(numbers) == 1 and not isinstance(numbers[0], Interval):
             return [value for _, value in values[-max(1, int(numbers[0])) :]]
         youngest = numbers[1] if len(numbers) > 1 and isinstance(numbers[1], Interval) else 0.0

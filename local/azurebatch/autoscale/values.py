@@ -1,4 +1,4 @@
-"""What autoscale formulas compute with: intervals, functions, samples. Pure."""
+"""The values of autoscale formulas: intervals, functions, samples. Pure."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 
 class Interval(float):
-    """A length of time in seconds, which GetSample tells from a number of samples."""
+    """A length of time in seconds, which GetSample distinguishes from a number of samples."""
 
     def __mul__(self, other: float) -> Self:
         return type(self)(float(self) * other)
@@ -43,7 +43,7 @@ Value = Any
 
 
 class FormulaError(Exception):
-    """A formula that cannot be read or evaluated; says where and why."""
+    """A formula that does not parse or cannot be evaluated, with the place and the reason."""
 
 
 def _flat(values: Sequence[Value]) -> list[float]:
@@ -88,9 +88,9 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 
 @dataclass(frozen=True)
 class Samples:
-    """What a variable was: the values of the last moments, oldest first, with their ages in seconds.
+    """The recent values of a variable, oldest first, with their ages in seconds.
 
-    `share` says how much of the last so many seconds has samples, in percent.
+    `share`: the percentage of the last so many seconds that has samples.
     """
 
     values: Sequence[tuple[float, float]]
@@ -99,7 +99,7 @@ class Samples:
 
 @dataclass(frozen=True)
 class World:
-    """All that a formula can ask for: variables by name without `$`, and the time in seconds."""
+    """Everything that a formula can use: variables by name without `$`, and the time in seconds."""
 
     variables: Mapping[str, Samples]
     now: float

@@ -1,4 +1,4 @@
-"""What happens by itself: nodes come and go, tasks run and end.
+"""Background work: nodes come and go, tasks run and end.
 
-Comes in: records that callers have changed. Goes out: processes, their files, and records of how they ended.
+Comes in: records that callers have changed. Goes out: processes, their files, and the records of their ends.
 """

@@ -1,4 +1,4 @@
-"""One run of a task on its nodes: files, coordination, command. A restarted emulator goes on with it."""
+"""One run of a task on its nodes: files, coordination, command. A restarted emulator continues it."""
 
 import asyncio
 import shlex
@@ -19,7 +19,7 @@ from local.azurebatch.state.records import Job, Node, Pool, Task
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
 
-#: What a coordination command leaves in the background lives as long as the task does.
+#: Background processes of a coordination command live as long as the task does.
 _STAYS = '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"; exec sleep infinity'
 _LOOK_EVERY = 0.1
 
@@ -36,7 +36,7 @@ class Attempt:
     launcher: Launcher
 
     async def run(self) -> Ending:
-        """Run to the end. Cancelling it leaves the processes to `end`."""
+        """Run to the end. If cancelled, the processes stay until `end`."""
         try:
             limit = duration(self.task.document["constraints"]["maxWallClockTime"], "maxWallClockTime")
             async with asyncio.timeout(_seconds(limit)):
@@ -49,7 +49,7 @@ class Attempt:
             return Ending(lost=True)
 
     async def end(self) -> None:
-        """Leave none of its processes, and no trace of them but their files."""
+        """End all of its processes, and remove everything of them except their files."""
         await tasks.end_all(self._processes)
         shutil.rmtree(self._processes, ignore_errors=True)
 
@@ -85,7 +85,10 @@ class Attempt:
     async def _coordinate(
         self, gang: Mapping[str, Any], envs: Sequence[Mapping[str, str]], directories: Sequence[Path]
     ) -> Ending | None:
-        """Run the coordination command on every node until it returns; how the task ends if one is bad."""
+        """Run the coordination command on every node until it returns.
+
+        Returns the task's end if one fails.
+        """
         processes = [
             asyncio.create_task(
                 self._coordinate_one(index, gang["coordinationCommandLine"], envs, directories)
@@ -153,7 +156,10 @@ class Attempt:
 
 
 def argv_of(line: str, env: Mapping[str, str]) -> Sequence[str]:
-    """A command line, which no shell reads; its program must be there. Raises Failure."""
+    """The arguments of a command line, which is read without a shell.
+
+    Raises Failure if its program is missing.
+    """
     try:
         argv = shlex.split(line)
     except ValueError:

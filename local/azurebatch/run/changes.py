@@ -1,4 +1,4 @@
-"""How tasks and jobs change from state to state. Pure."""
+"""The state changes of tasks and jobs. Pure."""
 
 from datetime import datetime
 from typing import Any
@@ -27,12 +27,12 @@ def started(task: Task, pool: str, nodes: tuple[str, ...], attempt: str, now: da
 
 
 def requeued(task: Task, now: datetime) -> Task:
-    """The task lost its node, which costs it no try, and waits for another."""
+    """The task lost its node and waits for another, without using up a retry."""
     return moved(task, "active", now, requeues=task.requeues + 1, requeued=now, attempt="", nodes=())
 
 
 def ended(task: Task, ending: Ending, now: datetime) -> Task:
-    """The processes of the task have ended: it is over, or runs again."""
+    """The processes of the task have ended: it is completed, or runs again."""
     if ending.lost:
         return requeued(task, now)
     bad = ending.exit_code != 0
@@ -55,14 +55,14 @@ def terminated(task: Task, now: datetime) -> Task:
 
 
 def job_action(job: Job, task: Task) -> str:
-    """What the end of a task asks of its job: none, disable or terminate."""
+    """What the end of a task does to its job: none, disable or terminate."""
     if job.document.get("onTaskFailure") != "performexitoptionsjobaction":
         return "none"
     return str(exit_options(task).get("jobAction", "none"))
 
 
 def exit_options(task: Task) -> dict[str, Any]:
-    """What its author wants of this end of a task."""
+    """The author's exit options for this end of a task."""
     conditions: dict[str, Any] = task.document.get("exitConditions", {})
     code = task.exit_code
     if code is None:

@@ -1,4 +1,4 @@
-"""Makes things happen: nodes come and go, tasks start and end. Sleeps until there is work."""
+"""Drives nodes and tasks through their states. Sleeps until there is work."""
 
 import asyncio
 import contextlib
@@ -26,13 +26,13 @@ from local.nodes.machine import root
 from local.record_file import StoreFullError
 
 _log = logging.getLogger(__name__)
-#: The name of work on start tasks, which is given up when the emulator stops.
+#: The name of the work on start tasks, which is cancelled when the emulator stops.
 _START = "start task"
 
 
 @dataclass(frozen=True)
 class _Running:
-    """A run of a task: where, and what ends it early."""
+    """A run of a task: its nodes, and how to end it early."""
 
     task: Task
     stop: asyncio.Event
@@ -46,7 +46,7 @@ class Conductor:
         self._settings = settings
         self._clock = clock
         self._launcher = Launcher()
-        #: Runs whose processes may be alive, by the mark of the run.
+        #: runs whose processes may be alive, by the run's mark
         self._runs: dict[str, _Running] = {}
         self._work: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
@@ -56,7 +56,7 @@ class Conductor:
         self.scaler = Scaler(store, clock, settings.pace)
 
     async def start(self) -> None:
-        """Take up what an earlier emulator left: running tasks go on, start tasks are begun again."""
+        """Continue the work of an earlier emulator: running tasks go on, start tasks begin again."""
         for pool in list(self._store.pools.values()):
             for task in self._store.running_tasks(pool):
                 self._begin(task)
@@ -66,7 +66,7 @@ class Conductor:
         self._loop = asyncio.create_task(self._conduct(), name="conductor")
 
     async def stop(self) -> None:
-        """End all processes; their tasks wait for a node again at the next start."""
+        """End all processes. Their tasks wait for a node again at the next start."""
         self._stopping = True
         if self._loop is not None:
             self._loop.cancel()
@@ -85,30 +85,30 @@ class Conductor:
         await self._launcher.close()
 
     def nudge(self) -> None:
-        """Something has changed: look again."""
+        """Wake the conductor after a change."""
         self._news.set()
 
     def release(self, task: Task) -> None:
-        """The record of a task says that it runs no more: end its processes."""
+        """End the processes of a task whose record no longer runs."""
         if run := self._runs.get(task.attempt):
             run.stop.set()
         self.nudge()
 
     def requeue(self, pool: Pool, nodes: set[str]) -> None:
-        """Tasks on these nodes wait for others."""
+        """Let the tasks on these nodes wait for other nodes."""
         for task in self._store.running_tasks(pool):
             if task.pool == pool.key and nodes & set(task.nodes):
                 self._store.save(changes.requeued(task, self._clock()))
                 self.release(task)
 
     def preempt(self, pool: Pool, node: Node) -> None:
-        """Take a spot node back, as a region does; tasks on it wait for another."""
+        """Preempt a spot node. Its tasks wait for another one."""
         self._store.save(pool_nodes.preempted(pool, node, self._clock()))
         self.requeue(pool, {node.id})
         self.nudge()
 
     def reboot(self, pool: Pool, node: Node, option: str, clean: bool) -> None:
-        """Boot a node again, `clean` as if it were new; its tasks are requeued or terminated."""
+        """Reboot a node, with `clean` as if it were new. Its tasks are requeued or terminated."""
         now = self._clock()
         self._store.save(pool.with_node(node.evolve(state="rebooting", since=now, booted=None)))
         self.leave(pool, {node.id}, option)
@@ -117,7 +117,7 @@ class Conductor:
         self.nudge()
 
     def leave(self, pool: Pool, nodes: set[str], option: str) -> None:
-        """What becomes of tasks whose nodes leave."""
+        """Handle the tasks of nodes that leave."""
         if option in ("taskcompletion", "retaineddata"):
             return
         if option != "terminate":
@@ -159,7 +159,7 @@ class Conductor:
             return None
         if step.pool is not pool:
             self._store.save(step.pool)
-            self.nudge()  # what has changed may be followed by more
+            self.nudge()  # one change may lead to another
         for node_id in step.booted:
             self._spawn(self._prepare(pool.key, node_id), _START)
         self.leave(step.pool, leaving, "requeue" if step.pool.deleting else step.pool.leaving)
@@ -177,7 +177,7 @@ class Conductor:
             self.nudge()
 
     def _used(self, pool: Pool) -> dict[str, int]:
-        """Slots of nodes whose processes may be alive."""
+        """The slots of nodes whose processes may be alive."""
         used: dict[str, int] = {}
         for run in self._runs.values():
             if run.task.pool == pool.key:
@@ -218,7 +218,7 @@ class Conductor:
             self.jobs.task_ended(ended)
 
     def _current(self, started: Task) -> Task | None:
-        """The record of a run, unless it is no longer of this run."""
+        """The record of a run; None if the record belongs to a later run."""
         task = self._store.tasks.get(started.job, {}).get(started.key)
         return task if task and task.attempt == started.attempt and task.state == "running" else None
 

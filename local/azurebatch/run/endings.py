@@ -1,4 +1,4 @@
-"""How a task ended, in the service's words. Pure."""
+"""The end of a task, in the service's terms. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from typing import Any
 
 
 class Failure(Exception):
-    """A task cannot start; `info` says why, as `failureInfo`."""
+    """A task that cannot start. `info` is the reason, as `failureInfo`."""
 
     def __init__(self, info: dict[str, Any]) -> None:
         super().__init__(info["message"])
@@ -15,7 +15,7 @@ class Failure(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Ending:
-    """The end of a task's processes; `lost` if it is not known, as after a crash of the machine."""
+    """The end of a task's processes. `lost`: it is unknown, as after a crash of the machine."""
 
     exit_code: int | None = None
     failure: dict[str, Any] | None = None
@@ -24,12 +24,12 @@ class Ending:
 
 
 def failure(code: str, message: str, details: Mapping[str, str] | None = None) -> Failure:
-    """A failure that is of the user's making."""
+    """A failure that the user caused."""
     return Failure(_info(code, message, details))
 
 
 def exited(code: int, subtasks: tuple[int | None, ...] = ()) -> Ending:
-    """A process has ended with a code, of which only 0 is success."""
+    """The end of a process with an exit code; only 0 is a success."""
     if code == 0:
         return Ending(exit_code=0, subtasks=subtasks)
     message = "The task exited with an exit code representing a failure"
@@ -41,7 +41,7 @@ def exited(code: int, subtasks: tuple[int | None, ...] = ()) -> Ending:
 
 
 def ended_by(user: bool) -> dict[str, Any]:
-    """A task that a caller, or its own time limit, has ended."""
+    """The end of a task by a caller, or by its time limit."""
     if user:
         return _info("TaskEnded", "Task Was Ended by User Request")
     return _info("TaskEnded", "The task ran longer than its maxWallClockTime")

@@ -10,12 +10,12 @@ from local.azurebatch.state.records import Job, Node, Pool, Task
 from local.nodes.environment import base_environment
 from local.nodes.machine import Directories
 
-#: Where the primary node of a multi-instance task listens, as far as its others know.
+#: The port of the primary node of a multi-instance task, for the other nodes.
 _PORT = 6000
 
 
 def node_environment(settings: Settings, pool: Pool, node: Node, place: Place) -> dict[str, str]:
-    """What every process on a node has."""
+    """The variables of every process on a node."""
     env = base_environment(Directories(place.root), settings.node_path)
     return env | {
         "AZ_BATCH_ACCOUNT_NAME": settings.batch_account,
@@ -30,7 +30,7 @@ def node_environment(settings: Settings, pool: Pool, node: Node, place: Place) -
 
 
 def task_environment(job: Job, task: Task, directory: Path) -> dict[str, str]:
-    """What a task adds to it, its author's variables included."""
+    """The additional variables of a task, including its author's."""
     own = {
         "AZ_BATCH_JOB_ID": job.id,
         "AZ_BATCH_TASK_ID": task.id,
@@ -43,7 +43,7 @@ def task_environment(job: Job, task: Task, directory: Path) -> dict[str, str]:
 
 
 def gang_environment(nodes: Sequence[Node], index: int, directory: Path) -> dict[str, str]:
-    """What the processes of a multi-instance task know of each other."""
+    """The variables that the processes of a multi-instance task need to find each other."""
     addresses = [node.address for node in nodes]
     return {
         "AZ_BATCH_NODE_LIST": ";".join(addresses),
@@ -55,5 +55,5 @@ def gang_environment(nodes: Sequence[Node], index: int, directory: Path) -> dict
 
 
 def settings_of(settings: Iterable[Mapping[str, Any]] | None) -> dict[str, str]:
-    """Variables as a body lists them."""
+    """Variables from the list of a body."""
     return {one["name"]: one.get("value") or "" for one in settings or ()}

@@ -1,4 +1,4 @@
-"""How jobs end: by a caller, by their tasks, or by time; and what tasks wait for."""
+"""How jobs end: by a caller, by their tasks, or by time; and which tasks can start."""
 
 import contextlib
 import itertools
@@ -12,7 +12,7 @@ from local.azurebatch.state.store import Store
 
 
 class Jobs:
-    """Ends jobs and their tasks; `release` ends the processes of a task whose record has changed."""
+    """Ends jobs and their tasks. `release` ends the processes of a task whose record has changed."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], release: Callable[[Task], None]) -> None:
         self._store = store
@@ -20,7 +20,10 @@ class Jobs:
         self._release = release
 
     def check(self, alive: Collection[str]) -> datetime | None:
-        """Finish ending jobs; `alive` ones have processes. Returns when the next job's time is over."""
+        """Finish ending jobs; `alive` ones have processes.
+
+        Returns when the next job reaches its time limit.
+        """
         wakes = []
         for job in list(self._store.jobs.values()):
             if job.key not in alive:
@@ -49,17 +52,17 @@ class Jobs:
         return None
 
     def terminate(self, job: Job, reason: str) -> None:
-        """End a job and its running tasks; waiting ones stay as they are."""
+        """End a job and its running tasks; waiting ones keep their state."""
         self._store.save(changes.moved_job(job, "terminating", self._clock(), reason=reason))
         self._end_tasks(job)
 
     def delete(self, job: Job) -> None:
-        """End a job, and forget it when its processes have ended."""
+        """End a job, and delete it when its processes have ended."""
         self._store.save(changes.moved_job(job, "deleting", self._clock()))
         self._end_tasks(job)
 
     def disable(self, job: Job, option: str) -> None:
-        """Start no further task; running ones are requeued, terminated or waited for."""
+        """Start no more tasks; running ones are requeued, terminated or awaited."""
         self._store.save(changes.moved_job(job, "disabling", self._clock(), disable=option))
         for task in self._running(job):
             if option == "terminate":
@@ -76,7 +79,7 @@ class Jobs:
         self.task_ended(ended)
 
     def task_ended(self, task: Task) -> None:
-        """A task has ended: its job may have to end, or to stop, as well."""
+        """Handle the end of a task: its job may have to end or be disabled, too."""
         job = self._store.jobs.get(task.job)
         if job is None or job.state != "active" or task.state != "completed":
             return
@@ -95,7 +98,7 @@ class Jobs:
             self.terminate(job, "AllTasksComplete")
 
     def is_ready(self, task: Task) -> bool:
-        """Whether what a task depends on has ended well, or so that its author is content."""
+        """Whether the dependencies of a task have ended successfully, or in a way that its author accepts."""
         dependencies = task.document.get("dependsOn")
         if not dependencies:
             return True

@@ -1,4 +1,4 @@
-"""Where things are on a node. Pure."""
+"""The directories of a node. Pure."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,13 +9,13 @@ from local.nodes.machine import root
 
 @dataclass(frozen=True)
 class Place:
-    """The directory of a node, which tasks know as AZ_BATCH_NODE_ROOT_DIR."""
+    """The directory of a node, which is AZ_BATCH_NODE_ROOT_DIR for its tasks."""
 
     root: Path
 
     @property
     def shared(self) -> Path:
-        """What all tasks on the node share."""
+        """The directory that all tasks on the node share."""
         return self.root / "shared"
 
     @property
@@ -25,7 +25,7 @@ class Place:
 
     @property
     def mounts(self) -> Path:
-        """Where volumes would be mounted."""
+        """The parent of mounted volumes."""
         return self.root / "fsmounts"
 
     def task(self, job: str, task: str) -> Path:
@@ -33,16 +33,16 @@ class Place:
         return self.root / task_root(job, task)
 
     def make(self) -> None:
-        """Have the directories of the node."""
+        """Create the directories of the node."""
         for folder in (self.shared, self.startup / "wd", self.mounts, self.root / "workitems"):
             folder.mkdir(parents=True, exist_ok=True)
 
 
 def place(data: Path, node: Node) -> Place:
-    """The place of a node, below the data of the emulator."""
+    """The directory of a node, below the emulator's data."""
     return Place(root(data, node.number))
 
 
 def task_root(job: str, task: str) -> str:
-    """The directory of a task, as seen from the root of its node."""
+    """The directory of a task, relative to the root of its node."""
     return f"workitems/{job}/job-1/{task}"

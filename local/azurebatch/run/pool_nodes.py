@@ -1,4 +1,4 @@
-"""How a pool gets the nodes that it should have, and gives up others. Pure."""
+"""How a pool gets missing nodes, and loses surplus ones. Pure."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
@@ -7,25 +7,25 @@ from datetime import datetime, timedelta
 from local.azurebatch.settings import Pace
 from local.azurebatch.state.records import Node, NodeState, Pool, Task
 
-#: States in which a region can take a spot node back.
+#: The states in which a region can preempt a spot node.
 PREEMPTIBLE: tuple[NodeState, ...] = ("idle", "running", "waitingforstarttask", "starttaskfailed")
 
 
 @dataclass
 class Step:
-    """What changes in a pool now: its new record, nodes that are gone, nodes that have just booted."""
+    """The next changes of a pool: its new record, removed nodes, and nodes that have just booted."""
 
     pool: Pool
     removed: list[Node] = field(default_factory=list)
     booted: list[str] = field(default_factory=list)
-    #: Nodes that come back without what they had.
+    #: nodes that come back with empty directories
     emptied: list[Node] = field(default_factory=list)
-    #: When something is due next.
+    #: when the next change is due
     wake: datetime | None = None
 
 
 def step(pool: Pool, busy: Collection[str], numbers: Iterable[int], now: datetime, pace: Pace) -> Step:
-    """Move the pool on as far as time allows. `busy` nodes have tasks, `numbers` are free for new ones."""
+    """Advance the pool to the current time. `busy` nodes have tasks, `numbers` are free for new nodes."""
     result = Step(pool)
     result.pool = _moved(result, busy, now, pace)
     _resize(result, busy, iter(numbers), now, pace)
@@ -33,7 +33,7 @@ def step(pool: Pool, busy: Collection[str], numbers: Iterable[int], now: datetim
 
 
 def _moved(result: Step, busy: Collection[str], now: datetime, pace: Pace) -> Pool:
-    """Every node in the state that it is in by now."""
+    """Every node in its current state."""
     nodes = []
     for node in result.pool.nodes:
         match node.state:
@@ -120,7 +120,7 @@ def _grown(pool: Pool, dedicated: bool, numbers: list[int], now: datetime) -> Po
 
 
 def _shrunk(pool: Pool, present: list[Node], count: int, busy: Collection[str], now: datetime) -> Pool:
-    """Nodes without tasks leave first, of these the newest; tasks may be waited for."""
+    """Nodes without tasks leave first, newest first; tasks may be awaited."""
     order = sorted(present, key=lambda node: (node.id in busy, -node.number))
     if pool.leaving == "taskcompletion" and not pool.deleting:
         order = [node for node in order if node.id not in busy]
@@ -133,7 +133,7 @@ def _leaving(node: Node, now: datetime) -> Node:
 
 
 def preempted(pool: Pool, node: Node, now: datetime) -> Pool:
-    """The region has taken a spot node back; the pool still wants it, and gets it again."""
+    """A preempted spot node. The pool still wants it, and gets it again."""
     return pool.with_node(node.evolve(state="preempted", since=now, booted=None))
 
 

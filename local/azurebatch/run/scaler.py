@@ -1,4 +1,4 @@
-"""Gives pools the sizes that their formulas ask for."""
+"""Sets the sizes of pools by their formulas."""
 
 import contextlib
 from collections import deque
@@ -14,7 +14,7 @@ from local.azurebatch.state.moment import duration
 from local.azurebatch.state.records import Pool
 from local.azurebatch.state.store import Store
 
-#: How far samples reach back, and how far they are apart.
+#: How far samples reach back, and the time between two.
 _HISTORY, _APART = timedelta(hours=1), timedelta(seconds=30)
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
 _MOST = 10_000
@@ -22,7 +22,7 @@ _MOST = 10_000
 
 @dataclass(frozen=True)
 class Run:
-    """What a formula asked for, or what is wrong with it."""
+    """The result of a formula, or its error."""
 
     results: str
     error: dict[str, Any] | None = None
@@ -32,14 +32,14 @@ class Run:
 
 
 class Scaled(NamedTuple):
-    """A pool with the size that it should have, and when to check again."""
+    """A pool with its new size, and when to check again."""
 
     pool: Pool
     wake: datetime | None
 
 
 class Scaler:
-    """Samples pools, and evaluates their formulas when it is time to."""
+    """Samples pools, and evaluates their formulas when they are due."""
 
     def __init__(self, store: Store, clock: Callable[[], datetime], pace: Pace) -> None:
         self._store = store
@@ -48,7 +48,7 @@ class Scaler:
         self._samples: dict[str, deque[tuple[datetime, Mapping[str, float]]]] = {}
 
     def check(self, pool: Pool) -> Scaled:
-        """What the formula asks for by now, if it is time to evaluate it."""
+        """Evaluate the pool's formula, if that is due."""
         scale, now = pool.autoscale, self._clock()
         if scale is None or pool.deleting:
             self._samples.pop(pool.key, None)
@@ -77,7 +77,7 @@ class Scaler:
         return Scaled(changed, min(wake, now + interval))
 
     def evaluate(self, pool: Pool, formula: str) -> Run:
-        """What a formula asks for now."""
+        """Evaluate a formula now."""
         now = self._clock()
         history = self._samples.setdefault(pool.key, deque())
         self._sample(pool, now)

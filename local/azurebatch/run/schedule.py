@@ -1,4 +1,4 @@
-"""Which waiting task runs where. Pure."""
+"""Assigns waiting tasks to nodes. Pure."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -8,9 +8,9 @@ from local.azurebatch.state.records import WORKING, Pool, Task
 def placements(
     pool: Pool, used: Mapping[str, int], waiting: Iterable[Task]
 ) -> list[tuple[Task, tuple[str, ...]]]:
-    """Tasks to start with their nodes, by the order of `waiting`; `used` are slots taken, by node.
+    """The tasks to start with their nodes, in the order of `waiting`. `used`: the occupied slots, by node.
 
-    A multi-instance task that the pool could hold keeps nodes free for itself until it has enough of them.
+    A multi-instance task that fits the pool reserves nodes until it has enough of them.
     """
     working = [node.id for node in pool.nodes if node.state in WORKING and node.takes_tasks]
     free = {node: pool.slots - used.get(node, 0) for node in working}
@@ -35,7 +35,7 @@ def placements(
 
 
 def _order(pool: Pool, free: Mapping[str, int]) -> Sequence[str]:
-    """Nodes in the order in which tasks fill them: the emptiest first, or one after the other."""
+    """The order in which tasks fill nodes: the emptiest first, or one after the other."""
     fill = str(pool.document.get("taskSchedulingPolicy", {}).get("nodeFillType", "spread")).lower()
     if fill == "pack":
         return sorted((node for node in free if free[node] > 0), key=lambda node: free[node])

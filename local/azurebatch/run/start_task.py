@@ -1,4 +1,4 @@
-"""Makes a node that has just booted ready: its directories, and the start task of its pool."""
+"""Prepares a node that has just booted: its directories, and the start task of its pool."""
 
 import asyncio
 import shutil
@@ -26,7 +26,7 @@ async def prepare(
     clock: Callable[[], datetime],
     name: tuple[str, str],
 ) -> None:
-    """Run the start task, as often as its author allows; the node is idle after it, or of no use."""
+    """Run the start task, as often as its author allows. Then the node is idle, or unusable."""
     pool = store.pools[name[0]]
     node = pool.node(name[1])
     start: dict[str, Any] | None = pool.document.get("startTask")

@@ -1,4 +1,4 @@
-"""Resource files that a task brings to its node."""
+"""Copies the resource files of a task to its node."""
 
 import asyncio
 import os
@@ -16,7 +16,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=300)
 
 
 async def fetch(files: Sequence[Mapping[str, Any]], directory: Path) -> None:
-    """Bring what `httpUrl` names into the working directory. Raises Failure."""
+    """Download each `httpUrl` into the working directory. Raises Failure."""
     if not files:
         return
     async with aiohttp.ClientSession(timeout=_PATIENCE, trust_env=False) as session:
@@ -50,7 +50,7 @@ async def _fetch_one(
 
 
 def _write(directory: Path, name: str, content: bytes, mode: int) -> None:
-    """No link that a task made is followed."""
+    """Write a file without following links that a task made."""
     folder, _, last = name.rpartition("/")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     with (

@@ -1,4 +1,4 @@
-"""What the emulator remembers: pools with their nodes, jobs, tasks.
+"""The emulator's records: pools with their nodes, jobs, tasks.
 
 Comes in: records that have changed. Goes out: the records, also after a restart.
 """

@@ -1,4 +1,4 @@
-"""Bad moments of the service, on demand: the next requests of a kind are refused, or lose their answers."""
+"""Faults of the service on demand: the next requests of a kind are refused, or lose their answers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from local.azurebatch.state.errors import BatchError
 
-#: What may be asked for: the service's codes, each with its status and its sentence.
+#: The available faults: the service's codes, each with its status and its sentence.
 REFUSALS: Mapping[str, tuple[int, str]] = {
     "ActiveJobAndScheduleQuotaReached": (
         409,
@@ -30,7 +30,7 @@ REFUSALS: Mapping[str, tuple[int, str]] = {
 
 @dataclass(frozen=True)
 class Fault:
-    """One bad moment; `path` may have `*` in it. `late`: the request is carried out, and then answered so."""
+    """One fault. `path` may contain `*`. `late`: the request is carried out before the error is sent."""
 
     code: str
     method: str
@@ -39,36 +39,36 @@ class Fault:
     late: bool = False
 
     def concerns(self, method: str, path: str) -> bool:
-        """Whether a request is of its kind."""
+        """Whether a request is of this kind."""
         return self.method in ("*", method) and fnmatchcase(path.lower(), self.path.lower())
 
     def error(self) -> BatchError:
-        """The answer."""
+        """The error to send."""
         status, message = REFUSALS[self.code]
         return BatchError(status, self.code, message)
 
 
 class Faults:
-    """Those that are still to come, in their order. They do not outlive the emulator."""
+    """The coming faults, in order. They are lost when the emulator stops."""
 
     def __init__(self) -> None:
         self._faults: list[Fault] = []
 
     def add(self, fault: Fault) -> None:
-        """Let it come, after those that wait already."""
+        """Add a fault after the waiting ones."""
         self._faults.append(fault)
 
     def clear(self) -> None:
-        """None comes any more."""
+        """Remove all faults."""
         self._faults.clear()
 
     @property
     def waiting(self) -> tuple[Fault, ...]:
-        """Those that have requests left."""
+        """The faults that have requests left."""
         return tuple(self._faults)
 
     def take(self, method: str, path: str) -> Fault | None:
-        """The one that a request meets, which has then one request less."""
+        """The fault for a request, which then has one request less."""
         for place, fault in enumerate(self._faults):
             if fault.concerns(method, path):
                 self._faults[place : place + 1] = (

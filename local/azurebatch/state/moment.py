@@ -5,25 +5,25 @@ from datetime import UTC, datetime, timedelta
 
 from local.azurebatch.state.errors import invalid
 
-#: The longest duration that the service knows: no limit.
+#: The service's longest duration, which means no limit.
 NO_LIMIT = "P10675199DT2H48M5.4775807S"
 _DURATION = re.compile(r"P(?:(\d+)D)?(?:T(?=\d)(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?")
 _YEAR_ONE = datetime(1, 1, 1, tzinfo=UTC)
 
 
 def stamp(moment: datetime) -> str:
-    """A moment in UTC on the wire: fractions without zeros at their end."""
+    """A moment in UTC as the wire has it, without trailing zeros of the fraction."""
     text = moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="microseconds")
     return text.rstrip("0").rstrip(".") + "Z"
 
 
 def etag(moment: datetime) -> str:
-    """The version of what was changed then: its ticks of 100 ns in hexadecimal digits, without quotes."""
+    """The ETag of a change at this moment: ticks of 100 ns in hexadecimal, without quotes."""
     return f"0x{(moment - _YEAR_ONE) // timedelta(microseconds=1) * 10:X}"
 
 
 def duration(text: str, name: str) -> timedelta | None:
-    """A duration of ISO 8601; None for one without limit. Raises BatchError."""
+    """A duration in ISO 8601; None if it has no limit. Raises BatchError."""
     match = _DURATION.fullmatch(text) if isinstance(text, str) else None
     if match is None or text in ("P", "PT"):
         raise invalid(name, str(text), "The value is no duration of ISO 8601, as PT10M is")
@@ -37,6 +37,6 @@ def duration(text: str, name: str) -> timedelta | None:
 
 
 def read_stamp(text: str) -> datetime:
-    """A moment that a client wrote. Raises ValueError."""
+    """A moment from a client's text. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""Pools with their nodes, jobs and tasks, as the emulator remembers them. All records are frozen."""
+"""The records of pools with their nodes, jobs and tasks. All are frozen."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -26,7 +26,7 @@ Document = dict[str, Any]
 
 
 class Record(BaseModel):
-    """A frozen record that changes by making a new one. `version`: when a caller changed it last."""
+    """A frozen record, changed by making a new one. `version`: when a caller changed it last."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -41,12 +41,12 @@ class Record(BaseModel):
 
     @property
     def key(self) -> str:
-        """What names it: ids keep their letters' case, and are the same in any."""
+        """The key of an id: ids keep their case, but are compared without it."""
         return self.id.lower()
 
 
 class Node(BaseModel):
-    """A node of a pool. `number` is its own on this machine and gives its address and its directory."""
+    """A node of a pool. `number` is unique on this machine, and determines its address and directory."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -68,17 +68,17 @@ class Node(BaseModel):
 
     @property
     def address(self) -> str:
-        """An address of the loopback network, so that tasks can bind and connect."""
+        """An address of the loopback network, to which tasks can bind and connect."""
         return address(self.number)
 
     @property
     def machine(self) -> Machine:
-        """It, as the runtime of nodes knows it."""
+        """The node, as a machine of `local/nodes`."""
         return Machine(self.id, self.number)
 
 
 class Autoscale(BaseModel):
-    """A pool's formula, how often it is evaluated, and how that went the last time."""
+    """A pool's formula, how often it is evaluated, and the last result."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -90,7 +90,7 @@ class Autoscale(BaseModel):
 
 
 class Pool(Record):
-    """A pool. `document` is what a caller sent, `made` how many nodes it has had."""
+    """A pool. `document`: the caller's body; `made`: the number of nodes it has had so far."""
 
     document: Document
     deleting: bool = False
@@ -100,7 +100,7 @@ class Pool(Record):
     dedicated: int = 0
     spot: int = 0
     resize_timeout: str = "PT15M"
-    #: What becomes of tasks on nodes that leave: requeue, terminate, taskcompletion, retaineddata.
+    #: What happens to tasks on nodes that leave: requeue, terminate, taskcompletion, retaineddata.
     leaving: str = "requeue"
     resize_errors: tuple[Document, ...] = ()
     autoscale: Autoscale | None = None
@@ -109,11 +109,11 @@ class Pool(Record):
 
     @property
     def slots(self) -> int:
-        """How many slots for tasks each node has."""
+        """Task slots of each node."""
         return int(self.document.get("taskSlotsPerNode", 1))
 
     def with_node(self, node: Node) -> Self:
-        """A copy in which this node is as given."""
+        """A copy with this node replaced."""
         return self.evolve(nodes=tuple(node if one.id == node.id else one for one in self.nodes))
 
     def node(self, node_id: str) -> Node | None:
@@ -122,7 +122,7 @@ class Pool(Record):
 
 
 class Job(Record):
-    """A job. `pool` is the key of its pool; `reason` says why it was terminated."""
+    """A job. `pool`: the key of its pool; `reason`: why it was terminated."""
 
     document: Document
     pool: str
@@ -132,17 +132,17 @@ class Job(Record):
     previous_since: datetime | None = None
     ended: datetime | None = None
     reason: str = ""
-    #: What becomes of running tasks of a job that is being disabled: requeue, terminate, wait.
+    #: What happens to running tasks of a job that is being disabled: requeue, terminate, wait.
     disable: str = ""
 
     @property
     def priority(self) -> int:
-        """Tasks of jobs with a higher number run first."""
+        """The priority; tasks of jobs with a higher number run first."""
         return int(self.document.get("priority", 0))
 
 
 class Task(Record):
-    """A task. `job` is the key of its job, `attempt` names this run of it among all runs of all tasks."""
+    """A task. `job`: the key of its job; `attempt`: the unique number of this run."""
 
     document: Document
     job: str
@@ -158,24 +158,24 @@ class Task(Record):
     retried: datetime | None = None
     requeues: int = 0
     requeued: datetime | None = None
-    #: Of its pool, the nodes that it runs or ran on, the first is the primary one.
+    #: the nodes of that pool on which it runs or ran, the primary one first
     pool: str = ""
     nodes: tuple[str, ...] = ()
     attempt: str = ""
-    #: The end of each subtask of a multi-instance task: its exit code, None while it runs.
+    #: the exit code of each subtask of a multi-instance task; None while it runs
     subtasks: tuple[int | None, ...] = ()
 
     @property
     def slots(self) -> int:
-        """How many slots of a node it takes."""
+        """The number of slots that it takes on a node."""
         return int(self.document.get("requiredSlots", 1))
 
     @property
     def instances(self) -> int:
-        """How many nodes it takes, all or none."""
+        """The number of nodes that it needs, all at once."""
         return int(self.document.get("multiInstanceSettings", {}).get("numberOfInstances", 1))
 
     @property
     def max_retries(self) -> int:
-        """How often it runs again after a bad exit code; -1 is without limit."""
+        """How often it runs again after a bad exit code; -1 for no limit."""
         return int(self.document["constraints"]["maxTaskRetryCount"])

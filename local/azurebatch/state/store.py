@@ -1,4 +1,4 @@
-"""The emulator's memory: all records, in memory for reading, in a file for keeping."""
+"""The emulator's records, in memory for reading and in a file for keeping."""
 
 import itertools
 from collections.abc import Iterator
@@ -12,14 +12,14 @@ _KINDS: dict[str, type[Record]] = {kind.__name__: kind for kind in (Pool, Job, T
 
 
 class Store:
-    """Pools and jobs by key, tasks by the key of their job and theirs, each in the order of creation."""
+    """Pools and jobs by key, tasks by the keys of their job and their own, each in order of creation."""
 
     def __init__(self, directory: Path) -> None:
         self._file = RecordFile(directory)
         self.pools: dict[str, Pool] = {}
         self.jobs: dict[str, Job] = {}
         self.tasks: dict[str, dict[str, Task]] = {}
-        #: Of each job, the tasks that wait for a node, and those that have one.
+        #: for each job, the tasks that wait for a node, and those that have one
         self.waiting: dict[str, dict[str, None]] = {}
         self.running: dict[str, dict[str, None]] = {}
         self._sequence = 0
@@ -61,12 +61,12 @@ class Store:
         return [self.tasks[job.key][key] for job in jobs for key in self.running[job.key]]
 
     def free_numbers(self) -> Iterator[int]:
-        """Numbers that no node of this machine has."""
+        """Numbers that no node on this machine has."""
         used = {node.number for pool in self.pools.values() for node in pool.nodes}
         return (number for number in itertools.count(1) if number not in used)
 
     def save(self, *records: Record) -> None:
-        """Keep these records, all or none. Raises StoreFullError."""
+        """Save these records, all or none. Raises StoreFullError."""
         self._file.put(
             [(_row_id(record), type(record).__name__, record.model_dump_json()) for record in records]
         )
@@ -91,7 +91,7 @@ class Store:
                 self.running[record.job].pop(record.key, None)
 
     def close(self) -> None:
-        """Close the file, and let another process open it."""
+        """Close the file, so that another process can open it."""
         self._file.close()
 
     def _keep(self, record: Record) -> None:
@@ -113,7 +113,7 @@ class Store:
                 self._order_waiting(record.job)
 
     def _order_waiting(self, job: str) -> None:
-        """A task that waits again has its old place among the others."""
+        """A task that waits again keeps its place among the others."""
         tasks = self.tasks[job]
         self.waiting[job] = dict.fromkeys(sorted(self.waiting[job], key=lambda key: tasks[key].sequence))
 

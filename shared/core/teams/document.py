@@ -1,4 +1,7 @@
-"""The document of teams: one for a deployment, written whole, read by every process. Pure."""
+"""The document of teams.
+
+A deployment has one; it is replaced as a whole, and every process reads it. Pure.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,8 @@ from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.format.base import Items, Model, Text
 from shared.jobspec.text.tree import quote, step
 
-#: Teams of one document, members of one team, and bytes of the document: an entity of the ledger holds it.
+#: The most teams of a document, members of a team, and bytes of the document, which is one entity of the
+#: ledger.
 MAX_TEAMS, MAX_MEMBERS, MAX_BYTES = 200, 1_000, 256 << 10
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _FOLDER = re.compile(r"[^/\\?#\x00-\x1f]{1,255}(/[^/\\?#\x00-\x1f]{1,255}){0,63}")
@@ -24,7 +28,7 @@ _KINDS = ("user", "group", "role")
 
 
 class Membership(Model):
-    """Who belongs to a team: exactly one of a user, a group and an app role of the tenant."""
+    """A member of a team: exactly one of a user, a group and an app role of the tenant."""
 
     #: the object id of a user, or of an application
     user: Text | None = None
@@ -32,12 +36,12 @@ class Membership(Model):
     group: Text | None = None
     #: the value of an app role
     role: Text | None = None
-    #: whether they may change the jobs of the whole team
+    #: whether the member may change the jobs of the whole team
     manager: bool = False
 
 
 class Quota(Model):
-    """What the jobs of a team may have at once; what is left out has no limit."""
+    """How much the jobs of a team may have at once. A missing number means no limit."""
 
     jobs: Annotated[int, Field(ge=0)] | None = None
     nodes: Annotated[int, Field(ge=0)] | None = None
@@ -45,12 +49,12 @@ class Quota(Model):
 
 
 class Team(Model):
-    """Some people who share jobs, and what they may use."""
+    """People who share jobs, and what they may use."""
 
     members: Items[Membership] = ()
-    #: the clusters that its jobs may use; all of them where that is left out
+    #: the clusters that its jobs may use; None for all
     clusters: Items[str] | None = None
-    #: folders of the drop container whose jobs are the team's
+    #: folders of the drop container whose jobs belong to the team
     folders: Items[str] = ()
     quota: Quota | None = None
 
@@ -58,12 +62,12 @@ class Team(Model):
 class Teams(Model):
     """All teams of a deployment."""
 
-    #: the team of callers who are in none, and of drops and messages that belong to none
+    #: the team of callers who are in none, and of drops and messages without a team
     default: str | None = None
     teams: dict[str, Team] = Field(default_factory=dict)
 
     def of_folder(self, folder: str) -> str:
-        """The team of a folder of the drop container: by the longest of the teams' folders that holds it."""
+        """The team of a folder of the drop container: the one with the longest folder that contains it."""
         inside = f"{folder.strip('/')}/"
         owners = [
             (len(one), name)
@@ -76,43 +80,43 @@ class Teams(Model):
 
 @dataclass(frozen=True)
 class StoredTeams:
-    """The document as storage holds it: its content, and the ETag that guards the next write."""
+    """The stored document: its content, and the ETag that guards the next write."""
 
     teams: Teams
     etag: str
 
     @property
     def version(self) -> str:
-        """The same for the same content."""
+        """A version that depends on the content only."""
         return version_of(self.teams)
 
 
 def as_json(teams: Teams) -> JsonObject:
-    """The document as people write it, without what is left at its default."""
+    """The document as people write it, without members that have their default."""
     return teams.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 def version_of(teams: Teams) -> str:
-    """The same for the same content."""
+    """A version that depends on the content only."""
     return hashlib.sha256(json.dumps(as_json(teams)).encode()).hexdigest()[:32]
 
 
 def changes(before: Teams, after: Teams) -> list[str]:
-    """What another document changes, a clause for each team."""
-    clauses = [f"the team {name} goes" for name in before.teams if name not in after.teams]
+    """The changes from one document to another, a clause for each team."""
+    clauses = [f"the team {name} is removed" for name in before.teams if name not in after.teams]
     for name, team in after.teams.items():
         if name not in before.teams:
             clauses.append(f"the team {name} is new, with {len(team.members)} members")
         elif team != (old := before.teams[name]):
             named = [part for part in Team.model_fields if getattr(team, part) != getattr(old, part)]
-            clauses.append(f"the team {name} has other {', '.join(named)}")
+            clauses.append(f"the team {name} changes its {', '.join(named)}")
     if before.default != after.default:
         clauses.append(f"the default team is {after.default or 'none'}, not {before.default or 'none'}")
     return clauses
 
 
 class ReadTeams(NamedTuple):
-    """The teams, None where any problem forbids that; and all problems."""
+    """The teams, or None if a problem forbids that; and all problems."""
 
     teams: Teams | None
     problems: tuple[Problem, ...]

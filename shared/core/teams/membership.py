@@ -1,4 +1,4 @@
-"""Which teams a caller is in, and which of them a new job belongs to. Pure."""
+"""The teams of a caller, and the team that a new job belongs to. Pure."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from shared.jobspec import Problem
 
 @dataclass(frozen=True)
 class Share:
-    """What a job gets as a member of a team: its team, and what that may use."""
+    """A job's team, and what that may use."""
 
-    #: "" for none
+    #: "" for no team
     team: str = ""
     #: None for all
     clusters: frozenset[str] | None = None
@@ -22,12 +22,12 @@ class Share:
     problems: tuple[Problem, ...] = ()
 
 
-#: Where there are no teams, and of callers who may do without.
+#: For deployments without teams, and for callers who need none.
 NO_TEAM = Share()
 
 
 def teams_of(who: Caller, teams: Teams) -> dict[str, bool]:
-    """The caller's teams, in the order of the document; True where they manage one.
+    """The caller's teams in the order of the document; True if the caller manages the team.
 
     A caller who is named in none belongs to the default team.
     """
@@ -44,10 +44,10 @@ def teams_of(who: Caller, teams: Teams) -> dict[str, bool]:
 
 
 def share_of_caller(who: Caller, teams: Teams, named: str, at: str) -> Share:
-    """The team of a job by who asks for it: the one that is `named`, else the caller's first.
+    """The team of a caller's job: the `named` one, else the caller's first.
 
-    `at` is the place of the name. An operator may name any team, and may do without one where there is no
-    default. So may a message of the queue: storage's roles do not tell its writers apart.
+    `at`: the place of the name. An operator may name any team, and may use none if there is no default. So
+    may a message of the queue, since storage roles do not distinguish its writers.
     """
     is_operator = ADMIN in who.roles
     own = teams.teams if is_operator else who.teams
@@ -62,7 +62,7 @@ def share_of_caller(who: Caller, teams: Teams, named: str, at: str) -> Share:
 
 
 def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
-    """The team of a drop: the one whose folder it is, else the default; a name can only confirm it."""
+    """The team of a drop: the one that owns the folder, else the default. A name can only confirm it."""
     name = teams.of_folder(folder) or teams.default or ""
     if named and named != name:
         belongs = f'jobs of this folder belong to the team "{name}"' if name else "this folder is no team's"
@@ -71,7 +71,7 @@ def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
 
 
 def share_in(teams: Teams, name: str) -> Share:
-    """What jobs of a team may use: nothing once the team is gone."""
+    """What jobs of a team may use: nothing if the team no longer exists."""
     if not name:
         return NO_TEAM
     team = teams.teams.get(name, Team(clusters=()))

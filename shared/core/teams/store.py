@@ -1,4 +1,4 @@
-"""The port to the document of teams, and to what their jobs have claimed. Pure."""
+"""The port to the stored document of teams, and to the claims of their jobs. Pure."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from shared.core.teams.use import TeamUse
 
 
 class TeamsStore(Protocol):
-    """Where the document of teams is kept. Raises Unavailable."""
+    """Stores the document of teams. Raises Unavailable."""
 
     async def get(self) -> StoredTeams | None:
-        """The document; None while there is none."""
+        """The document; None if there is none."""
 
     async def put(self, teams: Teams, etag: str) -> StoredTeams | None:
-        """Write it if that is still its ETag ("" for none yet); None where it is not."""
+        """Write the document if the stored one still has its ETag ("" for none). None if not."""
 
     async def use(self, team: str) -> TeamUse:
-        """What a team's jobs have claimed of its quota; nothing while there is no record."""
+        """The claims of a team's jobs on its quota; empty if there is no record."""
 
     async def put_use(self, use: TeamUse) -> TeamUse | None:
-        """Write it if that is still its ETag; None where it is not."""
+        """Write the claims if the stored record still has their ETag. None if not."""

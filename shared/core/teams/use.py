@@ -1,7 +1,8 @@
-"""What the jobs of a team have claimed of its quota: one frozen record a team. Pure.
+"""The claims of a team's jobs on its quota: one frozen record for each team. Pure.
 
-A claim is written before its job's first submission, and goes after the job's end was recorded, which never
-changes. Each change is guarded by the record's version, so no process, however late, can exceed the quota.
+A claim is written before its job's first submission, and is freed after the job's end was recorded, which
+never changes. The record's version guards each change, so no process can exceed the quota, however late it
+is.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from shared.core.teams.document import Quota
 
 
 class Total(NamedTuple):
-    """What some claims come to."""
+    """The sum of some claims."""
 
     jobs: int
     nodes: int
@@ -23,7 +24,7 @@ class Total(NamedTuple):
 
 
 class _Most(NamedTuple):
-    """A quota in the order of a total; None for no limit."""
+    """A quota, in the same order as a total. None means no limit."""
 
     jobs: int | None
     nodes: int | None
@@ -36,26 +37,26 @@ class TeamUse:
 
     team: str
     claims: Mapping[str, Claim]
-    #: whether a job of it waits for room: a door lets no other one pass it
+    #: whether a job of the team waits for room: then no door lets a new one overtake it
     has_waiting: bool = False
-    #: guards the next write; "" while there is no record
+    #: guards the next write; "" for a new record
     etag: str = ""
 
     @property
     def total(self) -> Total:
-        """What its jobs have now."""
+        """The sum of all claims."""
         claims = self.claims.values()
         return Total(len(claims), sum(one.nodes for one in claims), sum(one.gpus for one in claims))
 
     def after_ends(self, ended: Collection[str]) -> TeamUse:
-        """The same after some jobs ended."""
+        """The record without the claims of jobs that have ended."""
         return replace(self, claims={job: one for job, one in self.claims.items() if job not in ended})
 
     def with_claims(self, waiting: Iterable[tuple[str, Claim]], quota: Quota) -> TeamUse:
-        """The same with the claims of the first of these jobs, in their order, as far as the quota has room.
+        """The record with claims of the first of these jobs, in order, as far as the quota has room.
 
-        None passes another, or a large job would wait for good behind small ones; except one that is larger
-        than the whole quota.
+        No job overtakes another, because a large one would wait for ever behind small ones. The exception is
+        a job that exceeds the whole quota.
         """
         claims, is_full = dict(self.claims), False
         for job, claim in waiting:
@@ -70,7 +71,7 @@ class TeamUse:
 
 
 def exceeds(claim: Claim, quota: Quota) -> str:
-    """What of the quota a single job exceeds, as a clause; "" where it fits an unused quota."""
+    """What a single job exceeds of an unused quota, as a clause; "" if it fits."""
     for total, most, name in zip(Total(1, claim.nodes, claim.gpus), _most(quota), Total._fields, strict=True):
         if most is not None and total > most:
             return f"it needs {total} {name}, and the quota is {most}"

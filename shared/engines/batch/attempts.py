@@ -1,4 +1,4 @@
-"""Attempts on one cluster, as tasks: each submitted once, also where answers were lost."""
+"""The attempts on one cluster, as tasks. Each is submitted once, even if an answer is lost."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.recent import Lately
 from shared.engines.records import Records
 
-#: How far before the last look the next one begins: clocks differ, and lists lag.
+#: How far a list reaches back before the previous one: clocks differ, and lists lag.
 _OVERLAP = timedelta(minutes=5)
-#: How far back the first look of a process goes. What ended before is asked for one by one.
+#: How far back the first list of a process reaches. Tasks that ended earlier are read one by one.
 _FIRST = timedelta(hours=1)
-#: Seconds for which a view of the pool is good for a reason to wait.
+#: Seconds for which a view of the pool is recent enough to explain a wait.
 _GOOD = 30.0
 
 
@@ -52,7 +52,7 @@ class Attempts:
         self._looked: datetime | None = None
 
     async def submit(self, order: Order) -> Observation:
-        """Add its task; one of that name with the same token is success."""
+        """Add the attempt's task. An existing task with the same name and token counts as success."""
         target = order.target
         task = submission(self._cluster, order, uuid.uuid4().hex, self._access.signature())
         if await self._tasks.add(task):
@@ -60,12 +60,12 @@ class Attempts:
         existing = await self._tasks.find(target)
         if existing is not None and existing.token != target.token:
             raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
-        if existing is None:  # it was deleted in between
-            raise NotFound(f"Azure Batch knows {target.name} no longer")
+        if existing is None:  # deleted in between
+            raise NotFound(f"Azure Batch no longer has the task {target.name}")
         return await self._observed(existing, target)
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """By one filtered list for each Batch job; what that misses is asked for one by one."""
+        """One filtered list for each Batch job. Attempts missing from it are read one by one."""
         now = datetime.fromtimestamp(self._clock(), UTC)
         since = (self._looked or now - _FIRST) - _OVERLAP
         listed = [one async for one in self._tasks.listed(since)]
@@ -88,22 +88,22 @@ class Attempts:
         return {t.name: answer for t, answer in zip(targets, results, strict=True) if answer is not None}
 
     async def at_work(self) -> Mapping[str, str]:
-        """Every task that has not ended, with its token."""
+        """The token of every task that has not ended."""
         listed = [one async for one in self._tasks.listed()]
         return {str(one.task["id"]): one.token for one in listed if one.token and not one.is_over}
 
     async def see(self, target: Target) -> Observation:
-        """The task by a question of its own. Raises NotFound."""
+        """Read one task. Raises NotFound."""
         return await self._observed(await self._own(target), target)
 
     async def cancel(self, target: Target) -> None:
-        """End its task, if it has one."""
+        """Terminate the task, if there is one."""
         task = await self._tasks.find(target)
         if task is not None and task.token == target.token and not task.is_over:
             await self._tasks.terminate(task)
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
-        """Delete their tasks; then a small task removes their records, as only nodes may."""
+        """Delete the tasks, then add a small task that removes their records, which only nodes can write."""
         await each(targets, self._delete)
         if isinstance(self._records, BlobRecords):
             await self._records.remove(targets)
@@ -124,7 +124,7 @@ class Attempts:
     async def _own(self, target: Target) -> Listed:
         task = await self._tasks.find(target)
         if task is None or task.token != target.token:
-            raise NotFound(f"Azure Batch does not know {target.name}")
+            raise NotFound(f"Azure Batch has no task {target.name}")
         return task
 
     async def _observed(self, task: Listed, target: Target) -> Observation:

@@ -1,4 +1,4 @@
-"""One cluster on Azure Batch as a deployment configures it. Pure: read from JSON, every mistake named."""
+"""The configuration of one cluster on Azure Batch. Pure: read from JSON, every mistake named."""
 
 from __future__ import annotations
 
@@ -16,76 +16,76 @@ from shared.engines.launch.layout import Layout
 from shared.engines.options import cluster_of, each_cluster
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-#: Ids of pools and jobs; those of jobs end with our word for a priority.
+#: Ids of pools and jobs. Those of our Batch jobs end with the name of a priority.
 _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-#: Where nodes mount a file server for each job that names it.
+#: A file server that the nodes mount for each job that names it.
 _SERVER = re.compile(r"nfs://[A-Za-z0-9.-]+/[A-Za-z0-9_./-]+", re.ASCII)
 _LONGEST_NAME = 57
-#: What accounts end with in other clouds than the usual one.
+#: The suffixes of accounts in sovereign clouds.
 _CLOUDS = ("chinacloudapi.cn", "usgovcloudapi.net")
-#: schedulingPriority → the priority of the Batch job that its tasks go to.
+#: schedulingPriority → the priority of the Batch job for its tasks.
 PRIORITIES: Mapping[str, int] = {"low": -500, "normal": 0, "high": 500}
 
 
 @dataclass(frozen=True)
 class BatchCluster(NodeOptions):
-    """A pool of a Batch account. Paths are those of its nodes."""
+    """A pool of a Batch account. Paths are those of the nodes."""
 
     name: str
-    #: of the account: https://ACCOUNT.REGION.batch.azure.com
+    #: address of the account: https://ACCOUNT.REGION.batch.azure.com
     url: str
     pool: str
-    #: a directory that all nodes share (Azure Files or NFS, mounted by the pool): claims, records
+    #: a directory that all nodes share (Azure Files or NFS, mounted by the pool), for claims and records
     shared: str = ""
-    #: instead of it: address of a container for claims, records, and files that only a node has
+    #: in place of `shared`: the address of a container for claims, records, and files of single nodes
     blobs: str = ""
-    #: client id of the pool's identity, with which its nodes reach that container
+    #: client id of the pool's identity, which the nodes use for that container
     identity: str = ""
-    #: name of the account, where its address does not begin with it
+    #: name of the account, if its address does not begin with it
     account: str = ""
     mount_root: str = field(default="/mnt/batch/tasks/fsmounts", kw_only=True)
-    #: "docker" where the image of the pool has it; "" where jobs with containers are refused
+    #: "docker" if the pool's image has it; "" refuses jobs with containers
     container: str = ""
     #: whether the sweep writes the pool's autoscale formula
     scales: bool = True
-    #: nodes that stay when there is nothing to do
+    #: nodes that stay when the pool is idle
     min_nodes: int = 0
-    #: whether the nodes are spot ones, which may be taken away; tasks on them then wait again
+    #: whether the nodes are spot nodes; their tasks are queued again when Azure takes them away
     spot: bool = False
 
     @property
     def layout(self) -> Layout:
-        """Where its attempts keep their records."""
+        """Where attempts keep their records."""
         return Layout("batch", self.name, self.shared or f"/{self.name}")
 
     @property
     def is_emulated(self) -> bool:
-        """Whether the container is one of an emulator, which takes signatures and no identities."""
+        """Whether the container belongs to an emulator, which takes signatures and no identities."""
         return urlsplit(self.blobs).hostname in _LOOPBACK
 
     @property
     def owner(self) -> str:
-        """The name of its account: what its address begins with, unless the settings say it."""
+        """The name of the account: the first part of its address, unless configured."""
         return self.account or (urlsplit(self.url).hostname or "").partition(".")[0]
 
     @property
     def region(self) -> str:
-        """The region of its account, from its address; "" for an emulator."""
+        """The region of the account, from its address; "" for an emulator."""
         parts = (urlsplit(self.url).hostname or "").split(".")
         return parts[1] if parts[2:3] == ["batch"] else ""
 
     @property
     def suffix(self) -> str:
-        """What follows ACCOUNT.blob. in its cloud."""
+        """The cloud's suffix of blob addresses, after ACCOUNT.blob."""
         host = urlsplit(self.url).hostname or ""
         return next((f"core.{end}" for end in _CLOUDS if host.endswith(f".{end}")), "core.windows.net")
 
     def files(self, target: Target) -> str:
-        """What the names of an attempt's files in the container begin with."""
+        """The prefix of the names of attempts' files in the container."""
         return f"{self.name}/files/{target.experiment}/{target.name}"
 
     def place(self, prefix: str, signature: str) -> str:
-        """How the nodes reach what begins with a prefix in the container; "" where there is none."""
+        """How the nodes reach a prefix in the container; "" without a container."""
         if not self.blobs:
             return ""
         key = {"signature": signature} if self.is_emulated else {"client": self.identity}
@@ -93,7 +93,7 @@ class BatchCluster(NodeOptions):
 
     @property
     def queues(self) -> Mapping[str, str]:
-        """schedulingPriority → id of the Batch job that its tasks go to."""
+        """schedulingPriority → id of the Batch job for its tasks."""
         return {level: f"{self.name}-{level}" for level in PRIORITIES}
 
 
@@ -109,7 +109,7 @@ def _cluster(name: str, options: Any, place: str) -> BatchCluster:
 
 
 def _check(cluster: BatchCluster, place: str) -> None:
-    """What would go wrong later, at a job. Raises Misconfigured."""
+    """Refuse options that would fail at a job. Raises Misconfigured."""
     address = urlsplit(cluster.url)
     if address.scheme not in ("http", "https") or not address.hostname:
         text = "url must be the address of a Batch account, e.g. https://ACCOUNT.REGION.batch.azure.com"

@@ -1,4 +1,4 @@
-"""The clusters on Azure Batch of a deployment, and what authenticates us at their accounts."""
+"""The configured clusters on Azure Batch, and the credentials for their accounts."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-    """The clusters of SLIPWAY_CLUSTERS."""
+    """The clusters of SLIPWAY_CLUSTERS on this engine."""
     clusters = clusters_from(options, "SLIPWAY_CLUSTERS")
     secrets = settings.document("SLIPWAY_BATCH_KEYS")
     if not isinstance(secrets, dict) or not all(isinstance(key, str) for key in secrets.values()):

@@ -1,6 +1,6 @@
 """The Azure Batch engine, over its REST API. aiohttp and azure-identity are imported at the first call.
 
-What an attempt is there is in `attempts`; what runs on the nodes is made by `launch`.
+`attempts` has the attempts on a cluster; `launch` makes what runs on the nodes.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from shared.engines.recent import Lately
 from shared.engines.records import Records
 from shared.jobspec import JobSpec, JsonObject, Problem
 
-#: Seconds for which what a pool says about itself is good.
+#: Seconds for which the description of a pool is recent enough.
 _GOOD = 300.0
-#: What numbers the runs of a job, as people are shown it.
+#: The run's name in paths of files, as shown to people.
 _RUN = "<id of the first node of the run>"
 
 
 class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
-    """The engine port over pools of Azure Batch. `keys`: cluster → what authenticates us at its account."""
+    """The engine port over pools of Azure Batch. `keys`: cluster → the credential for its account."""
 
     SCHEDULER = "Azure Batch"
 
@@ -73,11 +73,11 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
         return f"Azure Batch {API}"
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
-        """What the cluster is set up for."""
+        """The cluster's abilities."""
         return abilities_of(self._cluster(cluster))
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Each field that the job's cluster cannot honour."""
+        """A problem for each field that the job's cluster cannot honour."""
         return tuple(check(*self._addressed(spec)))
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
@@ -89,15 +89,15 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
         return variables(site(self._cluster(order.target.cluster), order), order, _RUN)
 
     async def submit(self, order: Order) -> Observation | None:
-        """A task in the Batch job of its cluster and priority."""
+        """Add a task to the Batch job of the cluster and priority."""
         return await self._attempts_on(order.target.cluster).submit(order)
 
     async def nodes(self, cluster: str) -> ClusterView:
-        """The cluster's pool with its counts of nodes."""
+        """The cluster's pool with the counts of its nodes."""
         return await self._pools[self._cluster(cluster).name].view()
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """The facts that are configured; a pool adds none while it is silent."""
+        """The configured facts. A pool adds none."""
         view = await self._lately.view(self._cluster(cluster).name)
         return view.facts if view else NO_FACTS
 

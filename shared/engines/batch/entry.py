@@ -1,4 +1,4 @@
-"""What the registry says about Azure Batch, and its setting."""
+"""The entry of Azure Batch in the registry, and its setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pool of one cluster: asked now and then what it is like, and told how many nodes it should have."""
+"""The pool of one cluster: its state, read now and then, and its autoscale formula."""
 
 from __future__ import annotations
 
@@ -16,8 +16,9 @@ from shared.engines.batch.wire.client import BatchClient
 
 log = logging.getLogger(__name__)
 
-#: Seconds between two formulas: the service refuses more. And after which one is written again that has not
-#: led to enough nodes: the service looks at it then, and else every five minutes.
+#: Seconds between two formulas, of which the service takes no more. And seconds until a formula that did not
+#: bring enough nodes is written again: the service evaluates a new one at once, an old one every five
+#: minutes.
 _PAUSE, _AGAIN = 30.0, 60.0
 
 
@@ -26,15 +27,15 @@ class Pool:
 
     def __init__(self, cluster: BatchCluster, client: BatchClient, clock: Callable[[], float]) -> None:
         self._cluster, self._client, self._clock = cluster, client, clock
-        #: the formula that the pool has, as far as that is known, and when one was written last
+        #: the last known formula of the pool, and when one was last written
         self._formula, self._written = "", float("-inf")
-        #: the number of nodes that it grows or shrinks to
+        #: the number of nodes that the pool is resizing to
         self._target = 0
-        #: what was wrong with the last one
+        #: the problem with the last formula
         self._trouble = ""
 
     async def view(self) -> ClusterView:
-        """The pool as it is now, by two calls."""
+        """The current pool, by two calls."""
         name = self._cluster.pool
         pool = (await self._client.call("GET", f"/pools/{name}")).document
         counts: Mapping[str, Any] = {}
@@ -47,9 +48,9 @@ class Pool:
         return replace(current, errors=(*current.errors, self._trouble)) if self._trouble else current
 
     async def scale(self, demand: Demand) -> None:
-        """Write the formula for what its tasks need, if the pool has another one, or too few nodes come.
+        """Write the formula for the current demand, if the pool has another one or too few nodes.
 
-        It fails no job.
+        Errors are logged and shown, never raised: no job fails by them.
         """
         text = formula(self._cluster, demand)
         has_changed = text != self._formula
@@ -63,7 +64,7 @@ class Pool:
             await self._write(text)
         except EngineError as error:
             log.warning("the pool of %s cannot be scaled: %s", self._cluster.name, error)
-            # What passes by itself is tried again; what an operator has to mend is shown.
+            # Passing errors are tried again; errors that an operator has to mend are shown.
             self._trouble = str(error) if isinstance(error, Misconfigured) else self._trouble
 
     async def _write(self, text: str) -> None:
@@ -71,7 +72,7 @@ class Pool:
         body = {"autoScaleFormula": text, "autoScaleEvaluationInterval": INTERVAL}
         await self._client.call("POST", f"{path}/enableautoscale", body)
         self._formula = text
-        # An error in it comes with status 200.
+        # Errors in the formula come with status 200.
         run = (await self._client.call("POST", f"{path}/evaluateautoscale", {"autoScaleFormula": text})).body
         error = run.get("error") or {}
         values = {one.get("name"): one.get("value") for one in error.get("values") or ()}

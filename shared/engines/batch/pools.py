@@ -1,4 +1,4 @@
-"""A pool as it is now, and what a queued task waits for there. Pure."""
+"""The current state of a pool, and the reason why a queued task waits for it. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.core.facts import Supply
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.sizes import size_trouble
 
-#: States of nodes → ours.
+#: States of nodes → the states in a view.
 _STATES: Mapping[str, str] = {
     "idle": "idle",
     "running": "running",
@@ -21,11 +21,11 @@ _STATES: Mapping[str, str] = {
     **dict.fromkeys(("unusable", "starttaskfailed", "unknown", "offline"), "unusable"),
     **dict.fromkeys(("leavingpool", "preempted", "deallocating", "deallocated"), "leaving"),
 }
-#: Before a node starts: a sweep finds the task, and writes the formula, which Azure evaluates then.
+#: Before a node starts: a sweep finds the task and writes the formula, then Azure evaluates it.
 _GROWTH = "before that, a sweep writes the pool's formula, at most every 30 s, and Azure resizes the pool"
 _QUOTAS = "[dedicatedCoreQuotaPerVmFamily, lowPriorityCoreQuota]"
 _SPACE = ("idle", "running", "preparing", "unusable", "leaving")
-#: Codes of resize errors, by what they have in them → our word, and a sentence.
+#: Part of the code of a resize error → the word for the reason, and a sentence.
 _ERRORS: tuple[tuple[str, str, str], ...] = (
     ("QuotaReached", "Quota", "the account's quota of cores is used up: ask Azure for more"),
     ("QuotaExceeded", "Quota", "the account's quota of cores is used up: ask Azure for more"),
@@ -33,17 +33,17 @@ _ERRORS: tuple[tuple[str, str, str], ...] = (
     ("AllocationTimedOut", "NoCapacity", "Azure did not give virtual machines in time"),
     ("Overconstrained", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
     ("Capacity", "NoCapacity", "Azure has no such virtual machines to give at the moment"),
-    ("AutoScal", "Formula", "Azure cannot evaluate the pool's formula: an operator has to look at it"),
+    ("AutoScal", "Formula", "Azure cannot evaluate the pool's formula; an operator has to correct it"),
     (
         "Image",
         "ImageEnded",
-        "the image of the pool cannot be used any more: an operator has to choose another",
+        "the image of the pool is no longer usable: an operator has to choose another",
     ),
 )
 
 
 def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, Any]) -> ClusterView:
-    """The cluster by its pool, and by the pool's entry in the list of node counts."""
+    """The cluster, from its pool and the pool's entry in the list of node counts."""
     states = dict.fromkeys(_SPACE, 0)
     for kind in ("dedicated", "lowPriority"):
         for word, number in (counts.get(kind) or {}).items():
@@ -74,19 +74,19 @@ def _supply(cluster: BatchCluster) -> Supply:
 
 
 def target_of(pool: Mapping[str, Any]) -> int:
-    """The number of nodes that a pool grows or shrinks to."""
+    """The number of nodes that a pool is resizing to."""
     return int(pool.get("targetDedicatedNodes") or 0) + int(pool.get("targetLowPriorityNodes") or 0)
 
 
 def errors(pool: Mapping[str, Any]) -> list[str]:
-    """What the pool says is wrong with it: each with its code in front."""
+    """The pool's own errors, each with its code in front."""
     resize = [_error(one) for one in pool.get("resizeErrors") or ()]
     formula = (pool.get("autoScaleRun") or {}).get("error")
     return [*resize, *([_error(formula)] if formula else [])]
 
 
 def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) -> Why | None:
-    """Why a queued task with so many nodes waits; None while nothing is known of its pool."""
+    """Why a queued task with this many nodes waits; None while the pool is unknown."""
     if current is None:
         return None
     if never := too_large(nodes, current):
@@ -119,7 +119,7 @@ def _comes(nodes: int, current: ClusterView) -> Why:
     if counts.get("unusable", 0):
         return Why("NodesUnusable", f"nodes of the cluster {current.name} are unusable")
     if counts.get("idle", 0) + counts.get("running", 0) < nodes:
-        text = f"the pool of {current.name} has not enough nodes yet; Azure looks every five minutes"
+        text = f"the pool of {current.name} lacks nodes; Azure evaluates its formula every five minutes"
         return Why("NodesMissing", text, passes=True)
     return Why("NodesBusy", f"the nodes of the cluster {current.name} are busy with other jobs", passes=True)
 

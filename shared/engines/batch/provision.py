@@ -1,6 +1,6 @@
-"""A pool for a cluster, made where it is not there yet, and what is known against one that is.
+"""Creates the pool of a cluster, or warns about an existing one.
 
-A pool with an identity, or with mounts that need one, can only be made by a template: this one has neither.
+A pool with an identity, or with mounts that need one, can only be created by a template.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shared.engines.batch.wire.client import BatchClient
 from shared.engines.batch.wire.sign import Key
 from shared.engines.provisioning import Plan, Stage, Step
 
-#: The image of new pools: it has drivers of GPUs, Docker and Python.
+#: The image of new pools: it has GPU drivers, Docker and Python.
 IMAGE: Mapping[str, Any] = {
     "imageReference": {
         "publisher": "microsoft-dsvm",
@@ -27,26 +27,26 @@ IMAGE: Mapping[str, Any] = {
     },
     "nodeAgentSKUId": "batch.node.ubuntu 24.04",
 }
-#: The smallest living size with a GPU: the one that comes nearest to that of the workspace script.
+#: The smallest size with a GPU that Azure still offers, and the nearest to that of the workspace script.
 _SIZE = "Standard_NC4as_T4_v3"
-#: How long before an image reaches its end of life provisioning starts to warn.
+#: How long before an image's end of life the warnings start.
 _WARNED = timedelta(days=180)
 
 
 def provision(cluster: BatchCluster, key: Key, plan: Plan) -> Iterator[Stage]:
-    """Create the pool where there is none, and name the faults of its size and image."""
+    """Create the pool if it is missing, and report problems of its size and image."""
     service = f"the Batch account at {cluster.url}"
     yield Stage(service, "url of the cluster in SLIPWAY_CLUSTERS", _pool(cluster, key, plan))
 
 
 def pool_body(cluster: BatchCluster, plan: Plan) -> dict[str, Any]:
-    """The pool that a cluster gets. Pure."""
+    """The body of a new pool. Pure."""
     return {
         "id": cluster.pool,
         "vmSize": plan.vm_size or _SIZE,
         "virtualMachineConfiguration": dict(IMAGE),
         "taskSlotsPerNode": 1,
-        # For jobs on several nodes.
+        # for jobs on several nodes
         "enableInterNodeCommunication": True,
         "taskSchedulingPolicy": {"nodeFillType": "pack"},
         "enableAutoScale": True,
@@ -72,7 +72,7 @@ async def _pool(cluster: BatchCluster, key: Key, plan: Plan) -> AsyncIterator[St
 
 
 async def _trouble(client: BatchClient, pool: Mapping[str, Any]) -> str:
-    """What is wrong with the size and the image of a pool; "" if nothing is known."""
+    """The problem with the size or the image of a pool; "" if none is known."""
     machine = pool.get("virtualMachineConfiguration") or {}
     images = [one async for one in client.listed("/supportedimages")]
     faults = size_trouble(str(pool.get("vmSize") or "")), image_trouble(machine, images, datetime.now(UTC))
@@ -80,7 +80,7 @@ async def _trouble(client: BatchClient, pool: Mapping[str, Any]) -> str:
 
 
 def image_trouble(machine: Mapping[str, Any], images: list[Mapping[str, Any]], now: datetime) -> str:
-    """What is wrong with the image of a pool by the list of those that the service supports. Pure."""
+    """The problem with a pool's image, according to the service's list of supported ones. Pure."""
     reference = machine.get("imageReference") or {}
     named_parts = {name: str(reference.get(name) or "").lower() for name in ("publisher", "offer", "sku")}
     name = " ".join(named_parts.values())

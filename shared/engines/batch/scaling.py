@@ -1,7 +1,7 @@
-"""The autoscale formula of a pool: from zero, with room for the tasks that need several nodes. Pure.
+"""The autoscale formula of a pool: from zero, with enough nodes for tasks that need several. Pure.
 
-The service counts tasks, not their nodes; so a sweep writes into the formula how many nodes those with many
-take. It asks for nodes only while tasks wait or run: they go also when nothing sweeps any more.
+The service counts tasks, not their nodes, so the sweep writes the nodes of multi-node tasks into the formula.
+It asks for nodes only while tasks wait or run, so the pool also shrinks when no sweep runs any more.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from shared.engines.batch.cluster import BatchCluster
 
-#: How often the service evaluates a formula; it allows no shorter time.
+#: How often the service evaluates a formula. This is the shortest interval that it allows.
 INTERVAL = "PT5M"
 
 _FORMULA = """\
@@ -29,7 +29,7 @@ $NodeDeallocationOption = taskcompletion;
 
 @dataclass(frozen=True)
 class Demand:
-    """What unfinished tasks need: nodes in all; how many tasks have several nodes, and these nodes."""
+    """The demand of unfinished tasks: all nodes, the number of multi-node tasks, and the nodes of those."""
 
     total: int = 0
     wide_tasks: int = 0
@@ -37,14 +37,14 @@ class Demand:
 
 
 def demand(sizes: Iterable[int]) -> Demand:
-    """The demand of unfinished tasks, by the number of nodes of each."""
+    """The demand of unfinished tasks, from the number of nodes of each."""
     every = list(sizes)
     wide = [size for size in every if size > 1]
     return Demand(sum(every), len(wide), sum(wide))
 
 
 def formula(cluster: BatchCluster, needed: Demand) -> str:
-    """The formula that the pool should have now."""
+    """The formula for this demand."""
     dedicated, spot = "$TargetDedicatedNodes", "$TargetLowPriorityNodes"
     return _FORMULA.format(
         tasks=needed.wide_tasks,

@@ -1,4 +1,4 @@
-"""Sizes of virtual machines that Azure has retired, and the living ones nearest in GPU memory. Pure."""
+"""Sizes of virtual machines that Azure has retired, and the nearest current ones by GPU memory. Pure."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 DATED = "2026-09"
 
 _T4, _A100, _A10 = "Standard_NC{}as_T4_v3", "Standard_NC{}ads_A100_v4", "Standard_NV36ads_A10_v5"
-#: Retired → living, without `Standard_` and in lower case; a NCasT4 has one GPU up to 16 cores.
+#: Retired → current, without `Standard_`, in lower case. An NCasT4 has one GPU up to 16 cores.
 LIVING: Mapping[str, str] = {
     "nc6": _T4.format(4),
     "nc12": _A100.format(48),
@@ -23,7 +23,7 @@ LIVING: Mapping[str, str] = {
 
 
 def size_trouble(size: str) -> str:
-    """Why a pool of that size gets no nodes, with the size to take instead; "" where none is known."""
+    """Why a pool of this size gets no nodes, with a size to use instead; "" if it is not known as retired."""
     plain = size.lower().removeprefix("standard_").removesuffix("_promo")
     living = LIVING.get(plain)
     if living is None:

@@ -1,6 +1,6 @@
-"""Our tasks on one cluster: added, listed together, read, ended and deleted one by one.
+"""The tasks of one cluster: add, list, read, terminate and delete.
 
-A task's display name is the token of its attempt: lists are read without the environment of tasks.
+A task's display name is the token of its attempt, because lists omit the environment of tasks.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shared.engines.batch.job.request import queue_submission
 from shared.engines.batch.wire.client import BatchClient
 from shared.engines.batch.words import UNFINISHED
 
-#: What is read of a task; its environment holds the job's secrets.
+#: The fields to read. The environment is left out, since it holds the job's secrets.
 _SELECT = "id,displayName,state,executionInfo,multiInstanceSettings"
 _ABSENT = ("TaskNotFound", "JobNotFound")
 _CREATED = 201
@@ -31,22 +31,22 @@ class Listed(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its id; two that differ by capitals only are one to the service."""
+        """The task's id. The service ignores case in it."""
         return str(self.task.get("id")).lower()
 
     @property
     def token(self) -> str:
-        """The token of the attempt that it is."""
+        """The token of its attempt."""
         return str(self.task.get("displayName") or "")
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended."""
+        """Whether the task has ended."""
         return self.task.get("state") not in UNFINISHED
 
     @property
     def handle(self) -> str:
-        """What people find it by in Azure."""
+        """The name by which people find the task in Azure."""
         return f"{self.queue}/{self.task.get('id')}"
 
 
@@ -57,7 +57,7 @@ class Tasks:
         self._cluster, self._client = cluster, client
 
     async def add(self, submission: Submission) -> bool:
-        """Add it, with its Batch job if that is missing; False if there is a task of that name."""
+        """Add a task, with its Batch job if that is missing. False if a task of that name exists."""
         accepted = ("TaskExists", "JobNotFound")
         answer = await self._client.call(submission.method, submission.path, submission.body, accept=accepted)
         if answer.code == "JobNotFound":
@@ -67,11 +67,11 @@ class Tasks:
                 submission.method, submission.path, submission.body, accept=("TaskExists",)
             )
         if not answer.code and answer.status != _CREATED:
-            raise Transient(f"Azure Batch does not say that it took the task: {answer.status}")
+            raise Transient(f"Azure Batch did not confirm the task: {answer.status}")
         return not answer.code
 
     async def listed(self, since: datetime | None = None) -> AsyncIterator[Listed]:
-        """The tasks that have not ended, and those that have since then."""
+        """The tasks that have not ended, or have ended since then."""
         words = " or ".join(f"state eq '{word}'" for word in UNFINISHED)
         if since is not None:
             words += f" or stateTransitionTime ge DateTime'{since:%Y-%m-%dT%H:%M:%SZ}'"
@@ -83,7 +83,7 @@ class Tasks:
                 continue  # no attempt of that priority has come yet
 
     async def find(self, target: Target) -> Listed | None:
-        """The task of that name, whosever it is; None if there is none."""
+        """The task of that name, with any token; None if there is none."""
         for queue in self._cluster.queues.values():
             path = f"/jobs/{queue}/tasks/{target.name}"
             answer = await self._client.call("GET", path, query={"$select": _SELECT}, accept=_ABSENT)
@@ -92,11 +92,11 @@ class Tasks:
         return None
 
     async def terminate(self, task: Listed) -> None:
-        """End it; one that has ended or is gone is success."""
+        """Terminate a task. One that has ended or is gone counts as success."""
         path = f"/jobs/{task.queue}/tasks/{task.task['id']}/terminate"
         await self._client.call("POST", path, accept=("TaskCompleted", *_ABSENT))
 
     async def delete(self, task: Listed) -> None:
-        """Remove it from the service, with its directory on its node."""
+        """Delete a task from the service, with its directory on the node."""
         path = f"/jobs/{task.queue}/tasks/{task.task['id']}"
         await self._client.call("DELETE", path, accept=_ABSENT)

@@ -1,4 +1,4 @@
-"""Azure Batch's words in ours. Pure tables and functions."""
+"""Azure Batch's terms in Slipway's. Pure tables and functions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.engines.recorded import CODES, MEMORY, recorded
 
 _S, _R = JobState, Reason
 
-#: A task's state → ours.
+#: A task's state → the job's.
 STATES: Mapping[str, JobState] = {
     "active": _S.QUEUED,
     "preparing": _S.QUEUED,
@@ -23,18 +23,18 @@ STATES: Mapping[str, JobState] = {
 }
 #: The states of a task that has not ended.
 UNFINISHED = ("active", "preparing", "running")
-#: Codes of failureInfo that a request of ours, or of an operator, leads to.
+#: Codes of failureInfo after a request by Slipway or an operator.
 _ENDED = frozenset({"TaskEnded", "TaskEndedByUser", "TaskTerminated"})
 _PREPARING = Why("Preparing", "its node is being prepared", passes=True)
-#: SIGKILL, as a shell reports it, and as the program on the nodes does.
+#: SIGKILL, as a shell and the program on the nodes report it.
 _KILLED = 137
 
 
 def observation(task: Mapping[str, Any], record: Mapping[str, Any] | None = None) -> Observation:
-    """What a task and the record of its run say together. Raises Transient for words that decide nothing."""
+    """The observation from a task and its run's record. Raises Transient for unknown terms."""
     name, word = str(task.get("id")), str(task.get("state"))
     if word not in STATES:
-        raise Transient(f"Azure Batch says {word!r} of {name}, an unknown state")
+        raise Transient(f"Azure Batch reports an unknown state of {name}: {word!r}")
     facts = task.get("executionInfo") or {}
     state = STATES[word]
     if state is _S.QUEUED:
@@ -47,12 +47,12 @@ def observation(task: Mapping[str, Any], record: Mapping[str, Any] | None = None
 
 
 def nodes_of(task: Mapping[str, Any]) -> int:
-    """The nodes that a task takes."""
+    """The number of nodes of a task."""
     return int((task.get("multiInstanceSettings") or {}).get("numberOfInstances") or 1)
 
 
 def was_taken_back(task: Mapping[str, Any]) -> bool:
-    """Whether a task waits that ran before: its node is gone, or tasks of a higher priority came."""
+    """Whether a waiting task has run before: its node is gone, or tasks of a higher priority took it."""
     return bool((task.get("executionInfo") or {}).get("requeueCount"))
 
 
@@ -67,8 +67,8 @@ def _ended(facts: Mapping[str, Any]) -> Observation:
         return _with_code(end, code)
     if not failure and facts.get("result") == "success":
         return end
-    text = _text(failure) or "Azure Batch does not say how it ended"
-    # Command lines and files of a task are ours: no category of the service blames the job's author.
+    text = _text(failure) or "Azure Batch does not report how it ended"
+    # Command lines and files of a task are Slipway's, so no category of the service blames the job's author.
     return replace(end, state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=text, unstarted=started is None)
 
 

@@ -58,7 +58,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
     code = str(errors[0].get("code", "")) if errors else ""
     word = str(properties.get("executionState", "queued")).lower()
     if word not in STATES:
-        raise Transient(f"the cluster says {word[:40]!r} of {job.get('name')}, an unknown state")
+        raise Transient(f"the cluster reports an unknown state of {job.get('name')}: {word[:40]!r}")
     state = STATES[word]
     exit_code = untrusted.exit_code(info.get("exitCode"))
     reason = None

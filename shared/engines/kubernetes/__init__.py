@@ -1,4 +1,5 @@
-"""Jobs on Kubernetes, as Indexed Jobs of batch/v1; not yet among the engines of the registry.
+"""Jobs on Kubernetes, as Indexed Jobs of batch/v1.
 
-Comes in: attempts. Goes out: Jobs and what belongs to them, and what the cluster says of them, in our words.
+Comes in: attempts. Goes out: Jobs and the objects that belong to them, and the cluster's reports in Slipway's
+terms.
 """

@@ -1,4 +1,4 @@
-"""The attempts on one cluster, as Jobs: each made once, also where answers were lost."""
+"""The attempts on one cluster, as Jobs. Each is created once, even if an answer is lost."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from shared.engines.kubernetes.words.observations import was_cancelled
 from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.records import Records
 
-#: Words of a Job that is over.
+#: The state column of a Job that has ended.
 _END_WORDS = ("Complete", "Failed")
 
 
@@ -46,7 +46,10 @@ class Attempts:
         self._has_programs = False
 
     async def submit(self, order: Order) -> Observation:
-        """Make its Job, then what the pods of that wait for; a Job of that name with its token is success."""
+        """Create the attempt's Job, then the objects that its pods wait for.
+
+        An existing Job with the same name and token counts as success.
+        """
         target = order.target
         request = job(self._cluster, order, await self._namespace.version())
         await self._make_programs()
@@ -54,7 +57,9 @@ class Attempts:
         if created.is_new:
             await self._refuse_dropped(created, target)
         elif was_cancelled(created.object) or _is_over(created.object):
-            return await self._looks.observed(created.object, target)  # nothing of it may begin any more
+            return await self._looks.observed(
+                created.object, target
+            )  # a Job that was cancelled or has ended gets no Secret, so none of its pods can start
         parts = belongings(self._cluster, order, created.object["metadata"]["uid"], uuid.uuid4().hex)
         for one in await each(parts, lambda part: make(self._client, part.path, part.body)):
             if one.is_new:
@@ -65,11 +70,11 @@ class Attempts:
         return await self._looks.observed(created.object, target)
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """All of them by lists; those that changed by looks."""
+        """Lists for all attempts; changed ones are read one by one."""
         return await self._sweep.status(targets)
 
     async def at_work(self) -> Mapping[str, str]:
-        """Every Job with a token that has not ended, by a list with metadata."""
+        """Every Job with a token that has not ended, by a list of metadata."""
         if (await self._namespace.version()).has_words:
             rows = await self._namespace.job_rows(with_metadata=True)
             listed = [(row.name, row.metadata) for row in rows if row.words.get("Status") not in _END_WORDS]
@@ -82,28 +87,26 @@ class Attempts:
         return {name: token for name, token in tokens.items() if token}
 
     async def see(self, target: Target) -> Observation:
-        """By questions of its own. Raises NotFound."""
+        """Read one attempt. Raises NotFound."""
         observed = await self._looks.observe(target)
         if observed is None:
-            raise NotFound(
-                f"Kubernetes does not know {target.name} in the namespace {self._cluster.namespace}"
-            )
+            raise NotFound(f"Kubernetes has no Job {target.name} in the namespace {self._cluster.namespace}")
         return observed
 
     async def cancel(self, target: Target) -> None:
-        """Suspend its Job, if it has one that has not ended."""
+        """Suspend the Job, if it exists and has not ended."""
         own_job = await self._looks.own(target)
         if own_job is not None and not _is_over(own_job):
             now = datetime.fromtimestamp(self._clock(), UTC)
             await self._namespace.stop(own_job, now.isoformat(timespec="seconds"))
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
-        """Delete their Jobs; then a small Job removes their records, as only pods may."""
+        """Delete the Jobs, then create a small Job that removes their records, which only pods can write."""
         await each(targets, self._delete)
         return await remove(self._records, targets, self._clear)
 
     async def nodes(self) -> ClusterView:
-        """The nodes, where our account may list them: they are in no namespace."""
+        """The nodes, if Slipway's account may list them; nodes belong to no namespace."""
         try:
             listed = await self._namespace.node_rows()
         except Misconfigured:
@@ -118,7 +121,10 @@ class Attempts:
             self._has_programs = True
 
     async def _refuse_dropped(self, created: Creation, target: Target) -> None:
-        """Take back what the server did not keep whole. No pod of it has begun: there is no Secret yet."""
+        """Take back a Job of which the server dropped fields.
+
+        None of its pods has started: they wait for the Secret.
+        """
         if created.dropped:
             await self._namespace.delete(created.object)
             refuse_dropped(created, target.name)
@@ -126,7 +132,7 @@ class Attempts:
     async def _clear(self, targets: Sequence[Target]) -> bool:
         plan = json.dumps(removal_plan(self._cluster.layout, targets, self._cluster.ends))
         await self._make_programs()
-        # One name at a time: what runs already is not made again.
+        # A fixed name, so that no second Job is created while one runs.
         request = forgetting(self._cluster, f"{FORGET}-{int(self._clock() // 60)}", plan)
         accept = ("AlreadyExists",)
         answer = await self._client.call("POST", request.path, request.body, accept=accept)

@@ -1,4 +1,4 @@
-"""One cluster on Kubernetes as a deployment configures it. Pure: read from JSON, every mistake named."""
+"""The configuration of one cluster on Kubernetes. Pure: read from JSON, every mistake named."""
 
 from __future__ import annotations
 
@@ -21,44 +21,44 @@ _LEVELS = ("low", "normal", "high")
 
 @dataclass(frozen=True)
 class KubernetesCluster(CommonOptions):
-    """A namespace of a cluster. Paths are those of its pods."""
+    """A namespace of a cluster. Paths are those of the pods."""
 
     name: str
-    #: a directory on a volume that all pods share: claims, records, the files at which ranks meet
+    #: a directory on a volume that all pods share, for claims, records, and the files by which ranks meet
     shared: str
     #: directory of the pods → its volume: pvc:NAME, or nfs:HOST:/EXPORT
     volumes: Mapping[str, str]
-    #: of jobs without containerSettings; python3 and bash have to be in every image
+    #: the image of jobs without containerSettings; every image needs python3 and bash
     image: str
     namespace: str = "slipway"
-    #: what the device plugin calls a GPU: amd.com/gpu, or nvidia.com/mig-1g.10gb
+    #: the device plugin's name for a GPU, such as amd.com/gpu or nvidia.com/mig-1g.10gb
     gpu_resource: str = "nvidia.com/gpu"
-    #: of a pod, in Kubernetes' words: "8", "56Gi"; "" for no limit
+    #: of a pod, as Kubernetes writes them: "8", "56Gi"; "" for no limit
     cpus: str = ""
     memory: str = ""
-    #: labels of the nodes that jobs run on
+    #: labels of the nodes for jobs
     node_selector: Mapping[str, str] = field(default_factory=dict)
-    #: taints that jobs bear: KEY=VALUE:EFFECT, KEY:EFFECT, or KEY
+    #: taints that jobs tolerate: KEY=VALUE:EFFECT, KEY:EFFECT, or KEY
     tolerations: Sequence[str] = ()
     #: seconds for which a pod stays on a node that does not answer
     unreachable_seconds: int = 60
     #: schedulingPriority → PriorityClass; with `queue`, WorkloadPriorityClass
     priorities: Mapping[str, str] = field(default_factory=dict)
-    #: whether nodes come when jobs wait for them
+    #: whether an autoscaler adds nodes while jobs wait
     autoscales: bool = False
-    #: whether its API server takes the token of our Azure identity, as AKS does
+    #: whether the API server accepts the token of the app's Azure identity, as AKS does
     entra: bool = False
-    #: a LocalQueue of Kueue; "" where there is none
+    #: a LocalQueue of Kueue; "" for none
     queue: str = ""
-    #: names of Secrets of the namespace with log-ins to registries
+    #: Secrets of the namespace with credentials for registries
     pull_secrets: Sequence[str] = ()
-    #: the user and group that jobs run as; 0 for root
+    #: the user and group of a job's processes; 0 for root
     user: int = 1000
     group: int = 1000
 
     @property
     def layout(self) -> Layout:
-        """Where its attempts keep their records."""
+        """Where attempts keep their records."""
         return Layout("kubernetes", self.name, self.shared)
 
 
@@ -75,7 +75,7 @@ def _cluster(name: str, options: Any, place: str) -> KubernetesCluster:
 
 
 def _check_paths(cluster: KubernetesCluster, place: str) -> None:
-    """What would go wrong later, at a job. Raises Misconfigured."""
+    """Refuse paths that would fail at a job. Raises Misconfigured."""
     check_options(
         cluster,
         place,

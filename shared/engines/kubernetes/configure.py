@@ -1,4 +1,4 @@
-"""The clusters on Kubernetes of a deployment, and how their API servers are reached."""
+"""The configured clusters on Kubernetes, and how to reach their API servers."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SETTING = "SLIPWAY_KUBECONFIGS"
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-    """The clusters of SLIPWAY_CLUSTERS."""
+    """The clusters of SLIPWAY_CLUSTERS on this engine."""
     clusters = clusters_from(options, "SLIPWAY_CLUSTERS")
     documents = settings.document(_SETTING)
     if not isinstance(documents, dict):

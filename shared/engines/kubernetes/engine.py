@@ -1,6 +1,6 @@
-"""The Kubernetes engine, over the API of its server. aiohttp is imported at the first call.
+"""The Kubernetes engine, over the API server. aiohttp is imported at the first call.
 
-What an attempt is there is in `attempts`; what runs in its pods is made by `launch`.
+`attempts` has the attempts on a cluster; `launch` makes what runs in the pods.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from shared.engines.launch.shown import variables
 from shared.engines.records import Records
 from shared.jobspec import JobSpec, JsonObject, Problem
 
-#: What numbers the runs of a job, as people are shown it.
+#: The run's name in paths of files, as shown to people.
 _RUN = "<uid of the first pod of the run>"
 
 
@@ -48,19 +48,19 @@ class KubernetesEngine(ClusterEngine[KubernetesCluster, Attempts]):
 
     @property
     def version(self) -> str:
-        """The version of the API that has Jobs."""
+        """The version of the API for Jobs."""
         return "Kubernetes batch/v1"
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
-        """What the cluster is set up for."""
+        """The cluster's abilities."""
         return abilities_of(self._cluster(cluster))
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Each field that the job's cluster cannot honour."""
+        """A problem for each field that the job's cluster cannot honour."""
         return tuple(check(*self._addressed(spec)))
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
-        """POST of the Job as new servers get it, and of what belongs to it."""
+        """POST of the Job, as current servers get it, and of the objects that belong to it."""
         cluster = self._cluster(order.target.cluster)
         return (job(cluster, order, NEWEST), *belongings(cluster, order))
 
@@ -69,13 +69,13 @@ class KubernetesEngine(ClusterEngine[KubernetesCluster, Attempts]):
         return variables(site(self._cluster(order.target.cluster), order), order, _RUN)
 
     async def submit(self, order: Order) -> Observation | None:
-        """A Job, and the Secret without which no pod of it begins."""
+        """Create a Job, and the Secret that its pods wait for."""
         return await self._attempts_on(order.target.cluster).submit(order)
 
     async def nodes(self, cluster: str) -> ClusterView:
-        """The nodes that its jobs may run on, where our account may list them."""
+        """The nodes for the cluster's jobs, if Slipway's account may list them."""
         return await self._attempts_on(cluster).nodes()
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """The facts that are configured: a cluster that grows says nothing of what it may have."""
+        """The configured facts: a cluster that grows does not report its maximum."""
         return self._cluster(cluster).facts

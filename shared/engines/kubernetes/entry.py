@@ -1,4 +1,4 @@
-"""What the registry says about Kubernetes, and its setting."""
+"""The entry of Kubernetes in the registry, and its setting."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One attempt, looked at: its Job, what belongs to it, and the record of its run."""
+"""Reads one attempt: its Job, the objects that belong to it, and the record of its run."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from shared.engines.records import Records
 
 log = logging.getLogger(__name__)
 
-#: How long Kueue may take to see a Job.
+#: How long Kueue may take to notice a Job.
 _UNSEEN = timedelta(minutes=1)
 
 
 class Looks:
-    """Looks at the attempts of one cluster. `clock` gives Unix time."""
+    """Reads attempts of one cluster. `clock` gives Unix time."""
 
     def __init__(
         self, cluster: KubernetesCluster, namespace: Namespace, records: Records, clock: Callable[[], float]
@@ -36,17 +36,17 @@ class Looks:
         self._records, self._clock = records, clock
 
     async def own(self, target: Target) -> Mapping[str, Any] | None:
-        """Its Job; None if there is none, or one of its name is another's."""
+        """The attempt's Job; None if there is none, or if another job's has that name."""
         job = await self._namespace.job(target)
         return job if job is not None and token_of(job) == target.token else None
 
     async def observe(self, target: Target) -> Observation | None:
-        """What is to be said of it now; None where it is not known."""
+        """The attempt's observation; None if it is not found."""
         job = await self.own(target)
         return None if job is None else await self.observed(job, target)
 
     async def observed(self, job: Mapping[str, Any], target: Target) -> Observation:
-        """What is to be said of it, by its Job as it is. One that ended is put away."""
+        """The attempt's observation, given its Job. One that has ended is closed."""
         pods = await self._namespace.pods(target.name)
         record = await self._records.find(target) if _has_begun(pods, job) else None
         evidence = Evidence(job, pods, record)
@@ -59,7 +59,7 @@ class Looks:
         return replace(observed, handle=self.handle(target), segment=segment)
 
     def handle(self, target: Target) -> str:
-        """By what people find it with kubectl."""
+        """The name by which people find the Job with kubectl."""
         return f"{self._cluster.namespace}/{target.name}"
 
     async def _why(self, job: Mapping[str, Any], pods: list[Mapping[str, Any]]) -> Why | None:
@@ -74,11 +74,14 @@ class Looks:
         return events_wait(await self._namespace.failures(job["metadata"]["name"]))
 
     async def _put_away(self, job: Mapping[str, Any], observed: Observation) -> None:
-        """Its secrets go, and lists leave it out. What cannot be done keeps no end back."""
+        """Remove the Job's secrets and drop it from lists.
+
+        A failure is logged, and does not delay the end.
+        """
         labels = job["metadata"].get("labels") or {}
         is_over = condition(job, "Complete") or condition(job, "Failed")
         if ENDED in labels or not (is_over or observed.state is JobState.CANCELLED):
-            return  # of a lost node nothing is known: what hangs stays in the lists
+            return  # the Job of a lost node may still hang, so it stays in the lists
         try:
             await self._namespace.close_job(job)
         except EngineError as error:
@@ -89,6 +92,6 @@ class Looks:
 
 
 def _has_begun(pods: list[Mapping[str, Any]], job: Mapping[str, Any]) -> bool:
-    """Whether there may be a record: a container began, or the pods are gone."""
+    """Whether there may be a record: a container has started, or the pods are gone."""
     phases = [(pod.get("status") or {}).get("phase") for pod in pods]
     return not phases or any(phase != "Pending" for phase in phases) or bool(condition(job, "Failed"))

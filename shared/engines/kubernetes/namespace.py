@@ -1,4 +1,4 @@
-"""The calls for what is ours in the namespace of a cluster: Jobs, pods, events, Workloads, Secrets."""
+"""Calls for Slipway's objects in the namespace of a cluster: Jobs, pods, events, Workloads, Secrets."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
 from shared.engines.kubernetes.words.observations import CANCELLED, was_cancelled
 
-#: The label of a Job whose end was seen: lists leave it out. It stays until it is forgotten.
+#: The label of a Job whose end was recorded: lists leave it out. The Job stays until it is forgotten.
 ENDED = "slipway/ended"
-#: What Kueue labels a Workload with.
+#: Kueue's label for the Job of a Workload.
 _JOB_UID = "kueue.x-k8s.io/job-uid"
-#: Pods of which nothing is left are not listed.
+#: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
 
 Object = Mapping[str, Any]
 
 
 class Namespace:
-    """The namespace of one cluster, as far as it is ours."""
+    """The namespace of one cluster, and Slipway's objects in it."""
 
     def __init__(self, cluster: KubernetesCluster, client: KubernetesClient) -> None:
         self._cluster, self.client = cluster, client
@@ -37,42 +37,42 @@ class Namespace:
         self._kueue = ""
 
     async def version(self) -> Version:
-        """The version of the server, asked once: a process is younger than most versions."""
+        """The version of the server, read once: a process rarely outlives one."""
         if self._version is None:
             self._version = version_of((await self.client.call("GET", "/version")).body)
         return self._version
 
     async def job(self, target: Target) -> Object | None:
-        """The Job of its name, which may be another job's; None where there is none."""
+        """The Job of that name, which may be another job's; None if there is none."""
         answer = await self.client.call("GET", f"{self._jobs}/{target.name}", accept=("NotFound",))
         return None if answer.reason else answer.body
 
     async def pods(self, name: str) -> list[Object]:
-        """The pods of a Job, those that are ending as well."""
+        """The pods of a Job, including those that are terminating."""
         return [
             one async for one in self.client.objects(f"{self._core}/pods", labelSelector=f"job-name={name}")
         ]
 
     async def failures(self, name: str = "") -> list[Object]:
-        """The events of Jobs whose pods cannot be made; of one Job, or of all."""
+        """The events of Jobs whose pods cannot be created, for one Job or all."""
         fields = "reason=FailedCreate,involvedObject.kind=Job"
         fields += f",involvedObject.name={name}" if name else ""
         return [one async for one in self.client.objects(f"{self._core}/events", fieldSelector=fields)]
 
     async def workloads(self, uid: str = "") -> dict[str, Object]:
-        """Kueue's Workloads, by the names of their Jobs; of the Job with that uid, or of all."""
+        """Kueue's Workloads by the names of their Jobs, for the Job with that uid or for all."""
         query = {"labelSelector": f"{_JOB_UID}={uid}" if uid else _JOB_UID}
         listed = self.client.objects(await self._workloads(), **query)
         return {owner: one async for one in listed if (owner := _owner(one))}
 
     async def job_rows(self, *, with_metadata: bool) -> list[Row]:
-        """The Jobs of the cluster whose ends were not seen yet, as rows."""
+        """The Jobs of the cluster whose ends were not recorded yet, as rows."""
         query = {"labelSelector": f"{self._selector},!{ENDED}"}
         query |= {"includeObject": "Metadata"} if with_metadata else {}
         return [one async for one in self.client.rows(self._jobs, **query)]
 
     async def jobs(self) -> list[Object]:
-        """The same as objects: rows of an old server do not say which of them are over."""
+        """The same as objects: the rows of an old server do not show which Jobs have ended."""
         query = {"labelSelector": f"{self._selector},!{ENDED}"}
         return [one async for one in self.client.objects(self._jobs, **query)]
 
@@ -82,13 +82,13 @@ class Namespace:
         return [one async for one in self.client.rows(f"{self._core}/pods", **query)]
 
     async def node_rows(self) -> list[Row]:
-        """The nodes that its pods may run on, as rows. Raises Misconfigured where we may not list them."""
+        """The nodes for its pods, as rows. Raises Misconfigured if Slipway's account may not list them."""
         selector = ",".join(f"{key}={value}" for key, value in self._cluster.node_selector.items())
         query = {"labelSelector": selector} if selector else {}
         return [one async for one in self.client.rows("/api/v1/nodes", **query)]
 
     async def stop(self, job: Object, now: str) -> None:
-        """Ask for its end. The Job stays, and with it its name: what was acknowledged is not made again."""
+        """End the Job's processes. The Job stays, and so does its name, so that it is never created again."""
         name, spec = job["metadata"]["name"], dict[str, Any]()
         if not self._cluster.queue:
             spec = {"suspend": True} if (await self.version()).is_supported else {"parallelism": 0}
@@ -98,22 +98,22 @@ class Namespace:
         if body:
             await self.client.call("PATCH", f"{self._jobs}/{name}", body, accept=("NotFound",))
         if self._cluster.queue:
-            # Kueue would start what only its Job says to stop.
+            # Otherwise Kueue would start it again: only its Job is suspended.
             for one in (await self.workloads(job["metadata"]["uid"])).values():
                 path = f"{await self._workloads()}/{one['metadata']['name']}"
                 await self.client.call("PATCH", path, {"spec": {"active": False}}, accept=("NotFound",))
-        # Without its Secret no pod of it begins, should one still come.
+        # A pod that is still created would not start without its Secret.
         await self._remove_secrets(name)
 
     async def close_job(self, job: Object) -> None:
-        """Its end was seen: its secrets go, and lists leave it out."""
+        """Remove the secrets of an ended Job, and drop it from lists."""
         name = job["metadata"]["name"]
         await self._remove_secrets(name)
         body = {"metadata": {"labels": {ENDED: "true"}}}
         await self.client.call("PATCH", f"{self._jobs}/{name}", body, accept=("NotFound",))
 
     async def delete(self, job: Object) -> None:
-        """Remove it with all that it owns, if it is still the same one."""
+        """Delete the Job and everything that it owns, if it is still the same one."""
         body = {
             "kind": "DeleteOptions",
             "apiVersion": "v1",
@@ -138,6 +138,6 @@ class Namespace:
 
 
 def _owner(document: Object) -> str:
-    """The name of the Job that owns it; "" if none does."""
+    """The name of the Job that owns the object; "" if none does."""
     owners = document["metadata"].get("ownerReferences") or ()
     return next((str(one.get("name")) for one in owners if one.get("kind") == "Job"), "")

@@ -1,4 +1,4 @@
-"""The nodes that the jobs of a cluster may run on, as a list of them shows it. Pure."""
+"""The nodes for the jobs of a cluster, from a list. Pure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SPACE = ("idle", "running", "offline", "unusable")
 
 
 def view(cluster: KubernetesCluster, nodes: Sequence[Row], pods: Sequence[Row]) -> ClusterView:
-    """The cluster by the rows of its nodes, and of our pods that live."""
+    """The cluster, from the rows of its nodes and of Slipway's pods on them."""
     busy = {row.words.get("Node", "") for row in pods if row.words.get("Status") == "Running"}
     members = tuple(NodeView(row.name, _state(row, busy)) for row in nodes)
     counts = Counter(one.state for one in members)
@@ -23,7 +23,7 @@ def view(cluster: KubernetesCluster, nodes: Sequence[Row], pods: Sequence[Row]) 
         state="steady",
         nodes=len(members),
         counts={state: counts.get(state, 0) for state in _SPACE},
-        # An autoscaler may take all of them away and bring others: nothing here says that there is none.
+        # An autoscaler may remove all of them and add others; the list does not show whether there is one.
         minimum=0,
         maximum=cluster.max_nodes or None,
         size="",
@@ -33,7 +33,7 @@ def view(cluster: KubernetesCluster, nodes: Sequence[Row], pods: Sequence[Row]) 
 
 
 def unseen(cluster: KubernetesCluster) -> ClusterView:
-    """The cluster where our account may not list nodes, which no namespace holds."""
+    """The cluster if Slipway's account may not list nodes, which belong to no namespace."""
     note = "its nodes cannot be listed: the account of Slipway has no right to, and needs none for jobs"
     counts = dict.fromkeys(_SPACE, 0)
     most = cluster.max_nodes

@@ -1,4 +1,4 @@
-"""Where a volume comes from, in an operator's words: pvc:NAME, or nfs:HOST:/EXPORT. Pure."""
+"""The source of a volume as operators write it: pvc:NAME, or nfs:HOST:/EXPORT. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NFS = re.compile(r"nfs:([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):(/[^\t\n]*)", re.ASC
 
 
 def origin_of(text: str) -> Mapping[str, Any] | None:
-    """The part of a volume that says where it is; None for what says nothing of that."""
+    """The part of a volume's spec with its source; None for other texts."""
     if match := _CLAIM.fullmatch(text):
         return {"persistentVolumeClaim": {"claimName": match[1]}}
     if match := _NFS.fullmatch(text):

@@ -1,6 +1,7 @@
-"""What a cluster on Kubernetes needs before its first job, made or mended as an administrator.
+"""Creates or corrects what a cluster on Kubernetes needs before its first job, as an administrator.
 
-Namespace, service account, the smallest Role, a quota and, with Kueue, a LocalQueue. People make volumes.
+Namespace, service account, the smallest Role, a quota and, with Kueue, a LocalQueue. Volumes are left to
+people.
 """
 
 from __future__ import annotations
@@ -17,22 +18,22 @@ from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.compare import dropped
 from shared.engines.provisioning import Stage, Step
 
-#: The service account, its Role and the quota have this name in every namespace.
+#: The name of the service account, its Role and the quota, in every namespace.
 NAME = "slipway"
-#: Jobs of a namespace, those that have ended and are not archived yet among them: what makes Jobs without end
-#: is stopped here.
+#: Jobs of a namespace, including those that have ended and are not archived yet. Stops a program that creates
+#: Jobs without end.
 _MOST = 100_000
 _RBAC, _KUEUE = "rbac.authorization.k8s.io", "kueue.x-k8s.io"
 
 
 def provision(cluster: KubernetesCluster, client: KubernetesClient) -> Iterator[Stage]:
-    """Make what is not there, and change what is not as it has to be."""
+    """Create missing objects, and correct those that differ."""
     place = f"SLIPWAY_KUBECONFIGS: {cluster.name}, which names an administrator here"
     yield Stage("the API server", place, _steps(cluster, client))
 
 
 def objects(cluster: KubernetesCluster) -> tuple[Submission, ...]:
-    """What every cluster has, in the order in which it is made. Pure."""
+    """The objects that every cluster has, in the order of creation. Pure."""
     core = f"/api/v1/namespaces/{cluster.namespace}"
     roles = f"/apis/{_RBAC}/v1/namespaces/{cluster.namespace}"
     account = {"kind": "ServiceAccount", "name": NAME, "namespace": cluster.namespace}
@@ -74,13 +75,13 @@ async def _make(client: KubernetesClient, path: str, body: Mapping[str, Any]) ->
             return Step(kind, name, created=False)
         await client.call("PATCH", f"{path}/{name}", body)
     except Misconfigured as error:
-        # The account for jobs may not do this: what is left to a person is said, and the rest tried.
+        # The account for jobs may not do this: report the step for an administrator, and go on.
         return Step(kind, name, created=False, note=f"not made: {error}; an administrator has to")
     return Step(kind, name, created=False, note="it was not as it has to be, and is changed")
 
 
 async def _queue(cluster: KubernetesCluster, client: KubernetesClient) -> Step:
-    """The LocalQueue, which leads to the only ClusterQueue; among several, people choose."""
+    """The LocalQueue for the only ClusterQueue. If there are several, people choose."""
     try:
         group = await client.call("GET", f"/apis/{_KUEUE}", accept=("NotFound",))
         if group.reason:

@@ -1,7 +1,6 @@
-"""What Slipway's account has to be allowed in the namespace of a cluster: every call of the engine. Pure.
+"""The rights that Slipway's account needs in the namespace of a cluster, for every call of the engine. Pure.
 
-Beyond it, /version and the groups of the API, which every account may read; and the list of nodes, which is
-left out where the account has no right to it.
+Besides, every account may read /version and the API's groups, and the list of nodes is optional.
 """
 
 from __future__ import annotations
@@ -20,12 +19,12 @@ RIGHTS: Mapping[str, tuple[str, ...]] = {
     "configmaps": ("create", "get"),
     "services": ("create", "get"),
 }
-#: With Kueue, besides.
+#: Additional rights with Kueue.
 QUEUED: Mapping[str, tuple[str, ...]] = {"workloads.kueue.x-k8s.io": ("list", "patch")}
 
 
 def rules(cluster: KubernetesCluster) -> list[dict[str, Any]]:
-    """The rules of its Role."""
+    """The rules of the Role."""
     rights = {**RIGHTS, **(QUEUED if cluster.queue else {})}
     parts = [(resource.partition("."), verbs) for resource, verbs in rights.items()]
     return [

@@ -1,4 +1,4 @@
-"""All active attempts of one cluster at once: lists of rows say what holds; what changed is looked at."""
+"""All active attempts of one cluster at once, by lists of rows. Only what has changed is read one by one."""
 
 from __future__ import annotations
 
@@ -18,24 +18,25 @@ from shared.engines.kubernetes.wire.objects import TOKEN
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.words.rows import steady
 
-#: Attempts whose tokens are remembered; and so many that are new are looked at rather than listed in full.
+#: The number of attempts whose tokens are remembered; and up to how many new attempts are read one by one,
+#: not by a list of full objects.
 _REMEMBERED, _FEW = 50_000, 10
-#: Attempts that a sweep looks at only to say in detail why they wait.
+#: The number of attempts that a sweep reads only to explain their wait in detail.
 _CURIOUS = 3
-#: Seconds after which what a look has said of a wait is looked at again.
+#: Seconds after which the explanation of a wait is renewed.
 _EXPLAINED = 120.0
-#: The first pod of a Job; and the one pod of a Job on a server without indexes.
+#: The first pod of a Job; and the only pod of a Job on a server without indexes.
 _FIRST, _ONLY = re.compile(r"(.+)-0-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class _Memory:
-    """What this process knows of an attempt that its rows do not say."""
+    """What this process remembers of an attempt beyond its rows."""
 
     token: str
-    #: its first pod, when it was last listed
+    #: the first pod in the last list
     pod: str = ""
-    #: the words of that pod which a look has explained, what it said, and when (Unix time)
+    #: the pod's word in the list at the last explanation, that explanation, and its time (Unix)
     words: str = ""
     observation: Observation | None = None
     at: float = 0.0
@@ -43,7 +44,7 @@ class _Memory:
 
 @dataclass(frozen=True)
 class _Lists:
-    """What one sweep has listed, by the names of Jobs."""
+    """The lists of one sweep, by the names of Jobs."""
 
     jobs: Mapping[str, Row]
     pods: Mapping[str, Row]
@@ -61,13 +62,13 @@ class Sweep:
         self._memories: OrderedDict[str, _Memory] = OrderedDict()
 
     def remember(self, target: Target) -> None:
-        """Its Job is known to be its own."""
+        """Remember the attempt's token, so that its Job needs no check."""
         self._memories[target.name] = _Memory(target.token)
         while len(self._memories) > _REMEMBERED:
             self._memories.popitem(last=False)
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """By two lists, or four where some wait for a quota; what is not as it was is looked at."""
+        """Two lists, or four if some attempts wait for a quota. Changed attempts are read one by one."""
         lists = await self._list(targets)
         result: dict[str, Observation] = {}
         unclear, looks_left = list[Target](), _CURIOUS
@@ -80,7 +81,7 @@ class Sweep:
                 unclear.append(target)
             else:
                 result[target.name] = self._explained(target, observed, lists)
-        # Tasks are dear: only what is looked at has one.
+        # Tasks are expensive: only attempts that need a read get one.
         answers = await each(unclear, lambda target: alone(target.name, self._look_at(target, lists)))
         looks = {one.name: answer for one, answer in zip(unclear, answers, strict=True) if answer is not None}
         return result | looks
@@ -111,13 +112,13 @@ class Sweep:
         return memory is not None and memory.token == target.token
 
     def _steady(self, target: Target, lists: _Lists) -> Observation | None:
-        """What the lists say; None where they do not say enough."""
+        """The observation from the lists; None if they do not suffice."""
         row, pod = lists.jobs.get(target.name), lists.pods.get(target.name)
         if row is None or not self._is_known(target):
             return None
         memory = self._memories[target.name]
         if pod is not None and memory.pod and pod.name != memory.pod:
-            return None  # it runs again in another pod
+            return None  # it runs again, in another pod
         failures = lists.failures.get(target.name, [])
         observed = steady(row.words, pod.words if pod else None, failures, lists.workloads.get(target.name))
         if observed is not None and pod is not None and not memory.pod:
@@ -125,7 +126,7 @@ class Sweep:
         return observed and replace(observed, handle=self._looks.handle(target))
 
     def _is_clear(self, target: Target, observed: Observation, lists: _Lists) -> bool:
-        """Whether nothing more has to be found out of why it waits."""
+        """Whether the reason for the wait is fully known."""
         if observed.state is not JobState.QUEUED or target.name not in lists.pods:
             return True
         memory = self._memories[target.name]
@@ -133,7 +134,7 @@ class Sweep:
         return is_fresh and memory.words == _words(lists.pods[target.name])
 
     def _explained(self, target: Target, observed: Observation, lists: _Lists) -> Observation:
-        """The observation with what a look at the same words has said, if one has."""
+        """The observation with the explanation from an earlier read of the same word, if there is one."""
         memory, pod = self._memories[target.name], lists.pods.get(target.name)
         if observed.state is not JobState.QUEUED or pod is None or memory.words != _words(pod):
             return observed

@@ -1,4 +1,4 @@
-"""The taints that pods bear, as kubectl writes them: KEY=VALUE:EFFECT, KEY:EFFECT, or KEY. Pure."""
+"""Taints that pods tolerate, as kubectl writes them: KEY=VALUE:EFFECT, KEY:EFFECT, or KEY. Pure."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _TAINT = re.compile(
 
 
 def toleration_of(text: str) -> Mapping[str, str] | None:
-    """The toleration of a taint; None for what is none."""
+    """The toleration of a taint; None for other texts."""
     match = _TAINT.fullmatch(text)
     if match is None:
         return None
@@ -25,7 +25,7 @@ def toleration_of(text: str) -> Mapping[str, str] | None:
 
 
 def tolerations(texts: Sequence[str], unreachable_seconds: int) -> list[Mapping[str, Any]]:
-    """All of a pod's: those of the cluster's taints, and how long it stays on a node that is silent."""
+    """All tolerations of a pod: for the cluster's taints, and for how long it stays on a silent node."""
     lost = [
         {
             "key": f"node.kubernetes.io/{state}",

@@ -65,7 +65,7 @@ class SlurmJobs:
         answer = await self._client.call("GET", f"/job/{number}")
         copies = [copy for copy in await self._copies(answer) if copy.user == self._cluster.user]
         if not copies:
-            raise answer.failure() or NotFound(f"Slurm does not know job {number}")
+            raise answer.failure() or NotFound(f"Slurm has no job {number}")
         return copies[0]
 
     async def release(self, copy: Copy) -> None:

@@ -68,7 +68,7 @@ def state_of(states: frozenset[str], job: object) -> Meaning:
     for word, meaning in STATES.items():
         if word in states:
             return meaning
-    raise Transient(f"the cluster says {sorted(states)!r} of {job}, an unknown state")
+    raise Transient(f"the cluster reports unknown states of {job}: {sorted(states)!r}")
 
 
 def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool = False) -> Observation:

@@ -1,4 +1,4 @@
-"""The quotas of teams: what jobs at work claim of them, and which waiting job is next.
+"""The quotas of teams: the claims of active jobs, and which waiting job is next.
 
-Comes in: the rows of a pass of the timer, or a job at its door. Goes out: those that may be submitted.
+Comes in: the rows of a pass of the timer, or a job at its door. Goes out: the jobs that may be submitted.
 """

@@ -1,7 +1,7 @@
-"""claims: jobs of teams with a quota get their claims on it, oldest first, and lose them after their ends.
+"""claims: gives jobs of teams with a quota their claims, oldest first, and frees them after their ends.
 
-A claim is written before the job's first submission, and goes only after its end was recorded, which never
-changes. A crash leaves a claim at most, which its job uses, or the next pass frees.
+A claim is written before the job's first submission, and is freed only after its end was recorded, which
+never changes. A crash can only leave a claim that its job uses later, or that the next pass frees.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from shared.lifecycle.waiting.dependents import ends_of
 
 log = logging.getLogger(__name__)
 
-#: How often a record is written that other processes write, too.
+#: Tries to write a record that other processes write, too.
 _WRITES = 5
 _NO_LIMIT = Quota()
 
 
 def why_claim(team: str, quota: Quota) -> Why:
-    """The reason of a job that waits until its team's quota has room."""
+    """Why a job waits for room in its team's quota."""
     return Why(WAITS, f"waits for its turn in the team {team}: its jobs may have {described(quota)} at once")
 
 
 async def claimed(
     ports: Ports, rows: Sequence[Active], ready: Iterable[Active], moved: Collection[str]
 ) -> list[Active]:
-    """Bring the claims of all teams on; of the jobs that wait for nothing else, those that have one.
+    """Update the claims of all teams. Returns the jobs with a claim, of those that wait for nothing else.
 
-    `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
-    each team with a quota, a write where something changed, and a read for each job that ended.
+    `rows`: all active jobs of this pass; `moved`: those that may have ended since. Costs a point read for
+    each team with a quota, a write if something changed, and a read for each job that ended.
     """
     waiting: dict[str, list[Active]] = defaultdict(list)
     for row in ready:
@@ -55,9 +55,9 @@ async def claimed(
 
 
 async def claim_at_door(ports: Ports, job: Job) -> bool:
-    """Whether a job that was just recorded has its claim, and waits for nothing else. Raises SlipwayError.
+    """Claim the quota for a job that was just recorded; whether it has room, and waits for nothing else.
 
-    None passes another one of its team that waits for room.
+    No job overtakes another one of its team that waits for room. Raises SlipwayError.
     """
     waits = job.waiting is not None and job.waiting.word == WAITS
     if job.claim is None or not (job.needs_claim and waits) or await paused(ports) is not None:
@@ -74,7 +74,7 @@ async def claim_at_door(ports: Ports, job: Job) -> bool:
 
 
 async def release_claims(ports: Ports, ended: Iterable[Job]) -> None:
-    """Free the claims of jobs whose end is recorded. Raises no errors: the timer frees what is left."""
+    """Free the claims of jobs whose end is recorded. Never raises: the timer frees the rest."""
     teams: dict[str, set[str]] = defaultdict(set)
     for job in ended:
         if job.claim is not None and job.state.terminal:
@@ -95,13 +95,13 @@ async def _release(ports: Ports, team: str, jobs: Collection[str]) -> None:
 
 
 def _is_next(ports: Ports, row: Active) -> bool:
-    """Whether a job could be submitted now but for its claim."""
+    """Whether the job waits for nothing but its claim."""
     is_free = row.needs_claim and not row.after and not row.needs_seat and not row.cancel
     return is_free and is_due(row.due, ports.clock(), NO_SLOT)
 
 
 async def _team(ports: Ports, team: str, waiting: list[Active], active: Collection[str]) -> list[Active]:
-    """Those jobs of a team that have a claim after this pass. Errors stay here."""
+    """The team's jobs that have a claim after this pass. Errors are logged here."""
     oldest_first = sorted(waiting, key=lambda row: row.listed, reverse=True)
     requests = [(row.job_id, row.claim) for row in oldest_first if row.claim is not None]
     try:
@@ -128,6 +128,6 @@ async def _brought_on(
 
 
 async def _quota(ports: Ports, team: str) -> Quota:
-    """The team's quota now; no limit where it has none any more."""
+    """The team's current quota, which may be without limits."""
     one = (await current_teams(ports)).teams.get(team)
     return one.quota if one is not None and one.quota is not None else _NO_LIMIT

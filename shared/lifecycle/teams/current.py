@@ -1,4 +1,4 @@
-"""current: the document of teams as this process knows it. Costs one point read in some seconds."""
+"""current: this process's copy of the document of teams. Costs a point read every few seconds."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from typing import NamedTuple
 from shared.core.ports import Ports
 from shared.core.teams.document import StoredTeams, Teams
 
-#: Seconds for which the document of teams is good.
+#: Seconds for which the copy is used.
 _GOOD_FOR = 15.0
 _MEMO = "teams"
 _NO_TEAMS = Teams()
 
 
 class _Latest(NamedTuple):
-    """The document; None while there is none."""
+    """The copy; None if there is no document."""
 
     stored: StoredTeams | None
 
 
 async def current_teams(ports: Ports) -> Teams:
-    """The teams of the deployment, as they were some seconds ago. Raises Unavailable, Unreadable."""
+    """The teams of the deployment, as of a few seconds ago. Raises Unavailable, Unreadable."""
 
     async def ask() -> _Latest:
         return _Latest(await ports.teams.get())
@@ -30,5 +30,5 @@ async def current_teams(ports: Ports) -> Teams:
 
 
 def forget_teams(ports: Ports) -> None:
-    """Read the document again at the next request of this process."""
+    """Drop the copy, so that the next request reads the document again."""
     ports.memo.forget(_MEMO)

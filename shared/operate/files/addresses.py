@@ -1,4 +1,4 @@
-"""addresses: signed addresses by which a caller reads a job's files from storage. Never changes anything.
+"""addresses: signed addresses with which a caller reads a job's files directly from storage. Read-only.
 
 Only after the end: before it, a blob may lag behind the file that the job writes.
 """
@@ -16,7 +16,7 @@ from shared.operate.files.output import MOST_BYTES, check_after, stored_of, targ
 async def addresses(
     ports: Ports, job_id: str, directory: str, path: str, after: str, who: Caller = KEY_HOLDER
 ) -> AddressPage | None:
-    """Addresses of the files directly in a folder; None where its files are read through the API only.
+    """The addresses of the files in a folder; None if its files can only be read through the API.
 
     Raises Misuse: 400, 404; 409 before the job reached its cluster.
     """
@@ -30,7 +30,7 @@ async def addresses(
 async def address_of_large(
     ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER
 ) -> str:
-    """The address of a file that is too large for an answer; "" where it has none, or is smaller.
+    """The address of a file that is too large for an answer; "" if it has none, or is smaller.
 
     Raises Misuse: 400, 404, 409.
     """
@@ -47,7 +47,7 @@ async def address_of_large(
         files = await ports.engines.get(target.engine).files(target, directory, above or ".")
     except NotFound:
         return ""
-    # The job may have written the file again where the storage did not take it.
+    # The job may have written the file again without the storage taking it.
     same = any(
         (file.name, file.size) == (name, blob.size)
         and (file.modified is None or int(file.modified.timestamp()) <= blob.modified.timestamp())

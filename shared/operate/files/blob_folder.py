@@ -1,4 +1,4 @@
-"""Where in storage the output of a job lies, by its job file and the folders that its cluster named. Pure."""
+"""The storage folder of a job's output, from its job file and the folders that its cluster named. Pure."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _BLOBS = "azureBlobFileSystems"
 
 
 class _Output(NamedTuple):
-    """The path prefix of an output directory, "" for none, and what stands behind the folders of the job."""
+    """The path prefix of an output directory ("" for none), and its path after the job's folders."""
 
     prefix: str
     below: tuple[str, ...]
 
 
 def folder_of(job: Job, document: Mapping[str, Any], directory: str, account: str) -> BlobFolder | None:
-    """Where the files of an output directory are blobs of this account; None where they are not for sure.
+    """The folder of an output directory in this account; None unless its files are surely blobs there.
 
-    They are if the job itself mounts the container. The path has the folders between that are this attempt's
-    alone, so what lies below was written by it, or by someone who may write there anyway.
+    They are if the job itself mounts the container. The path contains folders that only this attempt has, so
+    the files below were written by it, or by people who may write there anyway.
     """
     properties = document.get("properties") or {}
     output = _output(properties, directory)
@@ -50,7 +50,7 @@ def _output(properties: Mapping[str, Any], directory: str) -> _Output:
 
 
 def _mounts(properties: Mapping[str, Any], path: str) -> list[tuple[str, Mapping[str, Any] | None]]:
-    """The mounts that a path lies below, each with None where it is no container."""
+    """The mounts that contain a path, with None for each that is no container."""
     volumes = properties.get("mountVolumes") or {}
     return [
         (at, mount if kind == _BLOBS else None)

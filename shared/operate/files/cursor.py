@@ -1,4 +1,4 @@
-"""cursor: where the reading of a job's files goes on, as a text that callers hand back. Pure."""
+"""cursor: the position of a reader in a job's files, as a text that callers send back. Pure."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from typing import Any
 
 from shared.core.errors import Misuse
 
-#: Characters of a cursor: it stands in an address.
+#: The most characters of a cursor, which is part of an address.
 _LONGEST = 8000
 _MOST = 2**53
 
 
 @dataclass(frozen=True)
 class Position:
-    """A position in a file: bytes that have been read, and how many of its lines had numbers."""
+    """A position in a file: the bytes read so far, and how many of its lines had numbers."""
 
     offset: int = 0
     line: int = 0
@@ -25,7 +25,7 @@ class Position:
 
 @dataclass(frozen=True)
 class Cursor:
-    """Where to go on in the files of one run: `run` is the attempt, and the entry that queued it."""
+    """The positions in the files of one run. `run`: the attempt, and the history entry that queued it."""
 
     run: tuple[int, int]
     positions: Mapping[str, Position]
@@ -42,7 +42,7 @@ START = Cursor((0, 0), {})
 
 
 def cursor_of(text: str) -> Cursor:
-    """The cursor of such a text; START for "". Raises Misuse for anything else."""
+    """The cursor of a text; START for "". Raises Misuse for other texts."""
     if not text:
         return START
     try:

@@ -1,7 +1,7 @@
-"""metrics: the numbers that a job and its nodes report, from their files. Never changes anything.
+"""metrics: the numbers that a job and its nodes report, from their files. Read-only.
 
-An answer reads a bounded part of the files, and its cursor says where the next one goes on. So a job that has
-written nothing since costs the list of one directory, and a byte of a file in each other one.
+An answer reads a bounded part of the files, and its cursor shows where the next one continues. A job that has
+written nothing since costs one directory list, and one byte of each other file.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from shared.operate.files.series import (
     whole_lines,
 )
 
-#: Bytes that one answer reads, and one call of the engine.
+#: The most bytes of one answer, and of one call of the engine.
 MOST_BYTES, CHUNK = 2 << 20, 1 << 19
-#: Files that are read, and the points of one answer, at most; a caller may ask for more.
+#: The most files of one answer, and points unless the caller asks for more.
 MOST_FILES, MOST_POINTS = 32, 50_000
 _POINTS, _LEAST, _MOST = 500, 4, 2000
-#: Python reads no number of some thousand digits.
+#: Python refuses to parse numbers of several thousand digits.
 _NUMBER = re.compile(r"[0-9]{0,9}")
-#: What holds the numbers alone: the job's own file, and that of the program on the nodes.
+#: Files that hold numbers only: the job's own, and that of the program on the nodes.
 _OWN, _USAGE = "metrics.jsonl", "usage.jsonl"
 _WAITS = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED)
 _PRINTED = re.compile(r"stdout(?!-job_prep)[\w.-]{0,50}\.txt", re.ASCII)
@@ -47,7 +47,7 @@ _PRINTED = re.compile(r"stdout(?!-job_prep)[\w.-]{0,50}\.txt", re.ASCII)
 
 @dataclass(frozen=True)
 class Source:
-    """A file that may have numbers; `size` as it was listed, None where it was not."""
+    """A file that may have numbers, with its listed size; None if it was not listed."""
 
     directory: str
     path: str
@@ -55,41 +55,41 @@ class Source:
 
     @property
     def name(self) -> str:
-        """As answers and cursors name it."""
+        """Its name in answers and cursors."""
         return f"{self.directory}/{self.path}"
 
 
 @dataclass(frozen=True)
 class Metrics:
-    """One answer. `more`: there is more to be read at once; `restarted`: earlier answers are out of date."""
+    """One answer. `more`: there is more to read now; `restarted`: earlier answers are out of date."""
 
     series: Mapping[Series, Points]
     next: Cursor
     more: bool
     restarted: bool = False
-    #: numbers and files that were left out, since there are too many series or files
+    #: numbers and files that were left out, because there are too many series or files
     left_out: int = 0
     files_left_out: int = 0
 
 
 class _Shrunk(Exception):
-    """A file is shorter than what was read of it: another run has written it."""
+    """A file is shorter than the part that was read of it: another run has written it."""
 
 
 @dataclass
 class _Reader:
-    """Reads what is new in the files of one attempt, until it has read enough."""
+    """Reads the new lines in the files of one attempt, until the answer is full."""
 
     engine: Engine
     target: Target
-    #: nothing will be written any more
+    #: whether the job has ended, so that its files are complete
     ended: bool
     budget: int = MOST_BYTES
     more: bool = False
     collector: Collector = field(default_factory=Collector)
 
     async def read(self, source: Source, position: Position) -> Position:
-        """Take what the file has from a place on; where to go on. Raises _Shrunk."""
+        """Read a file from a position. Returns the position to continue from. Raises _Shrunk."""
         _check(position, source.size)
         while source.size is None or source.size > position.offset:
             if self.budget < 2 * LONGEST_LINE:
@@ -115,13 +115,13 @@ class _Reader:
         if not done:
             return position
         wrapped = source.path not in (_OWN, _USAGE)
-        # A chunk may have a hundred thousand lines: other calls go on meanwhile.
+        # A chunk may have a hundred thousand lines, so it is parsed in a thread.
         line = await asyncio.to_thread(self.collector.add, source.name, text, position.line, wrapped=wrapped)
         return replace(position, line=line)
 
 
 async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_HOLDER) -> Metrics:
-    """The numbers that came after the cursor of an earlier answer, or from the beginning.
+    """The numbers since the cursor of an earlier answer, or from the beginning.
 
     Raises Misuse: 400, 404; 409 before the job reached its cluster.
     """
@@ -140,7 +140,7 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
         if ended:
             raise Misuse(str(error), status=404, remedy="list the files: …/files") from error
         sources = []
-    # What the job says comes first, where there are too many series.
+    # The job's own numbers come first, if there are too many series.
     read = sorted(sources[:MOST_FILES], key=lambda source: source.path == _USAGE)
     begun = before if before.run in (run, START.run) else START
     try:
@@ -153,7 +153,7 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
 
 
 def as_json(answer: Metrics, points: str = "") -> dict[str, Any]:
-    """The answer as JSON, with at most so many points of each series. Raises Misuse."""
+    """The answer as JSON, with at most this many points of each series. Raises Misuse."""
     most = int(points or _POINTS) if _NUMBER.fullmatch(points) else 0
     if not _LEAST <= most <= _MOST:
         raise Misuse(f"points must be a number from {_LEAST} to {_MOST}", remedy=f"without it: {_POINTS}")
@@ -191,7 +191,7 @@ async def _answer(reader: _Reader, sources: Iterable[Source], begun: Cursor) -> 
 
 
 async def _sources(engine: Engine, target: Target, directories: list[str]) -> AsyncIterator[Source]:
-    """The files, those first that are read also where there are too many."""
+    """The files, the most important first, in case there are too many."""
     own = [directory for directory in directories if directory != "stdouterr"]
     for directory in own:
         yield Source(directory, _OWN)
@@ -203,12 +203,12 @@ async def _sources(engine: Engine, target: Target, directories: list[str]) -> As
 
 
 def _in_order(name: str) -> list[tuple[int, str]]:
-    """Sorts names by the numbers in them."""
+    """A sort key that compares the numbers in names."""
     return [(int(part), "") if part.isdecimal() else (0, part) for part in re.split(r"(\d{1,9})", name)]
 
 
 def _queued(job: Job) -> int:
-    """The number of the entry with which the present run of the attempt began to wait."""
+    """The number of the history entry with which the present run of the attempt was queued."""
     return max((entry.sequence for entry in job.history if entry.state in _WAITS), default=0)
 
 
@@ -220,7 +220,7 @@ def _check(position: Position, size: int | None) -> None:
 def _concealed(
     ports: Ports, job: Job, document: Mapping[str, Any], series: Mapping[Series, Points]
 ) -> dict[Series, Points]:
-    """The series with every secret of the job masked in their names."""
+    """The series, with the job's secrets masked in their names."""
     names = list({one.name for one in series})
     shown = dict(zip(names, all_without_secrets(ports, job, document, names), strict=True))
     return {replace(one, name=shown[one.name]): points for one, points in series.items()}

@@ -1,4 +1,4 @@
-"""output: reads the files that a job wrote. Never changes anything."""
+"""output: reads the files that a job wrote. Read-only."""
 
 from __future__ import annotations
 
@@ -15,23 +15,26 @@ from shared.core.visible import escaped, is_askable, is_visible
 from shared.delivery import receipt
 from shared.lifecycle.lookup import job
 
-#: Bytes of a log in one answer.
+#: The most bytes of a log in one answer.
 LOG_CHUNK = 1 << 18
-#: Bytes of a file in one answer: the worker holds a whole answer in memory, and several at once.
+#: The most bytes of a file in one answer. The worker holds several whole answers in memory.
 MOST_BYTES = 8 << 20
 _LONGEST_RECEIPT = 16 << 20
-#: Characters of a `next`; clusters and storage make them of names.
+#: The most characters of a `next`. Clusters and storage derive it from names.
 _LONGEST_AFTER = 4_000
-#: Pages of the folder above one that lists empty, in which it is looked for.
+#: How many pages of the parent folder are searched for a folder that lists empty.
 _PAGES = 50
-#: Characters of a path that are shown.
+#: The most characters of a path in messages.
 _SHOWN = 200
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Span:
-    """A range of bytes, both ends included; no `first`: the last `last` bytes; no `last`: to the end."""
+    """A range of bytes, both ends included.
+
+    Without `first`: the last `last` bytes; without `last`: to the end.
+    """
 
     first: int | None
     last: int | None
@@ -45,7 +48,7 @@ async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[d
 
 
 async def receipt_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> bytes:
-    """The job's receipt.json as it is now. Raises Misuse (404) where there is none."""
+    """The job's current receipt.json. Raises Misuse (404) if there is none."""
     stored = await job(ports, job_id, who)
     blob = await ports.drops.read_answer(f"{stored.job.receipt}/receipt.json", limit=_LONGEST_RECEIPT)
     if blob is None:
@@ -60,10 +63,7 @@ async def receipt_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> byt
 async def files(
     ports: Ports, job_id: str, directory: str, path: str, after: str = "", who: Caller = KEY_HOLDER
 ) -> FilePage:
-    """Some files of an output directory, after a page before. Raises Misuse (404, 409).
-
-    The latter before the job reached its cluster.
-    """
+    """One page of an output directory. Raises Misuse (404; 409 before the job reached its cluster)."""
     check_after(after)
     stored = await stored_of(ports, job_id, directory, path, who)
     target = target_of(stored)
@@ -78,7 +78,7 @@ async def files(
 
 
 async def _check_folder(engine: Engine, target: Target, directory: str, path: str) -> None:
-    """Raise NotFound, or Misuse for a file: engines list a folder that is not there as an empty one."""
+    """Raise NotFound, or Misuse for a file: engines list a missing folder as an empty one."""
     levels = [level for level in path.split("/") if level not in ("", ".")]
     if not levels:
         return
@@ -100,7 +100,7 @@ async def _check_folder(engine: Engine, target: Target, directory: str, path: st
 async def content(
     ports: Ports, job_id: str, directory: str, path: str, span: Span | None = None, who: Caller = KEY_HOLDER
 ) -> FileChunk:
-    """A file that a job wrote, or as much of the span as fits into one answer; no bytes where it has none.
+    """A job's file, or as much of the span as fits into one answer; no bytes if it contains none.
 
     Raises Misuse: 400, 404, 409; 413 for a whole file that is too large for one answer.
     """
@@ -138,13 +138,13 @@ async def content(
 
 
 def check_after(after: str) -> None:
-    """Raise Misuse (400) for what is no `next` of a list."""
+    """Raise Misuse (400) for a text that is not the `next` of a list."""
     if len(after) > _LONGEST_AFTER or not after.isprintable():
         raise Misuse("after is not the `next` of an earlier answer", remedy="begin without it")
 
 
 async def stored_of(ports: Ports, job_id: str, directory: str, path: str, who: Caller) -> Stored:
-    """The job whose file is asked for. Raises Misuse: 400, 404."""
+    """The job whose file is requested. Raises Misuse: 400, 404."""
     _check_path(path)
     if not _DIRECTORY.fullmatch(directory):
         raise Misuse("directory is not the id of an output directory", remedy="use stdouterr, or such an id")
@@ -169,7 +169,7 @@ def _of_directory(error: NotAFile) -> Misuse:
 
 
 def forgotten(archived: Job) -> Misuse:
-    """The answer where the cluster has no files of a job any more."""
+    """The answer if the cluster no longer has the files of a job."""
     return Misuse(
         f"the job is archived, and {archived.cluster} has forgotten it",
         status=404,
@@ -186,7 +186,7 @@ class LogChunk(NamedTuple):
 
 
 async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Caller = KEY_HOLDER) -> LogChunk:
-    """A chunk of a log, its file's name, and whether more may come. Empty while there is no such file yet."""
+    """A chunk of a log, its file's name, and whether more may come. Empty until the file exists."""
     if file is not None:
         _check_path(file)
     stored = await job(ports, job_id, who)
@@ -210,7 +210,7 @@ async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Cal
 
 
 def target_of(stored: Stored) -> Target:
-    """The attempt whose files there are. Raises Misuse (409) before the job reached its cluster."""
+    """The attempt with the files. Raises Misuse (409) before the job reached its cluster."""
     target = stored.job.target
     if target is None or stored.job.state in (JobState.REJECTED, JobState.ACCEPTED, JobState.SUBMITTING):
         yet = "" if stored.job.state.terminal else " yet"
@@ -223,7 +223,7 @@ def target_of(stored: Stored) -> Target:
 
 
 def _check_path(path: str) -> None:
-    """Raise Misuse (400) for a path that leads out of its directory, or that no file of a job is asked by."""
+    """Raise Misuse (400) for a path that leaves its directory, or cannot be the name of a file."""
     if path.startswith("/") or ".." in path.split("/"):
         raise Misuse("the path leads out of the output directory", remedy="e.g. models/best, without ..")
     if not is_visible(path):

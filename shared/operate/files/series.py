@@ -1,7 +1,7 @@
-"""series: the numbers that a job writes about itself, out of its lines. Pure; no line is trusted.
+"""series: finds numbers in the lines of a job's output. Pure; no line is trusted.
 
-A line is a JSON object, as `{"slipway": {"epoch": 3, "loss": 0.1}}` among what a job prints, and without the
-wrapping in a file of its own. `step`, `epoch` or `time` says where its numbers stand, `rank` whose they are.
+A line is a JSON object: `{"slipway": {"epoch": 3, "loss": 0.1}}` in what a job prints, and without the
+wrapping in a file of its own. `step`, `epoch` or `time` is the position of the numbers, `rank` their process.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any
 
-#: Bytes of a line; a longer one is none of ours.
+#: The most bytes of a line with numbers.
 LONGEST_LINE = 8192
-#: Series in one answer, and numbers of one line.
+#: The most series in one answer, and numbers of one line.
 MOST_SERIES, _MOST_NUMBERS = 200, 100
 _LONGEST_NAME = 64
-#: Where a number stands, the first that the line has; without any, at the number of the line.
+#: The position of a number: the first of these that the line has, otherwise the number of the line.
 _AXES = ("step", "epoch", "time")
 _LINE, _RANK = "line", "rank"
 _MOST_RANKS = 1_000_000
@@ -32,7 +32,7 @@ _EXACT = 2.0**53
 
 @dataclass(frozen=True)
 class Series:
-    """What the numbers of one series share: name, the file they stand in, axis, and rank."""
+    """What the numbers of one series share: name, file, axis, and rank."""
 
     name: str
     file: str
@@ -50,21 +50,21 @@ class Points:
 
 @dataclass(frozen=True)
 class Lines:
-    """The whole lines of a chunk of a file, and how many bytes of the chunk are done with."""
+    """The whole lines of a chunk of a file, and how many bytes of the chunk they take."""
 
     text: bytes
     done: int
 
 
 class Collector:
-    """The numbers of many lines, by series; `left_out` counts those of series beyond the bound."""
+    """The numbers of many lines, by series. `left_out` counts those of series beyond the limit."""
 
     def __init__(self) -> None:
         self.series: dict[Series, Points] = {}
         self.left_out = 0
 
     def add(self, file: str, text: bytes, number: int, *, wrapped: bool) -> int:
-        """Take the numbers of whole lines; how many lines had any, counted on from `number`."""
+        """Add the numbers of whole lines, counted from `number` on. Returns how many lines had any."""
         for line in _marked(text) if wrapped else text.split(b"\n"):
             members = _members(line, wrapped=wrapped)
             number += self._take(file, members, number + 1) if members else 0
@@ -98,8 +98,8 @@ class Collector:
 def whole_lines(data: bytes, *, begins: bool, ends: bool) -> Lines:
     """The whole lines of a chunk of a file.
 
-    It begins with the file's first byte, or with the one before the place where reading goes on: where that
-    is no line break, a line that is too long goes on there. `ends`: nothing will follow it.
+    The chunk begins with the file's first byte, or with the byte before the position. If that byte is no line
+    break, the rest of a line that was too long follows. `ends`: the file is complete.
     """
     start = 0 if begins else data.find(b"\n") + 1
     if not begins and start == 0:
@@ -111,9 +111,9 @@ def whole_lines(data: bytes, *, begins: bool, ends: bool) -> Lines:
 
 
 def sampled(points: Points, most: int) -> list[list[float | int]]:
-    """At most so many of the points, 4 or more: the first, the last, and the least and greatest between.
+    """At most this many of the points (4 or more): the first, the last, and the extremes between them.
 
-    Of pieces of the same number of points, in their order: so the greatest and the least of all are there.
+    The extremes are those of pieces with equal numbers of points, so the overall ones are among them.
     """
     count = len(points.xs)
     positions: Sequence[int] = range(count)
@@ -135,7 +135,7 @@ def _plain(value: float) -> float | int:
 
 
 def _marked(text: bytes) -> Iterator[bytes]:
-    """The lines that could be ours: what a job prints is mostly something else."""
+    """The lines that may hold numbers: most of what a job prints is something else."""
     at = text.find(_MARK)
     while at >= 0:
         start, stop = text.rfind(b"\n", 0, at) + 1, text.find(b"\n", at)
@@ -145,7 +145,7 @@ def _marked(text: bytes) -> Iterator[bytes]:
 
 
 def _members(line: bytes, *, wrapped: bool) -> Mapping[str, Any]:
-    """The members of a line's object; none of a line that is not ours."""
+    """The members of a line's object; empty for other lines."""
     line = line.strip()
     if not line.startswith(b"{") or len(line) > LONGEST_LINE:
         return {}

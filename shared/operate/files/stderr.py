@@ -1,4 +1,4 @@
-"""stderr: how standard error of a job's processes ended, without the job's secrets."""
+"""stderr: the last lines of standard error of a job's processes, without the job's secrets."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from shared.delivery.receipt import LastLines
 from shared.lifecycle.lookup import job
 from shared.operate.files.output import refusal, target_of
 
-#: Processes that are shown, at most.
+#: The most processes to show.
 _FILES = 8
 
 
 class Ends(NamedTuple):
-    """The last lines of some processes, and how many others have some."""
+    """The last lines of some processes, and how many other processes have some."""
 
     files: tuple[LastLines, ...]
     more: int
 
 
 async def stderr(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Ends:
-    """What those wrote last that wrote something. Raises Misuse (404, 409)."""
+    """The last lines of each process that wrote to standard error. Raises Misuse (404, 409)."""
     stored = await job(ports, job_id, who)
     target = target_of(stored)
     document = await ports.ledger.spec(job_id)
@@ -35,7 +35,7 @@ async def stderr(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Ends:
             try:
                 end = await end_of(ports, stored.job, target, file, document)
             except (NotFound, Rejected):
-                continue  # deleted since, or a name that the cluster refuses: the others may say why
+                continue  # deleted since, or a name that the cluster refuses: other files may help
             lines += [end] if end else []
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, "stdouterr", str(error)) from error

@@ -1,6 +1,6 @@
-"""zipped: a directory that a job wrote as one ZIP file; a small one, for it is held in memory.
+"""zipped: a directory that a job wrote as one ZIP file. It has to be small: it is built in memory.
 
-Never changes anything.
+Read-only.
 """
 
 from __future__ import annotations
@@ -21,19 +21,19 @@ from shared.core.ports import Ports
 from shared.core.visible import escaped, is_askable
 from shared.operate.files.output import refusal, stored_of, target_of
 
-#: Bytes of the files, their number, that of the folders, and how deep they lie, at most.
+#: The most bytes of the files, files, folders, and levels of folders.
 MOST_BYTES, MOST_FILES, _MOST_FOLDERS, _DEEPEST = 32 << 20, 1_000, 500, 32
 _CHUNK = 4 << 20
-#: Entries that are not in the file and are named in its comment, and bytes of that (a ZIP file takes 65,535).
+#: The most left-out entries that the comment names, and bytes of the comment (ZIP allows 65,535).
 _NAMED, _LONGEST_COMMENT = 100, 60_000
-#: What a ZIP file can say of a time.
+#: The first and last time that a ZIP file can hold.
 _FIRST, _LAST = (1980, 1, 1, 0, 0, 0), (2107, 12, 31, 23, 59, 58)
 _MODE = 0o100644 << 16
 
 
 @dataclass(frozen=True)
 class Zipped:
-    """The archive, and how many entries of the directory are not in it."""
+    """The archive, and how many entries of the directory it lacks."""
 
     data: bytes
     left_out: int
@@ -50,14 +50,14 @@ class _Member(NamedTuple):
 @dataclass
 class _Tree:
     members: list[_Member] = field(default_factory=list)
-    #: links that lead elsewhere, and names that cannot be asked for
+    #: links that leave the directory, and names that cannot be requested
     left_out: list[str] = field(default_factory=list)
 
 
 async def zipped(ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER) -> Zipped:
-    """The files of an output directory, or of a folder in it, as `slipway download` lays them out.
+    """The files of an output directory, or of a folder in it, laid out as by `slipway download`.
 
-    The same files make the same bytes. Raises Misuse: 400, 404, 409; 413 for what is not small.
+    The same files make the same bytes. Raises Misuse: 400, 404, 409; 413 if it is too large.
     """
     stored = await stored_of(ports, job_id, directory, path, who)
     folder = "/".join(part for part in path.split("/") if part not in ("", "."))
@@ -84,7 +84,10 @@ async def zipped(ports: Ports, job_id: str, directory: str, path: str, who: Call
 async def _tree(
     engine: Engine, target: Target, directory: str, folder: str, too_much: Callable[[str], Misuse]
 ) -> _Tree:
-    """What lies there, by name. Raises Misuse as soon as it is too much, as of links that form a circle."""
+    """The files below a folder, by name.
+
+    Raises Misuse as soon as there are too many, as with circular links.
+    """
     tree, ahead, folders, size = _Tree(), deque([(folder, 0, "")]), 0, 0
     while ahead:
         path, depth, after = ahead.popleft()
@@ -116,19 +119,19 @@ async def _archive(
     engine: Engine, target: Target, directory: str, tree: _Tree, too_much: Callable[[str], Misuse]
 ) -> Zipped:
     buffer, left_out, size = io.BytesIO(), list(tree.left_out), 0
-    # Stored: what fills a directory, such as weights and images, is compressed already.
+    # Not compressed: what fills a directory, such as weights and images, is compressed already.
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for member in tree.members:
             try:
                 first = await engine.read(target, directory, member.path, 0, _CHUNK)
-            except NotFound:  # deleted since, or a link of the job has taken its place
+            except NotFound:  # deleted since, or replaced by a link
                 left_out.append(member.path)
                 continue
             with archive.open(_info(f"{directory}/{member.path}", member.modified), "w") as entry:
                 chunk = first
                 while chunk.data:
                     size += entry.write(chunk.data)
-                    if size > MOST_BYTES:  # the job writes on while this reads
+                    if size > MOST_BYTES:  # the job may append to the file meanwhile
                         raise too_much(f"more than {MOST_BYTES:,} bytes")
                     if chunk.next >= chunk.size:
                         break
@@ -139,7 +142,7 @@ async def _archive(
 
 
 def _comment(left_out: Sequence[str]) -> bytes:
-    """How many entries the file lacks, and what the first of them are called."""
+    """How many entries the file lacks, with the first names."""
     names = ", ".join(escaped(name) for name in sorted(left_out)[:_NAMED])
     more = ", …" if len(left_out) > _NAMED else ""
     text = f"{len(left_out)} entries of the directory are not in this file: {names}{more}"
@@ -147,7 +150,7 @@ def _comment(left_out: Sequence[str]) -> bytes:
 
 
 def _info(name: str, modified: datetime | None) -> zipfile.ZipInfo:
-    """An entry that says nothing of the machine that makes it."""
+    """An entry that reveals nothing about the machine that makes it."""
     moment = modified.astimezone(UTC).timetuple()[:6] if modified else _FIRST
     info = zipfile.ZipInfo(name, max(_FIRST, min(moment, _LAST)))
     info.create_system, info.external_attr = 3, _MODE
@@ -155,5 +158,5 @@ def _info(name: str, modified: datetime | None) -> zipfile.ZipInfo:
 
 
 def _is_name(name: str) -> bool:
-    """Whether it is one level of a path on every system."""
+    """Whether it is a single file name on every system."""
     return name not in ("", ".", "..") and "/" not in name and is_askable(name)

@@ -256,7 +256,7 @@ async def test_what_cannot_be_seen_is_said(share: Share) -> None:
         await share.log("none.txt")
     with pytest.raises(NotFound, match="no output directory 'X'"):
         await share.listed("X")
-    with pytest.raises(NotFound, match="begun"):
+    with pytest.raises(NotFound, match="no node has started"):
         await share.records.page(TARGET.model_copy(update={"token": "other"}), "stdouterr", ".", "")
     with pytest.raises(NotFound, match="reads"):
         await Records(replace(CLUSTER, reads={})).page(TARGET, "stdouterr", ".", "")

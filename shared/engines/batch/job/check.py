@@ -1,4 +1,4 @@
-"""What a cluster on Azure Batch cannot honour of a job.json: each field with the reason. Pure."""
+"""The fields of a job.json that a cluster on Azure Batch cannot honour, with reasons. Pure."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from shared.engines.batch.cluster import BatchCluster
 from shared.engines.launch.mount_checks import mount_refusals, vault_refusals
 from shared.jobspec import Problem
 
-#: Bytes of a job.json that fit into one variable with the plan that is made of it; Linux allows 128 KiB.
+#: Bytes of a job.json that fit into one variable together with its plan. Linux allows 128 KiB.
 _LARGEST = 48 * 1024
-#: The variable of a directory that all nodes of a job see.
+#: The variable with a directory that all nodes of a job share.
 _SHARED = "AZ_BATCHAI_SHARED_JOB_TEMP"
 
-#: By these the program that enters the container would leave the node.
+#: Variables that would make the container client leave the node.
 _OF_DOCKER = ("DOCKER_HOST", "DOCKER_CONTEXT", "DOCKER_CONFIG")
 
 
 def check(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
-    """Every problem. What is not named here is honoured: see the table in docs/reference/engines.md."""
+    """Every problem. Other fields are honoured: see the table in docs/reference/engines.md."""
     yield from mount_refusals(cluster.name, cluster.mounts, properties, itself=True)
     yield from _container(cluster, properties)
     yield from _variables(properties)

@@ -1,4 +1,4 @@
-"""The task that carries an attempt, in one place: the engine sends it, explain shows it. Pure."""
+"""The task of an attempt, for the engine, which sends it, and for explain, which shows it. Pure."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shared.engines.batch.job.site import site
 from shared.engines.launch import plan as launch
 from shared.jobspec import iso_duration
 
-#: After the job's own limit: the program on the nodes keeps the time to the second.
+#: Added to the job's own limit, which the program on the nodes keeps to the second.
 _SLACK = timedelta(minutes=5)
-#: And for as long the program brings files to a container (`node/run.py`).
+#: Added for the upload of files to a container (`node/run.py`).
 _UPLOAD = timedelta(hours=1)
-#: Stands for what is chosen anew at each submission.
+#: Stands for values that are chosen at each submission.
 ANEW = "<chosen at submission>"
-#: The texts of the programs, packed: the service limits no single value, but the whole request.
+#: The variables with the packed programs. The service limits the whole request, not a single value.
 _PROGRAM, _SPREAD = "SLIPWAY_PROGRAM", "SLIPWAY_SPREAD"
 _UNPACK = 'printf %s "${name}" | base64 -d | gzip -d >{file}'
 _KEEPING, _MOUNTING = "SLIPWAY_KEEPING", "SLIPWAY_MOUNTING"
@@ -28,7 +28,7 @@ _ENTER = 'cd "$AZ_BATCH_TASK_WORKING_DIR"'
 _RUN = (
     _UNPACK.format(name=_PROGRAM, file="run.py"),
     f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {_MOUNTING}",
-    # mpirun reaches the other nodes as everything else does: no sshd has to run there.
+    # mpirun reaches the other nodes in the same way as `spread.py`, without sshd.
     'export OMPI_MCA_plm_rsh_agent="python3 $PWD/spread.py rsh"',
     'export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"',
     "exec python3 run.py",
@@ -37,12 +37,15 @@ _AGENT = (f"unset {_SPREAD} {_PROGRAM} {_KEEPING} {_MOUNTING} {launch.PLAN}", "e
 
 
 def queue(cluster: BatchCluster, order: Order) -> str:
-    """The id of the Batch job that an order's task goes to."""
+    """The id of the Batch job for an order's task."""
     return cluster.queues[_level(order)]
 
 
 def queue_submission(cluster: BatchCluster, queue_id: str) -> Submission:
-    """POST of one of the cluster's Batch jobs, which stays for ever. Its tasks yield to higher ones."""
+    """POST of one of the cluster's Batch jobs, which are permanent.
+
+    Tasks yield to those of a higher priority.
+    """
     level = queue_id.rpartition("-")[2]
     body = {
         "id": queue_id,
@@ -55,14 +58,17 @@ def queue_submission(cluster: BatchCluster, queue_id: str) -> Submission:
 
 
 def submission(cluster: BatchCluster, order: Order, once: str = ANEW, signature: str = ANEW) -> Submission:
-    """POST of the task. `once`: the key of the agents of its nodes; `signature`: of an emulated container."""
+    """POST of the task.
+
+    `once`: the key of its nodes' agents; `signature`: for the container of an emulator.
+    """
     properties = order.document["properties"]
     nodes = int(properties["nodeCount"])
     limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
     limit += _UPLOAD if cluster.blobs else timedelta()
     body: dict[str, Any] = {
         "id": order.target.name,
-        # A list gives it without the environment, in which everything else stands.
+        # A list returns the display name without the environment, which holds everything else.
         "displayName": order.target.token,
         "commandLine": _shell(_commands(cluster, _RUN)),
         "environmentSettings": _pairs(_environment(cluster, order, nodes, once, signature)),
@@ -83,7 +89,7 @@ def submission(cluster: BatchCluster, order: Order, once: str = ANEW, signature:
 
 
 def forgetting(cluster: BatchCluster, name: str, plan: str) -> Submission:
-    """POST of a small task that removes what attempts have left in the directory that nodes share."""
+    """POST of a small task that removes the records of attempts from the nodes' shared directory."""
     run = " && ".join((_UNPACK.format(name=_PROGRAM, file="forget.py"), "exec python3 forget.py"))
     body = {
         "id": name,
@@ -113,7 +119,7 @@ def _environment(
     cluster: BatchCluster, order: Order, nodes: int, once: str, signature: str
 ) -> dict[str, str]:
     place = site(cluster, order, signature)
-    # The same for every submission of an attempt: one that the service lost, and took again, takes over.
+    # The same at every submission of an attempt, so that a second copy takes over from one that was lost.
     environment = launch.environment(place, order, order.target.token)
     environment |= {
         _PROGRAM: _packed(launch.script()),
@@ -137,7 +143,7 @@ def _level(order: Order) -> str:
 
 
 def _shell(text: str) -> str:
-    """A command line: the service starts no shell by itself, and reads double quotes as one."""
+    """A command line for /bin/sh. The service starts no shell itself, and unescapes double quotes."""
     return f"/bin/sh -c '{text}'"
 
 

@@ -1,4 +1,4 @@
-"""A cluster on Azure Batch as the program on the nodes sees it: hosts, processes elsewhere, mounts. Pure."""
+"""What the program on the nodes needs to know of a cluster: hosts, starting processes, mounts. Pure."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from shared.engines.launch.mounts import linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
 from shared.engines.launch.volumes import volumes
 
-#: The program that starts processes elsewhere (`node/spread.py`), where the task's commands put it.
+#: The program that starts processes on other nodes (`node/spread.py`), as the task's command unpacks it.
 SPREAD = "{AZ_BATCH_TASK_WORKING_DIR}/spread.py"
 
 
-#: And the one that mounts a job's volumes (`node/volumes.py`).
+#: The program that mounts a job's volumes (`node/volumes.py`).
 VOLUMES = "{AZ_BATCH_TASK_WORKING_DIR}/volumes.py"
 
 
@@ -31,13 +31,13 @@ BATCH = Scheduler(
     node="AZ_BATCH_NODE_ID",
     rank="SLIPWAY_RANK",
     spread=_spread,
-    # It may hold a signature, at an emulator.
+    # At an emulator it may hold a signature.
     hidden=("SLIPWAY_AGENTS",),
 )
 
 
 def site(cluster: BatchCluster, order: Order, signature: str = "") -> Site:
-    """The cluster, for one attempt of a job. `signature`: of the container, at an emulator."""
+    """The site of one attempt. `signature`: for the container of an emulator."""
     target, properties = order.target, order.document["properties"]
     own = volumes(cluster.mounts, properties, cluster.identity, cluster.suffix)
     links = linked(cluster.mounts, properties)
@@ -49,7 +49,7 @@ def site(cluster: BatchCluster, order: Order, signature: str = "") -> Site:
         segment=cluster.layout.segment(target),
         records=cluster.layout.attempt(target) if cluster.shared else temporary,
         temporary=temporary,
-        # The service keeps the program's own output, with the directory of the task.
+        # The service keeps the program's own output in the task's directory.
         output="{SLIPWAY_TEMP}/output",
         mount_root=cluster.mount_root,
         path=cluster.path,

@@ -1,4 +1,4 @@
-"""What the nodes of a cluster keep in a container of blobs, as the app reads it: records, logs, outputs.
+"""The app's view of what nodes keep in a blob container: records, logs, outputs.
 
-Comes in: targets and paths. Goes out: records and files, and errors in our classes.
+Comes in: targets and paths. Goes out: records and files, and errors in Slipway's classes.
 """

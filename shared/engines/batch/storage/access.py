@@ -1,4 +1,4 @@
-"""A container that a cluster keeps things in: by identity, at an emulator by its well-known key."""
+"""A cluster's container, reached by an identity, or at an emulator by its well-known key."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _THROTTLED = (429, 500, 503)
 
 @dataclass(frozen=True)
 class SharedKey:
-    """Of an emulator's account."""
+    """The key of an emulator's account."""
 
     account: str
     secret: str = field(repr=False)
 
 
 class Access:
-    """The container of one cluster. `key` is for emulators; without one it is reached by an identity."""
+    """The container of one cluster. `key` is for emulators; without it, the identity is used."""
 
     def __init__(self, cluster: BatchCluster, client_id: str = "", key: SharedKey | None = None) -> None:
         self._cluster, self._client_id, self._key = cluster, client_id, key
@@ -41,12 +41,12 @@ class Access:
         if self._client is None:
             from azure.storage.blob.aio import ContainerClient
 
-            # One repetition, soon: a sweep waits for it, and looks again itself.
+            # One quick retry: a sweep is waiting, and will look again itself.
             options: dict[str, Any] = {"retry_total": 1, "initial_backoff": 0, "increment_base": 1}
             options |= {"random_jitter_range": 0, "connection_timeout": 5, "read_timeout": 15}
             if self._cluster.is_emulated:
                 options["use_env_settings"] = (
-                    False  # no proxy that the environment names leads to this machine
+                    False  # a proxy from the environment never leads to this machine
                 )
             self._client = ContainerClient.from_container_url(
                 self._cluster.blobs, credential=self._signer(), **options
@@ -54,7 +54,7 @@ class Access:
         return self._client
 
     def signature(self) -> str:
-        """What a node needs at an emulator; "" elsewhere, where it has an identity. Never shown."""
+        """A signature for nodes of an emulator; "" elsewhere, where nodes have an identity. Never shown."""
         if not self._cluster.is_emulated or self._key is None:
             return ""
         from azure.storage.blob import ContainerSasPermissions, generate_container_sas
@@ -92,7 +92,7 @@ class Access:
 
 @asynccontextmanager
 async def blob_errors(what: str) -> AsyncIterator[None]:
-    """The border that errors of the SDK cross. What a caller expects, it catches inside."""
+    """Translate errors of the SDK. Expected ones are caught inside this context."""
     from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
     try:
@@ -109,7 +109,7 @@ def _meaning(what: str, status: int | None, code: str) -> EngineError:
     if status in (401, 403):
         return _refused(what)
     if code == "ContainerNotFound":
-        return Misconfigured(f"{what} cannot be read: the container of `blobs` is not there; create it")
+        return Misconfigured(f"{what} cannot be read: the container of `blobs` does not exist; create it")
     if status in _THROTTLED:
         return Busy(f"{what} cannot be read: {status} {code}".rstrip())
     return Transient(f"{what} cannot be read: {status} {code}".rstrip())

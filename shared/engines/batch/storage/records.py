@@ -1,4 +1,4 @@
-"""Records and files of attempts in a container: what the program on the nodes wrote there."""
+"""The records and files of attempts in a container, written by the program on the nodes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.engines.batch.storage.access import Access, blob_errors
 from shared.engines.records import Records
 from shared.engines.runs import Record, is_folder, written_by
 
-#: Bytes of a record; ours have some hundred.
+#: The most bytes of a record; real ones have a few hundred.
 _LARGEST = 1 << 20
 #: Entries of a page of a folder.
 _PAGE = 1000
@@ -26,15 +26,15 @@ _RECORD = "the record of the attempt"
 class BlobRecords:
     """The records of one cluster's attempts, and the files that only their nodes had.
 
-    Any job of the cluster can write all of it, since all have the identity of the pool. Names are taken only
-    below the prefix of the attempt; `shares` has what lies on file systems that the app sees.
+    Any job of the cluster can write all of it, since all of them have the identity of the pool. Names are
+    accepted only below the attempt's prefix. `shares` has the files on file systems that the app mounts.
     """
 
     def __init__(self, cluster: BatchCluster, access: Access, shares: Records) -> None:
         self._cluster, self._access, self._shares = cluster, access, shares
 
     async def find(self, target: Target) -> Record | None:
-        """The record of the run that has the claim, or had it at its end; None while there is none."""
+        """The record of the run that holds the claim, or held it at its end; None if there is none."""
         async with blob_errors(_RECORD):
             number = await self._last_turn(target)
             last_turn = await self._object(target, f"turns/{number}") if number else {}
@@ -42,7 +42,7 @@ class BlobRecords:
             if last_turn.get("token") != target.token or "taken" in last_turn:
                 return None
             if isinstance(ended, dict):
-                # The last_turn counts, although the node may have died before it wrote the record.
+                # last_turn counts, although the node may have died before it wrote the record.
                 return ended if is_folder(ended.get("run")) else None
             if not is_folder(run):
                 return None
@@ -50,15 +50,15 @@ class BlobRecords:
             return {**record, "run": run} if record else None
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target]:
-        """The targets whose records still exist."""
+        """The targets that still have records."""
         return [one for one in targets if await self._is_left(one)]
 
     async def remove(self, targets: Sequence[Target]) -> None:
-        """Remove their records; another job's attempt of the same name is left alone."""
+        """Remove the records of these targets. Another job's attempt of the same name is left alone."""
         for target in targets:
             if await self._is_left(target):
                 async with blob_errors(_RECORD):
-                    # The turns go last: they say whose the rest is.
+                    # The turns go last: they show who owns the rest.
                     names = [
                         one
                         async for one in self._access.container.list_blob_names(
@@ -69,7 +69,7 @@ class BlobRecords:
                         await self._delete(name)
 
     def segment(self, target: Target, record: Record) -> str:
-        """The folders between a path prefix of the job and the output of the run that the record is of."""
+        """The folders between the job's path prefix and the output of the recorded run."""
         return self._shares.segment(target, record)
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
@@ -114,7 +114,7 @@ class BlobRecords:
     async def _record(self, target: Target) -> Record:
         record = await self.find(target)
         if record is None:
-            raise NotFound("no node has begun with the job")
+            raise NotFound("no node has started the job")
         return record
 
     def _file(self, target: Target, record: Record, directory: str, path: str) -> str:
@@ -142,7 +142,7 @@ class BlobRecords:
         return max((int(name) for name in names if name.isdecimal()), default=0)
 
     async def _object(self, target: Target, name: str) -> dict[str, Any]:
-        """A JSON object; an empty one where there is none. Raises Busy for what cannot be one."""
+        """A JSON object; empty if there is none. Raises Busy if the text cannot be one."""
         from azure.core.exceptions import ResourceNotFoundError
 
         blob = self._access.container.get_blob_client(f"{self._prefix(target)}{name}")

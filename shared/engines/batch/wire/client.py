@@ -1,6 +1,6 @@
-"""One Batch account over HTTP: its api-version, our signature, pages of lists. aiohttp is imported lazily.
+"""HTTP calls to one Batch account: api-version, signature, pages. aiohttp is imported lazily.
 
-What was not answered has an unknown outcome; every call of ours may be repeated.
+A call without an answer has an unknown outcome. Every call can be repeated.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from aiohttp import ClientSession
 
 API = "2024-07-01.20.0"
-#: Seconds that a call may take, and to connect.
+#: Seconds for a whole call, and for connecting.
 _PATIENCE, _CONNECT = 30.0, 5.0
-#: Entries of a page; the service gives no more.
+#: Entries of a page, the service's maximum.
 PAGE = 1000
 _JSON = "application/json; odata=minimalmetadata; charset=utf-8"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back; names of headers are in lower case."""
+    """An answer. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -36,7 +36,7 @@ class Answer:
 
     @property
     def body(self) -> Mapping[str, Any]:
-        """The JSON object; an empty one where there is none."""
+        """The JSON object; empty if there is none."""
         try:
             document = json.loads(self.content)
         except ValueError:
@@ -45,19 +45,19 @@ class Answer:
 
     @property
     def document(self) -> Mapping[str, Any]:
-        """The JSON object that has to be there. Raises Transient, as for the page of a proxy."""
+        """The JSON object. Raises Transient if there is none, as in an error page of a proxy."""
         if not self.body:
             raise Transient("Azure Batch sent an answer that cannot be read")
         return self.body
 
     @property
     def code(self) -> str:
-        """The code of an error; "" of a success."""
+        """The code of an error; "" for a success."""
         return code_of(self.body) if self.status >= 400 else ""
 
 
 class BatchClient:
-    """Calls to one account. They raise what the service's error means, Transient without an answer."""
+    """Calls to one account. They raise the class of the service's error, or Transient without an answer."""
 
     def __init__(self, url: str, key: Key) -> None:
         self._root, self._key = url.rstrip("/"), key
@@ -73,14 +73,14 @@ class BatchClient:
         headers: Mapping[str, str] | None = None,
         accept: Collection[str] = (),
     ) -> Answer:
-        """One call; `path` begins with a slash, not encoded. Errors to `accept`, by code, are answers."""
+        """One call. `path` begins with a slash and is not encoded. Error codes in `accept` are returned."""
         answer = await self._send(method, path, {**(query or {}), "api-version": API}, body, headers or {})
         if answer.status >= 400 and answer.code not in accept:
             raise failure(answer.status, answer.body)
         return answer
 
     async def listed(self, path: str, **query: str) -> AsyncIterator[Mapping[str, Any]]:
-        """The entries of a list, page after page; options stand without their `$`."""
+        """The entries of a list, page by page. Options are named without their `$`."""
         dollar = {f"${name}" if name in ("filter", "select") else name: text for name, text in query.items()}
         options: Mapping[str, str] | None = {"maxresults": str(PAGE), **dollar}
         while options is not None:
@@ -108,7 +108,7 @@ class BatchClient:
         content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
         call_headers = {"Accept": "application/json", **headers}
         if method not in ("GET", "HEAD"):
-            # Also without a body: what the HTTP client would add by itself would not be signed.
+            # Set even without a body: the HTTP client would add one that is not signed.
             call_headers["Content-Type"] = _JSON
             call_headers["Content-Length"] = str(len(content))
         encoded = quote(path)
@@ -134,7 +134,7 @@ class BatchClient:
 def _following(link: Any, before: Mapping[str, str]) -> Mapping[str, str] | None:
     """The query of the next page; None after the last one.
 
-    Only the query is taken from it: our token goes to no address that an answer names.
+    Only the query is used, so that the token is never sent to an address from an answer.
     """
     if not link:
         return None

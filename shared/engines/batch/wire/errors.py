@@ -1,4 +1,4 @@
-"""Azure Batch's errors in our classes: the code decides, and the status where the code is not known. Pure."""
+"""Azure Batch's errors as Slipway's classes, by code, or by status if the code is unknown. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.core.errors import (
     Transient,
 )
 
-#: A name that is free again when the deletion is over, or a state that passes.
+#: Names that are free again after a deletion, and states that pass.
 _PASSING = ("BeingDeleted", "BeingTerminated", "BeingResized")
 _MEANINGS: Mapping[str, type[EngineError]] = {
     "TaskNotFound": NotFound,
@@ -44,21 +44,21 @@ _MEANINGS: Mapping[str, type[EngineError]] = {
     "ConditionNotMet": Busy,
 }
 _REMEDIES: Mapping[str, str] = {
-    "JobCompleted": "the Batch job that our tasks go to was terminated: delete it, and it is made again",
-    "JobDisabled": "the Batch job that our tasks go to was disabled: enable it",
+    "JobCompleted": "the Batch job for Slipway's tasks was terminated: delete it; Slipway creates a new one",
+    "JobDisabled": "the Batch job for Slipway's tasks was disabled: enable it",
 }
-#: What the service appends to each message: of no use to a reader of an event, and different each time.
+#: The service appends these to each message. They are useless in an event, and differ each time.
 _TRACE = re.compile(r"\s*(RequestId|Time):\S*")
 _LONGEST = 500
 
 
 def code_of(body: Mapping[str, Any]) -> str:
-    """The code of an error's body; "" where it has none."""
+    """The code in an error's body; "" if there is none."""
     return str(body.get("code") or "")
 
 
 def failure(status: int, body: Mapping[str, Any]) -> EngineError:
-    """What an answer means that is no success."""
+    """The error of an unsuccessful answer."""
     code = code_of(body)
     text = _text(status, body)
     if code.endswith("QuotaReached"):

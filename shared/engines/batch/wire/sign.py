@@ -1,4 +1,4 @@
-"""What authenticates us at a Batch account: an identity, or the account's key; never shown."""
+"""Credentials for a Batch account: an identity, or the account's key. Never shown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from typing import Any, Protocol
 from shared.core.errors import Misconfigured
 from shared.login import Login
 
-#: The headers of the text to sign, in the service's order; an absent one is an empty line.
+#: The headers of the text to sign, in the service's order. A missing header is an empty line.
 _SIGNED = (
     *("content-encoding", "content-language", "content-length", "content-md5", "content-type", "date"),
     *("if-modified-since", "if-match", "if-none-match", "if-unmodified-since", "range"),
@@ -22,15 +22,15 @@ _SIGNED = (
 
 
 class Key(Protocol):
-    """What signs each call."""
+    """A credential that signs each call."""
 
     async def headers(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> Mapping[str, str]:
-        """The headers to add to those of a call; `path` as in the URL. Raises Misconfigured."""
+        """The headers to add to those of a call. `path` is as in the URL. Raises Misconfigured."""
 
     async def close(self) -> None:
-        """Close connections of its own."""
+        """Close the credential's own connections."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class SharedKey:
     async def headers(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> Mapping[str, str]:
-        """The date, and the signature of the whole call but its body."""
+        """The date and the signature of the whole call except its body."""
         signed = {name.lower(): value for name, value in headers.items()}
         signed["ocp-date"] = formatdate(self.clock(), usegmt=True)
         lines = [verb, *(signed.get(name, "") for name in _SIGNED)]
@@ -56,7 +56,7 @@ class SharedKey:
         return {"ocp-date": signed["ocp-date"], "Authorization": f"SharedKey {self.account}:{signature}"}
 
     async def close(self) -> None:
-        """Do nothing: a shared key keeps no connection open."""
+        """Do nothing: a shared key has no connection."""
 
 
 class Identity:
@@ -71,7 +71,7 @@ class Identity:
     async def headers(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str]
     ) -> Mapping[str, str]:
-        """A bearer token. Raises Misconfigured when there is none."""
+        """A bearer token. Raises Misconfigured if there is none."""
         return {"Authorization": f"Bearer {await self._login.token()}"}
 
     async def close(self) -> None:

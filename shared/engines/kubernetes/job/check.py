@@ -1,4 +1,4 @@
-"""What a cluster on Kubernetes cannot honour of a job.json: each field with the reason. Pure."""
+"""The fields of a job.json that a cluster on Kubernetes cannot honour, with reasons. Pure."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from shared.engines.kubernetes.job.pod import credentials
 from shared.engines.launch.mount_checks import mount_refusals, vault_refusals
 from shared.jobspec import Problem
 
-#: Bytes of a job.json that fit into one variable with the plan that is made of it; Linux allows 128 KiB.
+#: Bytes of a job.json that fit into one variable together with its plan. Linux allows 128 KiB.
 _LARGEST = 48 * 1024
-#: Variables that say where a rank is and what it runs.
+#: Reserved variables: they give the rank's position and its programs.
 _PREFIXES, _INDEX = ("AZ_BATCH_", "KUBERNETES_"), "JOB_COMPLETION_INDEX"
 
 
 def check(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
-    """Every problem. What is not named here is honoured."""
+    """Every problem. Other fields are honoured."""
     yield from mount_refusals(cluster.name, cluster.mounts, properties)
     yield from vault_refusals(properties)
     if credentials(properties).get("passwordSecretReference"):
@@ -30,7 +30,7 @@ def check(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> Iterator
         for index, variable in enumerate(properties.get(kind) or ()):
             name = variable["name"]
             if name == _INDEX or name.startswith(_PREFIXES):
-                text = "variables of the cluster's own say where the job runs"
+                text = "the cluster sets this variable itself, to say where the job runs"
                 yield _refused(f"/{kind}/{index}/name", text, "give it another name")
     priority = properties.get("schedulingPriority")
     if priority not in (None, "normal", *cluster.priorities):

@@ -1,4 +1,4 @@
-"""The small Job that removes what attempts have left in the directory that pods share. Pure."""
+"""The small Job that removes the records of attempts from the pods' shared directory. Pure."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from shared.engines.kubernetes.job.site import PROGRAMS
 from shared.engines.kubernetes.tolerations import tolerations
 from shared.engines.launch import plan as launch
 
-#: Seconds that it may take, and for which it can be seen afterwards.
+#: Seconds that it may take, and seconds for which it stays afterwards.
 _LONGEST, _RETENTION = 1800, 600
 
 
 def forgetting(cluster: KubernetesCluster, name: str, plan: str) -> Submission:
-    """POST of it. It goes by itself: nothing of the ledger's stands behind it."""
+    """POST of that Job. Kubernetes deletes it, because the ledger does not track it."""
     places = [program_files(programs_name()), *directories(cluster)]
     container: dict[str, Any] = {
         "name": "main",

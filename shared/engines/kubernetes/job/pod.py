@@ -1,4 +1,4 @@
-"""The pod of one rank: image, the program that starts there, volumes, resources, rights. Pure."""
+"""The pod of one rank: image, first program, volumes, resources, rights. Pure."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from shared.engines.kubernetes.tolerations import tolerations
 from shared.engines.launch import plan as launch
 from shared.engines.launch.mounts import image_of
 
-#: After the job's own limit, which the program keeps to the second: an image is fetched in that time, too.
+#: Added to the job's own limit, which the program keeps to the second: the image is pulled in that time, too.
 _SLACK = timedelta(hours=1)
-#: Seconds from SIGTERM to SIGKILL: time to write the record.
+#: Seconds from SIGTERM to SIGKILL, enough to write the record.
 _GRACE = 30
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)(b|[kmgt](?:i?b)?)?", re.ASCII | re.IGNORECASE)
 _POWERS: Mapping[str, int] = {"": 0, "b": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 
 
 def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, Any]:
-    """The spec of a pod; `programs` is the ConfigMap with what starts in it."""
+    """The spec of a pod. `programs`: the ConfigMap with its programs."""
     properties = order.document["properties"]
     name, nodes = order.target.name, int(properties["nodeCount"])
     limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
-        # Of a pod it counts from its start on a node; that of a Job would count the time in the queue.
+        # A pod's limit counts from its start on a node; a Job's would include the time in the queue.
         "activeDeadlineSeconds": int(limit.total_seconds()),
         "terminationGracePeriodSeconds": _GRACE,
         "automountServiceAccountToken": False,
@@ -57,18 +57,18 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
 
 
 def credentials(properties: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The log-in of a job to the registry of its image; nothing where it has none."""
+    """The job's credentials for the registry of its image; empty if it has none."""
     settings = properties.get("containerSettings") or {}
     return (settings.get("imageSourceRegistry") or {}).get("credentials") or {}
 
 
 def pull_secret(name: str) -> str:
-    """The Secret with that log-in."""
+    """The Secret with those credentials."""
     return f"{name}-pull"
 
 
 def size(text: str) -> int:
-    """The bytes of a size as Docker writes it, such as 256m or 2g."""
+    """The bytes of a size in Docker's notation, such as 256m or 2g."""
     match = _SIZE.fullmatch(text)
     if match is None:
         raise ValueError(f"{text!r} is no size")
@@ -115,7 +115,7 @@ def _environment(cluster: KubernetesCluster, order: Order, nodes: int) -> list[d
 
 
 def rights(cluster: KubernetesCluster) -> dict[str, Any]:
-    """Whom its processes run as."""
+    """The user and rights of its processes."""
     return {
         "runAsUser": cluster.user,
         "runAsGroup": cluster.group,
@@ -127,7 +127,7 @@ def rights(cluster: KubernetesCluster) -> dict[str, Any]:
 
 
 def _apart(name: str) -> dict[str, Any]:
-    """Ranks on nodes of their own, where there are enough."""
+    """Spread the ranks over nodes, as far as there are enough."""
     term = {
         "labelSelector": {"matchLabels": {"job-name": name}},
         "topologyKey": "kubernetes.io/hostname",
@@ -137,14 +137,14 @@ def _apart(name: str) -> dict[str, Any]:
 
 
 class Place(NamedTuple):
-    """A volume of the pod, and where the container has it."""
+    """A volume of the pod, and its directory in the container."""
 
     volume: dict[str, Any]
     mount: dict[str, Any]
 
 
 def _volumes(cluster: KubernetesCluster, properties: Mapping[str, Any], programs: str) -> Iterator[Place]:
-    """Each volume, and where the container has it."""
+    """Each volume with its directory in the container."""
     yield program_files(programs)
     yield _volume("temporary", TEMPORARY, {"emptyDir": {}})
     shm = (properties.get("containerSettings") or {}).get("shmSize")

@@ -1,4 +1,4 @@
-"""The objects that carry an attempt, in one place: the engine sends them, explain shows them. Pure."""
+"""The objects of an attempt, for the engine, which sends them, and for explain, which shows them. Pure."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from shared.engines.kubernetes.wire.objects import TOKEN
 from shared.engines.kubernetes.wire.version import Version
 from shared.engines.launch import plan as launch
 
-#: Labels of everything of ours.
+#: The labels of every object that Slipway creates.
 MANAGED, CLUSTER = {"app.kubernetes.io/managed-by": "slipway"}, "slipway/cluster"
-#: Stands for what is known, or chosen anew, at each submission only.
+#: Stands for values that are known or chosen at each submission.
 LATER = "<known at submission>"
-#: What reads a log-in of an image that names no registry.
+#: The registry of images that name none.
 _DOCKER_HUB = "https://index.docker.io/v1/"
-#: One rank that is sent away, or fails, ends all of them: the others would wait for it for ever.
+#: If one rank is evicted or fails, the whole Job ends: the others would wait for it for ever.
 _FAILURES = [
     {"action": "FailJob", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
-    # The empty list says nothing: the schemas of 1.26 and some later versions ask for one.
+    # The empty list has no effect; the schemas of 1.26 and some later versions require one.
     {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [0]}, "onPodConditions": []},
 ]
 
 
 def job(cluster: KubernetesCluster, order: Order, version: Version) -> Submission:
-    """POST of the Job. It is never deleted by itself: a repeated submission has to find it."""
+    """POST of the Job. Kubernetes never deletes it by itself: a repeated submission has to find it."""
     properties = order.document["properties"]
     nodes = int(properties["nodeCount"])
     if nodes > 1 and not version.has_success_policy:
@@ -60,7 +60,7 @@ def job(cluster: KubernetesCluster, order: Order, version: Version) -> Submissio
 
 
 def programs(cluster: KubernetesCluster) -> Submission:
-    """POST of the ConfigMap with the programs: one for all jobs, as it is far larger than they are."""
+    """POST of the ConfigMap with the programs. All jobs share it, because it is far larger than they are."""
     body = {
         "apiVersion": "v1",
         "kind": "ConfigMap",
@@ -73,16 +73,16 @@ def programs(cluster: KubernetesCluster) -> Submission:
 
 @cache
 def programs_name() -> str:
-    """The name of that ConfigMap, which its texts decide."""
+    """The ConfigMap's name, derived from its texts."""
     return f"slipway-programs-{hashlib.sha256(json.dumps(_texts()).encode()).hexdigest()[:12]}"
 
 
 def belongings(
     cluster: KubernetesCluster, order: Order, uid: str = LATER, once: str = LATER
 ) -> tuple[Submission, ...]:
-    """POST of what the Job with that uid owns, and goes with it. `once`: the key of the agents of its pods.
+    """POST of the objects that the Job with that uid owns. `once`: the key of its pods' agents.
 
-    Its pods wait until the Secrets are there: they are made after the Job, which decides whose the name is.
+    They are created after the Job, whose name decides which submission wins; the pods wait for the Secrets.
     """
     properties, name = order.document["properties"], order.target.name
     values = launch.environment(site(cluster, order), order, order.target.token)
@@ -110,7 +110,7 @@ def _secret(
 
 
 def _service(cluster: KubernetesCluster, order: Order) -> Submission:
-    """The names of the ranks, JOB-INDEX.JOB, also before they are ready."""
+    """The names of the ranks, JOB-INDEX.JOB, even before they are ready."""
     name = order.target.name
     spec = {"clusterIP": "None", "publishNotReadyAddresses": True, "selector": {"job-name": name}}
     metadata = _metadata(order, name, _labels(cluster))

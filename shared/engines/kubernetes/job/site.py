@@ -1,4 +1,4 @@
-"""A cluster on Kubernetes as the program on the nodes sees it: a pod is a node. Pure."""
+"""What the program on the nodes needs to know of a cluster: here a pod is a node. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.launch.mounts import mounted
 from shared.engines.launch.site import Scheduler, Site, Spread
 
-#: Where a pod finds the programs.
+#: The directory of the programs in a pod.
 PROGRAMS = "/slipway"
-#: Where a pod keeps what only it needs.
+#: A pod's directory for files of its own.
 TEMPORARY = "/tmp/slipway"  # noqa: S108 - of the pod, on a volume of its own
-#: The variable that numbers the runs of an attempt: the first pod's uid, another one after a preemption.
+#: The variable that numbers the runs of an attempt: the first pod's uid, which changes after a preemption.
 RUN = "SLIPWAY_POD"
 
 
@@ -31,7 +31,7 @@ KUBERNETES = Scheduler(
 
 
 def site(cluster: KubernetesCluster, order: Order) -> Site:
-    """The cluster, for one attempt of a job."""
+    """The site of one attempt."""
     target, properties = order.target, order.document["properties"]
     return Site(
         scheduler=KUBERNETES,

@@ -1,12 +1,12 @@
-"""What the first process of each pod does: shell, the same for every job. Pure.
+"""The first process of each pod: a shell script, the same for every job. Pure.
 
-The first rank runs the program of the nodes; the others leave an agent behind, by which the first starts
-processes there, and stay until the Job ends them.
+The first rank runs the program of the nodes. The others start an agent, by which the first starts processes
+there, and stay until the Job ends.
 """
 
 from __future__ import annotations
 
-#: The name of the script among the programs.
+#: The script's name among the programs.
 START = "start.sh"
 
 SCRIPT = """\

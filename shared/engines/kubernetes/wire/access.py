@@ -1,4 +1,4 @@
-"""How to reach one API server: address, authority and what authenticates us, from a kubeconfig or a pod."""
+"""How to reach one API server: its address, authority and credentials, from a kubeconfig or a pod."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
 
-#: Where a pod finds what its service account has.
+#: A pod's directory with the files of its service account.
 IN_CLUSTER = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-#: The API server, as every pod finds it.
+#: The API server's address inside a cluster.
 _SERVER = "https://kubernetes.default.svc"
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _PRINT = "print one with `kubectl config view --raw --flatten --minify -o json`"
@@ -24,26 +24,26 @@ _PRINT = "print one with `kubectl config view --raw --flatten --minify -o json`"
 
 @dataclass(frozen=True)
 class Access:
-    """One API server, and our side of the log-in. Nothing of it is shown but the address."""
+    """One API server, and the credentials for it. Only the address is ever shown."""
 
     url: str
-    #: PEM of the authority that signed the server's certificate; "" for those that the system trusts
+    #: PEM of the authority that signed the server's certificate; "" for the system's authorities
     authority: str = field(default="", repr=False)
-    #: PEM of our certificate and its key; "" where a token is used
+    #: PEM of Slipway's certificate and its key; "" with a token
     certificate: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
     token: str = field(default="", repr=False)
-    #: the file of a token that is replaced now and then; "" for none
+    #: the file of a token, which is replaced now and then; "" for none
     token_file: str = ""
 
     def tls(self) -> ssl.SSLContext | None:
-        """What checks the server, and shows our certificate; None for plain HTTP. Raises Misconfigured."""
+        """The TLS context, with Slipway's certificate; None for plain HTTP. Raises Misconfigured."""
         if not self.url.startswith("https"):
             return None
         try:
             context = ssl.create_default_context(cadata=self.authority or None)
             if self.certificate:
-                # The library reads files only: it is gone before the first call.
+                # The library only reads files; this one is removed before the first call.
                 with tempfile.NamedTemporaryFile("w", suffix=".pem") as file:
                     file.write(f"{self.certificate}\n{self.key}\n")
                     file.flush()
@@ -54,12 +54,12 @@ class Access:
         return context
 
 
-#: Of a cluster without a log-in: what is asked of it fails.
+#: For a cluster without credentials: every call fails.
 NOWHERE = Access(_SERVER)
 
 
 def from_kubeconfig(document: Any, place: str) -> Access:
-    """The current context of a kubeconfig as an object. Raises Misconfigured, which names the place only."""
+    """The current context of a kubeconfig. Raises Misconfigured, which names the place only."""
     if not isinstance(document, dict) or not document.get("current-context"):
         raise Misconfigured(f"{place} is no kubeconfig with a current-context: {_PRINT}")
     context = _named(document, "contexts", "context", document["current-context"], place)
@@ -80,7 +80,10 @@ def from_kubeconfig(document: Any, place: str) -> Access:
 
 
 def in_cluster(folder: Path = IN_CLUSTER) -> Access:
-    """What a pod's service account has. Raises Misconfigured outside of a pod, and in one without a token."""
+    """The credentials of a pod's service account.
+
+    Raises Misconfigured if there are none, as outside a pod.
+    """
     try:
         authority = (folder / "ca.crt").read_text(encoding="ascii")
     except (OSError, ValueError) as error:
@@ -121,7 +124,7 @@ def _refuse_commands(user: Mapping[str, Any], place: str) -> None:
 
 
 def _data(entry: Mapping[str, Any], name: str, place: str) -> str:
-    """What stands in it as base64; a file of another machine is of no use."""
+    """The decoded base64 of a member. A file of another machine is refused."""
     if entry.get(name) and not entry.get(f"{name}-data"):
         raise Misconfigured(f"{place}: {name} is a file: {_PRINT}")
     try:

@@ -1,4 +1,4 @@
-"""The tokens that authenticate us at an API server; never shown."""
+"""Tokens for an API server; never shown."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from shared.core.errors import Misconfigured
 from shared.engines.kubernetes.wire.access import Access
 from shared.login import Login
 
-#: The application of all AKS clusters with Entra log-in.
+#: The application id of all AKS clusters with Entra log-in.
 _AKS = "6dae42f8-4368-4678-94ff-3960e28e3630/.default"
-#: Seconds for which a file's token is good: the cluster replaces it well before its end.
+#: Seconds for which a file's token is used: the cluster replaces it well before it expires.
 _GOOD = 60.0
 
 
 class Bearer(Protocol):
-    """What gives the token of a call; "" for none."""
+    """Gives the token for a call; "" for none."""
 
     async def token(self) -> str:
         """The token. Raises Misconfigured."""
 
     async def close(self) -> None:
-        """Close connections of its own."""
+        """Close its own connections."""
 
 
 def bearer_of(access: Access) -> Bearer:
@@ -36,27 +36,27 @@ def bearer_of(access: Access) -> Bearer:
 
 @dataclass(frozen=True)
 class FixedToken:
-    """One that stays."""
+    """A token that never changes."""
 
     text: str = field(repr=False)
 
     async def token(self) -> str:
-        """The same each time."""
+        """The same token at each call."""
         return self.text
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: it has no connection."""
 
 
 class FileToken:
-    """One in a file, which the cluster replaces now and then."""
+    """A token in a file, which the cluster replaces now and then."""
 
     def __init__(self, file: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._file, self._clock = Path(file), clock
         self._text, self._until = "", float("-inf")
 
     async def token(self) -> str:
-        """What is in the file, at most a minute old."""
+        """The file's content, at most a minute old."""
         if self._clock() >= self._until:
             try:
                 self._text = (await asyncio.to_thread(self._file.read_text, "ascii")).strip()
@@ -67,9 +67,9 @@ class FileToken:
         return self._text
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Do nothing: it has no connection."""
 
 
 def aks_token(client_id: str, credential: Any = None, clock: Callable[[], float] = time.time) -> Login:
-    """That of an identity, for AKS with Entra log-in."""
+    """The token of an Azure identity, for AKS with Entra log-in."""
     return Login("AKS", _AKS, client_id, credential, clock)

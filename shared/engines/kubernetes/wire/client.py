@@ -1,6 +1,6 @@
-"""One API server over HTTP: calls, lists in pages, watches. aiohttp is imported lazily.
+"""HTTP calls to one API server: objects, lists in pages, watches. aiohttp is imported lazily.
 
-What was not answered has an unknown outcome; every call of ours may be repeated.
+A call without an answer has an unknown outcome. Every call can be repeated.
 """
 
 from __future__ import annotations
@@ -22,25 +22,25 @@ from shared.engines.kubernetes.wire.watch import Event, event_of
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession
 
-#: Seconds that a call may take, and to connect; what a watch may take beyond its own time.
+#: Seconds for a whole call, for connecting, and for a watch beyond its own time.
 _PATIENCE, _CONNECT, _SLACK = 30.0, 5.0, 10.0
 #: Entries of a page.
 PAGE = 1000
 _JSON = "application/json"
-#: A body of PATCH: members that are null go, others replace.
+#: The type of a PATCH body that replaces members, and removes those that are null.
 _MERGE = "application/merge-patch+json"
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back."""
+    """A response of the API server."""
 
     status: int
     content: bytes
 
     @cached_property
     def body(self) -> Mapping[str, Any]:
-        """The JSON object; an empty one where there is none. Read once: a page is large."""
+        """The JSON object; empty if there is none. Read it once: a page is large."""
         try:
             document = json.loads(self.content)
         except ValueError:
@@ -49,12 +49,12 @@ class Answer:
 
     @property
     def reason(self) -> str:
-        """The reason of an error, or its status where it has none; "" of a success."""
+        """The reason of an error, or its status without one; "" for a success."""
         return (reason_of(self.body) or str(self.status)) if self.status >= 300 else ""
 
 
 class KubernetesClient:
-    """Calls to one API server. They raise what its error means, Transient without an answer."""
+    """Calls to one API server. They raise the class of its error, or Transient without an answer."""
 
     def __init__(self, access: Access, bearer: Bearer) -> None:
         self._access, self._bearer = access, bearer
@@ -70,7 +70,7 @@ class KubernetesClient:
         accept: Collection[str] = (),
         form: str = _JSON,
     ) -> Answer:
-        """One call; `path` begins with a slash, not encoded. Errors to `accept`, by reason, are answers."""
+        """One call. `path` begins with a slash and is not encoded. Error reasons in `accept` are returned."""
         content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
         headers = {"Accept": form}
         if body is not None:
@@ -83,14 +83,14 @@ class KubernetesClient:
         return answer
 
     async def rows(self, path: str, **query: str) -> AsyncIterator[Row]:
-        """The rows of a list as its server prints them, page after page: names and words, no objects."""
+        """The rows of a list as the server prints them, page by page: names and words, no objects."""
         options = {"includeObject": "None", **query}
         async for page in self._pages(path, options, TABLE):
             for row in rows_of(page):
                 yield row
 
     async def objects(self, path: str, **query: str) -> AsyncIterator[Mapping[str, Any]]:
-        """The objects of a list, page after page."""
+        """The objects of a list, page by page."""
         async for page in self._pages(path, query, _JSON):
             items = page.get("items")
             if not isinstance(items, list):
@@ -99,12 +99,12 @@ class KubernetesClient:
                 yield item
 
     async def log(self, path: str, limit: int) -> bytes:
-        """The first bytes of what a pod's container has written; raises NotFound once the pod is gone."""
+        """The first bytes of the log of a pod's container. Raises NotFound once the pod is gone."""
         query = {"limitBytes": str(limit)}
         return (await self.call("GET", f"{path}/log", query=query, form="*/*")).content
 
     async def watch(self, path: str, version: str, seconds: int, **query: str) -> AsyncIterator[Event]:
-        """What changes after a version, for so many seconds at most. Raises Expired if that is too old."""
+        """Changes after a version, for at most so many seconds. Raises Expired if that version is too old."""
         options = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": version, **query}
         options["timeoutSeconds"] = str(seconds)
         async for line in self._lines(path, options, seconds + _SLACK):
@@ -195,7 +195,7 @@ class KubernetesClient:
 
 
 async def _split(answer: ClientResponse) -> AsyncIterator[bytes]:
-    """Its lines: an object is often longer than what the HTTP client takes for one."""
+    """Split the stream into lines, which may be longer than the HTTP client's limit."""
     rest = b""
     async for chunk in answer.content.iter_any():
         *lines, rest = (rest + chunk).split(b"\n")

@@ -1,4 +1,4 @@
-"""Whether a server kept every field that it was sent: old ones drop those that they do not know. Pure."""
+"""Finds fields that a server dropped: old servers drop fields that they do not know. Pure."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _UNITS: Mapping[str, Decimal] = {
     **{unit: Decimal(1000) ** power for power, unit in enumerate("KMGTPE", 1)},
     **{f"{unit}i": Decimal(1024) ** power for power, unit in enumerate("KMGTPE", 1)},
 }
-#: Set by Kueue's webhook in the answer, also where that was not sent.
+#: Kueue's webhook sets these in the answer.
 _THEIRS = frozenset({"spec.suspend"})
 
 
 def dropped(document: Any, answered: Any, place: str = "") -> Iterator[str]:
-    """The path of each field that was sent and did not come back with its value. More may come back."""
-    # Most of an object comes back as it was sent: that costs one comparison.
+    """The path of each field that did not come back with its value. Additional fields are fine."""
+    # Most of an object comes back unchanged: that takes one comparison.
     if document == answered or place in _THEIRS or (_is_empty(document) and _is_empty(answered)):
         return
     if isinstance(document, Mapping) and isinstance(answered, Mapping):
@@ -35,7 +35,7 @@ def dropped(document: Any, answered: Any, place: str = "") -> Iterator[str]:
 
 
 def _is_empty(value: Any) -> bool:
-    """Whether a server leaves it out as the same as nothing."""
+    """Whether a server treats the value as absent."""
     return value is None or value is False or value in ("", 0) or (hasattr(value, "__len__") and not value)
 
 

@@ -1,4 +1,4 @@
-"""An API server's errors in our classes, by status, reason and message. Pure."""
+"""An API server's errors as Slipway's classes, by status, reason and message. Pure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from shared.core.errors import (
 
 _LONGEST = 500
 _DELETING = "object is being deleted"
-#: From here on old servers quote the body that they could not read.
+#: After this, old servers quote the body that they could not read.
 _QUOTE = re.compile(r",? ?(error found in #|bigger context).*", re.DOTALL)
 _DENIED = re.compile(r'admission webhook "[^"]*" denied the request')
-#: Causes whose message ends with an explanation; in front of it stands the value, which is not shown.
+#: Causes whose message ends with an explanation, after the value, which is not shown.
 _EXPLAINED = frozenset(
     {
         "FieldValueInvalid",
@@ -35,16 +35,16 @@ _EXPLAINED = frozenset(
 
 
 class Expired(Busy):
-    """What a list or a watch would go on from is forgotten: begin anew."""
+    """The version for a list or a watch is forgotten: begin anew."""
 
 
 def reason_of(body: Mapping[str, Any]) -> str:
-    """The reason of a Status; "" where the body is none."""
+    """The reason of a Status; "" for other bodies."""
     return str(body.get("reason") or "") if body.get("kind") == "Status" else ""
 
 
 def failure(status: int, body: Mapping[str, Any]) -> EngineError:
-    """What an answer means that is no success."""
+    """The error of an unsuccessful answer."""
     message = str(body.get("message") or "") if body.get("kind") == "Status" else ""
     text = _text(status, body, message)
     if _DENIED.search(message):
@@ -101,7 +101,7 @@ def _text(status: int, body: Mapping[str, Any], message: str) -> str:
 
 
 def _invalid(body: Mapping[str, Any]) -> str:
-    """Field and explanation of each cause: the message itself repeats whole values of the object."""
+    """The field and explanation of each cause: the message itself repeats whole values of the object."""
     details = body.get("details")
     causes = details.get("causes") if isinstance(details, Mapping) else None
     parts = []

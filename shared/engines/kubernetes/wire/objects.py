@@ -1,4 +1,4 @@
-"""Objects are made once, also where answers were lost: a token in an annotation says whose a name is."""
+"""Creates each object once, even if an answer is lost: the token in an annotation shows who owns a name."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.engines.kubernetes.wire.compare import dropped
 
 #: The annotation with the token of the attempt that an object belongs to.
 TOKEN = "slipway/token"  # noqa: S105 - the name of an annotation
-#: What a cancellation changes later.
+#: The fields that a cancellation changes later.
 _CHANGED = frozenset({"spec.parallelism"})
 #: The most fields that an error names.
 _SHOWN = 5
@@ -22,15 +22,15 @@ class Creation(NamedTuple):
 
     object: Mapping[str, Any]
     is_new: bool
-    #: of what was sent, the fields that the server did not keep
+    #: the fields that were sent and that the server did not keep
     dropped: tuple[str, ...] = ()
 
 
 async def make(client: KubernetesClient, path: str, body: Mapping[str, Any]) -> Creation:
-    """POST it; one of its name with the same token is success.
+    """POST an object. An existing one with the same name and token counts as success.
 
-    Raises Conflict if the name is another's, Busy while an object of that name is being deleted. A server of
-    another version drops fields without a word: the caller has to undo what came of the rest.
+    Raises Conflict if the name is another job's, and Busy while an object of that name is being deleted. A
+    server of another version drops fields without an error: the caller has to undo the effect of the rest.
     """
     query = {"fieldValidation": "Strict"}
     answer = await client.call("POST", path, body, query=query, accept=("AlreadyExists",))
@@ -49,7 +49,7 @@ def refuse_dropped(creation: Creation, name: str) -> None:
 
 
 def token_of(document: Mapping[str, Any]) -> str:
-    """The token in an object's annotation; "" if it is none of ours."""
+    """The token in an object's annotation; "" if Slipway did not create it."""
     metadata = document.get("metadata") or {}
     return str((metadata.get("annotations") or {}).get(TOKEN) or "")
 

@@ -1,4 +1,4 @@
-"""A list as the server prints it: one row an object, of which only names and words are sent. Pure."""
+"""A list as the server prints it: one row for each object, with names and words only. Pure."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from typing import Any, NamedTuple
 
 from shared.core.errors import Transient
 
-#: What asks for it; a server that prints no rows sends the objects, which is refused.
+#: The Accept header. A server that cannot print rows sends objects, which are refused.
 TABLE = "application/json;as=Table;v=v1;g=meta.k8s.io"
 
 
 class Row(NamedTuple):
-    """One object: column → text, and its metadata where that was asked for."""
+    """One object: column → text, and its metadata if requested."""
 
     words: Mapping[str, str]
     metadata: Mapping[str, Any]
 
     @property
     def name(self) -> str:
-        """Its name, which every table has."""
+        """The name, which every table has."""
         return self.words.get("Name", "")
 
 
 def rows_of(page: Mapping[str, Any]) -> Iterator[Row]:
-    """The rows of a page, by the names of its columns. Raises Transient where it is none."""
+    """The rows of a page, by the names of its columns. Raises Transient if it has none."""
     columns, rows = page.get("columnDefinitions"), page.get("rows")
     if page.get("kind") != "Table" or not isinstance(columns, list):
         raise Transient("Kubernetes sent no table where one was asked for")

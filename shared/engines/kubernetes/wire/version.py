@@ -1,4 +1,4 @@
-"""The version of an API server, and what it can do. Pure."""
+"""The version of an API server, and its features. Pure."""
 
 from __future__ import annotations
 
@@ -22,12 +22,15 @@ class Version(NamedTuple):
 
     @property
     def is_supported(self) -> bool:
-        """Whether it has Indexed Jobs with a pod failure policy; others take one-node jobs, for tests."""
+        """Whether it has Indexed Jobs with a pod failure policy.
+
+        Others run jobs on one node only, for tests.
+        """
         return self >= (1, 26)
 
     @property
     def has_success_policy(self) -> bool:
-        """Whether a Job can end when its first rank does."""
+        """Whether a Job can end with its first rank."""
         return self >= (1, 31)
 
     @property
@@ -36,12 +39,12 @@ class Version(NamedTuple):
         return self >= (1, 31)
 
 
-#: As which a server counts that was not asked.
+#: Assumed for a server that was not queried.
 NEWEST = Version(1, 37)
 
 
 def version_of(document: Mapping[str, Any]) -> Version:
-    """What GET /version says. Raises Transient for what is none: something else answers there."""
+    """The version from the answer of GET /version. Raises Transient if another program answers there."""
     match = _VERSION.match(str(document.get("gitVersion") or ""))
     if match is None:
         raise Transient("Kubernetes: /version names no version: does something else answer there?")

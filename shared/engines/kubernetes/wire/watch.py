@@ -1,4 +1,4 @@
-"""One line of a watch: what happened, and to which object. Pure."""
+"""One line of a watch: a change of an object. Pure."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from shared.engines.kubernetes.wire.errors import failure
 
 
 class Event(NamedTuple):
-    """ADDED, MODIFIED, DELETED, or BOOKMARK, whose object has a version only."""
+    """ADDED, MODIFIED, DELETED, or BOOKMARK, whose object has only a version."""
 
     kind: str
     object: Mapping[str, Any]
 
     @property
     def version(self) -> str:
-        """From where to go on."""
+        """The version from which a watch continues."""
         return str((self.object.get("metadata") or {}).get("resourceVersion") or "")
 
 
 def event_of(line: bytes) -> Event:
-    """The event of a line. Raises what an error in it means: Expired where its version is too old."""
+    """The event of a line. Raises the error that it reports: Expired if its version is too old."""
     try:
         document = json.loads(line)
         kind, subject = document["type"], document["object"]

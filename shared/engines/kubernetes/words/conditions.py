@@ -1,4 +1,4 @@
-"""The conditions of an object: what holds of it now, and since when. Pure."""
+"""The conditions of an object: which are true, and since when. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 
 def conditions(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
-    """Each condition of its status, by type, whether it holds or not."""
+    """Each condition of the status, by type, true or not."""
     listed = (document.get("status") or {}).get("conditions")
     return {
         str(one.get("type")): one
@@ -17,6 +17,6 @@ def conditions(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
 
 
 def condition(document: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
-    """The condition of that type if it holds; None if it does not, or is not known."""
+    """The condition of that type if it is true; None if it is false or missing."""
     current = conditions(document).get(kind)
     return current if current is not None and current.get("status") == "True" else None

@@ -1,4 +1,4 @@
-"""How a Job ended: its conditions, its pods' exit codes and the record of its run together. Pure."""
+"""How a Job ended, from its conditions, its pods' exit codes and the record of its run. Pure."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _EXIT = re.compile(r"failed with exit code (\d+) matching FailJob rule", re.ASCI
 _DISRUPTED = "has condition DisruptionTarget"
 _DEADLINE = "DeadlineExceeded"
 _OUT_OF_MEMORY = "OOMKilled"
-#: SIGKILL, as a container's exit code has it.
+#: SIGKILL, as the exit code of a container.
 _KILLED = 137
 _LONGEST = 500
 
@@ -27,7 +27,7 @@ Objects = Sequence[Mapping[str, Any]]
 
 
 def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | None) -> Observation | None:
-    """The end of a Job; None while it has none. What the record of its run says comes first."""
+    """The end of a Job; None if it has not ended. The record of its run comes first."""
     complete, failed = condition(job, "Complete"), condition(job, "Failed")
     if complete is None and failed is None:
         return None
@@ -44,7 +44,7 @@ def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | Non
 
 
 def exit_code(pods: Objects) -> int | None:
-    """The code of the pod that failed first; None where none of those that are left has one."""
+    """The code of the pod that failed first; None if no remaining pod has one."""
     codes = [
         (str(state.get("finishedAt") or ""), code)
         for one in _containers(pods)
@@ -65,7 +65,7 @@ def _failed(why: Mapping[str, Any], pods: Objects) -> Observation:
     code = int(match[1]) if match else exit_code(pods)
     if code is not None:
         return _with_code(code, pods)
-    text = f"{word}: {message}"[:_LONGEST] if word else "Kubernetes does not say how it ended"
+    text = f"{word}: {message}"[:_LONGEST] if word else "Kubernetes does not report how it ended"
     return Observation(_S.FAILED, _R.INFRASTRUCTURE, text)
 
 
@@ -81,7 +81,7 @@ def _with_code(code: int, pods: Objects) -> Observation:
 
 
 def _disruption(pods: Objects, message: str) -> str:
-    """Who took its node: the pod says it, where there is still one."""
+    """Why its node was taken away, from a pod if one is left."""
     for pod in pods:
         mark = condition(pod, "DisruptionTarget")
         if mark is not None:
@@ -90,7 +90,7 @@ def _disruption(pods: Objects, message: str) -> str:
 
 
 def _nothing_ran(pods: Objects) -> bool:
-    """Whether no container has begun; where pods are gone, nothing is known of that."""
+    """Whether no container has started; False if pods are gone, since then it is unknown."""
     statuses = [pod.get("status") or {} for pod in pods]
     return bool(statuses) and not any(_begun(one) for one in _containers(pods))
 

@@ -1,4 +1,4 @@
-"""One attempt as its Job, pods and record show it now. Pure."""
+"""The current observation of one attempt, from its Job, pods and record. Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from shared.engines.recorded import recorded
 
 _S, _R = JobState, Reason
 
-#: The annotation of a Job that was asked to end: it stays, and so does its name.
+#: The annotation of a cancelled Job, which stays, and so does its name.
 CANCELLED = "slipway/cancelled"
-#: How long a Job may be ending before its node counts as lost. A node is given up after 5 minutes by default.
+#: How long a Job may be ending before its node counts as lost. Kubernetes gives a node up after 5 minutes by
+#: default.
 LOST_AFTER = timedelta(minutes=10)
 _LOST = "its node does not answer any more, and Kubernetes cannot tell whether it still runs"
 
@@ -30,12 +31,12 @@ class Evidence:
     job: Mapping[str, Any]
     pods: Sequence[Mapping[str, Any]] = ()
     record: Mapping[str, Any] | None = None
-    #: why it waits, by what was read beside its pods
+    #: why it waits, from other objects than its pods
     why: Why | None = None
 
 
 def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_AFTER) -> Observation:
-    """What all of it says together."""
+    """The observation from all evidence."""
     record, since = evidence.record, _ending_since(evidence)
     is_final = record is not None and bool(record.get("final"))
     end = ended(evidence.job, evidence.pods, record)
@@ -44,12 +45,12 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
     if since is not None and now - since > lost_after:
         return _hanging(evidence, since)
     if was_cancelled(evidence.job) and not _has_pods(evidence):
-        # Such a Job has no end of its own: it is suspended, or wants no pods.
+        # Such a Job never completes by itself: it is suspended, or wants no pods.
         own_end = recorded(record) if record is not None and is_final else None
         if own_end is not None and not _was_ended_by_us(evidence.job, own_end, is_final):
             return own_end
         return _cancelled(evidence.job)
-    if is_final:  # the program on the nodes has written its end, and the pods are on their way out
+    if is_final:  # the program on the nodes has written its end, and the pods are terminating
         return Observation(_S.RUNNING, started=_started(evidence))
     if _runs(evidence):
         return Observation(_S.RUNNING, started=_started(evidence))
@@ -57,7 +58,7 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
 
 
 def _hanging(evidence: Evidence, since: datetime) -> Observation:
-    """The end of one whose pods do not go: nothing more is said of it before the node is removed."""
+    """The end of an attempt whose pods never go away: it stays the same until their node is removed."""
     if evidence.record is not None and evidence.record.get("final"):
         return recorded(evidence.record)
     if was_cancelled(evidence.job):
@@ -70,9 +71,9 @@ def _cancelled(job: Mapping[str, Any]) -> Observation:
 
 
 def _was_ended_by_us(job: Mapping[str, Any], end: Observation, is_final: bool) -> bool:
-    """Whether it failed after we had asked for that: its processes got a signal.
+    """Whether it failed because Slipway ended it: its processes got a signal.
 
-    What the program wrote as its end counts, except where the signal met it before the job's own command.
+    An end that the program recorded counts, unless the signal came before the job's own command.
     """
     request_time = _cancelled_at(job)
     return (
@@ -85,7 +86,7 @@ def _was_ended_by_us(job: Mapping[str, Any], end: Observation, is_final: bool) -
 
 
 def was_cancelled(job: Mapping[str, Any]) -> bool:
-    """Whether we asked for its end."""
+    """Whether Slipway cancelled it."""
     return CANCELLED in ((job.get("metadata") or {}).get("annotations") or {})
 
 
@@ -97,7 +98,7 @@ def _has_pods(evidence: Evidence) -> bool:
 
 
 def _runs(evidence: Evidence) -> bool:
-    """Whether one of its pods has begun. Those of an earlier run count until they are gone."""
+    """Whether one of its pods has started. The pods of an earlier run count until they are gone."""
     phases = [(pod.get("status") or {}).get("phase") for pod in evidence.pods]
     status = evidence.job.get("status") or {}
     return any(phase in ("Running", "Succeeded", "Failed") for phase in phases) or bool(status.get("ready"))
@@ -110,7 +111,7 @@ def _started(evidence: Evidence) -> datetime | None:
 
 
 def _ending_since(evidence: Evidence) -> datetime | None:
-    """Since when its pods should be gone: of a dead node they stay until the node is removed."""
+    """Since when its pods should be gone. Those of a dead node stay until the node is removed."""
     times = [untrusted.moment((pod.get("metadata") or {}).get("deletionTimestamp")) for pod in evidence.pods]
     if (evidence.job.get("status") or {}).get("terminating"):
         target = condition(evidence.job, "FailureTarget")

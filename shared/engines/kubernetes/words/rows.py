@@ -1,4 +1,4 @@
-"""What the rows of lists say of an attempt, as long as nothing has happened to it. Pure."""
+"""The observation of an attempt from the rows of lists, as long as nothing has changed. Pure."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from shared.core.engine import Observation
 from shared.core.job import JobState
 from shared.engines.kubernetes.words.waits import events_wait, queue_waits, word_waits
 
-#: Words of a Job, and of a pod, that say that nothing happened.
+#: Words of a Job, and of a pod, that mean no change.
 _JOB_GOES_ON, _JOB_WAITS, _POD_RUNS = "Running", "Suspended", "Running"
-#: Words of pods that have not begun.
+#: Words of pods that have not started.
 _NOT_BEGUN = frozenset(
     {
         "Pending",
@@ -26,7 +26,7 @@ _NOT_BEGUN = frozenset(
         "CreateContainerError",
     }
 )
-#: How a table writes that there is nothing.
+#: How a table shows an empty cell.
 _NONE = ("", "<none>")
 
 Words = Mapping[str, str]
@@ -35,9 +35,9 @@ Words = Mapping[str, str]
 def steady(
     job: Words, pod: Words | None, failures: list[Mapping[str, Any]], workload: Mapping[str, Any] | None
 ) -> Observation | None:
-    """What holds of it by its Job's row, the row of its first pod, events and Workload.
+    """The observation from the row of its Job, the row of its first pod, events and Workload.
 
-    None where its objects have to be read: it began anew, ends, ended, or was asked to end.
+    None if its objects have to be read: it started again, is ending, has ended, or was cancelled.
     """
     word, has_words = job.get("Status", ""), "Status" in job
     if (

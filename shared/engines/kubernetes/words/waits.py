@@ -1,4 +1,4 @@
-"""Why an attempt waits: what its pods, its Workload and events of its Job say, in sentences. Pure."""
+"""Why an attempt waits, in sentences, from its pods, its Workload and its Job's events. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.engines.kubernetes.words.conditions import condition, conditions
 Objects = Sequence[Mapping[str, Any]]
 
 _LONGEST = 300
-#: Reasons of a container that has not begun: our sentence, and whether it passes by itself.
+#: The reason of a container that has not started → our sentence, and whether the wait passes by itself.
 _CONTAINERS: Mapping[str, tuple[str, bool]] = {
     "ContainerCreating": ("its pods are being made ready", True),
     "PodInitializing": ("its pods are being made ready", True),
@@ -22,7 +22,7 @@ _CONTAINERS: Mapping[str, tuple[str, bool]] = {
     "CreateContainerConfigError": ("an object that its pods use is missing", False),
     "CreateContainerError": ("its container cannot be made", False),
 }
-#: Reasons for which a Workload has no quota: our sentence, and whether that lasts until something is changed.
+#: The reason of a Workload without quota → our sentence, and whether it needs a change by people.
 _QUOTA: Mapping[str, tuple[str, bool]] = {
     "WaitingForQuota": ("the quota of its queue is in use", False),
     "Pending": ("the quota of its queue is in use", False),
@@ -34,7 +34,7 @@ _INVALID_IMAGE, _GATED = "InvalidImageName", "SchedulingGated"
 
 
 def pods_wait(pods: Objects) -> Why | None:
-    """What the pods of a Job say; None where nothing hinders them."""
+    """Why the pods of a Job wait; None if nothing hinders them."""
     for pod in pods:
         scheduled = conditions(pod).get("PodScheduled")
         if scheduled is not None and scheduled.get("status") == "False":
@@ -50,7 +50,7 @@ def pods_wait(pods: Objects) -> Why | None:
 
 
 def word_waits(word: str, node: str) -> Why | None:
-    """What a list's word for a pod says, where nothing more was read of it; `node`: its node, "" for none."""
+    """The reason that a pod's word in a list gives, without a further read. `node`: its node, "" for none."""
     if word in _CONTAINERS:
         text, passes = _CONTAINERS[word]
         return Why(word, text, passes=passes, never=word == _INVALID_IMAGE)
@@ -58,10 +58,10 @@ def word_waits(word: str, node: str) -> Why | None:
 
 
 def queue_waits(workload: Mapping[str, Any] | None, *, is_old: bool) -> Why | None:
-    """What Kueue says of a Job's Workload; None where it was admitted.
+    """Why Kueue does not admit a Job's Workload; None if it was admitted.
 
-    `is_old`: whether Kueue has had the time to make the Workload. It makes none of a Job that it does not
-    know what to do with, and says nothing.
+    `is_old`: whether Kueue has had the time to create the Workload. It creates none, without an error, for a
+    Job that it cannot handle.
     """
     if workload is None:
         if not is_old:
@@ -85,7 +85,7 @@ def queue_waits(workload: Mapping[str, Any] | None, *, is_old: bool) -> Why | No
 
 
 def events_wait(events: Objects) -> Why | None:
-    """What hinders a Job from making its pods, by its latest FailedCreate; None if there is none."""
+    """What keeps a Job from creating its pods, by its latest FailedCreate; None if there is none."""
     failed = [one for one in events if one.get("reason") == "FailedCreate"]
     if not failed:
         return None
@@ -106,7 +106,7 @@ def _unscheduled(scheduled: Mapping[str, Any]) -> Why:
     if word == _GATED:
         return Why(word, "its pods are held back by a gate", passes=True)
     message = str(scheduled.get("message") or "")
-    # An autoscaler may still make such a node: nothing says that it never will.
+    # An autoscaler may still add such a node; the cluster never reports that it will not.
     text = "no node of the cluster has what it asks for and is free"
     if "didn't match Pod's node affinity/selector" in message:
         text = "no node of the cluster has the labels that it asks for"

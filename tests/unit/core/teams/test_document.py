@@ -89,8 +89,8 @@ def test_changes_name_each_team_that_is_not_what_it_was() -> None:
     after = Teams.model_validate({"teams": {"b": {"clusters": []}, "c": {"folders": ["x"]}, "d": {}}})
 
     assert changes(before, after) == [
-        "the team a goes",
-        "the team b has other clusters",
+        "the team a is removed",
+        "the team b changes its clusters",
         "the team d is new, with 0 members",
         "the default team is none, not a",
     ]

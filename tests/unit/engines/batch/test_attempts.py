@@ -67,7 +67,7 @@ async def test_a_page_of_a_proxy_is_neither_acceptance_nor_a_task_of_another_job
     service = Service(jobs={"gpu-normal": {}})
     async with engine(service) as batch:
         service.fail[f"POST {TASKS}"] = (200, page)
-        with pytest.raises(Transient, match="does not say that it took the task: 200"):
+        with pytest.raises(Transient, match="did not confirm the task: 200"):
             await batch.submit(order())
         service.fail.clear()
         await batch.submit(order())

@@ -82,7 +82,7 @@ def test_a_task_that_has_not_ended(word: str, state: JobState) -> None:
 
 
 def test_an_unknown_state_decides_nothing() -> None:
-    with pytest.raises(Transient, match="Azure Batch says 'dreaming' of t"):
+    with pytest.raises(Transient, match="Azure Batch reports an unknown state of t"):
         observation({"id": "t", "state": "dreaming"})
 
 

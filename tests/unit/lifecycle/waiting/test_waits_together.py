@@ -42,7 +42,7 @@ async def test_a_silent_cluster_does_not_hide_that_a_job_can_never_start_or_what
     waits = await shown(world, down)
     assert (waits["word"], waits["text"]) == (
         "ClusterSilent",
-        f"{silent}; when it was asked last: its partition is down",
+        f"{silent}; when it was last queried: its partition is down",
     )
 
 

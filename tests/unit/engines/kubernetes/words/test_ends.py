@@ -77,7 +77,7 @@ def test_the_record_of_a_run_says_more_than_its_job() -> None:
             "PreemptionByScheduler: for b",
         ),
         (mark("Failed", "BackoffLimitExceeded", "limit"), [], Reason.INFRASTRUCTURE, None, "limit"),
-        (mark("Failed"), [], Reason.INFRASTRUCTURE, None, "does not say"),
+        (mark("Failed"), [], Reason.INFRASTRUCTURE, None, "does not report"),
     ],
 )
 def test_a_failure_has_a_reason(failed: Any, pods: Any, reason: Reason, code: int | None, words: str) -> None:

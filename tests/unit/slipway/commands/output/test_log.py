@@ -33,7 +33,7 @@ class ScriptedService(Service):
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         if self._run not in self._logs:
-            raise Absent("no node has begun with the job")
+            raise Absent("no node has started the job")
         return [{"name": name, "bytes": len(data)} for name, data in self._logs[self._run].items()]
 
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
