@@ -11,7 +11,9 @@ ABILITIES: Mapping[str, Ability] = {
     "durable": Ability("yes", "a Job is an object with a name"),
     "gang": Ability("configured", "Kueue (`queue`): without it ranks may wait for each other for ever"),
     "mpi": Ability("yes", "by mpirun of the image, over agents in the pods"),
-    "containers": Ability("yes", "with python3 and bash in the image"),
+    "containers": Ability(
+        "yes", "a command line on one node needs a POSIX shell in the image, all else python3 and bash"
+    ),
     "registries": Ability("yes", "by its user name and password"),
     "shares": Ability("configured", "a table of volumes that pods have (`mounts`)"),
     "servers": Ability("configured", "the same table"),

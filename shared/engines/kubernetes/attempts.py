@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -22,7 +21,7 @@ from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped
 from shared.engines.kubernetes.words.conditions import condition
 from shared.engines.kubernetes.words.observations import was_cancelled
-from shared.engines.leftovers import FORGET, removal_plan, remove
+from shared.engines.leftovers import FORGET, remove
 from shared.engines.records import Records
 
 #: The state column of a Job that has ended.
@@ -130,10 +129,9 @@ class Attempts:
             refuse_dropped(created, target.name)
 
     async def _clear(self, targets: Sequence[Target]) -> bool:
-        plan = json.dumps(removal_plan(self._cluster.layout, targets, self._cluster.ends))
         await self._make_programs()
         # A fixed name, so that no second Job is created while one runs.
-        request = forgetting(self._cluster, f"{FORGET}-{int(self._clock() // 60)}", plan)
+        request = forgetting(self._cluster, f"{FORGET}-{int(self._clock() // 60)}", targets)
         accept = ("AlreadyExists",)
         answer = await self._client.call("POST", request.path, request.body, accept=accept)
         return not answer.reason

@@ -28,7 +28,7 @@ class KubernetesCluster(CommonOptions):
     shared: str
     #: directory of the pods → its volume: pvc:NAME, or nfs:HOST:/EXPORT
     volumes: Mapping[str, str]
-    #: the image of jobs without containerSettings; every image needs python3 and bash
+    #: the image of jobs without containerSettings; toolkits and several nodes need python3 and bash in it
     image: str
     namespace: str = "slipway"
     #: the device plugin's name for a GPU, such as amd.com/gpu or nvidia.com/mig-1g.10gb

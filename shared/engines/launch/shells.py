@@ -81,8 +81,10 @@ while IFS= read -r own </proc/$$/stat; do
     case $gpu in '' | *[!0-9]*) continue ;; esac
     case $percent in '' | *[!0-9]*) ;; *) line="$line, \\"gpu${gpu}_percent\\": $percent" ;; esac
     case $mib in '' | *[!0-9]*) ;; *) line="$line, \\"gpu${gpu}_memory_mib\\": $mib" ;; esac
-  done < <(command -v nvidia-smi >/dev/null && timeout --foreground 10 nvidia-smi \\
+  done <<END
+$(command -v nvidia-smi >/dev/null && timeout --foreground 10 nvidia-smi \\
     --query-gpu=index,utilization.gpu,memory.used --format=csv,noheader,nounits)
+END
   echo "{$line}"
   lines=$((lines + 1))
   [ $((lines % 1000)) = 0 ] && every=$((2 * every))

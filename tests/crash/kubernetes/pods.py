@@ -8,11 +8,10 @@ an operator removes the node. The volume that pods share remembers the claims on
 from __future__ import annotations
 
 import base64
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from shared.engines.launch.plan import PLAN
+from shared.engines.kubernetes.job.forget import ATTEMPTS
 from tests.crash.invariants.ran_jobs import attempts_of
 from tests.crash.slurmctld import Claim
 from tests.doubles.kubernetes.api import Api
@@ -127,9 +126,9 @@ class Cluster:
         """Its program begins as soon as its Secret is there, and looks whether it may run."""
         container = pod["spec"]["containers"][0]
         plain = {one["name"]: one.get("value", "") for one in container.get("env") or ()}
-        if PLAN in plain:
-            for directory, _ in json.loads(plain[PLAN])["attempts"]:
-                self.claims.pop(directory.rpartition("/")[2], None)
+        if ATTEMPTS in plain:
+            for line in plain[ATTEMPTS].splitlines():
+                self.claims.pop(line.partition("\t")[0].rpartition("/")[2], None)
             self._exit(pod, 0)
             return
         secret = self.store.find("secrets", "slipway", name)
@@ -139,8 +138,7 @@ class Cluster:
         self.store.touch("pods", pod)
         if index_of(pod):
             return  # it serves the first one
-        plan = json.loads(base64.b64decode(secret["data"][PLAN]))
-        code = self._refusal(name, plan) if self._fenced else None
+        code = self._refusal(name, secret["data"]) if self._fenced else None
         if code is not None:
             self._exit(pod, code)
             return
@@ -150,21 +148,23 @@ class Cluster:
         self._runs[pod["metadata"]["uid"]] = len(self.began)
         self.alive[len(self.began)] = name
 
-    def _refusal(self, name: str, plan: Mapping[str, Any]) -> int | None:
+    def _refusal(self, name: str, data: Mapping[str, str]) -> int | None:
         """With which code a copy ends that must not run; None if it may, in place of runs before it."""
-        claim = self.claims.setdefault(name, Claim(plan["token"], ""))
-        if claim.token != plan["token"]:
+        token, lines = (base64.b64decode(data[key]).decode() for key in ("SLIPWAY_TOKEN", "SLIPWAY_EARLIER"))
+        before = [line.split("\t") for line in lines.splitlines()]
+        claim = self.claims.setdefault(name, Claim(token, ""))
+        if claim.token != token:
             return 252
         if claim.ended:
             return 0
         if claim.is_taken:
             return 254
-        for earlier, token, reason in plan["earlier"]:
-            last = self.claims.setdefault(earlier, Claim(token, ""))
+        for earlier, its_token, reason in before:
+            last = self.claims.setdefault(earlier, Claim(its_token, ""))
             if last.ended and reason:
                 claim.ended = True
                 return 0
             last.is_taken = True
-        names = {name, *(earlier for earlier, _, _ in plan["earlier"])}
+        names = {name, *(earlier for earlier, _, _ in before)}
         self.alive = {number: one for number, one in self.alive.items() if one not in names}
         return None

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from shared.core.engine import Submission
+from shared.core.job import Target
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.pod import directories, program_files, rights
 from shared.engines.kubernetes.job.request import MANAGED, programs_name
 from shared.engines.kubernetes.job.site import PROGRAMS
+from shared.engines.kubernetes.job.start import FORGET
 from shared.engines.kubernetes.tolerations import tolerations
-from shared.engines.launch import plan as launch
 
+#: The variable that lists the attempts: a directory and a token on each line.
+ATTEMPTS = "SLIPWAY_FORGET"
 #: Seconds that it may take, and seconds for which it stays afterwards.
 _LONGEST, _RETENTION = 1800, 600
 
 
-def forgetting(cluster: KubernetesCluster, name: str, plan: str) -> Submission:
+def forgetting(cluster: KubernetesCluster, name: str, targets: Sequence[Target]) -> Submission:
     """POST of that Job. Kubernetes deletes it, because the ledger does not track it."""
+    attempts = "\n".join(f"{cluster.layout.attempt(one)}\t{one.token}" for one in targets)
     places = [program_files(programs_name()), *directories(cluster)]
     container: dict[str, Any] = {
         "name": "main",
         "image": cluster.image,
-        "command": ["python3", f"{PROGRAMS}/forget.py"],
-        "env": [{"name": "PATH", "value": cluster.path}, {"name": launch.PLAN, "value": plan}],
+        "command": ["/bin/sh", f"{PROGRAMS}/{FORGET}"],
+        "env": [
+            {"name": "PATH", "value": cluster.path},
+            {"name": ATTEMPTS, "value": attempts},
+            {"name": "SLIPWAY_ENDS", "value": cluster.ends},
+        ],
         "securityContext": {"allowPrivilegeEscalation": False},
         "volumeMounts": [one.mount for one in places],
     }

@@ -105,7 +105,7 @@ def _environment(cluster: KubernetesCluster, order: Order, nodes: int) -> list[d
         "SLIPWAY_HOME": TEMPORARY,
         "SLIPWAY_PROGRAMS": PROGRAMS,
         "SLIPWAY_NODES": str(nodes),
-        "SLIPWAY_AGENTS": f"{records}/agents",
+        **({"SLIPWAY_AGENTS": f"{records}/agents"} if nodes > 1 else {}),
     }
     fields = {RUN: "metadata.uid", "SLIPWAY_ADDRESS": "status.podIP"}
     return [

@@ -15,9 +15,10 @@ from shared.core.errors import Misconfigured
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.pod import credentials, pod, pull_secret
 from shared.engines.kubernetes.job.site import site
-from shared.engines.kubernetes.job.start import SCRIPT, START
+from shared.engines.kubernetes.job.start import ALONE, FORGET, SCRIPT, START, USAGE
 from shared.engines.kubernetes.wire.objects import TOKEN
 from shared.engines.kubernetes.wire.version import Version
+from shared.engines.launch import alone
 from shared.engines.launch import plan as launch
 
 #: The labels of every object that Slipway creates.
@@ -85,8 +86,8 @@ def belongings(
     They are created after the Job, whose name decides which submission wins; the pods wait for the Secrets.
     """
     properties, name = order.document["properties"], order.target.name
-    values = launch.environment(site(cluster, order), order, order.target.token)
     nodes = int(properties["nodeCount"])
+    values = _environment(cluster, order)
     values |= {"SLIPWAY_AGENT_KEY": once} if nodes > 1 else {}
     kinds = [_secret(cluster, order, name, "Opaque", values)]
     if credentials(properties):
@@ -98,6 +99,15 @@ def belongings(
     for one in kinds:
         one.body["metadata"]["ownerReferences"] = [owner]
     return tuple(kinds)
+
+
+def _environment(cluster: KubernetesCluster, order: Order) -> dict[str, str]:
+    """What the program of its pods has to know; secret values stand in it."""
+    its_site, token = site(cluster, order), order.target.token
+    if alone.is_alone(order.document["properties"]):
+        return alone.environment(its_site, order, token)
+    # In shell as well, for an image without Python: there it says so.
+    return {**launch.environment(its_site, order, token), **alone.claim(its_site, order, token)}
 
 
 def _secret(
@@ -154,6 +164,8 @@ def _texts() -> dict[str, str]:
     return {
         "run.py": launch.script(),
         "spread.py": launch.spreading(),
-        "forget.py": launch.forgetting(),
         START: SCRIPT,
+        ALONE: alone.script(),
+        USAGE: alone.sampling(),
+        FORGET: alone.forgetting(),
     }

@@ -1,13 +1,14 @@
 """The first process of each pod: a shell script, the same for every job. Pure.
 
-The first rank runs the program of the nodes. The others start an agent, by which the first starts processes
-there, and stay until the Job ends.
+A shell program runs one command on one node: such an image needs neither Python nor bash. In other jobs the
+first rank runs the program in Python. The others start an agent, by which the first starts processes there,
+and stay until the Job ends.
 """
 
 from __future__ import annotations
 
-#: The script's name among the programs.
-START = "start.sh"
+#: Names among the programs: of this script, and of those in shell.
+START, ALONE, USAGE, FORGET = "start.sh", "alone.sh", "usage.sh", "forget.sh"
 
 SCRIPT = """\
 # The first process of a pod. SLIPWAY_HOME is the pod's own, SLIPWAY_PROGRAMS holds the programs.
@@ -18,6 +19,18 @@ export AZ_BATCH_NODE_ID="$HOSTNAME" AZ_BATCH_TASK_WORKING_DIR="$SLIPWAY_HOME"
 export AZ_BATCH_MASTER_NODE="${SLIPWAY_ADDRESS:-}"
 export OMPI_MCA_plm_rsh_agent="python3 $SLIPWAY_PROGRAMS/spread.py rsh"
 export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"
+if [ -z "${SLIPWAY_PLAN:-}" ]; then
+  exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
+fi
+for name in python3 bash; do
+  command -v "$name" >/dev/null && continue
+  need="jobs on several nodes, and toolkits, need python3 and bash; a command line on one node needs neither"
+  export SLIPWAY_LACKING="There is no $name in the image: $need"
+  echo "$SLIPWAY_LACKING" >&2
+  [ "${JOB_COMPLETION_INDEX:-0}" = 0 ] || exit 127
+  unset SLIPWAY_PLAN
+  exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
+done
 if [ "$SLIPWAY_NODES" -gt 1 ]; then
   env -u SLIPWAY_PLAN python3 "$SLIPWAY_PROGRAMS/spread.py" serve
 fi

@@ -18,8 +18,12 @@ _PROGRAM = (
 _SPREAD = "import os, sys; print('agent', *sys.argv[1:], 'SLIPWAY_PLAN' in os.environ, flush=True)"
 
 
-def pod(folder: Path, index: int, nodes: int) -> subprocess.Popen[str]:
+_ALONE = 'echo "alone ${SLIPWAY_LACKING-}"; exit 5'
+
+
+def pod(folder: Path, index: int, nodes: int, **more: str) -> subprocess.Popen[str]:
     (folder / "run.py").write_text(_PROGRAM)
+    (folder / "alone.sh").write_text(_ALONE)
     (folder / "spread.py").write_text(_SPREAD)
     (folder / "start.sh").write_text(SCRIPT)
     environment = {
@@ -30,10 +34,12 @@ def pod(folder: Path, index: int, nodes: int) -> subprocess.Popen[str]:
         "SLIPWAY_PROGRAMS": str(folder),
         "SLIPWAY_NODES": str(nodes),
         "SLIPWAY_PLAN": "canary",
+        **more,
     }
     command = ["/bin/sh", str(folder / "start.sh")]
+    pipe = subprocess.PIPE
     return subprocess.Popen(
-        command, env=environment, stdout=subprocess.PIPE, text=True, start_new_session=True
+        command, env=environment, stdout=pipe, stderr=pipe, text=True, start_new_session=True
     )
 
 
@@ -42,6 +48,22 @@ def test_the_first_rank_becomes_the_program(tmp_path: Path, nodes: int, lines: l
     text, _ = pod(tmp_path, 0, nodes).communicate(timeout=30)
 
     assert text.splitlines() == [*lines, "program a-0 canary"]
+
+
+def test_one_command_on_one_node_needs_no_python(tmp_path: Path) -> None:
+    process = pod(tmp_path, 0, 1, SLIPWAY_PLAN="", PATH="/no/such")
+
+    assert (process.communicate(timeout=30)[0], process.returncode) == ("alone \n", 5)
+
+
+@pytest.mark.parametrize(("index", "text"), [(0, "alone {}\n"), (1, "")])
+def test_an_image_without_python_says_so_once_where_a_job_needs_it(
+    tmp_path: Path, index: int, text: str
+) -> None:
+    out, errors = pod(tmp_path, index, 2, PATH="/no/such").communicate(timeout=30)
+
+    assert "There is no python3 in the image: jobs on several nodes, and toolkits, need" in errors
+    assert out == text.format(errors.strip())
 
 
 def test_another_rank_stays_until_it_is_sent_away_which_is_no_success(tmp_path: Path) -> None:
@@ -55,4 +77,4 @@ def test_another_rank_stays_until_it_is_sent_away_which_is_no_success(tmp_path: 
         assert process.wait(timeout=30) in (143, -signal.SIGTERM)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
-        process.stdout.close()
+        process.communicate()

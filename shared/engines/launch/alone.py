@@ -1,0 +1,100 @@
+"""What runs a job on one node in shell, with no Python in its image, and what that program has to know. Pure.
+
+The program (`node/shell/`) is POSIX shell, the same for every job. It runs what starts as one command: the
+preparation, and the command line of a custom toolkit. Ranks and MPI need the program in Python (`plan`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from shared.core.engine import Order
+from shared.engines.launch import plan as launch
+from shared.engines.launch.shells import ONE, USAGE
+from shared.engines.launch.site import Site
+from shared.jobspec import JsonObject
+
+_FILES = ("values", "claim")
+#: The one step that the program knows, and where it writes.
+_STEP, _OUTPUT = ["bash", "-c", ONE], ["stdout.txt", "stderr.txt"]
+
+
+@cache
+def script() -> str:
+    """The program, the same for every job: it holds nothing of any of them."""
+    return "".join(_text(name) for name in (*_FILES, "run"))
+
+
+@cache
+def forgetting() -> str:
+    """The program that removes what attempts have left."""
+    return "".join(_text(name) for name in (*_FILES, "forget"))
+
+
+def sampling() -> str:
+    """What samples how busy the node is, as a file."""
+    return USAGE.replace("{RANK}", "SLIPWAY_RANK")
+
+
+def is_alone(properties: JsonObject) -> bool:
+    """Whether such a job needs neither Python nor bash in its image: one command on one node."""
+    return int(properties["nodeCount"]) == 1 and properties.get("customToolkitSettings") is not None
+
+
+def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
+    """The environment in which the program is to be started. Nothing else may hold secret values."""
+    plan = launch.plan(site, order)
+    preparation, main = plan["preparation"], plan["main"]
+    return {
+        "PATH": site.path,
+        "LANG": "C.UTF-8",
+        **claim(site, order, submission),
+        "SLIPWAY_SECONDS": str(plan["seconds"]),
+        "SLIPWAY_SLOTS": str(plan["slots"]),
+        "SLIPWAY_LINKS": "\n".join(f"{at}\t{to}" for at, to in plan["links"]),
+        "SLIPWAY_PREPARATION": _command(preparation) if preparation else "",
+        "SLIPWAY_MAIN": _command(main),
+        **_numbered("SLIPWAY_SYSTEM_", plan["system"]),
+        **_numbered("SLIPWAY_INPUT_", plan["inputs"]),
+        **_numbered("SLIPWAY_JOB_", plan["job"]),
+        **_numbered("SLIPWAY_SECRET_", plan["secrets"].items()),
+        **_outputs(plan["outputs"]),
+    }
+
+
+def claim(site: Site, order: Order, submission: str) -> dict[str, str]:
+    """The part by which the program claims the attempt, also where it has only to say why nothing can run."""
+    earlier = ((one.target.name, one.target.token, one.reason) for one in order.earlier)
+    return {
+        "SLIPWAY_RECORDS": site.records,
+        "SLIPWAY_ENDS": site.ends,
+        "SLIPWAY_TOKEN": order.target.token,
+        "SLIPWAY_SUBMISSION": submission,
+        "SLIPWAY_EARLIER": "\n".join("\t".join(words) for words in earlier),
+    }
+
+
+def _command(steps: list[Mapping[str, Any]]) -> str:
+    (step,) = steps
+    if step["argv"] != _STEP:
+        raise ValueError(f"{step['argv']} is no command of one node")
+    return str(step["literal"]["SLIPWAY_COMMAND"])
+
+
+def _numbered(prefix: str, pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
+    return {f"{prefix}{number}": f"{name}={value}" for number, (name, value) in enumerate(pairs)}
+
+
+def _outputs(outputs: Iterable[tuple[str, str, str, str]]) -> dict[str, str]:
+    parts = {}
+    for number, (variable, identity, prefix, rest) in enumerate(outputs):
+        parts[f"SLIPWAY_OUTPUT_{number}"] = f"{variable} {identity} {rest}"
+        parts[f"SLIPWAY_PREFIX_{number}"] = prefix
+    return parts
+
+
+def _text(name: str) -> str:
+    return (Path(__file__).parents[1] / "node" / "shell" / f"{name}.sh").read_text(encoding="utf-8")

@@ -1,0 +1,19 @@
+# Removes what attempts have left on the file system that pods share: as `forget.py`. SLIPWAY_FORGET has a
+# directory and a token on each line.
+
+main() {
+  slipway_code=0
+  while IFS=$slipway_tab read -r slipway_attempt slipway_token; do
+    [ -n "$slipway_attempt" ] || continue
+    read_turn "$slipway_attempt/claim.json"
+    if [ "${turn_token:-$slipway_token}" = "$slipway_token" ]; then
+      rm -rf -- "$slipway_attempt" || slipway_code=1
+    fi
+    [ -z "$SLIPWAY_ENDS" ] || rm -rf -- "$SLIPWAY_ENDS/$slipway_token"
+  done <<END
+$SLIPWAY_FORGET
+END
+  exit "$slipway_code"
+}
+
+main
