@@ -22,16 +22,20 @@ export PRTE_MCA_plm_ssh_agent="$OMPI_MCA_plm_rsh_agent"
 if [ -z "${SLIPWAY_PLAN:-}" ]; then
   exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
 fi
-for name in python3 bash; do
-  command -v "$name" >/dev/null && continue
-  need="jobs on several nodes, and toolkits, need python3 and bash; a command line on one node needs neither"
-  export SLIPWAY_LACKING="There is no $name in the image: $need"
-  echo "$SLIPWAY_LACKING" >&2
-  [ "${JOB_COMPLETION_INDEX:-0}" = 0 ] || exit 127
-  unset SLIPWAY_PLAN
-  exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
+lacking=
+for name in bash python3; do
+  command -v "$name" >/dev/null || lacking=$name
 done
-if [ "$SLIPWAY_NODES" -gt 1 ]; then
+if [ -n "$lacking" ]; then
+  need="jobs on several nodes, and toolkits, need python3 and bash; a command line on one node needs neither"
+  export SLIPWAY_LACKING="There is no $lacking in the image: $need"
+  echo "$SLIPWAY_LACKING" >&2
+  # The first rank says so in its record, which needs its time; the others wait for that.
+  if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then
+    unset SLIPWAY_PLAN
+    exec /bin/sh "$SLIPWAY_PROGRAMS/alone.sh"
+  fi
+elif [ "$SLIPWAY_NODES" -gt 1 ]; then
   env -u SLIPWAY_PLAN python3 "$SLIPWAY_PROGRAMS/spread.py" serve
 fi
 if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then

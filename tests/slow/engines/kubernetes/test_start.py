@@ -56,14 +56,25 @@ def test_one_command_on_one_node_needs_no_python(tmp_path: Path) -> None:
     assert (process.communicate(timeout=30)[0], process.returncode) == ("alone \n", 5)
 
 
-@pytest.mark.parametrize(("index", "text"), [(0, "alone {}\n"), (1, "")])
-def test_an_image_without_python_says_so_once_where_a_job_needs_it(
-    tmp_path: Path, index: int, text: str
-) -> None:
-    out, errors = pod(tmp_path, index, 2, PATH="/no/such").communicate(timeout=30)
+def test_an_image_without_python_says_so_where_a_job_needs_it(tmp_path: Path) -> None:
+    out, errors = pod(tmp_path, 0, 2, PATH="/no/such").communicate(timeout=30)
 
     assert "There is no python3 in the image: jobs on several nodes, and toolkits, need" in errors
-    assert out == text.format(errors.strip())
+    assert out == f"alone {errors.strip()}\n"
+
+
+def test_another_rank_of_such_an_image_lets_the_first_say_it(tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/sleep").symlink_to("/bin/sleep")
+    process = pod(tmp_path, 1, 2, PATH=str(tmp_path / "bin"))
+    assert process.stderr is not None
+    try:
+        assert "There is no python3" in process.stderr.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
 
 
 def test_another_rank_stays_until_it_is_sent_away_which_is_no_success(tmp_path: Path) -> None:
