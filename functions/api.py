@@ -128,11 +128,11 @@ async def get_job(req: func.HttpRequest) -> func.HttpResponse:
     """One job with its problems and its history."""
     from shared.core.view import whole
     from shared.lifecycle import lookup
-    from shared.operate.waits import as_they_stand
+    from shared.operate.waits import as_it_stands
 
     app = ports()
     stored = await lookup.job(app, req.route_params["id"], caller())
-    (job,) = await as_they_stand(app, [stored.job])
+    job = await as_it_stands(app, stored.job)
     return answer(whole(job))
 
 

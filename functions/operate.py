@@ -11,12 +11,14 @@ from functions.caller import caller
 from functions.problem import HEADERS, answer, api_route, body_of, problem, public_route
 from functions.process import ports
 from shared.core.caller import ADMIN
+from shared.core.cost.usage import month_of
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
     from shared.core.engine import ClusterView
     from shared.core.ledger.node_history import NodeHistory
     from shared.core.ledger.records import Pause
+    from shared.core.teams.use import TeamUse
     from shared.operate.teams import TeamsResult
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -91,9 +93,45 @@ async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
     from shared.operate.teams import teams
 
     caller().needs(ADMIN)
-    result = await teams(ports())
-    use = {team: one.total._asdict() for team, one in result.use.items()}
-    return answer({**_shown(result), "use": use})
+    app = ports()
+    result = await teams(app)
+    month = month_of(app.clock())
+    return answer({**_shown(result), "use": {team: _use(one, month) for team, one in result.use.items()}})
+
+
+@blueprint.function_name("get_usage")
+@blueprint.route("usage", methods=["GET"])
+@api_route()
+async def get_usage(req: func.HttpRequest) -> func.HttpResponse:
+    """The caller's teams with their quotas, what their jobs have, and what they used in the last months."""
+    from shared.core.cost.prices import currency_of
+    from shared.operate.teams import usage
+
+    app = ports()
+    month = month_of(app.clock())
+    teams = [
+        {
+            "name": one.team,
+            "quota": one.quota.model_dump(mode="json", by_alias=True, exclude_none=True)
+            if one.quota
+            else None,
+            "use": _use(one.use, month) if one.use else None,
+            "months": _months(one.use) if one.use else {},
+        }
+        for one in await usage(app, caller())
+    ]
+    return answer({"month": month, "currency": currency_of(app.policy.prices), "teams": teams})
+
+
+def _use(use: TeamUse, month: str) -> dict[str, Any]:
+    total = use.total(month)
+    hours, cost = round(total.gpu_hours, 4), round(total.cost, 4)
+    at_once = {"jobs": total.jobs, "nodes": total.nodes, "gpus": total.gpus}
+    return {**at_once, "gpuHours": hours, "cost": cost, "waiting": len(use.waiting)}
+
+
+def _months(use: TeamUse) -> dict[str, Any]:
+    return {month: used.as_json() for month, used in use.months.items()}
 
 
 @blueprint.function_name("put_teams")

@@ -17,7 +17,7 @@ from slipway.terminal import printable
 GROUPS = {
     "Run jobs": ("init", "run", "submit", "drop", "enqueue", "rerun", "data", "validate", "explain"),
     "Look at jobs": (
-        *("jobs", "show", "log", "metrics", "sweep", "wait"),
+        *("jobs", "show", "log", "metrics", "costs", "sweep", "wait"),
         *("files", "download", "cat", "receipt"),
     ),
     "Operate": ("cancel", "pause", "resume", "nodes", "audit", "events", "dead", "teams", "setup"),

@@ -21,6 +21,7 @@ from slipway.commands.output.output_commands import app as output
 from slipway.commands.profile.login_commands import app as profiles
 from slipway.commands.running.drop_commands import app as drops
 from slipway.commands.sweeps.sweep_commands import app as sweep
+from slipway.commands.teams.cost_commands import app as costs
 from slipway.commands.teams.teams_commands import app as teams
 from slipway.failure import Failure
 from slipway.help_groups import Grouped
@@ -54,7 +55,9 @@ app = typer.Typer(
 )
 
 
-for group in (jobs, output, drops, events, dead, sweep, teams, data, profiles, emulator, doctor, completion):
+for group in (jobs, output, drops, events, dead, sweep, costs, teams, data, profiles):
+    app.add_typer(group)
+for group in (emulator, doctor, completion):
     app.add_typer(group)
 
 

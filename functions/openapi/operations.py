@@ -28,7 +28,7 @@ from functions.openapi.elements import (
     Parameter,
     text,
 )
-from shared.answers import events, job, job_sweep, operate, output, problem
+from shared.answers import events, job, job_sweep, operate, output, problem, teams
 
 _JOB_CONDITIONS = (
     text("state", "states separated by commas; `active` stands for every state that is not an end", "failed"),
@@ -266,12 +266,13 @@ OPERATIONS: Mapping[str, Operation] = {
         refusals={503: operate.NotReady},
     ),
     "get_me": Operation("GET", "me", "Get who calls, and what they may do", {200: operate.Identity}),
-    "get_teams": Operation("GET", "teams", "Get the teams", {200: operate.TeamsDocument}),
+    "get_teams": Operation("GET", "teams", "Get the teams", {200: teams.TeamsDocument}),
+    "get_usage": Operation("GET", "usage", "Get the use of quotas", {200: teams.TeamsUsage}),
     "put_teams": Operation(
         "PUT",
         "teams",
         "Replace the teams",
-        {200: operate.ChangedTeams},
+        {200: teams.ChangedTeams},
         (412, 413, 422, *UNREADABLE),
         (
             text("version", "412 where the teams are not the ones of this version"),

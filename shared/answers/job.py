@@ -16,6 +16,17 @@ class Waits(Answer):
     since: Time
 
 
+class JobUsage(Answer):
+    """What a job used with all its attempts."""
+
+    node_hours: float
+    gpu_hours: float
+    """0 where the GPUs of its nodes are not known."""
+    cost: float | None = None
+    """By the price of when it was accepted; missing where no price is known."""
+    currency: str | None = None
+
+
 class AttemptOnEngine(Answer):
     """By what the cluster knows the current attempt."""
 
@@ -73,6 +84,8 @@ class JobLine(Answer):
     """The scheduling priority of its document, if that has one."""
     team: str | None = None
     """Missing where the deployment has no teams."""
+    usage: JobUsage | None = None
+    """Of a job that has ended and ran."""
     owner: str | None = None
     """The id (`oid`) of the caller who asked for it with a token; missing for any other way in."""
     sweep: SweepMember | None = None

@@ -99,37 +99,6 @@ class OwnTeam(Answer):
     """Whether they may change the jobs of the whole team."""
 
 
-class TeamsVersion(Answer):
-    """The teams of the deployment."""
-
-    version: str
-    """The same as long as the document says the same."""
-    document: dict[str, Any]
-
-
-class TeamUse(Answer):
-    """What the jobs of a team have of its quota."""
-
-    jobs: int
-    nodes: int
-    gpus: int
-
-
-class TeamsDocument(TeamsVersion):
-    """The teams, and what those with a quota have of it."""
-
-    use: dict[str, TeamUse]
-
-
-class ChangedTeams(TeamsVersion):
-    """The teams after a change."""
-
-    changes: tuple[str, ...]
-    """A clause for each team that is not what it was."""
-    dry_run: bool
-    """Whether nothing was written."""
-
-
 class Identity(Answer):
     """Who calls, and what they may do."""
 

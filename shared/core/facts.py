@@ -24,6 +24,10 @@ class ClusterFacts:
     longest: timedelta | None = None
     #: why Azure gives it no nodes of its size any more, and which size to take; "" where nothing is wrong
     retired_size: str = ""
+    #: of Azure: its VM size, `dedicated` or `lowpriority`, and its region; "" for each that is not known
+    size: str = ""
+    priority: str = ""
+    region: str = ""
 
 
 #: Nothing is known.
@@ -61,6 +65,9 @@ def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
         memory=read.memory if configured.memory is None else configured.memory,
         longest=min(times, default=None),
         retired_size=read.retired_size or configured.retired_size,
+        size=read.size or configured.size,
+        priority=read.priority or configured.priority,
+        region=read.region or configured.region,
     )
 
 

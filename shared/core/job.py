@@ -9,10 +9,12 @@ from typing import Any
 
 from pydantic import AwareDatetime, Field
 
+from shared.core.cost.usage import Rate, Usage, seconds_between
 from shared.core.errors import NoTarget
 from shared.core.relations.claim import Claim
 from shared.core.relations.contents import Budget, Drop, FrozenModel, Receiver, Target, Waiting
 from shared.core.relations.dependency import Dependency
+from shared.core.relations.entry import Entry, shortened
 from shared.core.relations.member import Member
 from shared.core.states import ARROWS, JobState, Reason
 
@@ -33,24 +35,6 @@ __all__ = [
     "Waiting",
     "plain",
 ]
-
-
-#: Most entries of a record's history; beyond it the middle goes.
-_HISTORY = 120
-
-
-class Entry(FrozenModel):
-    """One recorded transition. `token` recognises our own write when its answer was lost."""
-
-    sequence: int
-    state: JobState
-    at: AwareDatetime
-    token: str
-    attempt: int = 1
-    reason: Reason | None = None
-    note: str = ""
-    #: what it waited for from then on; "" for nothing that is known
-    waits: str = ""
 
 
 class Job(FrozenModel):
@@ -84,6 +68,10 @@ class Job(FrozenModel):
     sweep: Member | None = None
     #: what it takes of its team's quota; None where there is none
     claim: Claim | None = None
+    #: of all its nodes together, as far as they are known
+    gpus: int = 0
+    #: what an hour of it costs; None where no price is known
+    rate: Rate | None = None
 
     state: JobState
     reason: Reason | None = None
@@ -112,6 +100,8 @@ class Job(FrozenModel):
     received: str = ""
 
     created: AwareDatetime
+    #: seconds that it ran before `started`: attempts that failed, and runs that its cluster gave up
+    ran_before: float = 0.0
     started: AwareDatetime | None = None
     ended: AwareDatetime | None = None
     #: when the sweep looks at it again although the engine says nothing new
@@ -149,6 +139,13 @@ class Job(FrozenModel):
         return self.claim is not None and self._is_new
 
     @property
+    def usage(self) -> Usage:
+        """What it has used with all its attempts, once it has ended."""
+        hours = (self.ran_before + seconds_between(self.started, self.ended)) / 3600
+        cost = hours * self.rate.per_hour if self.rate else 0.0
+        return Usage(1, hours * self.nodes, hours * self.gpus, cost)
+
+    @property
     def _is_new(self) -> bool:
         return self.state is JobState.ACCEPTED and self.target is None
 
@@ -183,6 +180,8 @@ class Job(FrozenModel):
         now = max(now, self.history[-1].at)  # another process's clock may be ahead of ours
         fresh = {"reason": None, "message": "", "unknown_since": None, "misses": 0, "missed_at": None}
         changes = {**fresh, "waiting": None, **changes}
+        if self.started is not None and changes.get("started", self.started) is None:
+            changes.setdefault("ran_before", self.ran_before + seconds_between(self.started, now))
         if state is JobState.RUNNING and self.started is None:
             changes.setdefault("started", now)
         if state.terminal:
@@ -213,9 +212,7 @@ class Job(FrozenModel):
             note=str(changes.get("message", ""))[:200],
             waits=waiting.text if waiting else "",
         )
-        history = (*self.history, entry)
-        if len(history) > _HISTORY:  # a job that waits for weeks stays within one row
-            history = (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
+        history = shortened((*self.history, entry))
         after = self.model_copy(update={"state": state, "sequence": sequence, "history": history, **changes})
         return Transition(before=self, after=after, token=token)
 

@@ -47,6 +47,7 @@ def line(job: Job) -> dict[str, Any]:
     """A job in a list."""
     more = {"generation": job.generation, "rerunOf": job.rerun_of, "engine": _engine(job)}
     more |= {"owner": owner_of(job), "team": job.team, "nodes": job.nodes or None, "priority": job.priority}
+    more |= {"usage": _usage(job)}
     return {"id": job.id, **summary(job), **_without_nothing({**more, "sweep": _sweep(job)})}
 
 
@@ -72,6 +73,15 @@ def _engine(job: Job) -> dict[str, Any] | None:
     if job.target is None:
         return None
     return job.target.model_dump(include=_SHOWN) | ({"id": job.handle} if job.handle else {})
+
+
+def _usage(job: Job) -> dict[str, Any] | None:
+    """What it used, once it has ended and if it ran; and what that cost, where the price is known."""
+    used = job.usage
+    if not job.state.terminal or not used.node_hours:
+        return None
+    hours = {"nodeHours": round(used.node_hours, 4), "gpuHours": round(used.gpu_hours, 4)}
+    return hours | ({"cost": round(used.cost, 4), "currency": job.rate.currency} if job.rate else {})
 
 
 def _sweep(job: Job) -> dict[str, Any] | None:

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 from shared.core.engine import Cluster
 from shared.core.identity import intent, job_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Waiting, plain
+from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.intake.answer_path import answer_path
-from shared.intake.deployment_limits import claim_of
+from shared.intake.deployment_limits import claim_of, gpus_of, rate_of
 from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Retry, redact, report
@@ -104,7 +105,7 @@ def record(
         rerun_of=candidate.rerun_of,
         dependencies=candidate.request.dependencies,
         sweep=candidate.member,
-        **_share(candidate, draft),
+        **_share(ports.policy, candidate, draft),
         state=states[-1],
         message=_message(draft, waits),
         **_flaws(draft),
@@ -140,12 +141,17 @@ def _queue_request(draft: Draft) -> dict[str, Any]:
     return {"nodes": properties.get("nodeCount", 0), "priority": properties.get("schedulingPriority") or ""}
 
 
-def _share(candidate: Candidate, draft: Draft) -> dict[str, Any]:
-    """The team, and what a job that may run takes of its quota."""
-    share, runnable = candidate.request.share, draft.runnable
-    if share.quota is None or runnable is None:
-        return {"team": share.team}
-    return {"team": share.team, "claim": claim_of(candidate.request, runnable.document, runnable.cluster)}
+def _share(policy: Policy, candidate: Candidate, draft: Draft) -> dict[str, Any]:
+    """The team; and of a job that may run its GPUs, its price, and what it takes of its team's quota."""
+    request, runnable = candidate.request, draft.runnable
+    members: dict[str, Any] = {"team": request.share.team}
+    if runnable is None:
+        return members
+    document, cluster = runnable.document, runnable.cluster
+    members |= {"gpus": gpus_of(request, document, cluster), "rate": rate_of(policy, document, cluster)}
+    if request.share.quota is not None:
+        members["claim"] = claim_of(policy, request, document, cluster)
+    return members
 
 
 def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 
+from shared.core.cost.prices import currency_of, matching
+from shared.core.cost.usage import Rate
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
+from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.core.relations.claim import Claim
@@ -27,27 +30,56 @@ from shared.jobspec import (
 _LONGEST, _MOST_GROWTH = 500_000, 20
 
 
-def claim_of(request: Request, document: JsonObject, cluster: Cluster) -> Claim:
-    """What a job takes of its team's quota: its nodes, and the GPUs of each, as far as they are known."""
+def gpus_of(request: Request, document: JsonObject, cluster: Cluster) -> int:
+    """The GPUs of all nodes of a job: those that it asks for, or all of them, as far as they are known."""
     resources = request.envelope.resources
     each = resources.gpus if resources is not None else None
-    gpus = each if each is not None else (cluster.facts.gpus or 0)
+    return int(document["properties"]["nodeCount"]) * (cluster.facts.gpus or 0 if each is None else each)
+
+
+def rate_of(policy: Policy, document: JsonObject, cluster: Cluster) -> Rate | None:
+    """What an hour of all nodes of a job costs; the most of what the prices leave open."""
+    facts, currency = cluster.facts, currency_of(policy.prices)
+    region = policy.region or facts.region
+    rows = matching(policy.prices, facts.size, facts.priority, region, cluster=cluster.name)
+    each = [row.per_hour for row in rows if row.currency == currency]
     nodes = int(document["properties"]["nodeCount"])
-    return Claim(nodes=nodes, gpus=nodes * gpus)
+    return Rate(per_hour=nodes * max(each), currency=currency) if each else None
 
 
-def over_quota(request: Request, document: JsonObject | None, cluster: Cluster) -> tuple[Problem, ...]:
+def claim_of(policy: Policy, request: Request, document: JsonObject, cluster: Cluster) -> Claim:
+    """What a job takes of its team's quota, and uses at most in the longest time that it may run."""
+    gpus, rate = gpus_of(request, document, cluster), rate_of(policy, document, cluster)
+    constraints = document["properties"].get("constraints") or {}
+    hours = wall_clock(constraints.get("maxWallClockTime"), cluster.facts.longest) / timedelta(hours=1)
+    return Claim(
+        nodes=int(document["properties"]["nodeCount"]),
+        gpus=gpus,
+        gpu_hours=gpus * hours,
+        cost=rate.per_hour * hours if rate else None,
+    )
+
+
+def over_quota(
+    policy: Policy, request: Request, document: JsonObject | None, cluster: Cluster
+) -> tuple[Problem, ...]:
     """A job that alone exceeds its team's quota would wait for good."""
     quota = request.share.quota
     if quota is None or document is None:
         return ()
     try:
-        over = exceeds(claim_of(request, document, cluster), quota)
+        claim = claim_of(policy, request, document, cluster)
     except (KeyError, TypeError, ValueError):
         return ()  # nodeCount is reported already
+    over = exceeds(claim, quota)
+    if not over:
+        return ()
     pointer = f"{request.pointer}{request.properties}/nodeCount"
     message = f'the team "{request.share.team}" may not run it: {over}'
-    return (refused("SW113", pointer, message, "ask for less, or ask the operator for more"),) if over else ()
+    remedy = "ask for fewer nodes or a shorter maxWallClockTime, or ask the operator for more"
+    if quota.needs_price and claim.cost is None:
+        remedy = "ask the operator to add it to SLIPWAY_PRICES, or use another cluster"
+    return (refused("SW113", pointer, message, remedy),)
 
 
 def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:

@@ -139,7 +139,7 @@ def _judged(
 
 
 def _refusals(ports: Ports, request: Request, draft: Draft, cluster: Cluster) -> tuple[Problem, ...]:
-    over = over_quota(request, draft.document, cluster)
+    over = over_quota(ports.policy, request, draft.document, cluster)
     return (*not_allotted(ports, request, cluster), *not_shared(request, cluster), *over)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.core.cost.usage import seconds_between
 from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, NotFound
 from shared.core.job import Budget, Job, JobState, Stored
@@ -113,8 +114,15 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
         segment="",
         waiting=waiting(ports, job, _next_attempt(attempt, due, why)),
         started=None,
+        ran_before=job.ran_before + _ran(ports, job, observation),
         due=due,
     )
+
+
+def _ran(ports: Ports, job: Job, observation: Observation) -> float:
+    """Seconds that an attempt ran which has ended."""
+    started = None if observation.unstarted else observation.started or job.started
+    return seconds_between(started, observation.ended or ports.clock())
 
 
 def _next_attempt(attempt: int, due: datetime, why: str) -> Why:

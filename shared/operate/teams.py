@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
-from shared.core.teams.document import MAX_BYTES, StoredTeams, Teams, changes, read_teams, version_of
+from shared.core.teams.document import MAX_BYTES, Quota, StoredTeams, Teams, changes, read_teams, version_of
 from shared.core.teams.use import TeamUse
 from shared.jobspec import Limits, Problem, Source, read_through
-from shared.lifecycle.teams.current import forget_teams
+from shared.lifecycle.teams.current import current_teams, forget_teams
 
 log = logging.getLogger(__name__)
 
@@ -41,9 +42,30 @@ async def teams(ports: Ports) -> TeamsResult:
     """The document, empty if there is none. Costs a point read for it and for each team with a quota."""
     stored = await ports.teams.get()
     document = stored.teams if stored is not None else _NO_TEAMS
-    limited = [name for name, team in document.teams.items() if team.quota is not None]
+    return TeamsResult(document, await _uses(ports, document, document.teams))
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a team may have, and what its jobs have; None for a team without a quota, which is not counted."""
+
+    team: str
+    quota: Quota | None
+    use: TeamUse | None
+
+
+async def usage(ports: Ports, who: Caller) -> list[Share]:
+    """The teams of a caller, or all of them for one who sees every job; a point read for each quota."""
+    document = await current_teams(ports)
+    names = [name for name in document.teams if who.sees_all or name in who.teams]
+    uses = await _uses(ports, document, names)
+    return [Share(name, document.teams[name].quota, uses.get(name)) for name in names]
+
+
+async def _uses(ports: Ports, document: Teams, names: Iterable[str]) -> dict[str, TeamUse]:
+    limited = [name for name in names if document.teams[name].quota is not None]
     uses = await asyncio.gather(*map(ports.teams.use, limited))
-    return TeamsResult(document, {use.team: use for use in uses})
+    return {use.team: use for use in uses}
 
 
 async def replace_teams(

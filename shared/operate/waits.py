@@ -13,6 +13,7 @@ from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
 from shared.core.ledger.records import Pause, Reported, Silent, Standing
 from shared.core.ports import Ports
+from shared.core.relations.claim import WAITS
 from shared.core.trouble import lately
 from shared.lifecycle.clusters.calling import cluster_path
 from shared.lifecycle.waiting.admit import PAUSED, describe_pause, standing
@@ -32,6 +33,31 @@ async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
         now = Standing()
     silent = _earliest(ports, now.reported)
     return tuple(_one(ports, job, silent, now.pause) for job in jobs)
+
+
+async def as_it_stands(ports: Ports, job: Job) -> Job:
+    """The same of one job, with its place in its team's line: another point read, where it waits there."""
+    (one,) = await as_they_stand(ports, [await _in_line(ports, job)])
+    return one
+
+
+async def _in_line(ports: Ports, job: Job) -> Job:
+    """The job with its place among the jobs of its team, where it waits for the team's quota.
+
+    Costs a point read for such a job, and nothing for others.
+    """
+    waiting = job.waiting
+    if not job.needs_claim or waiting is None or waiting.word != WAITS:
+        return job
+    try:
+        line = (await ports.teams.use(job.team)).waiting
+    except SlipwayError as error:
+        log.warning("the line of the team %s is not known: %s", job.team, error)
+        return job
+    if job.id not in line:
+        return job
+    text = f"{waiting.text}; it is number {line.index(job.id) + 1} in its team's line"
+    return job.model_copy(update={"waiting": waiting.model_copy(update={"text": text})})
 
 
 def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | None) -> Job:

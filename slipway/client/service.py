@@ -125,6 +125,10 @@ class Service:
         """The document of teams and its version. Raises Failure."""
         return await self._json("GET", "teams")
 
+    async def usage(self) -> dict[str, Any]:
+        """The caller's teams with their quotas and what their jobs have. Raises Failure."""
+        return await self._json("GET", "usage")
+
     async def put_teams(
         self, document: bytes, version: str, *, dry_run: bool = False, file: str = "the document"
     ) -> dict[str, Any]:

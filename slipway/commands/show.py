@@ -65,6 +65,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     ]
     if handle := job.get("engine", {}).get("id"):
         rows += [(f"id on {job['engine']['engine']}", handle)]
+    rows += [("used", used)] if (used := _used(job)) else []
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
     result += ["", *table(rows)] if rows else []
     if problems := job.get("problems"):
@@ -77,6 +78,15 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
             *table([("at", "attempt", "state", "why"), *(_entry(entry, utc=utc) for entry in history)]),
         ]
     return [*result, *_next(job)]
+
+
+def _used(job: Mapping[str, Any]) -> str:
+    """What it used and cost, once it has ended."""
+    if not (usage := job.get("usage")):
+        return ""
+    gpus = f", {usage['gpuHours']:,.2f} GPU-hours" if usage["gpuHours"] else ""
+    cost = f", {usage['cost']:,.2f} {usage['currency']}" if "cost" in usage else ""
+    return f"{usage['nodeHours']:,.2f} node-hours{gpus}{cost}"
 
 
 def _state(job: Mapping[str, Any]) -> str:

@@ -8,9 +8,11 @@ from dataclasses import replace
 
 import pytest
 
+import shared.lifecycle.teams.claims
 from shared.adapters.storage.teams import TableTeams
 from shared.core.job import Job
 from shared.core.ledger.records import Active
+from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.use import TeamUse
@@ -22,7 +24,7 @@ Patch = pytest.MonkeyPatch
 
 
 def every_claim_is_given(patch: Patch) -> None:
-    def mutant(use: TeamUse, waiting: Iterable[tuple[str, Claim]], quota: Quota) -> TeamUse:
+    def mutant(use: TeamUse, waiting: Iterable[tuple[str, Claim]], quota: Quota, month: str) -> TeamUse:
         return replace(use, claims={**use.claims, **dict(waiting)})
 
     patch.setattr(TeamUse, "with_claims", mutant)
@@ -34,8 +36,34 @@ def submitted_without_a_claim(patch: Patch) -> None:
 
 
 def a_claim_stays_after_the_end(patch: Patch) -> None:
-    def mutant(use: TeamUse, ended: Collection[str]) -> TeamUse:
+    def mutant(use: TeamUse, ended: Iterable[Job]) -> TeamUse:
         return use
+
+    patch.setattr(TeamUse, "after_ends", mutant)
+
+
+def an_end_is_counted_again(patch: Patch) -> None:
+    original = TeamUse.after_ends
+
+    def mutant(use: TeamUse, ended: Iterable[Job]) -> TeamUse:
+        every = list(ended)
+        claims = {job.id: job.claim for job in every if job.claim is not None}
+        return original(replace(use, claims={**use.claims, **claims}), every)
+
+    patch.setattr(TeamUse, "after_ends", mutant)
+
+
+def a_job_gets_a_claim_without_a_look(patch: Patch) -> None:
+    async def mutant(ports: Ports, jobs: Collection[str]) -> set[str]:
+        return set()
+
+    patch.setattr(shared.lifecycle.teams.claims, "_outdated", mutant)
+
+
+def a_claim_goes_without_being_counted(patch: Patch) -> None:
+    def mutant(use: TeamUse, ended: Iterable[Job]) -> TeamUse:
+        ids = {job.id for job in ended}
+        return replace(use, claims={job: one for job, one in use.claims.items() if job not in ids})
 
     patch.setattr(TeamUse, "after_ends", mutant)
 
@@ -43,8 +71,8 @@ def a_claim_stays_after_the_end(patch: Patch) -> None:
 def a_claim_goes_before_the_end(patch: Patch) -> None:
     original = TeamUse.with_claims
 
-    def mutant(use: TeamUse, waiting: Iterable[tuple[str, Claim]], quota: Quota) -> TeamUse:
-        return original(replace(use, claims={}), waiting, quota)
+    def mutant(use: TeamUse, waiting: Iterable[tuple[str, Claim]], quota: Quota, month: str) -> TeamUse:
+        return original(replace(use, claims={}), waiting, quota, month)
 
     patch.setattr(TeamUse, "with_claims", mutant)
 
@@ -63,6 +91,9 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (submitted_without_a_claim, SHARED),
     (a_claim_stays_after_the_end, SHARED),
     (a_claim_goes_before_the_end, SHARED),
+    (an_end_is_counted_again, SHARED),
+    (a_claim_goes_without_being_counted, SHARED),
+    (a_job_gets_a_claim_without_a_look, SHARED),
     (the_last_writer_wins, AT_ONCE),
     (the_last_writer_wins, IN_PARTS),
 )

@@ -7,15 +7,19 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any
 
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Refused, Row, joined, split
+from shared.core.cost.usage import Usage
 from shared.core.errors import Unreadable
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import StoredTeams, Teams, as_json
 from shared.core.teams.use import TeamUse
 
 _KEY = {"PartitionKey": "teams", "RowKey": "document"}
+#: What a row has of a claim, in this order; an older version wrote the first two.
+_CLAIM = ("nodes", "gpus", "gpu_hours", "cost")
 
 
 class TableTeams:
@@ -53,8 +57,13 @@ class TableTeams:
 
     async def put_use(self, use: TeamUse) -> TeamUse | None:
         """A write that fails if another process wrote."""
-        claims = {job: [one.nodes, one.gpus] for job, one in use.claims.items()}
-        row = {"PartitionKey": _KEY["PartitionKey"], "RowKey": f"u|{use.team}", "Waiting": use.has_waiting}
+        claims = {job: [one.nodes, one.gpus, one.gpu_hours, one.cost] for job, one in use.claims.items()}
+        row: Row = {"PartitionKey": _KEY["PartitionKey"], "RowKey": f"u|{use.team}"}
+        row |= {
+            "Waiting": bool(use.waiting),
+            "Line": json.dumps(use.waiting),
+            "Months": json.dumps(use.months),
+        }
         row |= split("Claims", json.dumps(claims))
         verb = Operation("replace", row, use.etag) if use.etag else Operation("create", row)
         try:
@@ -69,6 +78,12 @@ def document_row(teams: Teams) -> Row:
 
 
 def _use_of(row: Row) -> TeamUse:
-    written: dict[str, list[int]] = json.loads(joined("Claims", row))
-    claims = {job: Claim(nodes=nodes, gpus=gpus) for job, (nodes, gpus) in written.items()}
-    return TeamUse(str(row["RowKey"])[2:], claims, bool(row["Waiting"]))
+    written: dict[str, list[Any]] = json.loads(joined("Claims", row))
+    claims = {job: Claim(**dict(zip(_CLAIM, numbers, strict=False))) for job, numbers in written.items()}
+    months: dict[str, list[Any]] = json.loads(row.get("Months", "{}"))
+    return TeamUse(
+        str(row["RowKey"])[2:],
+        claims,
+        tuple(json.loads(row.get("Line", "[]"))),
+        {month: Usage(*numbers) for month, numbers in months.items()},
+    )

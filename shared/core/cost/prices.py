@@ -6,31 +6,42 @@ A size without a row has no price; none is ever guessed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import date
 from functools import cache
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
 from shared.core.cost.price_table import TABLE
 
 
 class Price(BaseModel):
-    """One row. `per_hour` is for one node, without what disks, traffic and storage cost."""
+    """One row. `per_hour` is for one node, without what disks, traffic and storage cost.
+
+    It is that of a VM size in a region, or of the nodes of one configured cluster.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
 
-    region: str
+    cluster: str = ""
+    region: str = ""
     #: as Azure writes it, e.g. Standard_NC6; capitals do not matter
-    size: str
-    priority: Literal["dedicated", "lowpriority"]
+    size: str = ""
+    priority: Literal["", "dedicated", "lowpriority"] = ""
     currency: str = Field(pattern="^[A-Z]{3}$")
     per_hour: float = Field(ge=0, lt=10_000)
     #: when the price was looked up
     date: date
     source: str
+
+    @model_validator(mode="after")
+    def _names_its_nodes(self) -> Self:
+        of_size = [self.region, self.size, self.priority]
+        if any(of_size) if self.cluster else not all(of_size):
+            raise ValueError("it names either a cluster, or region, size and priority")
+        return self
 
 
 @cache
@@ -63,20 +74,34 @@ def prices_from(rows: Any) -> tuple[Price, ...]:
         except ValidationError as error:
             first = error.errors()[0]
             place = ".".join(str(part) for part in first["loc"]) or "the row"
-            raise ValueError(f"row {index}: {place}: {first['msg'].lower()}") from None
+            message = first["msg"].removeprefix("Value error, ").lower()
+            raise ValueError(f"row {index}: {place}: {message}") from None
     return tuple(prices)
 
 
-def matching(own: Iterable[Price], size: str, priority: str, region: str) -> tuple[Price, ...]:
-    """The rows for a node: an operator's if any fits, else those that ship. No region: of every region."""
+def matching(
+    own: Sequence[Price], size: str, priority: str, region: str, *, cluster: str = ""
+) -> tuple[Price, ...]:
+    """The rows for a node: the cluster's, else an operator's for its size, else those that ship.
+
+    No region: of every region.
+    """
+    if of_cluster := tuple(row for row in own if cluster and row.cluster == cluster):
+        return of_cluster
     for rows in (own, shipped()):
         matches = tuple(
             row
             for row in rows
-            if row.size.lower() == size.lower()
+            if size
+            and row.size.lower() == size.lower()
             and (row.priority == priority or not priority)
             and (row.region.lower() == region.lower() or not region)
         )
         if matches:
             return matches
     return ()
+
+
+def currency_of(own: Sequence[Price]) -> str:
+    """The currency of a deployment: that of its operator's prices, else that of those that ship."""
+    return own[0].currency if own else shipped()[0].currency

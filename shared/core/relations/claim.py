@@ -17,3 +17,6 @@ class Claim(BaseModel):
     nodes: int
     #: of all its nodes together
     gpus: int
+    #: what it uses at most, if it runs as long as it may: GPU-hours, and money where the price is known
+    gpu_hours: float = 0.0
+    cost: float | None = None

@@ -25,6 +25,7 @@ MAX_TEAMS, MAX_MEMBERS, MAX_BYTES = 200, 1_000, 256 << 10
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _FOLDER = re.compile(r"[^/\\?#\x00-\x1f]{1,255}(/[^/\\?#\x00-\x1f]{1,255}){0,63}")
 _KINDS = ("user", "group", "role")
+_Amount = Annotated[float, Field(ge=0, lt=1e12)]
 
 
 class Membership(Model):
@@ -41,11 +42,22 @@ class Membership(Model):
 
 
 class Quota(Model):
-    """How much the jobs of a team may have at once. A missing number means no limit."""
+    """How much the jobs of a team may have at once, and use in a month. A missing number means no limit."""
 
     jobs: Annotated[int, Field(ge=0)] | None = None
     nodes: Annotated[int, Field(ge=0)] | None = None
     gpus: Annotated[int, Field(ge=0)] | None = None
+    #: of a month, in UTC
+    gpu_hours: _Amount | None = None
+    #: of a month, in the currency of the prices
+    budget: _Amount | None = None
+    #: what a single job may cost, if it runs as long as it may
+    job_cost: _Amount | None = None
+
+    @property
+    def needs_price(self) -> bool:
+        """Whether it can be held only by jobs whose price is known."""
+        return self.budget is not None or self.job_cost is not None
 
 
 class Team(Model):

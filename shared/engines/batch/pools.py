@@ -52,6 +52,7 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
     nodes = int(pool.get("currentDedicatedNodes") or 0) + int(pool.get("currentLowPriorityNodes") or 0)
     target = target_of(pool)
     scales = bool(pool.get("enableAutoScale"))
+    size, priority = str(pool.get("vmSize") or ""), "lowpriority" if cluster.spot else "dedicated"
     return ClusterView(
         name=cluster.name,
         engine="batch",
@@ -60,11 +61,17 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
         counts=states,
         minimum=cluster.min_nodes if scales else target,
         maximum=(cluster.max_nodes or None) if scales else target,
-        size=str(pool.get("vmSize") or ""),
+        size=size,
         errors=tuple(errors(pool)),
-        priority="lowpriority" if cluster.spot else "dedicated",
+        priority=priority,
         supply=_supply(cluster),
-        facts=replace(cluster.facts, retired_size=size_trouble(str(pool.get("vmSize") or ""))),
+        facts=replace(
+            cluster.facts,
+            retired_size=size_trouble(size),
+            size=size,
+            priority=priority,
+            region=cluster.region,
+        ),
     )
 
 

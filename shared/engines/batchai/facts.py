@@ -35,6 +35,8 @@ def facts_of(properties: Mapping[str, Any]) -> ClusterFacts:
         max_nodes=auto.get("maximumNodeCount", manual.get("targetNodeCount")),
         gpus=gpus,
         memory=memory,
+        size=str(properties.get("vmSize", "")),
+        priority=str(properties.get("vmPriority", "")).lower(),
     )
 
 

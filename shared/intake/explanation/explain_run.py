@@ -31,7 +31,7 @@ def describe_run(
     length = _wall_clock(document, facts.longest)
     size, priority = (view.size, view.priority) if view else ("", "")
     region = policy.region or (view.supply.region if view else "")
-    rows = matching(policy.prices, size, priority, region)
+    rows = matching(policy.prices, size, priority, region, cluster=target.cluster)
     shown = redact({"environmentVariables": _variables(engine.environment(order))})["environmentVariables"]
     return {
         "engineName": target.name,

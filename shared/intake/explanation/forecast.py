@@ -117,7 +117,7 @@ def _price(nodes: int, hours: float, prices: Sequence[Price]) -> dict[str, Any]:
         "currency": prices[0].currency,
         "perHour": {"from": round(nodes * low, 4), "to": round(nodes * high, 4)},
         "total": {"from": 0, "to": round(hours * high, 2)},
-        "rows": [price.model_dump(mode="json", by_alias=True) for price in prices],
+        "rows": [price.model_dump(mode="json", by_alias=True, exclude_defaults=True) for price in prices],
     }
 
 

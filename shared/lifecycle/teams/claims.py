@@ -11,6 +11,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 
+from shared.core.cost.usage import month_of
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError
 from shared.core.job import Job
@@ -22,18 +23,22 @@ from shared.core.teams.document import Quota
 from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.teams.current import current_teams
 from shared.lifecycle.waiting.admit import NO_SLOT, paused
-from shared.lifecycle.waiting.dependents import ends_of
+from shared.lifecycle.waiting.dependents import ended_jobs
 
 log = logging.getLogger(__name__)
 
 #: Tries to write a record that other processes write, too.
 _WRITES = 5
+#: How many records are read at once.
+_PARALLEL = 16
 _NO_LIMIT = Quota()
+#: Parts of a budget whose use the log warns of.
+_WARNS = (0.8, 1.0)
 
 
 def why_claim(team: str, quota: Quota) -> Why:
     """Why a job waits for room in its team's quota."""
-    return Why(WAITS, f"waits for its turn in the team {team}: its jobs may have {described(quota)} at once")
+    return Why(WAITS, f"waits for its turn in the team {team}, whose jobs may have {described(quota)}")
 
 
 async def claimed(
@@ -41,8 +46,8 @@ async def claimed(
 ) -> list[Active]:
     """Update the claims of all teams. Returns the jobs with a claim, of those that wait for nothing else.
 
-    `rows`: all active jobs of this pass; `moved`: those that may have ended since. Costs a point read for
-    each team with a quota, a write if something changed, and a read for each job that ended.
+    `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
+    each team with a quota, a write where something changed, and a read for each job that ended or gets one.
     """
     waiting: dict[str, list[Active]] = defaultdict(list)
     for row in ready:
@@ -65,20 +70,22 @@ async def claim_at_door(ports: Ports, job: Job) -> bool:
     quota = await _quota(ports, job.team)
     for _ in range(_WRITES):
         use = await ports.teams.use(job.team)
-        if use.has_waiting:
+        if use.waiting:
             return False
-        after = use.with_claims([(job.id, job.claim)], quota)
-        if after == use or await ports.teams.put_use(after) is not None:
+        after = use.with_claims([(job.id, job.claim)], quota, month_of(ports.clock()))
+        if after == use or await _outdated(ports, {job.id}):
+            return job.id in use.claims
+        if await ports.teams.put_use(after) is not None:
             return job.id in after.claims
     return False
 
 
 async def release_claims(ports: Ports, ended: Iterable[Job]) -> None:
     """Free the claims of jobs whose end is recorded. Never raises: the timer frees the rest."""
-    teams: dict[str, set[str]] = defaultdict(set)
+    teams: dict[str, list[Job]] = defaultdict(list)
     for job in ended:
         if job.claim is not None and job.state.terminal:
-            teams[job.team].add(job.id)
+            teams[job.team].append(job)
     for team, jobs in teams.items():
         try:
             await _release(ports, team, jobs)
@@ -86,11 +93,13 @@ async def release_claims(ports: Ports, ended: Iterable[Job]) -> None:
             log.warning("the claims of the team %s are left to the timer: %s", team, error)
 
 
-async def _release(ports: Ports, team: str, jobs: Collection[str]) -> None:
+async def _release(ports: Ports, team: str, jobs: Sequence[Job]) -> None:
     for _ in range(_WRITES):
         use = await ports.teams.use(team)
         after = use.after_ends(jobs)
-        if after == use or await ports.teams.put_use(after) is not None:
+        written = use if after == use else await ports.teams.put_use(after)
+        if written is not None:
+            _publish(ports, use, written, await _quota(ports, team))
             return
 
 
@@ -118,13 +127,47 @@ async def _brought_on(
     quota = await _quota(ports, team)
     for _ in range(_WRITES):
         use = await ports.teams.use(team)
-        ended = await ends_of(ports, use.claims.keys() - active)
-        after = use.after_ends(ended.keys()).with_claims(requests, quota)
-        if after == use:
-            return use
-        if (written := await ports.teams.put_use(after)) is not None:
+        ended = await ended_jobs(ports, use.claims.keys() - active)
+        month, released = month_of(ports.clock()), use.after_ends(ended)
+        after = released.with_claims(requests, quota, month)
+        while outdated := await _outdated(ports, after.claims.keys() - use.claims.keys()):
+            requests = [one for one in requests if one[0] not in outdated]
+            after = released.with_claims(requests, quota, month)
+        written = use if after == use else await ports.teams.put_use(after)
+        if written is not None:
+            _publish(ports, use, written, quota)
             return written
     return use
+
+
+async def _outdated(ports: Ports, jobs: Collection[str]) -> set[str]:
+    """Those of the jobs that do not wait for a claim any more.
+
+    A claim of a job that has ended would be counted again. So after the record of claims is read, and before
+    it is written, each job that gets one is read: what it waited for may be old by then.
+    """
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def is_outdated(job_id: str) -> bool:
+        async with gate:
+            stored = await ports.ledger.get(job_id)
+        return stored is None or not stored.job.needs_claim
+
+    ids = sorted(jobs)
+    answers = await asyncio.gather(*map(is_outdated, ids))
+    return {job_id for job_id, outdated in zip(ids, answers, strict=True) if outdated}
+
+
+def _publish(ports: Ports, before: TeamUse, use: TeamUse, quota: Quota) -> None:
+    """Tell the meter what a team has, and the log when its budget runs out."""
+    month = month_of(ports.clock())
+    for name, number in use.total(month)._asdict().items():
+        ports.meter.set(f"slipway.team.{name}", number, team=use.team)
+    ports.meter.set("slipway.team.waiting", len(use.waiting), team=use.team)
+    for part in _WARNS:
+        if quota.budget and before.spent(month) < part * quota.budget <= use.spent(month):
+            text = "the team %s has used %d %% of its budget of %s"
+            log.warning(text, use.team, part * 100, month, extra={"team": use.team, "action": "budget"})
 
 
 async def _quota(ports: Ports, team: str) -> Quota:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError, Unreadable
-from shared.core.job import JobState, Member, Stored
+from shared.core.job import Job, JobState, Member, Stored
 from shared.core.ledger.records import Active, Change
 from shared.core.ports import Ports
 from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
@@ -96,16 +96,30 @@ async def ends_of(ports: Ports, job_ids: Collection[str]) -> Ends:
     return (await _fates_of(ports, job_ids)).ends
 
 
+async def ended_jobs(ports: Ports, job_ids: Collection[str]) -> list[Job]:
+    """The records of these jobs, of those that have ended."""
+    return [job for job in (await _records_of(ports, job_ids)).values() if job and job.state.terminal]
+
+
 async def _fates_of(ports: Ports, job_ids: Collection[str]) -> Fates:
-    """What became of these jobs. A record that cannot be read is there: who waits for it goes on waiting."""
+    """What became of these jobs."""
+    records = await _records_of(ports, job_ids)
+    ends = {name: job.state for name, job in records.items() if job and job.state.terminal}
+    return Fates(ends, frozenset(name for name, job in records.items() if job is None))
+
+
+async def _records_of(ports: Ports, job_ids: Collection[str]) -> dict[str, Job | None]:
+    """The records of these jobs, without active ones of many; None for those of which there is none.
+
+    A record that cannot be read is missing here: it is there, and who waits for it goes on waiting.
+    """
     unsure = set(job_ids)
     if len(unsure) > ports.ledger.shards:
         active = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
         unsure -= {row.job_id for rows in active for row in rows}
     gate = asyncio.Semaphore(_PARALLEL)
 
-    ends: dict[str, JobState] = {}
-    absent: set[str] = set()
+    records: dict[str, Job | None] = {}
 
     async def read(job_id: str) -> None:
         async with gate:
@@ -113,13 +127,10 @@ async def _fates_of(ports: Ports, job_ids: Collection[str]) -> Fates:
                 stored = await ports.ledger.get(job_id)
             except Unreadable:
                 return
-        if stored is None:
-            absent.add(job_id)
-        elif stored.job.state.terminal:
-            ends[job_id] = stored.job.state
+        records[job_id] = stored.job if stored is not None else None
 
     await asyncio.gather(*map(read, sorted(unsure)))
-    return Fates(ends, frozenset(absent))
+    return records
 
 
 def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:

@@ -1,13 +1,16 @@
-"""The commands about teams: show, apply."""
+"""The commands about teams: show, usage, apply."""
 
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from slipway.client.service import Service
-from slipway.commands.jobs import asking
+from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
 from slipway.screen import put, put_json, table
+
+#: Parts of a use, and the limits of a quota on them.
+_PARTS = {"jobs": "jobs", "nodes": "nodes", "gpus": "gpus", "gpuHours": "gpuHours", "cost": "budget"}
 
 
 def show_teams(url: str, key: str, *, as_json: bool = False) -> int:
@@ -45,7 +48,43 @@ def apply_teams(file: Path, url: str, key: str, *, dry_run: bool = False, as_jso
     return asking(ask, url, key)
 
 
-def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, int]]) -> list[str]:
+def usage(url: str, key: str, *, as_json: bool = False) -> int:
+    """Print what one's own teams have of their quotas; of all teams for who may see every job."""
+
+    async def ask(api: Service) -> int:
+        answer = await api.usage()
+        show(answer, usage_lines, as_json=as_json)
+        return 0
+
+    return asking(ask, url, key)
+
+
+def usage_lines(answer: Mapping[str, Any]) -> list[str]:
+    """A row for each team."""
+    teams: list[Mapping[str, Any]] = answer["teams"]
+    if not teams:
+        return ["you are in no team of this deployment"]
+    head = ("team", "jobs", "nodes", "GPUs", "GPU-hours", f"cost in {answer['currency']}", "waiting")
+    cells = [
+        (
+            one["name"],
+            *(_share(one, part, limit) for part, limit in _PARTS.items()),
+            str(one["use"]["waiting"]) if one["use"] else "",
+        )
+        for one in teams
+    ]
+    return [*table([head, *cells]), f"GPU-hours and cost are those of {answer['month']} (UTC)"]
+
+
+def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
+    use, quota = team["use"], team["quota"]
+    if not use:
+        return "no quota" if part == "jobs" else ""
+    most = (quota or {}).get(limit)
+    return f"{use[part]:,g}" + (f" of {most:,g}" if most is not None else "")
+
+
+def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]]) -> list[str]:
     """The lines of a table of teams, with what each has of its quota."""
     teams: Mapping[str, Mapping[str, Any]] = document.get("teams", {})
     if not teams:
@@ -64,5 +103,9 @@ def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, int]]) -> l
     return table([("team", "members", "clusters", "folders", "quota"), *lines])
 
 
-def _quota(quota: Mapping[str, int], use: Mapping[str, int]) -> str:
-    return ", ".join(f"{use.get(name, 0)} of {most} {name}" for name, most in quota.items())
+def _quota(quota: Mapping[str, float], use: Mapping[str, float]) -> str:
+    amounts = {limit: use.get(part, 0) for part, limit in _PARTS.items()}
+    return ", ".join(
+        f"{amounts[name]:,g} of {most:,g} {name}" if name in amounts else f"{name} {most:,g}"
+        for name, most in quota.items()
+    )

@@ -23,6 +23,12 @@ def show(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
     raise typer.Exit(_does().show_teams(url, key, as_json=as_json))
 
 
+@app.command()
+def usage(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+    """Show what your teams have of their quotas, and used this month."""
+    raise typer.Exit(_does().usage(url, key, as_json=as_json))
+
+
 @app.command(short_help="Replace the teams by those of a file.")
 def apply(
     file: Annotated[Path, typer.Argument(help="the document of all teams")],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from shared.core.cost.usage import month_of
+from shared.core.job import Job
 from shared.core.teams.use import TeamUse
 from tests.unit.world import World
 
@@ -18,8 +20,19 @@ async def over_quota(world: World) -> list[str]:
         use = await world.ports.teams.use(team)
         result += [f"{name} works without a claim" for name in at_work if name not in use.claims]
         running = TeamUse(team, {name: claim for name, claim in at_work.items() if claim is not None})
-        for total in (use.total, running.total):
+        month = month_of(world.clock())
+        for total in (use.total(month), running.total(month)):
             most = (one.quota.jobs, one.quota.nodes, one.quota.gpus)
-            if any(limit is not None and now > limit for now, limit in zip(total, most, strict=True)):
+            if any(limit is not None and now > limit for now, limit in zip(total[:3], most, strict=True)):
                 result.append(f"{team} has {total}, and may have {most}")
+        result += _miscounted(use, jobs)
     return result
+
+
+def _miscounted(use: TeamUse, jobs: list[Job]) -> list[str]:
+    """Usage that was counted twice, or not at all."""
+    counted = sum(one.node_hours for one in use.months.values())
+    used = sum(job.usage.node_hours for job in jobs if job.state.terminal and job.id not in use.claims)
+    if abs(counted - used) < 1e-6:
+        return []
+    return [f"{use.team} used {used} node-hours, and {counted} are counted"]

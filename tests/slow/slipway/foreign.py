@@ -41,6 +41,7 @@ _JOB: dict[str, Any] = {
     "history": [{"sequence": 1, "state": "failed", "at": _AT, "attempt": 1, "note": "why", "reason": "user"}],
     "problems": [_PROBLEM], "waiting": {"text": "it waits", "word": "w", "since": _AT},
     "sweep": {"index": 1, "values": {"lr": "x"}},
+    "usage": {"nodeHours": 1.5, "gpuHours": 6.0, "cost": 3.0, "currency": "USD"},
 }  # fmt: skip
 _TRY = {"at": _AT, "status": None, "ms": 3, "said": "5xx"}
 _TARGET = {"url": "u", "state": "dead", "last": "l", "tries": [_TRY]}
@@ -53,6 +54,7 @@ _SWEEP = {
     "sweepId": SWEEP, "name": "n", "state": "running", "counts": {"failed": 1}, "total": 1, "parallel": 1,
     "waiting": 0, "atWork": 1,
 }  # fmt: skip
+_USE = {"jobs": 1, "nodes": 1, "gpus": 0, "gpuHours": 1.5, "cost": 2.0, "waiting": 0}
 _SERIES = {"name": "loss", "file": "f", "axis": "step", "rank": 0, "count": 2, "points": [[1, 2], [2, 1]]}
 #: What is asked for, by the end of its address.
 _ANSWERS: Mapping[str, Any] = {
@@ -80,6 +82,11 @@ _ANSWERS: Mapping[str, Any] = {
         "document": {"teams": {"x": {"clusters": ["c"]}}},
         "use": {},
         "changes": ["c"],
+    },
+    "/usage": {
+        "month": "2026-11",
+        "currency": "USD",
+        "teams": [{"name": "x", "quota": {"jobs": 2}, "use": _USE, "months": {}}],
     },
     "/disabled": {"receivers": [{"url": "u", "since": _AT, "why": "410"}]},
     "/test": {"outcome": "delivered", "said": "s", "ms": 3},

@@ -23,16 +23,19 @@ from shared.operate.cancel import cancel
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
 
-async def share(world: World, **quota: int) -> None:
+async def share(world: World, **quota: float) -> None:
     stored = await world.ports.teams.get()
     teams = Teams.model_validate({"default": "vision", "teams": {"vision": {"quota": quota}}})
     assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
     forget_teams(world.ports)
 
 
-async def ask(world: World, number: int, nodes: int = 1, **members: Any) -> Job:
+async def ask(
+    world: World, number: int, nodes: int = 1, *, longest: str | None = None, **members: Any
+) -> Job:
     world.pass_time(1)
-    document = {"name": f"n{number}", "spec": job_json(nodeCount=nodes), **members}
+    limit = {"constraints": {"maxWallClockTime": longest}} if longest else {}
+    document = {"name": f"n{number}", "spec": job_json(nodeCount=nodes, **limit), **members}
     return (await world.message(document, f"m{number}")).job
 
 
@@ -55,7 +58,7 @@ async def test_a_job_within_the_quota_is_submitted_at_its_door_and_the_next_one_
     assert [first.state, second.state] == [JobState.QUEUED, JobState.ACCEPTED]
     assert second.waiting is not None
     assert second.waiting.word == "TeamQuota"
-    assert second.waiting.text == "waits for its turn in the team vision: its jobs may have 2 nodes at once"
+    assert second.waiting.text == "waits for its turn in the team vision, whose jobs may have 2 nodes at once"
     await world.sweep()
     assert await states(world, second) == [JobState.ACCEPTED]
 
@@ -99,7 +102,7 @@ async def test_a_job_larger_than_the_quota_is_rejected_at_its_place(world: World
 
     (problem,) = [one for one in job.problems if one["severity"] == "error"]
     assert (problem["code"], problem["pointer"]) == ("SW113", "/spec/properties/nodeCount")
-    assert "it needs 2 nodes, and the quota is 1" in problem["message"]
+    assert "it may need 2 nodes, and the quota is 1" in problem["message"]
 
 
 async def test_gpus_are_those_of_the_cluster_s_nodes(world: World) -> None:
@@ -109,7 +112,7 @@ async def test_gpus_are_those_of_the_cluster_s_nodes(world: World) -> None:
 
     first, second = await ask(world, 1), await ask(world, 2, nodes=2)
 
-    assert (await world.ports.teams.use("vision")).total.gpus == 4
+    assert (await world.ports.teams.use("vision")).total("2026-01").gpus == 4
     assert await states(world, first, second) == [JobState.QUEUED, JobState.ACCEPTED]
 
 

@@ -1,0 +1,51 @@
+"""What jobs have used: node-hours, GPU-hours and money, by the prices of when they were accepted. Pure."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Rate(BaseModel):
+    """What an hour of all nodes of a job costs. Fixed when it is accepted: later prices do not change it."""
+
+    # Members that a newer version wrote stay, as in the record around them.
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+    per_hour: float
+    currency: str
+
+
+class Usage(NamedTuple):
+    """What some jobs have used. `cost` has only the jobs whose price is known."""
+
+    jobs: int = 0
+    node_hours: float = 0.0
+    gpu_hours: float = 0.0
+    cost: float = 0.0
+
+    def plus(self, other: Usage) -> Usage:
+        """Both together."""
+        return Usage(
+            self.jobs + other.jobs,
+            self.node_hours + other.node_hours,
+            self.gpu_hours + other.gpu_hours,
+            self.cost + other.cost,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """As the API has it; hours and money with four decimals."""
+        numbers = {"nodeHours": self.node_hours, "gpuHours": self.gpu_hours, "cost": self.cost}
+        return {"jobs": self.jobs, **{name: round(number, 4) for name, number in numbers.items()}}
+
+
+def month_of(moment: datetime) -> str:
+    """The month of a moment in UTC, which quotas of a month count by: 2026-11."""
+    return moment.strftime("%Y-%m")
+
+
+def seconds_between(start: datetime | None, end: datetime | None) -> float:
+    """How long a run took; nothing where it has not started or ended, or where the clocks disagree."""
+    return max(0.0, (end - start).total_seconds()) if start and end else 0.0

@@ -1,0 +1,75 @@
+"""`slipway costs`: what ended jobs used and cost, summed by what one asks for."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from slipway.client.service import Service
+from slipway.commands.jobs import asking, show
+from slipway.screen import remark, table
+
+#: Jobs of one sum, at most: the service gives 200 in an answer.
+_MOST = 20_000
+_ENDED = "succeeded,failed,cancelled,lost"
+_NUMBERS = ("nodeHours", "gpuHours", "cost")
+
+#: What one may sum by, and how a job is put there.
+BY: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "job": lambda job: f"{job['id'][:10]} {job['name']}",
+    "name": lambda job: job["name"],
+    "experiment": lambda job: job.get("experiment", ""),
+    "cluster": lambda job: job.get("cluster", ""),
+    "team": lambda job: job.get("team", ""),
+    "owner": lambda job: job.get("owner", ""),
+    "month": lambda job: job["endedAt"][:7],
+}
+
+Job = Mapping[str, Any]
+
+
+def run(url: str, key: str, by: str, conditions: Mapping[str, str], *, as_json: bool = False) -> int:
+    """Print a row for each group, the most expensive first. Raises Failure."""
+
+    async def ask(api: Service) -> int:
+        listing = await api.jobs({"state": _ENDED, **conditions}, _MOST)
+        sums = summed(listing.jobs, by)
+        show(sums, lambda rows: lines(rows, by), as_json=as_json)
+        if listing.next:
+            remark(f"only the newest {_MOST} jobs are counted; name a later --since for a whole sum")
+        return 0
+
+    return asking(ask, url, key)
+
+
+def summed(jobs: Iterable[Job], by: str) -> list[dict[str, Any]]:
+    """What the jobs of each group used, the most expensive group first, then the one with most node-hours."""
+    groups: dict[tuple[str, str], dict[str, Any]] = {}
+    for job in jobs:
+        used = job.get("usage")
+        if not used:
+            continue
+        name, currency = BY[by](job), used.get("currency", "")
+        row = groups.setdefault(
+            (name, currency), {by: name, "currency": currency, "jobs": 0, **dict.fromkeys(_NUMBERS, 0.0)}
+        )
+        row["jobs"] += 1
+        for number in _NUMBERS:
+            row[number] += used.get(number, 0.0)
+    rows = sorted(groups.values(), key=lambda row: (-row["cost"], -row["nodeHours"], row[by]))
+    return [{**row, **{number: round(row[number], 4) for number in _NUMBERS}} for row in rows]
+
+
+def lines(rows: list[dict[str, Any]], by: str) -> list[str]:
+    """A table of them."""
+    if not rows:
+        return ["no job that fits has ended and run"]
+    cells = [
+        (
+            row[by] or "none",
+            str(row["jobs"]),
+            f"{row['nodeHours']:,.2f}",
+            f"{row['gpuHours']:,.2f}",
+            f"{row['cost']:,.2f} {row['currency']}" if row["currency"] else "no price known",
+        )
+        for row in rows
+    ]
+    return table([(by, "jobs", "node-hours", "GPU-hours", "cost"), *cells])

@@ -1,0 +1,181 @@
+"""What the jobs of a team use in a month: counted once, at their ends, by the price of their acceptance."""
+
+from __future__ import annotations
+
+import logging
+from datetime import date
+from typing import Any
+
+import pytest
+
+from shared.core.caller import KEY_HOLDER, READ_ALL, SUBMIT, Caller
+from shared.core.cost.prices import Price
+from shared.core.cost.usage import Rate, Usage
+from shared.core.engine import Cluster
+from shared.core.facts import ClusterFacts
+from shared.core.job import Job, JobState, Reason
+from shared.operate.teams import usage
+from shared.operate.waits import as_it_stands
+from tests.unit.lifecycle.teams.test_claims import ask, end, share, states
+from tests.unit.world import CLUSTER, Engines, World
+
+#: As the jobs of these tests run at most: an hour.
+HOUR = "PT1H"
+JANUARY = "2026-01"
+
+
+@pytest.fixture
+def world() -> World:
+    """Nodes of four GPUs, each for three dollars an hour."""
+    world = World()
+    cluster = Cluster(CLUSTER.name, CLUSTER.engine, CLUSTER.id, ClusterFacts(gpus=4))
+    world.use(engines=Engines(world.engine, {"dev": cluster}))
+    price = Price(cluster="dev", currency="USD", per_hour=3.0, date=date(2026, 1, 1), source="test")
+    world.policy(prices=(price,))
+    return world
+
+
+async def run_for(world: World, job: Job, seconds: float, **how: Any) -> None:
+    """From its start to its end, as its cluster reports both."""
+    target = (await world.job(job.id)).fixed_target
+    world.engine.set_state(target.name, JobState.RUNNING, started=world.now)
+    await world.sweep(seconds)
+    state = how.pop("state", JobState.SUCCEEDED)
+    world.engine.set_state(target.name, state, ended=world.now, **how)
+    await world.sweep(0)
+
+
+async def test_an_end_is_counted_with_the_time_that_the_job_ran(world: World) -> None:
+    await share(world, gpuHours=100)
+    job = await ask(world, 1, nodes=2, longest=HOUR)
+    assert (job.rate, job.gpus) == (Rate(per_hour=6.0, currency="USD"), 8)
+
+    before = await world.ports.teams.use("vision")
+    await run_for(world, job, 1800)
+    after = await world.ports.teams.use("vision")
+
+    assert before.total(JANUARY)[3:] == (8.0, 6.0)
+    assert after.months == {JANUARY: Usage(1, 1.0, 4.0, 3.0)}
+    assert after.total(JANUARY)[3:] == (4.0, 3.0)
+    assert (await world.job(job.id)).usage == Usage(1, 1.0, 4.0, 3.0)
+
+
+async def test_all_attempts_are_counted(world: World) -> None:
+    await share(world, gpuHours=100)
+    job = await ask(world, 1, longest=HOUR)
+
+    await run_for(world, job, 900, state=JobState.FAILED, reason=Reason.PREEMPTED)
+    await world.sweep(1800)
+    await run_for(world, job, 900)
+
+    assert (await world.ports.teams.use("vision")).months == {JANUARY: Usage(1, 0.5, 2.0, 1.5)}
+
+
+async def test_a_run_that_its_cluster_gave_up_is_counted(world: World) -> None:
+    job = await ask(world, 1)
+    name = (await world.job(job.id)).fixed_target.name
+    world.engine.set_state(name, JobState.RUNNING, started=world.now)
+    await world.sweep(3600)
+    world.engine.set_state(name, JobState.QUEUED, started=None)
+    await world.sweep(0)
+
+    await run_for(world, job, 3600)
+
+    assert (await world.job(job.id)).usage.node_hours == 2.0
+
+
+@pytest.mark.parametrize("quota", [{"gpuHours": 8}, {"budget": 6}])
+async def test_what_a_month_may_use_holds_with_the_jobs_at_work(world: World, quota: dict[str, Any]) -> None:
+    await share(world, **quota)
+    jobs = [await ask(world, number, longest=HOUR) for number in range(4)]
+    assert await states(world, *jobs) == [JobState.QUEUED] * 2 + [JobState.ACCEPTED] * 2
+
+    await run_for(world, jobs[0], 1800)
+    assert await states(world, *jobs[2:]) == [JobState.ACCEPTED] * 2
+    await run_for(world, jobs[1], 1800)
+    assert await states(world, *jobs[2:]) == [JobState.QUEUED, JobState.ACCEPTED]
+
+    await run_for(world, jobs[2], 3600)
+    await world.sweep()
+    assert await states(world, jobs[3]) == [JobState.ACCEPTED]
+    await world.sweep(31 * 24 * 3600)
+    await world.sweep()
+    assert await states(world, jobs[3]) == [JobState.QUEUED]
+
+
+@pytest.mark.parametrize(
+    ("quota", "text"),
+    [
+        ({"gpuHours": 3}, "it may need 4 GPU-hours, and the quota of a month is 3"),
+        ({"budget": 2.5}, "it may cost 3, and the budget of a month is 2.5"),
+        ({"jobCost": 2.5}, "it may cost 3 if it runs as long as it may, and 2.5 are allowed"),
+    ],
+)
+async def test_a_job_that_may_use_too_much_is_rejected(
+    world: World, quota: dict[str, Any], text: str
+) -> None:
+    await share(world, **quota)
+
+    job = await ask(world, 1, longest=HOUR)
+
+    (problem,) = [one for one in job.problems if one["severity"] == "error"]
+    assert problem["code"] == "SW113"
+    assert text in problem["message"]
+
+
+async def test_a_budget_needs_prices(world: World) -> None:
+    world.policy(prices=())
+    await share(world, budget=100)
+
+    job = await ask(world, 1, longest=HOUR)
+
+    (problem,) = [one for one in job.problems if one["severity"] == "error"]
+    assert problem["message"].endswith("the price of the job's cluster is not known")
+    assert problem["remedy"] == "ask the operator to add it to SLIPWAY_PRICES, or use another cluster"
+
+
+async def test_the_log_warns_once_of_a_budget_that_runs_out(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await share(world, budget=10)
+    for number in range(3):
+        with caplog.at_level(logging.WARNING):
+            await run_for(world, await ask(world, number, longest=HOUR), 3600)
+
+    texts = [record.getMessage() for record in caplog.records if "budget" in record.getMessage()]
+    assert texts == ["the team vision has used 80 % of its budget of 2026-01"]
+
+
+async def test_a_waiting_job_knows_its_place(world: World) -> None:
+    await share(world, jobs=1)
+    first, second, third = [await ask(world, number) for number in range(3)]
+    await world.sweep()
+
+    texts = [
+        (await as_it_stands(world.ports, await world.job(one.id))).waiting for one in (first, second, third)
+    ]
+
+    assert texts[0] is None
+    assert [str(one and one.text).rpartition("; ")[2] for one in texts[1:]] == [
+        "it is number 1 in its team's line",
+        "it is number 2 in its team's line",
+    ]
+    await end(world, first)
+    await world.sweep()
+    last = (await as_it_stands(world.ports, await world.job(third.id))).waiting
+    assert last is not None
+    assert last.text.endswith("number 1 in its team's line")
+
+
+async def test_callers_see_the_use_of_their_own_teams(world: World) -> None:
+    await share(world, jobs=3)
+    await ask(world, 1)
+    member = Caller("ann", frozenset({SUBMIT}), teams={"vision": False})
+
+    (own,) = await usage(world.ports, member)
+
+    assert own.use is not None
+    assert (own.team, own.use.total(JANUARY).jobs) == ("vision", 1)
+    assert await usage(world.ports, Caller("eve", frozenset({SUBMIT}))) == []
+    readers = [KEY_HOLDER, Caller("bob", frozenset({READ_ALL}))]
+    assert [len(await usage(world.ports, one)) for one in readers] == [1, 1]
