@@ -50,8 +50,8 @@ class TeamUse:
 
     team: str
     claims: Mapping[str, Claim]
-    #: the jobs that wait for room, the next one first, 200 at most; while there is one, no door lets a new job
-    #: overtake it
+    #: the jobs that wait for room, the next one first, 200 at most; while there is one, no door lets a new
+    #: job overtake it
     waiting: tuple[str, ...] = ()
     #: by month, the newest last
     months: Mapping[str, Usage] = field(default_factory=dict)
