@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tests.breadth import every_few
+from tests.breadth import every_few, pairs, size
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.kubernetes.run import play
@@ -54,8 +54,7 @@ async def _calls(story: Story) -> int:
     return _counted[story.name]
 
 
-@pytest.mark.parametrize("fault", list(Wire), ids=lambda fault: fault.name)
-@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+@pytest.mark.parametrize(("story", "fault"), pairs(_STORIES, Wire), ids=lambda one: one.name)
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire) -> None:
     calls = await _calls(story)
     number = _STORIES.index(story) + 2 * list(Wire).index(fault)
@@ -75,7 +74,7 @@ async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(f
             assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
 
 
-@pytest.mark.parametrize("block", [0, 20, 40])
+@pytest.mark.parametrize("block", range(0, size(60, 20), 20))
 async def test_random_schedules_with_faults_on_all_sides_are_survived(block: int) -> None:
     for seed in range(block, block + 20):
         dice = random.Random(seed)
