@@ -72,6 +72,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
     expected = (
         "the server responded with a status of",
         "net::ERR_FAILED",
+        "net::ERR_CONNECTION_RESET",
         "net::ERR_CONTENT_LENGTH_MISMATCH",
     )
     assert [text for text in complaints if not any(one in text for one in expected)] == []

@@ -67,6 +67,7 @@ class Hostile:
         status, name = self._operation(method, unquote(url.path))
         if name is None:
             headers = {"Slipway-Next-Offset": "9", "Slipway-More": "false"}
+            headers["Content-Disposition"] = "attachment"
             await route.fulfill(body=f"{SCRIPT}\n", content_type="text/plain", headers=headers)
             return
         answer = self._object(name, 1)

@@ -1,4 +1,5 @@
 /** The members of the API's answers that the page shows; docs/reference/openapi.json describes all of them. */
+import type { Shape } from "./shape";
 
 export interface Waits {
   word: string;
@@ -35,6 +36,10 @@ export interface Job {
   sweep?: { id: string; index: number; values: Record<string, unknown> };
   engine?: { engine: string; cluster: string; experiment: string; name: string; id?: string };
 }
+
+/** What every view of a job shows of it. */
+export const JOB = { id: "text", name: "text", state: "text", createdAt: "text" } as const satisfies Shape;
+export const JOBS = { jobs: [JOB] } as const satisfies Shape;
 
 export interface HistoryEntry {
   sequence: number;

@@ -1,7 +1,9 @@
 /** Calls of the HTTP API of the deployment that serves the page. */
 import type { Finding } from "./answers";
-import { setClock } from "./clock";
+import { deploymentTime, setClock } from "./clock";
+import { holdBack, heldBack } from "./pace";
 import { callerHeaders } from "./session";
+import { checked, type Shape } from "./shape";
 
 /** The page lies at `…/api/ui/`. */
 const API = new URL("../", document.baseURI);
@@ -20,6 +22,11 @@ export class ApiError extends Error {
     super(message);
   }
 
+  /** Milliseconds from now until the deployment takes the same call, as it said. */
+  get pause(): number {
+    return Math.max(0, Number(this.problem["until"] ?? 0) - Date.now());
+  }
+
   /** Whether the same call may be answered later: nothing came, too much was asked at once, or the deployment is not well. */
   get isPassing(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
@@ -34,8 +41,10 @@ export function shownError(error: unknown): ApiError {
 }
 
 const UNKNOWN_CALLER = "slipway-unknown-caller";
+/** Who calls. */
+export const WHO = "me";
 
-/** Whenever a call is refused because the API does not know, or no longer knows, who calls. */
+/** Whenever another call is refused because the API does not know, or no longer knows, who calls. */
 export function onUnknownCaller(act: () => void): () => void {
   window.addEventListener(UNKNOWN_CALLER, act);
   return () => window.removeEventListener(UNKNOWN_CALLER, act);
@@ -48,6 +57,8 @@ interface Options {
   query?: Query;
   body?: string;
   headers?: Record<string, string>;
+  /** What a JSON answer has to have. */
+  shape?: Shape;
   signal?: AbortSignal;
   /** Called with each piece of the answer; from then on, its patience begins anew. */
   onPiece?: (bytes: number) => void;
@@ -67,6 +78,9 @@ export function address(path: string, query: Query = {}): URL {
 /** The whole answer of one call. Throws ApiError for any refusal, and where nothing, or only a part, comes back. */
 export async function call(path: string, options: Options = {}): Promise<Response> {
   const { signal, method = "GET", onPiece } = options;
+  const place = `${method} ${path}`;
+  const earlier = heldBack(place);
+  if (earlier !== undefined) throw earlier;
   const late = new AbortController();
   let timer: number | undefined;
   const wait = () => {
@@ -84,14 +98,19 @@ export async function call(path: string, options: Options = {}): Promise<Respons
     answer = await complete(await send(path, options, signal === undefined ? late.signal : AbortSignal.any([signal, late.signal])), piece);
   } catch (error) {
     if (signal?.aborted) throw error;
-    throw noAnswer(method, late.signal.aborted);
+    throw noAnswer(method, path, late.signal.aborted);
   } finally {
     window.clearTimeout(timer);
   }
-  if (answer.status === 401) window.dispatchEvent(new Event(UNKNOWN_CALLER));
-  if (!answer.ok && answer.status !== 304) throw await refusal(answer);
-  return answer;
+  if (answer.status === 401 && path !== WHO) window.dispatchEvent(new Event(UNKNOWN_CALLER));
+  if (answer.ok || answer.status === 304) return answer;
+  const refused = await refusal(answer);
+  holdBack(place, refused);
+  throw refused;
 }
+
+/** Milliseconds: the most that a deployment may ask a caller to wait. */
+const LONGEST = 600_000;
 
 function send(path: string, { method = "GET", query, body, headers }: Options, signal: AbortSignal): Promise<Response> {
   const type: Record<string, string> = body === undefined ? {} : { "content-type": "application/json" };
@@ -106,10 +125,14 @@ function send(path: string, { method = "GET", query, body, headers }: Options, s
   });
 }
 
+/** What is sent and changes nothing. */
+const QUESTIONS = new Set(["validate", "explain"]);
+
 /** A call that changes something may have arrived; all of them can be made twice. */
-function noAnswer(method: "GET" | "POST", isLate: boolean): ApiError {
+function noAnswer(method: "GET" | "POST", path: string, isLate: boolean): ApiError {
   const message = isLate ? `The deployment has not answered for ${PATIENCE[method] / 1000} s` : "The deployment does not answer";
-  return new ApiError(0, message, method === "POST" ? "It may have done it all the same; to try again is safe." : "", false);
+  const mayBeDone = method === "POST" && !QUESTIONS.has(path);
+  return new ApiError(0, message, mayBeDone ? "It may have done it all the same; to try again is safe." : "", false);
 }
 
 /** The same answer when all of it has come: the connection may break in its middle. */
@@ -135,25 +158,40 @@ async function refusal(answer: Response): Promise<ApiError> {
     // A proxy or the host answered, with no problem document.
   }
   const detail = problem.detail ?? `The answer was ${answer.status}`;
-  const members = { ...problem, retryAfter: Number(answer.headers.get("retry-after")) || 0 };
+  const pause = Math.min(1000 * secondsOf(answer.headers.get("retry-after") ?? ""), LONGEST);
+  const members = { ...problem, since: undefined, until: pause && Date.now() + pause };
   return new ApiError(answer.status, detail, problem.remedy ?? "", wantsToken, problem.errors, members);
+}
+
+/** `Retry-After` has seconds or a date (RFC 9110, 10.2.3); 0 where it has neither. */
+function secondsOf(text: string): number {
+  const seconds = /^\s*\d+\s*$/.test(text) ? Number(text) : (Date.parse(text) - deploymentTime()) / 1000;
+  return Math.max(0, seconds) || 0;
 }
 
 /** The JSON answer of one call. */
 export async function json<T>(path: string, options: Options = {}): Promise<T> {
-  return parsed(await call(path, options));
+  return parsed(await call(path, options), options.shape);
 }
 
 /** A proxy may answer in the API's place, with a page of its own. */
-async function parsed<T>(answer: Response): Promise<T> {
+async function parsed<T>(answer: Response, shape: Shape = {}): Promise<T> {
   let value: unknown;
   try {
     value = await answer.json();
   } catch {
-    throw new ApiError(answer.status, "The answer is no JSON", "Something between the browser and the deployment answers in its place.", false);
+    throw notOurs("The answer is no JSON");
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) throw shownError(new TypeError("no object"));
-  return value as T;
+  try {
+    return checked<T>(value, shape);
+  } catch (error) {
+    throw shownError(error);
+  }
+}
+
+/** What comes where something else answers, such as a proxy that asks for money. */
+export function notOurs(message: string): ApiError {
+  return new ApiError(0, message, "Something between the browser and the deployment answers in its place.", false);
 }
 
 /** Reads one address again and again: the same object as long as the answer is the same. */
@@ -164,13 +202,14 @@ export class Feed<T> {
   constructor(
     private readonly path: string,
     private readonly query: Query = {},
+    private readonly shape: Shape = {},
   ) {}
 
   async read(signal: AbortSignal): Promise<T> {
     const headers: Record<string, string> = this.last === undefined ? {} : { "if-none-match": this.tag };
     const answer = await call(this.path, { query: this.query, headers, signal });
     if (answer.status === 304 && this.last !== undefined) return this.last;
-    const value = await parsed<T>(answer);
+    const value = await parsed<T>(answer, this.shape);
     this.tag = answer.headers.get("etag") ?? "";
     this.last = value;
     return value;

@@ -1,4 +1,5 @@
 /** Signing in with Entra ID: authorization code with PKCE. The code comes back behind `#`, which goes to no server. */
+import { PATIENCE } from "./api";
 import { signIn } from "./session";
 
 const PLACE = "slipway-sign-in";
@@ -71,6 +72,7 @@ async function redeem({ way, nonce, verifier }: Begun, code: string): Promise<st
     method: "POST",
     credentials: "omit",
     redirect: "error",
+    signal: AbortSignal.timeout(PATIENCE.POST),
     body: new URLSearchParams({
       client_id: way.client,
       grant_type: "authorization_code",
@@ -86,7 +88,8 @@ async function redeem({ way, nonce, verifier }: Begun, code: string): Promise<st
   const identity = claims(String(grant["id_token"]));
   const isOurs = identity["nonce"] === nonce && identity["aud"] === way.client && identity["iss"] === way.issuer;
   if (!isOurs) return "The answer belongs to another sign-in. Sign in again.";
-  signIn({ kind: "token", text: String(grant["access_token"]) });
+  if (typeof grant["access_token"] !== "string") return "There is no token in the answer. Sign in again.";
+  signIn({ kind: "token", text: grant["access_token"] });
   return "";
 }
 

@@ -1,38 +1,39 @@
 /** Who calls: asked before any view, and again when a view is refused, as after a token has expired. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, json, onUnknownCaller } from "./api";
-import { LATEST } from "./poll";
+import { ApiError, json, onUnknownCaller, WHO } from "./api";
+import { LATEST, type Polled, usePoll } from "./poll";
+import { signOut } from "./session";
 import type { Caller } from "./rights";
 
-export interface Entrance {
-  /** Undefined while it is not known. */
-  caller: Caller | undefined;
-  /** Why no one is let in: 401, or 403 for a caller without any role. Undefined before the first answer. */
-  refusal: ApiError | null | undefined;
+/** Who is let in; or why no one is: 401, or 403 for a caller without any role. */
+type Answer = { caller: Caller } | { refusal: ApiError };
+
+const SHAPE = { roles: ["text"], teams: [{ name: "text" }] } as const;
+
+export function useEntrance(): Polled<Answer> & { leave: () => void } {
+  const [visit, begin] = useState(0);
+  const options = { latest: 4 * LATEST, isFinal: (answer: Answer) => !("refusal" in answer) || answer.refusal.status === 401 };
+  const polled = usePoll(`${WHO} ${visit}`, enter, options);
+  const { value } = polled;
+  const doubted = useRef<Answer | undefined>(undefined);
+  const doubt = () => {
+    if (value === undefined || "refusal" in value || doubted.current === value) return; // it is asked already
+    doubted.current = value;
+    polled.again();
+  };
+  useEffect(() => onUnknownCaller(doubt), [value]);
+  const leave = () => {
+    signOut();
+    begin(visit + 1); // what the last caller saw goes away before the next is known
+  };
+  return { ...polled, leave };
 }
 
-export function useEntrance(): Entrance & { ask: () => void } {
-  const [shown, setShown] = useState<Entrance>({ caller: undefined, refusal: undefined });
-  const [round, setRound] = useState(0);
-  const isInside = useRef(false);
-  const ask = () => setRound((number) => number + 1);
-  useEffect(() => {
-    let timer: number | undefined;
-    const enter = async () => {
-      isInside.current = false;
-      try {
-        setShown({ caller: await json<Caller>("me"), refusal: null });
-        isInside.current = true;
-      } catch (error) {
-        if (!(error instanceof ApiError)) throw error;
-        const isShut = error.status === 401 || error.status === 403;
-        setShown({ caller: undefined, refusal: isShut ? error : null }); // a view shows anything else
-        if (!isShut) timer = window.setTimeout(ask, LATEST);
-      }
-    };
-    void enter();
-    return () => window.clearTimeout(timer);
-  }, [round]);
-  useEffect(() => onUnknownCaller(() => isInside.current && ask()), []);
-  return { ...shown, ask };
+async function enter(signal: AbortSignal): Promise<Answer> {
+  try {
+    return { caller: await json<Caller>(WHO, { shape: SHAPE, signal }) };
+  } catch (error) {
+    if (error instanceof ApiError && (error.status === 401 || error.status === 403)) return { refusal: error };
+    throw error;
+  }
 }

@@ -13,7 +13,7 @@ import { Loading, Refusal } from "./parts/parts";
 import { LATEST } from "./poll";
 import { CallerContext } from "./rights";
 import { link, type Route, useRoute } from "./route";
-import { credential, signOut } from "./session";
+import { credential } from "./session";
 import { SignIn } from "./signin";
 import "./style.css";
 
@@ -23,20 +23,17 @@ const UNKNOWN_CALLER = { id: null, roles: [], teams: [] };
 
 function Page({ failure }: { failure: string }) {
   const route = useRoute();
-  const { caller, refusal, ask } = useEntrance();
+  const { value, error, again, leave } = useEntrance();
   useEffect(() => {
     const [view = "", job] = route.steps;
     if (job === undefined) document.title = `${VIEWS[view] ?? view} · Slipway`; // that of a job has its name
   }, [route]);
   useFocus(route.steps.slice(0, 2).join("/"));
-  if (refusal === undefined) return <Loading />;
-  if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} onSignedIn={ask} />;
-  const leave = () => {
-    signOut();
-    ask();
-  };
+  if (value === undefined && (error === undefined || error.problem["isSilence"])) return <Loading />;
+  const refusal = value && "refusal" in value ? value.refusal : undefined;
+  if (refusal?.status === 401) return <SignIn error={refusal} failure={failure} trouble={error} onSignedIn={again} />;
   return (
-    <CallerContext.Provider value={caller ?? UNKNOWN_CALLER}>
+    <CallerContext.Provider value={value && "caller" in value ? value.caller : UNKNOWN_CALLER}>
       <header>
         <a class="brand" href={link(["jobs"])}>
           Slipway
@@ -54,7 +51,13 @@ function Page({ failure }: { failure: string }) {
           </button>
         )}
       </header>
-      {refusal === null ? (
+      {value === undefined && (
+        <aside>
+          <Refusal error={error} />
+          <p class="quiet">Until the deployment has said who you are, the page offers nothing that changes anything.</p>
+        </aside>
+      )}
+      {refusal === undefined ? (
         <View route={route} />
       ) : (
         <main>
@@ -115,9 +118,9 @@ function Chosen({ route }: { route: Route }) {
   );
 }
 
-const failure = await finish();
 const place = document.getElementById("page");
 if (place !== null) {
   keepFocus(place);
-  render(<Page failure={failure} />, place);
+  render(<Loading />, place);
+  render(<Page failure={await finish()} />, place);
 }

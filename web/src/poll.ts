@@ -1,20 +1,18 @@
 /** Reads something again and again while the tab is visible: soon after a change, rarely when nothing happens. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApiError, shownError } from "./api";
 
 /** Milliseconds. An idle view asks four times a minute, all its polls together. */
 export const SOONEST = 2_000;
 export const LATEST = 15_000;
 const LATEST_AFTER_ERROR = 60_000;
-/** The most that a deployment may ask a poll to wait. */
-const LONGEST = 600_000;
 const SLOWER = 1.6;
 /** Milliseconds without an answer after which the reader is told. */
 export const SILENCE = 10_000;
 
 export interface Polled<T> {
   value: T | undefined;
-  /** Why the last try failed. */
+  /** Why the last try failed, and since when none was answered. */
   error: ApiError | undefined;
   /** When the value was last known to be right, in milliseconds. */
   readAt: number | undefined;
@@ -27,14 +25,18 @@ export function pauseAfter(wait: number, outcome: "changed" | "same" | "error", 
   return Math.min(wait * SLOWER, outcome === "error" ? LATEST_AFTER_ERROR : latest);
 }
 
-function silent(start: number): ApiError {
-  const problem = { since: new Date(start).toISOString() };
-  return new ApiError(0, "No complete answer has come", "The page goes on waiting.", false, [], problem);
+/** The same error with the time of the first that it follows. */
+function lasting({ status, message, remedy, wantsToken, findings, problem }: ApiError, start: number): ApiError {
+  return new ApiError(status, message, remedy, wantsToken, findings, { ...problem, since: new Date(start).toISOString() });
+}
+
+function silent(): ApiError {
+  return new ApiError(0, "No complete answer has come", "The page goes on waiting.", false, [], { isSilence: true });
 }
 
 /** What a poll asks for needs no click to be asked for again. */
-function repeated({ status, message, remedy, problem }: ApiError): ApiError {
-  return new ApiError(status, message, `${remedy} The page tries again by itself.`.trim(), false, [], problem);
+function repeated({ status, message, remedy, wantsToken, findings, problem }: ApiError): ApiError {
+  return new ApiError(status, message, `${remedy} The page tries again by itself.`.trim(), wantsToken, findings, problem);
 }
 
 interface Options<T> {
@@ -42,17 +44,23 @@ interface Options<T> {
   latest?: number;
   /** Whether a value is final, so that nothing needs to be read again. */
   isFinal?: (value: T) => boolean;
+  /** Another one makes it read again at once, while the value stays. */
+  version?: unknown;
 }
 
 /** Poll `read` from now on, and from the start whenever `key` changes. */
 export function usePoll<T>(
   key: string,
   read: (signal: AbortSignal) => Promise<T>,
-  { latest = LATEST, isFinal = () => false }: Options<T> = {},
+  { latest = LATEST, isFinal = () => false, version }: Options<T> = {},
 ): Polled<T> {
   const [shown, setShown] = useState<Omit<Polled<T>, "again">>({ value: undefined, error: undefined, readAt: undefined });
   const [round, setRound] = useState(0);
-  useEffect(() => setShown({ value: undefined, error: undefined, readAt: undefined }), [key]);
+  const failing = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    failing.current = undefined;
+    setShown({ value: undefined, error: undefined, readAt: undefined });
+  }, [key]);
   useEffect(() => {
     const ends = new AbortController();
     let wait = SOONEST;
@@ -65,30 +73,36 @@ export function usePoll<T>(
       if (document.hidden || due === Infinity) return;
       timer = window.setTimeout(tick, Math.max(0, due - Date.now()));
     };
+    const tell = (error: ApiError, start: number) => {
+      failing.current ??= start;
+      const notice = lasting(error, failing.current);
+      setShown((before) => ({ ...before, error: notice }));
+    };
     const tick = async () => {
       due = Infinity; // one call at a time
       let outcome: "changed" | "same" | "error" = "same";
       let least = 0;
       const start = Date.now();
-      const silence = window.setTimeout(() => setShown((before) => ({ ...before, error: silent(start) })), SILENCE);
+      const silence = window.setTimeout(() => tell(silent(), start), SILENCE);
       try {
         const fresh = await read(ends.signal);
+        if (ends.signal.aborted) return;
         outcome = fresh === value ? "same" : "changed";
         value = fresh;
+        failing.current = undefined;
         setShown({ value: fresh, error: undefined, readAt: Date.now() });
         if (isFinal(fresh)) return;
       } catch (error) {
         if (ends.signal.aborted) return;
         const refusal = shownError(error);
         outcome = "error";
-        least = Math.min(1000 * Number(refusal.problem["retryAfter"] ?? 0), LONGEST);
-        setShown((before) => ({ ...before, error: refusal.isPassing ? repeated(refusal) : refusal }));
-        if (refusal.status === 401) return; // until the caller signs in
+        least = refusal.pause;
+        tell(repeated(refusal), start);
       } finally {
         window.clearTimeout(silence);
       }
-      wait = Math.max(least, pauseAfter(wait, outcome, latest));
-      due = Date.now() + wait;
+      wait = pauseAfter(wait, outcome, latest);
+      due = Date.now() + Math.max(least, wait);
       plan();
     };
 
@@ -98,6 +112,6 @@ export function usePoll<T>(
       ends.abort();
       window.clearTimeout(timer);
     };
-  }, [key, round]);
+  }, [key, round, version]);
   return { ...shown, again: () => setRound((number) => number + 1) };
 }

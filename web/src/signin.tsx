@@ -1,24 +1,27 @@
 import { useState } from "preact/hooks";
 import type { ApiError } from "./api";
 import { begin, signInWay } from "./entra";
-import { Notice } from "./parts/parts";
+import { Notice, Refusal } from "./parts/parts";
 import { credential, signIn } from "./session";
 
 interface Props {
   error: ApiError;
   /** Why signing in with Entra failed, or "". */
   failure: string;
+  /** Why the last try has had no answer. */
+  trouble: ApiError | undefined;
   onSignedIn: () => void;
 }
 
 /** Asks for what the deployment wants: a function key, or a token where it checks tokens of Entra ID. */
-export function SignIn({ error, failure, onSignedIn }: Props) {
+export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
   const way = signInWay(error.problem);
   return (
     <main class="sign-in">
       <h1>Sign in</h1>
       {failure && <Notice kind="error">{failure}</Notice>}
-      {credential() !== null && (
+      <Refusal error={trouble} />
+      {credential() !== null && !trouble && (
         <Notice kind="error">
           The deployment refused the last one. {error.wantsToken && error.message}
           <p>What you wrote in this tab is still there when you have signed in again.</p>
@@ -36,12 +39,19 @@ export function SignIn({ error, failure, onSignedIn }: Props) {
   );
 }
 
+/** What a header can carry. */
+const PLAIN = /^[\x21-\x7e]+$/;
+
 function CredentialForm({ kind, onSignedIn }: { kind: "token" | "key"; onSignedIn: () => void }) {
   const [text, setText] = useState("");
+  const [isOdd, setOdd] = useState(false);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (!text.trim()) return;
-    signIn({ kind, text: text.trim() });
+    const entered = text.trim();
+    if (!entered) return;
+    setOdd(!PLAIN.test(entered));
+    if (!PLAIN.test(entered)) return;
+    signIn({ kind, text: entered });
     onSignedIn();
   };
   return (
@@ -58,6 +68,7 @@ function CredentialForm({ kind, onSignedIn }: { kind: "token" | "key"; onSignedI
         />
         <button type="submit">Sign in</button>
       </form>
+      {isOdd && <Notice kind="error">It has characters that no {kind === "token" ? "token" : "key"} has, such as spaces, line ends or accents: copy it again.</Notice>}
       <p class="quiet">
         {kind === "token"
           ? "An access token of Entra ID for this deployment, as `az account get-access-token` prints it."

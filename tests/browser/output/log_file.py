@@ -46,7 +46,8 @@ class LogFile:
         first, last = re.fullmatch(r"bytes=(\d*)-(\d*)", route.request.headers["range"]).groups()  # type: ignore[union-attr]
         start = int(first) if first else max(0, self.size - int(last))
         end = min(self.size, int(last) + 1) if first else self.size
-        headers = {"Content-Range": f"bytes {start}-{end - 1}/{self.size}", "ETag": f'"{self.size}"'}
+        ranges = {"Content-Range": f"bytes {start}-{end - 1}/{self.size}", "ETag": f'"{self.size}"'}
+        headers = {**ranges, "Content-Disposition": "attachment"}
         if route.request.headers.get("if-match", headers["ETag"]) != headers["ETag"]:
             await route.fulfill(
                 status=412, json={"detail": "the file has changed", "remedy": "read it again"}

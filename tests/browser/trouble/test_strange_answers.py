@@ -96,7 +96,8 @@ async def test_a_word_that_every_object_knows_is_a_word(reader: Reader, word: st
     await answer_tagged(page, f"**/api/{path}", job)
     await answer_tagged(page, f"**/api/{path}/outputs", {"outputs": []})
     await answer_tagged(page, f"**/api/{path}/files?*", {"files": files})
-    await page.route("**/files/stdouterr/x.*", lambda route: route.fulfill(body="some text"))
+    saved = {"Content-Disposition": "attachment"}
+    await page.route("**/files/stdouterr/x.*", lambda route: route.fulfill(body="some text", headers=saved))
 
     await reader.open(f"{path}/files")
     await page.get_by_role("button", name=f"x.{word}", exact=True).click()

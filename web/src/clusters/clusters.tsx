@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import type { Job, JobPage } from "../answers";
+import { type Job, type JobPage, JOBS } from "../answers";
 import { Feed } from "../api";
 import { Notice, Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
@@ -26,8 +26,8 @@ interface Cluster {
 export function Clusters() {
   const feeds = useMemo(
     () => ({
-      clusters: new Feed<{ clusters: Cluster[] }>("clusters", { history: "6h" }),
-      jobs: new Feed<JobPage>("jobs", { state: "active", limit: 200 }),
+      clusters: new Feed<{ clusters: Cluster[] }>("clusters", { history: "6h" }, { clusters: [{ name: "text" }] }),
+      jobs: new Feed<JobPage>("jobs", { state: "active", limit: 200 }, JOBS),
     }),
     [],
   );
@@ -36,17 +36,17 @@ export function Clusters() {
   return (
     <main>
       <h1>Clusters</h1>
-      <Refusal error={clusters.error ?? jobs.error} readAt={clusters.readAt} />
+      <Refusal error={clusters.error ?? jobs.error} readAt={clusters.error ? clusters.readAt : jobs.readAt} />
       {clusters.value === undefined && !clusters.error && <p role="status">Loading…</p>}
       {clusters.value?.clusters.map((one) => (
-        <OneCluster key={one.name} cluster={one} jobs={jobs.value?.jobs.filter((job) => job.cluster === one.name) ?? []} />
+        <OneCluster key={one.name} cluster={one} jobs={jobs.value?.jobs.filter((job) => job.cluster === one.name)} />
       ))}
       {jobs.value?.next && <Notice kind="info">Only the newest 200 active jobs are shown here.</Notice>}
     </main>
   );
 }
 
-function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] }) {
+function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] | undefined }) {
   const { name, counts = {}, members = [], errors = [] } = cluster;
   const busy = Object.entries(counts).filter(([, count]) => count > 0);
   return (
@@ -80,8 +80,8 @@ function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] }) {
         </ul>
       )}
       {cluster.history && <History name={name} history={cluster.history} />}
-      <Shares name={name} jobs={jobs} />
-      <Queue name={name} jobs={jobs} />
+      {jobs && <Shares name={name} jobs={jobs} />}
+      {jobs && <Queue name={name} jobs={jobs} />}
     </section>
   );
 }

@@ -45,6 +45,7 @@ export function Shares({ name, jobs }: { name: string; jobs: readonly Job[] }) {
       <thead>
         <tr>
           <th scope="col">Who</th>
+          <th scope="col">Team</th>
           <th scope="col">Experiment</th>
           <th scope="col">Nodes of running jobs</th>
           <th scope="col">Nodes of waiting jobs</th>
@@ -52,8 +53,9 @@ export function Shares({ name, jobs }: { name: string; jobs: readonly Job[] }) {
       </thead>
       <tbody>
         {shares.map((one) => (
-          <tr key={`${one.who}\n${one.experiment}`}>
+          <tr key={keyOf(one)}>
             <td>{one.who}</td>
+            <td>{one.team && <a href={link(["jobs"], { team: one.team })}>{one.team}</a>}</td>
             <td>{one.experiment}</td>
             <td>{one.running}</td>
             <td>{one.waiting}</td>
@@ -66,20 +68,23 @@ export function Shares({ name, jobs }: { name: string; jobs: readonly Job[] }) {
 
 interface Share {
   who: string;
+  team: string;
   experiment: string;
   running: number;
   waiting: number;
 }
+
+const keyOf = ({ who, team, experiment }: Pick<Share, "who" | "team" | "experiment">) => [who, team, experiment].join("\n");
 
 /** By who asked for it, or where that is not known by how it came; the greatest use first. */
 function sharesOf(jobs: readonly Job[]): Share[] {
   const shares = new Map<string, Share>();
   for (const job of jobs) {
     if (ENDS.has(job.state)) continue;
-    const [who, experiment] = [job.owner ?? job.door, job.experiment ?? ""];
-    const share = shares.get(`${who}\n${experiment}`) ?? { who, experiment, running: 0, waiting: 0 };
+    const one = { who: job.owner ?? job.door, team: job.team ?? "", experiment: job.experiment ?? "" };
+    const share = shares.get(keyOf(one)) ?? { ...one, running: 0, waiting: 0 };
     share[job.state === "running" ? "running" : "waiting"] += job.nodes ?? 1;
-    shares.set(`${who}\n${experiment}`, share);
+    shares.set(keyOf(one), share);
   }
   return [...shares.values()].toSorted((a, b) => b.running - a.running || b.waiting - a.waiting);
 }

@@ -1,5 +1,5 @@
 import { useMemo, useState } from "preact/hooks";
-import { ENDS, type JobDetail } from "../answers";
+import { ENDS, JOB, type JobDetail } from "../answers";
 import { call, json } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { useRights } from "../rights";
@@ -23,7 +23,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
     deed.click(async () => {
       const receipt = await (await call(`${path}/receipt`)).text();
       const headers = { "idempotency-key": key };
-      const again = await json<JobDetail>(`${path}/rerun`, { method: "POST", body: receipt, headers });
+      const again = await json<JobDetail>(`${path}/rerun`, { method: "POST", body: receipt, headers, shape: JOB });
       location.hash = link(["jobs", again.id]);
     });
   return (

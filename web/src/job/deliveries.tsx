@@ -20,11 +20,13 @@ interface JobEvent {
   targets: { url: string; state: string; attempts: number; last: string; tries: Try[]; next?: string }[];
 }
 
+const SHAPE = { events: [{ id: "text", type: "text", targets: [{ url: "text", tries: [{ at: "text" }] }] }] } as const;
+
 /** The events of a job that have a receiver, with every try of each delivery. */
 export function Deliveries({ job }: { job: Job }) {
   const path = `jobs/${encodeURIComponent(job.id)}/events`;
   const { maySubmit, mayChange } = useRights();
-  const feed = useMemo(() => new Feed<{ events: JobEvent[] }>(path), [path]);
+  const feed = useMemo(() => new Feed<{ events: JobEvent[] }>(path, {}, SHAPE), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST });
   const deed = useDeed();
   const events = polled.value?.events ?? [];
@@ -36,7 +38,7 @@ export function Deliveries({ job }: { job: Job }) {
   return (
     <section aria-labelledby="deliveries">
       <h2 id="deliveries">Deliveries</h2>
-      <Refusal error={polled.error} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
       <Outcome deed={deed} />
       {polled.value && events.length === 0 && <p class="quiet">No event of this job has a receiver.</p>}
       {events.map((event) => (

@@ -1,7 +1,7 @@
 import type { Finding, JobDetail } from "../answers";
 import { json } from "../api";
-import { Outcome, useReading } from "../parts/deed";
 import { Findings } from "../parts/findings";
+import { Reading, useReading } from "../parts/reading";
 import { Environment } from "./environment";
 import { Marked } from "./marked";
 import { lineAt, written } from "./written";
@@ -26,13 +26,14 @@ function Accepted({ document, findings }: { document: Record<string, unknown>; f
 /** The job.json as it was accepted, with what was found in it, and the receipt. */
 export function Document({ job }: { job: JobDetail }) {
   const path = `jobs/${encodeURIComponent(job.id)}/receipt`;
-  const { value: receipt, reading } = useReading(`${path}\n${job.state}`, (signal) => json<Receipt>(path, { signal }));
+  const reading = useReading(path, (signal) => json<Receipt>(path, { signal }), job.state);
+  const receipt = reading.value;
   const problems: Finding[] = job.problems ?? [];
   return (
     <section aria-labelledby="document">
       <h2 id="document">job.json</h2>
       <Findings findings={problems} />
-      <Outcome deed={reading} doing="Loading…" />
+      <Reading of={reading} />
       {job.received !== undefined && <Received text={job.received} findings={problems} />}
       {receipt?.accepted && <Accepted document={receipt.accepted} findings={problems} />}
       {receipt?.accepted && <Environment job={job} document={receipt.accepted} />}

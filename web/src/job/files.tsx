@@ -1,8 +1,8 @@
 import { useEffect, useState } from "preact/hooks";
-import { json, type Query } from "../api";
+import { json } from "../api";
 import { size } from "../format";
-import { Outcome, useReading } from "../parts/deed";
-import { Time } from "../parts/parts";
+import { Refusal, Time } from "../parts/parts";
+import { Reading, useReading } from "../parts/reading";
 import { link } from "../route";
 import { Download } from "./download";
 import { Preview } from "./preview";
@@ -22,14 +22,20 @@ interface Listed {
   next?: string | null;
 }
 
+interface Outputs {
+  outputs: { id: string; path: string }[];
+}
+
 /** What a job wrote, folder by folder; `at` is the directory and the folders below it. */
 export function Files({ id, at, ended }: { id: string; at: string[]; ended: boolean }) {
   const job = `jobs/${encodeURIComponent(id)}`;
-  const outputs = useAnswer<{ outputs: { id: string; path: string }[] }>(`${job}/outputs`, {}, ended);
+  // What the job wrote as it is now, and again as it is when the job has ended.
+  const outputs = useReading(`${job}/outputs`, (signal) => json<Outputs>(`${job}/outputs`, { shape: { outputs: [{ id: "text" }] }, signal }), ended);
   const [directory = "stdouterr", ...folders] = at;
   const path = folders.join("/");
   const [after, goOn] = useState("");
-  const listed = useAnswer<Listed>(`${job}/files`, { directory, path: path || ".", after }, ended);
+  const query = { directory, path: path || ".", after };
+  const listed = useReading(JSON.stringify([job, query]), (signal) => json<Listed>(`${job}/files`, { query, shape: { files: [{ name: "text" }] }, signal }), ended);
   const [opened, open] = useState("");
   useEffect(() => open(""), [directory, path, after]);
   useEffect(() => goOn(""), [directory, path]);
@@ -45,8 +51,8 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
           </a>
         ))}
       </nav>
-      <Outcome deed={listed.reading} doing="Loading…" />
-      <Outcome deed={outputs.reading} doing="" />
+      <Reading of={listed} />
+      <Refusal error={listed.error ? undefined : outputs.error} readAt={outputs.readAt} />
       {folders.length > 0 && (
         <p>
           <a href={address(directory, ...folders.slice(0, -1))}>↑ {folders.slice(0, -1).at(-1) ?? directory}</a>
@@ -126,9 +132,4 @@ function Closed({ file, href }: { file: Entry; href: string }) {
       <span />
     </>
   );
-}
-
-/** What the job wrote, as it is now, and as it is when the job has ended. */
-function useAnswer<T>(path: string, query: Query, ended: boolean) {
-  return useReading(JSON.stringify([path, query, ended]), (signal) => json<T>(path, { query, signal }));
 }

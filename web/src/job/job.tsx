@@ -1,5 +1,5 @@
 import { useEffect, useMemo } from "preact/hooks";
-import { ENDS, type JobDetail } from "../answers";
+import { ENDS, JOB, type JobDetail } from "../answers";
 import { Feed } from "../api";
 import { Refusal, State } from "../parts/parts";
 import { lastList } from "../jobs/kept";
@@ -25,7 +25,7 @@ const TABS: Record<string, string> = {
 
 export function JobView({ id, steps }: { id: string; steps: string[] }) {
   const [tab = "overview", ...at] = steps;
-  const feed = useMemo(() => new Feed<JobDetail>(`jobs/${encodeURIComponent(id)}`), [id]);
+  const feed = useMemo(() => new Feed<JobDetail>(`jobs/${encodeURIComponent(id)}`, {}, JOB), [id]);
   const options = { latest: 2 * LATEST, isFinal: (job: JobDetail) => ENDS.has(job.state) };
   const polled = usePoll(id, (signal) => feed.read(signal), options);
   const job = polled.value;

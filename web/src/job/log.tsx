@@ -2,7 +2,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import { ENDS, type JobDetail } from "../answers";
 import { json, PATIENCE } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
-import { Refusal } from "../parts/parts";
+import { Loading, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
 import { coloured, plain } from "./ansi";
 import { Download } from "./download";
@@ -23,7 +23,7 @@ export function Log({ job }: { job: JobDetail }) {
   return (
     <section aria-labelledby="log">
       <h2 id="log">Log</h2>
-      {names === undefined ? <p role="status">Loading…</p> : <Processes job={job} names={names} readNames={readNames} />}
+      {names === undefined ? <Loading /> : <Processes job={job} names={names} readNames={readNames} />}
     </section>
   );
 }
@@ -138,7 +138,7 @@ function useLogNames(job: JobDetail): { names: readonly string[] | undefined; re
   const [names, setNames] = useState<readonly string[]>();
   const readNames = async (signal: AbortSignal) => {
     try {
-      const { files } = await json<{ files: { name: string; bytes: number | null }[] }>(`jobs/${encodeURIComponent(job.id)}/files`, { signal });
+      const { files } = await json<{ files: { name: string; bytes: number | null }[] }>(`jobs/${encodeURIComponent(job.id)}/files`, { shape: { files: [{ name: "text" }] }, signal });
       const all = files.filter((file) => file.bytes !== null).map((file) => file.name);
       setNames((before) => (all.length === 0 ? (before ?? USUAL) : same(before, all.toSorted(byKind))));
     } catch {

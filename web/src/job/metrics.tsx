@@ -6,7 +6,7 @@ import { shortNumber } from "../format";
 import { useChart } from "../parts/chart";
 import { Notice, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
-import { padded, aligned, spread, type MetricsAnswer, Plots, type Plot } from "./series";
+import { padded, aligned, spread, type MetricsAnswer, Plots, type Plot, SERIES } from "./series";
 
 /** With the poll of the job beside it, four requests a minute. */
 const LATEST = 30_000;
@@ -21,6 +21,7 @@ export function Metrics({ job }: { job: JobDetail }) {
     while (more && !signal.aborted) {
       const answer = await json<MetricsAnswer>(`jobs/${encodeURIComponent(job.id)}/metrics`, {
         query: { after: plots.next, points: 1000 },
+        shape: SERIES,
         signal,
       });
       plots.add(answer);

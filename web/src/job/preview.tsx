@@ -1,5 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
-import { Outcome, useReading } from "../parts/deed";
+import { Reading, useReading } from "../parts/reading";
 import { readStart } from "./save";
 import { Table } from "./table";
 
@@ -22,10 +22,11 @@ interface Props {
 export function Preview({ id, directory, path }: Props) {
   const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
   const image = IMAGES.get(extension);
-  const { value: data, reading } = useReading([id, directory, path].join("/"), (signal) => readStart(id, directory, path, image ? IMAGE : TEXT, signal));
+  const reading = useReading([id, directory, path].join("/"), (signal) => readStart(id, directory, path, image ? IMAGE : TEXT, signal));
   const [isBroken, setBroken] = useState(false);
-  if (reading.error?.status === 416) return <p class="quiet">The file is empty.</p>;
-  if (data === undefined) return <Outcome deed={reading} doing="Loading…" />;
+  const { value: data } = reading;
+  if (data === undefined) return <Reading of={reading} />;
+  if (data.length === 0) return <p class="quiet">The file is empty.</p>;
   if (image && !isBroken) return <Picture data={data} type={image} name={path} onBroken={() => setBroken(true)} />;
   const beginning = data.subarray(0, TEXT);
   const broken = isBroken && <p role="status">This is no image of the kind that its name says, or only a part of one.</p>;

@@ -1,5 +1,5 @@
 /** Files that a job wrote, read in parts, as the API gives them. */
-import { ApiError, call } from "../api";
+import { ApiError, call, notOurs } from "../api";
 
 const CHUNK = 8 << 20;
 
@@ -17,7 +17,7 @@ function place(id: string, directory: string, path: string): string {
 
 /** At most the first bytes of a file. */
 export async function readStart(id: string, directory: string, path: string, bytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-  return (await readPart(id, directory, path, 0, bytes - 1, signal)).data;
+  return (await readPart(id, directory, path, 0, bytes - 1, signal).catch(emptied(0)))?.data ?? new Uint8Array();
 }
 
 /** The bytes from one to another, both included. */
@@ -31,9 +31,15 @@ export async function readLast(id: string, directory: string, path: string, byte
 }
 
 async function partOf(answer: Response): Promise<Part> {
-  const data = new Uint8Array(await answer.arrayBuffer());
+  const data = new Uint8Array(await ours(answer).arrayBuffer());
   const { start, size } = span(answer, data.length);
   return { data, start, size };
+}
+
+/** The API sends every file as one to be saved; a page of a proxy is not taken for a file. */
+function ours(answer: Response): Response {
+  if (answer.headers.get("content-disposition")?.startsWith("attachment")) return answer;
+  throw notOurs("The answer is no file of the job");
 }
 
 /** Which bytes an answer has, and how many there are. */
@@ -61,7 +67,7 @@ export async function saveFile(id: string, directory: string, path: string, { gr
     const onPiece = (bytes: number) => onPart((read += bytes), size);
     const answer = await call(place(id, directory, path), { headers: { range, ...condition }, onPiece }).catch(emptied(start));
     if (answer === undefined) break;
-    const part = await answer.blob();
+    const part = await ours(answer).blob();
     tag = answer.headers.get("etag") ?? "";
     size ??= span(answer, part.size).size;
     parts.push(part);

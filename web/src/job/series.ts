@@ -16,6 +16,8 @@ export interface MetricsAnswer {
   note?: string;
 }
 
+export const SERIES = { series: [{ name: "text", file: "text", points: ["list"] }] } as const;
+
 export interface Plot {
   name: string;
   axis: string;

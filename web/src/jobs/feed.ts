@@ -1,5 +1,5 @@
 /** The jobs of one query, kept up to date by one request at a time. */
-import { ENDS, type JobPage } from "../answers";
+import { ENDS, type JobPage, JOBS } from "../answers";
 import { Feed } from "../api";
 import { extended, type JobList, refreshed, updated } from "./list";
 
@@ -11,10 +11,9 @@ export class JobsFeed {
   private readonly newest: Feed<JobPage>;
   private readonly older: Feed<JobPage>[] = [];
   private turn = 0;
-  private loading = false;
 
   constructor(private readonly query: Record<string, string>) {
-    this.newest = new Feed("jobs", { ...query, limit: PAGE });
+    this.newest = new Feed("jobs", { ...query, limit: PAGE }, JOBS);
   }
 
   /** Read the newest page, or in turn an older one with jobs that have not ended; the same list if nothing changed. */
@@ -29,21 +28,15 @@ export class JobsFeed {
     return this.list;
   }
 
-  /** Read the page after the last one. */
-  async more(): Promise<JobList> {
-    const { next } = this.list;
-    if (next === null || this.loading) return this.list;
-    this.loading = true;
-    try {
-      const feed = new Feed<JobPage>("jobs", { ...this.query, limit: PAGE, after: next });
-      const page = await feed.read(new AbortController().signal);
-      if (this.list.next === next) {
-        this.older.push(feed);
-        this.list = extended(this.list, page);
-      }
-      return this.list;
-    } finally {
-      this.loading = false;
+  /** Read the page that follows `next`, if the list still ends there. */
+  async more(next: string, signal: AbortSignal): Promise<JobList> {
+    if (this.list.next !== next) return this.list;
+    const feed = new Feed<JobPage>("jobs", { ...this.query, limit: PAGE, after: next }, JOBS);
+    const page = await feed.read(signal);
+    if (this.list.next === next) {
+      this.older.push(feed);
+      this.list = extended(this.list, page);
     }
+    return this.list;
   }
 }

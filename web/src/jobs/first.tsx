@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import type { JobDetail } from "../answers";
+import { JOB, type JobDetail } from "../answers";
 import { json } from "../api";
 import { onceKey } from "../job/once";
 import { example } from "../new/example";
@@ -14,7 +14,7 @@ export function First() {
   const { maySubmit } = useRights();
   const run = () =>
     deed.click(async () => {
-      const job = await json<JobDetail>("jobs", { method: "POST", body: await example(), headers: { "idempotency-key": key } });
+      const job = await json<JobDetail>("jobs", { method: "POST", body: await example(), headers: { "idempotency-key": key }, shape: JOB });
       location.hash = link(["jobs", job.id, "log"]);
     });
   return (

@@ -1,5 +1,4 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { shownError } from "../api";
 import { Notice, Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link, replaceQuery, type Route } from "../route";
@@ -16,25 +15,20 @@ export function Jobs({ route }: { route: Route }) {
   const key = JSON.stringify(query);
   const list = useMemo(() => listOf(route.query), [key, JSON.stringify(route.query)]);
   const { feed } = list;
-  const [, draw] = useState({});
   const { sweep } = query;
   // A sweep is asked for beside its jobs, so each of the two is asked for half as often.
   const polled = usePoll(key, (signal) => feed.read(signal), { latest: sweep ? 2 * LATEST : LATEST });
   const { jobs, note } = feed.list;
-  const more = async () => {
-    try {
-      await feed.more();
-      draw({});
-    } catch (error) {
-      shownError(error); // the poll shows it
-    }
-  };
+  const [wanted, want] = useState("");
+  const readOlder = async (signal: AbortSignal) => (wanted === "" ? feed.list : feed.more(wanted, signal));
+  const older = usePoll(`older ${key}`, readOlder, { version: wanted, isFinal: () => true });
+  const more = () => want(feed.list.next ?? "");
   useSlash();
   return (
     <main class="jobs">
       <h1>Jobs</h1>
       <FilterBar filters={route.query} onChange={(filters: Filters) => replaceQuery(route, filters)} />
-      <Refusal error={polled.error} readAt={polled.readAt} />
+      <Refusal error={polled.error ?? older.error} readAt={polled.readAt} />
       {note && <Notice kind="info">{note}</Notice>}
       {sweep && <SweepSummary key={sweep} id={sweep} job={jobs[0]} />}
       {polled.value === undefined && !polled.error && jobs.length === 0 && <p role="status">Loading…</p>}

@@ -17,10 +17,12 @@ interface Sweep {
   cancelRequested?: boolean;
 }
 
+const SHAPE = { name: "text", state: "text", counts: {} } as const;
+
 /** How far a sweep is, above the list of its jobs; `job` is one of them. */
 export function SweepSummary({ id, job }: { id: string; job: Job | undefined }) {
   const path = `sweeps/${encodeURIComponent(id)}`;
-  const feed = useMemo(() => new Feed<Sweep>(path), [path]);
+  const feed = useMemo(() => new Feed<Sweep>(path, {}, SHAPE), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST, isFinal: (one) => one.state === "ended" });
   const { mayChange } = useRights();
   const [isAsking, ask] = useState(false);
@@ -63,7 +65,7 @@ export function SweepSummary({ id, job }: { id: string; job: Job | undefined }) 
           <Outcome deed={deed} />
         </div>
       )}
-      <Refusal error={polled.error} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
     </section>
   );
 }

@@ -1,5 +1,5 @@
 /** The document of an earlier job, to be changed and submitted as a new one. */
-import type { JobDetail } from "../answers";
+import { JOB, type JobDetail } from "../answers";
 import { json } from "../api";
 
 interface Receipt {
@@ -16,9 +16,9 @@ export interface Earlier {
 }
 
 /** `mayNameTeam` says whether the new job may belong to a team. */
-export async function earlier(id: string, mayNameTeam: (team: string) => boolean): Promise<Earlier> {
+export async function earlier(id: string, mayNameTeam: (team: string) => boolean, signal: AbortSignal): Promise<Earlier> {
   const path = `jobs/${encodeURIComponent(id)}`;
-  const [job, { accepted }] = await Promise.all([json<JobDetail>(path), json<Receipt>(`${path}/receipt`)]);
+  const [job, { accepted }] = await Promise.all([json<JobDetail>(path, { shape: JOB, signal }), json<Receipt>(`${path}/receipt`, { signal })]);
   if (accepted === undefined) return { text: job.received ?? "", notes: [...received(job)] };
   const team = job.team !== undefined && mayNameTeam(job.team) ? job.team : undefined;
   const members = { name: job.name, experiment: job.experiment, team, labels: job.labels, resources: job.resources };

@@ -1,44 +1,38 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Finding } from "../answers";
-import { json, shownError } from "../api";
+import { type ApiError, json } from "../api";
+import { usePoll } from "../poll";
 
 /** Milliseconds after the last key. */
 const PAUSE = 400;
+const SHAPE = { problems: [{ code: "text", severity: "text", message: "text" }] } as const;
 
 export interface Check {
   findings: readonly Finding[];
   /** Undefined until the present text has been checked. */
   isValid: boolean | undefined;
+  /** Why it is not checked. */
+  error: ApiError | undefined;
 }
-
-const NOTHING: Check = { findings: [], isValid: undefined };
 
 /** What is wrong with a document, asked for whenever the writer pauses; only the answer to the last text counts. */
 export function useCheck(text: string): Check {
-  const [state, setState] = useState(NOTHING);
+  const settled = useSettled(text);
+  const ask = async (signal: AbortSignal) => {
+    if (!settled.trim()) return { text: settled, valid: undefined, problems: [] };
+    const options = { method: "POST", body: settled, shape: SHAPE, signal } as const;
+    return { text: settled, ...(await json<{ valid: boolean; problems: Finding[] }>("validate", options)) };
+  };
+  const { value, error } = usePoll("check", ask, { version: settled, isFinal: () => true });
+  return { findings: value?.problems ?? [], isValid: value?.text === text ? value.valid : undefined, error };
+}
+
+/** The text after the writer has paused. */
+function useSettled(text: string): string {
+  const [settled, settle] = useState(text);
   useEffect(() => {
-    const ends = new AbortController();
-    setState((before) => (before.isValid === undefined ? before : { ...before, isValid: undefined }));
-    const ask = async () => {
-      if (!text.trim()) return setState(NOTHING);
-      try {
-        const { valid, problems } = await json<{ valid: boolean; problems: Finding[] }>("validate", {
-          method: "POST",
-          body: text,
-          signal: ends.signal,
-        });
-        if (!ends.signal.aborted) setState({ findings: problems, isValid: valid });
-      } catch (error) {
-        if (ends.signal.aborted) return;
-        shownError(error);
-        setState(NOTHING); // submitting shows what is wrong
-      }
-    };
-    const timer = window.setTimeout(() => void ask(), PAUSE);
-    return () => {
-      window.clearTimeout(timer);
-      ends.abort();
-    };
+    const timer = window.setTimeout(() => settle(text), PAUSE);
+    return () => window.clearTimeout(timer);
   }, [text]);
-  return state;
+  return settled;
 }

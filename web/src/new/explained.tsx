@@ -10,6 +10,8 @@ export interface Explanation {
   request?: unknown;
 }
 
+export const EXPLANATION = { verdict: "text", summary: "text", notes: ["text"] } as const;
+
 /** What would happen to a document, as the API explains it. */
 export function Explained({ explanation }: { explanation: Explanation }) {
   const { verdict, summary, notes, warnings = [], cluster, environment = [], request } = explanation;

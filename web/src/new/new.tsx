@@ -1,20 +1,21 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import type { JobDetail } from "../answers";
-import { json, PATIENCE, type Query } from "../api";
+import { JOB, type JobDetail } from "../answers";
+import { json, type Query } from "../api";
 import { JsonEditor } from "../editor/editor";
 import { fixed } from "../editor/places";
 import { onceKey } from "../job/once";
 import { Outcome, useDeed } from "../parts/deed";
 import { Findings } from "../parts/findings";
-import { Notice } from "../parts/parts";
+import { Notice, Refusal } from "../parts/parts";
+import { Reading, useReading } from "../parts/reading";
 import { useTyped } from "../parts/typed";
 import { useRights } from "../rights";
 import { link, type Route } from "../route";
-import { earlier } from "./again";
+import { type Earlier, earlier } from "./again";
 import { useCheck } from "./check";
 import { composed } from "./compose";
 import { example } from "./example";
-import { Explained, type Explanation } from "./explained";
+import { Explained, EXPLANATION, type Explanation } from "./explained";
 import { draftOf, forgetDraft, keepDraft } from "./draft";
 import { dropped, type Folder, FolderError, picked } from "./folder";
 
@@ -27,21 +28,24 @@ const FIRST = `{
 }
 `;
 
+/** Where there is no earlier job to begin with. */
+const NONE: Earlier = { text: "", notes: [] };
+
 /** A job.json or a folder that is checked while it is written, explained, and submitted. */
 export function NewJob({ route }: { route: Route }) {
   const { maySubmit, mayNameTeam } = useRights();
-  const { text, version, type, change, notes, trouble, loading, load } = useDocument(route.query["from"], mayNameTeam);
+  const { text, version, type, change, notes, trouble, earlierJob, load } = useDocument(route.query["from"], mayNameTeam);
   const [name, setName] = useTyped("name", "first");
   const [explanation, setExplanation] = useState<Explanation>();
   const explaining = useDeed();
   const sending = useDeed();
-  const { findings, isValid } = useCheck(text);
+  const { findings, isValid, error: unchecked } = useCheck(text);
   const members = membersOf(text);
   const hasName = members.has("name");
   const key = useMemo(onceKey, [text, name]);
   useEffect(() => setExplanation(undefined), [text]);
   const explain = () =>
-    explaining.click(async () => setExplanation(await json<Explanation>("explain", { method: "POST", body: text })));
+    explaining.click(async () => setExplanation(await json<Explanation>("explain", { method: "POST", body: text, shape: EXPLANATION })));
   const submit = () =>
     sending.click(async () => {
       const place = await submitted(text, members.has("sweep"), hasName ? {} : { name }, members.has("idempotencyKey") ? {} : { "idempotency-key": key });
@@ -68,7 +72,7 @@ export function NewJob({ route }: { route: Route }) {
             Begin with the example
           </button>
         </div>
-        <Outcome deed={loading} doing="Loading…" />
+        <Reading of={earlierJob} />
         {trouble && <Notice kind="error">{trouble}</Notice>}
         {notes.map((note) => (
           <Notice key={note} kind="info">{note}</Notice>
@@ -89,9 +93,10 @@ export function NewJob({ route }: { route: Route }) {
               Submit
             </button>
           )}
-          <span role="status">{isValid === undefined ? "" : isValid ? "This document can run." : "This document cannot run."}</span>
+          <span role="status">{isValid === undefined || unchecked ? "" : isValid ? "This document can run." : "This document cannot run."}</span>
         </div>
       </form>
+      <Refusal error={unchecked} what="This document is not checked: " />
       <Outcome deed={explaining} onAgain={() => void explain()} />
       <Outcome deed={sending} onAgain={() => void submit()} />
       {explanation && <Explained explanation={explanation} />}
@@ -106,7 +111,7 @@ function useDocument(from: string | undefined, mayNameTeam: (team: string) => bo
   const [state, setState] = useState({ text: before ?? (from === undefined ? FIRST : ""), version: 0 });
   const [notes, setNotes] = useState<string[]>([]);
   const [trouble, setTrouble] = useState("");
-  const loading = useDeed(PATIENCE.GET);
+  const earlierJob = useReading(`from ${from}`, async (signal) => (before === undefined && from !== undefined ? earlier(from, mayNameTeam, signal) : NONE));
   const put = (text: string) => setState(({ version }) => ({ text, version: version + 1 }));
   const type = (text: string) => {
     if (text !== state.text) keepDraft(from, text);
@@ -118,26 +123,27 @@ function useDocument(from: string | undefined, mayNameTeam: (team: string) => bo
     put(text);
   };
   /** Put in what comes; a reason why nothing comes is shown. */
-  const load = async (coming: () => Promise<string | undefined>, take = change) => {
+  const load = async (coming: () => Promise<string | undefined>) => {
     setTrouble("");
     setNotes([]);
     try {
       const text = await coming();
-      if (text !== undefined) take(text);
+      if (text !== undefined) change(text);
     } catch (error) {
       if (!(error instanceof FolderError)) throw error;
       setTrouble(error.message);
     }
   };
-  const begin = async () => {
+  useEffect(() => {
     if (before !== undefined) setNotes(["This is what you wrote here before. It is forgotten when you submit it or close the tab."]);
-    if (before !== undefined || from === undefined) return undefined;
-    const { text, notes: remarks } = await earlier(from, mayNameTeam);
-    setNotes(remarks);
-    return text;
-  };
-  useEffect(() => void loading.begin(() => load(begin, put)), [from]);
-  return { ...state, change, type, notes, trouble, loading, load };
+  }, []);
+  useEffect(() => {
+    const one = earlierJob.value;
+    if (one === undefined || one === NONE || state.text !== "") return; // what was written meanwhile stays
+    setNotes(one.notes);
+    put(one.text);
+  }, [earlierJob.value]);
+  return { ...state, change, type, notes, trouble, earlierJob, load };
 }
 
 async function textOf(coming: Folder | string | undefined): Promise<string | undefined> {
@@ -147,8 +153,8 @@ async function textOf(coming: Folder | string | undefined): Promise<string | und
 /** Submits a job, or a sweep of jobs; where the reader follows it. */
 async function submitted(text: string, isSweep: boolean, query: Query, headers: Record<string, string>): Promise<string> {
   const options = { method: "POST", body: text, query, headers } as const;
-  if (isSweep) return link(["jobs"], { sweep: (await json<{ sweepId: string }>("sweeps", options)).sweepId });
-  return link(["jobs", (await json<JobDetail>("jobs", options)).id]);
+  if (isSweep) return link(["jobs"], { sweep: (await json<{ sweepId: string }>("sweeps", { ...options, shape: { sweepId: "text" } })).sweepId });
+  return link(["jobs", (await json<JobDetail>("jobs", { ...options, shape: JOB })).id]);
 }
 
 /** The names of the document's members. */

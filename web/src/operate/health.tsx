@@ -28,7 +28,7 @@ export function Health() {
   return (
     <section aria-labelledby="health">
       <h2 id="health">Health</h2>
-      <Refusal error={polled.error} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
       {words && (
         <dl class="facts">
           {SHOWN.map((name) => (
@@ -79,7 +79,7 @@ function reader(): (signal: AbortSignal) => Promise<Shown> {
 
 async function wordsNow(signal: AbortSignal): Promise<Words> {
   try {
-    return await json<Words>("health", { signal });
+    return await json<Words>("health", { shape: { storage: "text" }, signal });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status !== 503 || !("storage" in error.problem)) throw error;
     return error.problem;

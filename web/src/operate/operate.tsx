@@ -34,7 +34,7 @@ export function Operate() {
 }
 
 function DeadLetters() {
-  const polled = useList<{ dead: Dead[] }>("dead");
+  const polled = useList<{ dead: Dead[] }>("dead", { dead: [{ id: "text", since: "text" }] });
   const deed = useDeed();
   const redrive = (one: Dead) =>
     deed.click(async () => {
@@ -44,7 +44,7 @@ function DeadLetters() {
   return (
     <section aria-labelledby="dead">
       <h2 id="dead">Dead letters</h2>
-      <Refusal error={polled.error} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
       <Outcome deed={deed} />
       {polled.value?.dead.length === 0 && <p class="quiet">There are none.</p>}
       <ul class="files" aria-label="Dead letters">

@@ -26,7 +26,7 @@ const WORDS: Record<Receiver["state"], string> = {
 
 /** Receivers that have not taken all their events: since when, when they are tried next, and what was given up. */
 export function Receivers() {
-  const polled = useList<{ receivers: Receiver[] }>("receivers");
+  const polled = useList<{ receivers: Receiver[] }>("receivers", { receivers: [{ url: "text", deadEvents: "list" }] });
   const deed = useDeed();
   const redeliver = (one: Receiver) =>
     deed.click(async () => {
@@ -36,7 +36,7 @@ export function Receivers() {
   return (
     <section aria-labelledby="receivers">
       <h2 id="receivers">Receivers</h2>
-      <Refusal error={polled.error} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
       <Outcome deed={deed} />
       {polled.value?.receivers.length === 0 && <p class="quiet">Every event was taken.</p>}
       <ul class="files" aria-label="Receivers">

@@ -14,12 +14,12 @@ interface Document {
 
 /** Each team with what its jobs have of its quota. */
 export function Teams() {
-  const polled = useList<Document>("teams");
+  const polled = useList<Document>("teams", { document: {}, use: {} });
   const teams = Object.entries(polled.value?.document.teams ?? {});
   return (
     <section aria-labelledby="teams">
       <h2 id="teams">Teams</h2>
-      <Refusal error={polled.error} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
       {polled.value && teams.length === 0 && <p class="quiet">There are none.</p>}
       {teams.length > 0 && (
         <table class="shares">

@@ -1,4 +1,4 @@
-/** What is asked for once, by a click or with a view: that it is on its way, how long that may take, why it failed, and another try. */
+/** What is asked for by a click: that it is on its way, how long that may take, why it failed, and another try. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ApiError, PATIENCE, shownError } from "../api";
 import { Refusal, Time, useNow } from "./parts";
@@ -81,19 +81,4 @@ function Wait({ since, patience, doing }: { since: number; patience: number; doi
       No answer has come since <Time at={new Date(since).toISOString()} />. The page waits {patience / 1000} s for one at most…
     </>
   );
-}
-
-/** What a view needs once, and again for another key. */
-export function useReading<T>(key: string, read: (signal: AbortSignal) => Promise<T>): { value: T | undefined; reading: Deed } {
-  const [found, setFound] = useState<{ key: string; value: T }>();
-  const reading = useDeed(PATIENCE.GET);
-  useEffect(() => {
-    const ends = new AbortController();
-    void reading.begin(async () => {
-      const value = await read(ends.signal);
-      if (!ends.signal.aborted) setFound({ key, value });
-    });
-    return () => ends.abort();
-  }, [key]);
-  return { value: found?.key === key ? found.value : undefined, reading };
 }

@@ -45,23 +45,28 @@ export function Notice({ kind, children }: { kind: "error" | "info"; children: C
 
 interface RefusalProps {
   error: ApiError | undefined;
+  /** What cannot be told for it. */
+  what?: string;
   readAt?: number | undefined;
   onAgain?: (() => void) | undefined;
 }
 
-/** What went wrong, what the reader can do, and how old that is which the page still shows. */
-export function Refusal({ error, readAt, onAgain }: RefusalProps) {
+/** What went wrong and since when, what the reader can do, and how old that is which the page still shows. */
+export function Refusal({ error, what = "", readAt, onAgain }: RefusalProps) {
   const now = useNow();
   if (error === undefined) return null;
-  const start = error.problem["since"];
+  const { since, until, isSilence } = error.problem;
+  const start = typeof since === "string" && <Time at={since} />;
   return (
     <Notice kind="error">
-      <strong>{error.message}</strong>
-      {typeof start === "string" ? <> since <Time at={start} />. </> : error.message.endsWith(".") ? " " : ". "}
+      <strong>{what + error.message}</strong>
+      {isSilence ? <> since {start}. </> : error.message.endsWith(".") ? " " : ". "}
       {error.remedy}
+      {start && !isSilence && <> It has been so since {start}.</>}
+      {error.pause > 0 && <> The deployment takes no such call before <Time at={new Date(Number(until)).toISOString()} />.</>}
       <Findings findings={error.findings} />
       {readAt !== undefined && <> What you see is {duration(now - readAt)} old.</>}
-      {onAgain && (
+      {onAgain && error.pause === 0 && (
         <>
           {" "}
           <button type="button" onClick={onAgain}>

@@ -1,8 +1,8 @@
-import { useEffect, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import { ENDS, type Job } from "../../answers";
-import { ApiError } from "../../api";
 import { shortNumber } from "../../format";
 import { Refusal } from "../../parts/parts";
+import { usePoll } from "../../poll";
 import { link } from "../../route";
 import { type Run, runOf, type Value } from "./run";
 import { Scatter } from "./scatter";
@@ -20,7 +20,7 @@ interface Props {
 /** A parameter of the jobs of a list against a metric, as a plot and as a table. */
 export function Compare({ jobs, chosen, onChoose }: Props) {
   const ended = jobs.filter((job) => ENDS.has(job.state) && job.state !== "rejected").slice(0, MOST);
-  const { runs, error, left } = useRuns(ended);
+  const { runs, left, polled } = useRuns(ended);
   const parameters = varied(runs.map((run) => run.parameters));
   const metrics = [...new Set(runs.flatMap((run) => [...run.metrics.keys()]))].toSorted();
   const x = parameters.includes(chosen["x"] ?? "") ? chosen["x"]! : (parameters[0] ?? "");
@@ -39,7 +39,7 @@ export function Compare({ jobs, chosen, onChoose }: Props) {
           {left > 0 ? `Reading ${left} more jobs…` : `${points.length} of ${jobs.length} jobs have both.`}
         </span>
       </form>
-      <Refusal error={error} />
+      <Refusal error={polled.error} readAt={polled.readAt} />
       {isReady && points.length > 0 && (
         <>
           <Scatter points={points} x={x} y={y} />
@@ -100,25 +100,21 @@ function varied(all: readonly Map<string, Value>[]): string[] {
 }
 
 function useRuns(jobs: readonly Job[]) {
-  const [known, setKnown] = useState<ReadonlyMap<string, Run>>(new Map());
-  const [error, setError] = useState<ApiError>();
-  const rest = jobs.filter((job) => !known.has(job.id));
-  useEffect(() => {
-    const ends = new AbortController();
-    const waiting = [...rest];
+  const byId = useRef(new Map<string, Run>()).current;
+  const [, draw] = useState({});
+  const read = async (signal: AbortSignal) => {
+    const waiting = jobs.filter((job) => !byId.has(job.id));
     const work = async () => {
       for (let job = waiting.shift(); job !== undefined; job = waiting.shift()) {
-        const run = await runOf(job, ends.signal);
-        setKnown((before) => new Map(before).set(run.job.id, run));
+        byId.set(job.id, await runOf(job, signal));
+        draw({});
       }
     };
-    Promise.all(Array.from({ length: AT_ONCE }, work)).catch((problem: unknown) => {
-      if (ends.signal.aborted) return;
-      if (!(problem instanceof ApiError)) throw problem;
-      setError(problem);
-    });
-    return () => ends.abort();
-  }, [jobs.map((job) => job.id).join()]);
-  const runs = jobs.flatMap((job) => known.get(job.id) ?? []);
-  return { runs, error, left: error ? 0 : rest.length };
+    const ends = await Promise.allSettled(Array.from({ length: AT_ONCE }, work));
+    for (const end of ends) if (end.status === "rejected") throw end.reason;
+    return byId.size;
+  };
+  const polled = usePoll("runs", read, { version: jobs.map((job) => job.id).join(), isFinal: () => true });
+  const runs = jobs.flatMap((job) => byId.get(job.id) ?? []);
+  return { runs, left: polled.error ? 0 : jobs.length - runs.length, polled };
 }

@@ -1,7 +1,7 @@
 /** One job as a row of numbers: with which parameters it ran, and how each of its metrics ended. */
 import type { Job } from "../../answers";
 import { ApiError, json } from "../../api";
-import type { MetricsAnswer } from "../../job/series";
+import { type MetricsAnswer, SERIES } from "../../job/series";
 
 export type Value = string | number;
 
@@ -19,7 +19,7 @@ interface Receipt {
 export async function runOf(job: Job, signal: AbortSignal): Promise<Run> {
   const path = `jobs/${encodeURIComponent(job.id)}`;
   const [answer, receipt] = await Promise.all([
-    orNothing(json<MetricsAnswer>(`${path}/metrics`, { query: { points: 4 }, signal })),
+    orNothing(json<MetricsAnswer>(`${path}/metrics`, { query: { points: 4 }, shape: SERIES, signal })),
     orNothing(json<Receipt>(`${path}/receipt`, { signal })),
   ]);
   return { job, parameters: parametersOf(job, receipt?.accepted?.properties ?? {}), metrics: lastValues(answer) };

@@ -1,0 +1,143 @@
+"""Every view with something in it, at the wire, and what can be answered in the API's place."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from playwright.async_api import Page, Route
+
+from tests.browser.reader import answer_tagged, listed
+
+JOB = "jobs/job-000001"
+AT = "2026-11-20T10:00:00Z"
+#: Each view, and a text of it that stays while nothing new comes.
+VIEWS = {
+    "jobs": "train-000001",
+    "jobs?sweep=s_1": "tune",
+    "jobs?view=compare": "0.5",
+    "jobs?group=experiment": "vision",
+    JOB: "Timeline",
+    f"{JOB}/log": "line 1 of the log",
+    f"{JOB}/metrics": "loss",
+    f"{JOB}/files": "model.txt",
+    f"{JOB}/document": "echo once",
+    f"{JOB}/deliveries": "e-1",
+    "clusters": "Who uses gpu",
+    "operate": "six tries",
+}
+
+
+def data(url: str) -> bool:
+    """Whether an address is one of the API, beside the page and who calls."""
+    return "/api/" in url and "/api/ui/" not in url and not url.endswith("/api/me")
+
+
+async def answer_everything(page: Page) -> None:
+    """A job that runs, two that have ended, a sweep, a cluster, teams and an operator's lists."""
+    member = {"experiment": "vision", "sweep": {"id": "s_1", "index": 0, "values": {"lr": 0.1}}}
+    running = {**listed(1, state="running", **member), "history": [_entry("running")]}
+    del running["endedAt"]
+    ended = [listed(number, labels={"lr": f"0.{number}"}, experiment="vision") for number in (2, 3)]
+    jobs = {"jobs": [running, *ended], "next": None}
+    counts = {"total": 9, "parallel": 1, "atWork": 1, "waiting": 7, "counts": {}}
+    series = {"name": "loss", "file": "OUT/m.jsonl", "axis": "step", "points": [[0, 1], [1, 0.5]]}
+    cluster = {"name": "gpu", "engine": "slurm", "state": "steady", "nodes": 2}
+    dead = {"id": "d-1", "kind": "event", "since": AT, "reason": "six tries"}
+    target = {
+        "url": "https://hooks.example.org/x",
+        "state": "dead",
+        "attempts": 0,
+        "last": "503",
+        "tries": [],
+    }
+    event = {"id": "e-1", "type": "io.slipway.job.succeeded.v1", "state": "dead", "targets": [target]}
+    spec = {"properties": {"customToolkitSettings": {"commandLine": "echo once"}}}
+    answers: dict[str, dict[str, Any]] = {
+        "jobs?*": jobs,
+        "sweeps/s_1": {"name": "tune", "state": "active", **counts},
+        "clusters?*": {"clusters": [cluster]},
+        "health": {"storage": "ok", "engine": "ok", "paused": False},
+        "dead": {"dead": [dead]},
+        "receivers": {"receivers": []},
+        "teams": {"document": {"teams": {"vision": {}}}, "use": {}},
+        "validate": {"valid": True, "problems": []},
+    }
+    for number, job in enumerate((running, *ended), 1):
+        answers |= {
+            f"jobs/job-{number:06}": {"history": [], **job},
+            f"jobs/job-{number:06}/receipt": {"accepted": spec},
+            f"jobs/job-{number:06}/events": {"events": [event]},
+            f"jobs/job-{number:06}/outputs": {"outputs": []},
+            f"jobs/job-{number:06}/files?*": {"files": [{"name": "model.txt", "bytes": 9, "modified": None}]},
+            f"jobs/job-{number:06}/files": {"files": [{"name": "stdout.txt", "bytes": 9, "modified": None}]},
+            f"jobs/job-{number:06}/metrics?*": {
+                "series": [series],
+                "next": "n",
+                "more": False,
+                "restarted": False,
+            },
+        }
+    for end, body in answers.items():
+        await answer_tagged(page, f"**/api/{end}", body)
+    await page.route(f"**/api/{JOB}/log?*", _log)
+
+
+def _entry(state: str) -> dict[str, Any]:
+    return {"sequence": 1, "state": state, "at": AT, "attempt": 1}
+
+
+async def _log(route: Route) -> None:
+    text = b"line 1 of the log\n"
+    start = int(route.request.url.partition("offset=")[2])
+    headers = {"Slipway-Next-Offset": str(len(text)), "Slipway-More": "true"}
+    await route.fulfill(body=text[start:], content_type="text/plain", headers=headers)
+
+
+Answer = Callable[[Route], Awaitable[None]]
+
+
+def refusing(status: int, **headers: str) -> Answer:
+    """A problem document of the API."""
+
+    async def refuse(route: Route) -> None:
+        problem = {"status": status, "detail": f"refused with {status}", "remedy": "Ask the operator."}
+        kind = {"Content-Type": "application/problem+json"}
+        await route.fulfill(status=status, headers={**kind, **headers}, body=json.dumps(problem))
+
+    return refuse
+
+
+def answering(body: str, status: int = 200) -> Answer:
+    async def answer(route: Route) -> None:
+        await route.fulfill(status=status, body=body, content_type="text/html")
+
+    return answer
+
+
+async def _reset(route: Route) -> None:
+    await route.abort("connectionreset")
+
+
+async def _hang(_: Route) -> None:
+    """Answer nothing: the page has to give up by itself."""
+
+
+#: What comes in the place of an answer, and what the page says of it.
+FAULTS: dict[str, tuple[Answer, str]] = {
+    "401": (refusing(401), "refused with 401"),
+    "403": (refusing(403), "refused with 403"),
+    "404": (refusing(404), "refused with 404"),
+    "409": (refusing(409), "refused with 409"),
+    "413": (refusing(413), "refused with 413"),
+    "429": (refusing(429), "refused with 429"),
+    "500": (refusing(500), "refused with 500"),
+    "503 of a proxy": (answering("<h1>Unavailable</h1>", 503), "The answer was 503"),
+    "a page of a proxy": (answering("<html>Sign in to the hotel</html>"), "is no "),
+    "torn JSON": (answering('{"jobs": [{"id": "j'), "is no "),
+    "a list": (answering("[]"), ""),
+    "another shape": (answering('{"detail": "an API of someone else"}'), ""),
+    "a reset": (_reset, "The deployment does not answer"),
+    "nothing": (_hang, "answer"),
+}
