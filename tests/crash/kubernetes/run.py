@@ -54,15 +54,28 @@ class KubernetesRun(Run):
         return result + self._remains()
 
     def _remains(self) -> list[str]:
-        """What is left: secrets of jobs that ended, and all of jobs that are archived."""
+        """Jobs that are gone before the ledger is done with them, and what archived ones have left."""
         model = self.wire.model
+        names = {one["metadata"]["name"] for one in model.store.all("jobs")}
         if not self.archives or not all(job.archived for job in self.jobs()):
-            return []
-        names = [one["metadata"]["name"] for one in model.store.all("jobs")]
+            missing = sorted(set(model.began) - names) if not self.archives else []
+            return [f"the Job {name} is gone, and would be made again" for name in missing]
+        pods = [one["metadata"] for one in model.store.all("pods")]
         return [
             *(f"the Job {name} is left" for name in names if not name.startswith(FORGET)),
             *(f"the records of {name} are left" for name in model.claims),
             *(f"{one['metadata']['name']} is left" for one in model.store.all("secrets")),
+            *(
+                f"the pod {one['name']} is left without an owner"
+                for one in pods
+                if not one.get("ownerReferences")
+            ),
+        ]
+
+    def secrets(self) -> list[str]:
+        """The Secrets that are left of jobs whose end was seen. A failure there is no fault: see `forget`."""
+        return [
+            f"the Secret {one['metadata']['name']} is left" for one in self.wire.model.store.all("secrets")
         ]
 
 

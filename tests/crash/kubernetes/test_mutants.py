@@ -140,6 +140,46 @@ def earlier_attempts_left_alone(patch: Patch) -> None:
     patch.setattr(shared.lifecycle.dispatch, "earlier", lambda job: ())
 
 
+def jobs_delete_themselves(patch: Patch) -> None:
+    original = shared.engines.kubernetes.attempts.job
+
+    def mutant(cluster: Any, order: Any, version: Any) -> Any:
+        request = original(cluster, order, version)
+        request.body["spec"]["ttlSecondsAfterFinished"] = 0
+        return request
+
+    patch.setattr(_ATTEMPTS, "job", mutant)
+
+
+def deleted_when_the_end_is_seen(patch: Patch) -> None:
+    async def mutant(self: Namespace, own: Any) -> None:
+        await self.delete(own)
+
+    patch.setattr(Namespace, "close_job", mutant)
+
+
+def pods_outlive_their_job(patch: Patch) -> None:
+    async def mutant(self: Namespace, own: Any) -> None:
+        path = f"{self._jobs}/{own['metadata']['name']}"
+        await self.client.call("DELETE", path, accept=("NotFound", "Conflict"))
+
+    patch.setattr(Namespace, "delete", mutant)
+
+
+def secrets_stay(patch: Patch) -> None:
+    async def mutant(self: Namespace, name: str) -> None:
+        return None
+
+    patch.setattr(Namespace, "_remove_secrets", mutant)
+
+
+def what_changed_is_not_looked_at(patch: Patch) -> None:
+    async def mutant(self: Sweep, target: Target, lists: Any) -> Observation:
+        return Observation(JobState.RUNNING)
+
+    patch.setattr(Sweep, "_look_at", mutant)
+
+
 def no_claim_on_the_nodes(patch: Patch) -> None:
     """The model's own switch, see `_caught`."""
 
@@ -162,6 +202,11 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     records_of_archived_jobs_stay,
     archived_jobs_stay,
     earlier_attempts_left_alone,
+    jobs_delete_themselves,
+    deleted_when_the_end_is_seen,
+    pods_outlive_their_job,
+    secrets_stay,
+    what_changed_is_not_looked_at,
     no_claim_on_the_nodes,
 )
 
@@ -199,6 +244,7 @@ def _wrong(run: KubernetesRun) -> list[str]:
     others = [f"{one.id}: {one.attempt}, {one.state}" for one in run.jobs() if one.attempt > 1]
     return [
         *run.violations,
+        *run.secrets(),
         *others,
         *[f"{one.id}: {one.state}" for one in run.jobs() if one.state is not end],
     ]

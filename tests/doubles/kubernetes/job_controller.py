@@ -26,7 +26,8 @@ class JobController:
             if "deletionTimestamp" not in job["metadata"]:
                 before = repr(job["status"])
                 self._look_at(job)
-                if repr(job["status"]) != before:
+                is_left = self._store.find("jobs", job["metadata"]["namespace"], job["metadata"]["name"])
+                if is_left and repr(job["status"]) != before:
                     self._store.touch("jobs", job)
 
     def pods(self, job: Object) -> list[Object]:
@@ -40,6 +41,7 @@ class JobController:
 
     def _look_at(self, job: Object) -> None:
         if holds(job, "Complete") or holds(job, "Failed"):
+            self._expire(job)
             return
         pods = self.pods(job)
         active = [one for one in pods if one["status"]["phase"] in ("Pending", "Running")]
@@ -57,6 +59,18 @@ class JobController:
             self._put(job, "Suspended", "JobSuspended", "Job suspended")
         else:
             self._go_on(job, pods, going)
+
+    def _expire(self, job: Object) -> None:
+        """Delete it with all that it owns, once its time to live is over."""
+        seconds = job["spec"].get("ttlSecondsAfterFinished")
+        if seconds is None:
+            return
+        ends = [one for one in job["status"]["conditions"] if one["type"] in ("Complete", "Failed")]
+        ended = datetime.fromisoformat(ends[0]["lastTransitionTime"])
+        if (datetime.fromisoformat(self._store.now()) - ended).total_seconds() >= seconds:
+            for plural, one in list(self._store.owned(job)):
+                self._store.remove(plural, one)
+            self._store.remove("jobs", job)
 
     def _count(self, job: Object, pods: list[Object], going: list[Object], terminating: int) -> None:
         phases = [one["status"]["phase"] for one in pods]
