@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import time
+from collections.abc import Callable
 from typing import Any
 
 from local.kubernetes import Kubernetes
@@ -16,7 +18,9 @@ from shared.engines.kubernetes.wire.client import KubernetesClient
 NAME = "dev-cluster-00"
 
 
-def engine_on(running: Kubernetes, **options: Any) -> KubernetesEngine:
+def engine_on(
+    running: Kubernetes, *, clock: Callable[[], float] = time.time, **options: Any
+) -> KubernetesEngine:
     """An engine whose one cluster is the namespace `slipway` there; it sees the volume of the claim."""
     shared = str(running.shared)
     (running.shared / "mounts" / "logs").mkdir(parents=True, exist_ok=True)
@@ -35,4 +39,4 @@ def engine_on(running: Kubernetes, **options: Any) -> KubernetesEngine:
     }
     cluster = KubernetesCluster(NAME, **values)
     access = from_kubeconfig(json.loads(running.slipway.read_text()), "slipway.kubeconfig")
-    return KubernetesEngine({NAME: cluster}, {NAME: KubernetesClient(access, bearer_of(access))})
+    return KubernetesEngine({NAME: cluster}, {NAME: KubernetesClient(access, bearer_of(access))}, clock=clock)

@@ -12,7 +12,7 @@ import pytest
 from local.kubernetes import Kubernetes
 from local.patience import Patience
 from shared.core.engine import Order
-from shared.core.errors import Busy, Misconfigured, Transient
+from shared.core.errors import Busy, Transient
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.engine import KubernetesEngine
 from tests.acceptance.kubernetes.jobs import PATIENCE
@@ -58,8 +58,7 @@ async def _insist(engine: KubernetesEngine, order: Order) -> None:
     """Submit as the ledger does: again with the same token where the answer was lost."""
     patience = Patience(PATIENCE)
     while True:
-        # A server that has just started refuses everything until it has read its roles: jobs wait for that.
-        with suppress(Transient, Busy, Misconfigured):
+        with suppress(Transient, Busy):
             await engine.submit(order)
             return
         assert not patience.is_over(None)
@@ -71,7 +70,7 @@ async def _ends(engine: KubernetesEngine, targets: list[Target]) -> Counter[JobS
     while True:
         try:
             observations = await engine.status(NAME, targets)
-        except (Transient, Busy, Misconfigured):
+        except (Transient, Busy):
             observations = {}
         states = Counter(one.state for one in observations.values())
         if sum(count for state, count in states.items() if state.terminal) == len(targets):

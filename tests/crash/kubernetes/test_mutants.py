@@ -17,6 +17,7 @@ from shared.core.engine import Observation
 from shared.core.errors import Conflict
 from shared.core.job import JobState, Target
 from shared.engines.kubernetes.attempts import Attempts
+from shared.engines.kubernetes.job.request import job
 from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.sweep import Sweep
 from shared.engines.kubernetes.wire.objects import Creation, make
@@ -141,7 +142,7 @@ def earlier_attempts_left_alone(patch: Patch) -> None:
 
 
 def jobs_delete_themselves(patch: Patch) -> None:
-    original = shared.engines.kubernetes.attempts.job
+    original = job
 
     def mutant(cluster: Any, order: Any, version: Any) -> Any:
         request = original(cluster, order, version)

@@ -105,6 +105,8 @@ class _Handler:
         return self._cut(request) if fault == CUT_AFTER else answer
 
     async def _answer(self, request: web.Request, query: dict[str, str]) -> web.StreamResponse:
+        if request.path == "/readyz":
+            return web.Response(text="ok")
         self._authenticate(request)
         if request.path == "/version":
             return web.json_response({"major": "1", "minor": "36", "gitVersion": self._version})

@@ -13,6 +13,8 @@ START, ALONE, USAGE, FORGET = "start.sh", "alone.sh", "usage.sh", "forget.sh"
 SCRIPT = """\
 # The first process of a pod. SLIPWAY_HOME is the pod's own, SLIPWAY_PROGRAMS holds the programs.
 set -eu
+# The first process of a container gets only the signals that it handles.
+trap 'exit 143' TERM
 cd "$SLIPWAY_HOME"
 export AZ_BATCH_NODE_ID="$HOSTNAME" AZ_BATCH_TASK_WORKING_DIR="$SLIPWAY_HOME"
 # An agent announces the address by which the others reach it.
@@ -41,8 +43,7 @@ fi
 if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then
   exec python3 "$SLIPWAY_PROGRAMS/run.py"
 fi
-# No success: a rank that is sent away has not done its part.
-trap 'exit 143' TERM
+# By that trap: a rank that is sent away has not done its part.
 while :; do
   sleep 3600 &
   wait $!

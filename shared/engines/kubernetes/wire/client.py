@@ -6,7 +6,8 @@ A call without an answer has an unknown outcome. Every call can be repeated.
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator, Collection, Mapping
+import time
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,8 @@ from urllib.parse import quote, urlencode
 from shared.core.errors import Misconfigured, Transient
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import Bearer
-from shared.engines.kubernetes.wire.errors import failure, reason_of
+from shared.engines.kubernetes.wire.errors import failure, lacks_rights, reason_of
+from shared.engines.kubernetes.wire.starting import Starting
 from shared.engines.kubernetes.wire.table import TABLE, Row, rows_of
 from shared.engines.kubernetes.wire.watch import Event, event_of
 
@@ -56,9 +58,10 @@ class Answer:
 class KubernetesClient:
     """Calls to one API server. They raise the class of its error, or Transient without an answer."""
 
-    def __init__(self, access: Access, bearer: Bearer) -> None:
-        self._access, self._bearer = access, bearer
+    def __init__(self, access: Access, bearer: Bearer, clock: Callable[[], float] = time.monotonic) -> None:
+        self._access, self._bearer, self._clock = access, bearer, clock
         self._session: ClientSession | None = None
+        self._starting = Starting()
 
     async def call(
         self,
@@ -76,6 +79,13 @@ class KubernetesClient:
         if body is not None:
             headers["Content-Type"] = _MERGE if method == "PATCH" else _JSON
         answer = await self._send(method, path, query or {}, content, headers)
+        if answer.status < 300:
+            self._starting.is_over()
+        elif lacks_rights(answer.status, answer.body) and answer.reason not in accept:
+            if self._starting.may_pass(await self._readiness(), self._clock()):
+                raise Transient("Kubernetes is starting, and has not read its roles yet")
+            # It may have become ready in between.
+            answer = await self._send(method, path, query or {}, content, headers)
         if answer.status >= 300 and answer.reason not in accept:
             raise failure(answer.status, answer.body)
         if answer.status < 300 and form != "*/*" and not answer.body:
@@ -148,6 +158,16 @@ class KubernetesClient:
                 return Answer(answer.status, await answer.read())
         except (ClientError, OSError, EOFError, ValueError) as error:
             raise self._unanswered(error) from None
+
+    async def _readiness(self) -> int:
+        """The status of /readyz, which needs no rights; 0 without an answer."""
+        from aiohttp import ClientError
+
+        try:
+            async with self._opened().get(self._url("/readyz", {}), allow_redirects=False) as answer:
+                return answer.status
+        except (ClientError, OSError, EOFError, ValueError):
+            return 0
 
     async def _lines(self, path: str, query: Mapping[str, str], patience: float) -> AsyncIterator[bytes]:
         from aiohttp import ClientError, ClientTimeout

@@ -19,6 +19,8 @@ from shared.core.errors import (
 
 _LONGEST = 500
 _DELETING = "object is being deleted"
+#: What else has the status of missing rights.
+_QUOTA, _TERMINATED = "exceeded quota", "because it is being terminated"
 #: After this, old servers quote the body that they could not read.
 _QUOTE = re.compile(r",? ?(error found in #|bigger context).*", re.DOTALL)
 _DENIED = re.compile(r'admission webhook "[^"]*" denied the request')
@@ -43,6 +45,14 @@ def reason_of(body: Mapping[str, Any]) -> str:
     return str(body.get("reason") or "") if body.get("kind") == "Status" else ""
 
 
+def lacks_rights(status: int, body: Mapping[str, Any]) -> bool:
+    """Whether it says that our account is not known, or has no right to this: not a quota, nor a webhook."""
+    if status == 403:
+        message = str(body.get("message") or "")
+        return not _DENIED.search(message) and not any(words in message for words in (_QUOTA, _TERMINATED))
+    return status == 401
+
+
 def failure(status: int, body: Mapping[str, Any]) -> EngineError:
     """The error of an unsuccessful answer."""
     message = str(body.get("message") or "") if body.get("kind") == "Status" else ""
@@ -61,11 +71,11 @@ def failure(status: int, body: Mapping[str, Any]) -> EngineError:
 
 
 def _forbidden(message: str, text: str) -> EngineError:
-    if "exceeded quota" in message:
+    if _QUOTA in message:
         return Saturated(text)
     if "system:anonymous" in message:
         return Misconfigured(f"{text}; no token came with the request: give the cluster one")
-    if "because it is being terminated" in message:
+    if _TERMINATED in message:
         return Misconfigured(f"{text}; the namespace is being deleted: make it again")
     return Misconfigured(f"{text}; give the service account of Slipway the Role that it needs")
 

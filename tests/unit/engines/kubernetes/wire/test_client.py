@@ -7,11 +7,14 @@ from typing import Any
 
 import pytest
 
-from shared.core.errors import EngineError, NotFound, Transient
+from shared.core.errors import EngineError, Misconfigured, NotFound, Transient
+from shared.engines.kubernetes.wire.access import Access
+from shared.engines.kubernetes.wire.bearer import FixedToken
+from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.errors import Expired
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
-from tests.unit.engines.kubernetes.server import Reply, in_turn, server, status
+from tests.unit.engines.kubernetes.server import Reply, Request, in_turn, server, status
 
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 COLUMNS = [{"name": name} for name in ("Name", "Status", "Completions")]
@@ -51,6 +54,75 @@ async def test_a_patch_says_what_it_is_and_no_token_makes_no_header() -> None:
     (request,) = running.requests
     assert request.headers["content-type"] == "application/merge-patch+json"
     assert "authorization" not in request.headers
+
+
+class Refusing:
+    """A server that says how ready it is, and refuses a request, or does not."""
+
+    def __init__(self, readiness: int, *answers: Reply) -> None:
+        self._readiness, self._answer = readiness, in_turn(*answers)
+
+    def answer(self, request: Request) -> Reply:
+        if request.path == "/readyz":
+            assert "authorization" not in request.headers
+            return self._readiness, b"ok"
+        return self._answer(request)
+
+
+_REFUSALS = {
+    403: status(403, "Forbidden", 'jobs.batch is forbidden: User "slipway" cannot create resource "jobs"'),
+    401: status(401, "Unauthorized", "Unauthorized"),
+}
+
+
+@pytest.mark.parametrize("code", _REFUSALS)
+@pytest.mark.parametrize("readiness", [401, 403, 500])
+async def test_what_a_starting_server_refuses_passes_for_a_bounded_time(code: int, readiness: int) -> None:
+    times = iter([0.0, 119.0, 121.0, 500.0])
+    refusal = _REFUSALS[code]
+    refusing = Refusing(readiness, *[refusal] * 4, (200, {"kind": "Job"}), refusal)
+    async with server(refusing.answer) as running:
+        client = KubernetesClient(Access(running.url), FixedToken("t"), lambda: next(times))
+        for _ in range(2):
+            with pytest.raises(Transient, match="is starting"):
+                await client.call("GET", f"{JOBS}/a")
+        with pytest.raises(Misconfigured):
+            await client.call("GET", f"{JOBS}/a")
+        await client.call("GET", f"{JOBS}/a")
+        with pytest.raises(Transient, match="is starting"):  # another start
+            await client.call("GET", f"{JOBS}/a")
+        await client.close()
+
+
+@pytest.mark.parametrize("code", _REFUSALS)
+async def test_what_a_server_refuses_that_has_started_is_tried_once_more_and_named(code: int) -> None:
+    async with server(Refusing(200, _REFUSALS[code]).answer) as running:
+        client = running.client("t")
+        with pytest.raises(Misconfigured, match=r"the Role that it needs|Unauthorized"):
+            await client.call("POST", JOBS, {"kind": "Job"})
+        await client.close()
+
+    assert running.calls == [f"POST {JOBS}", "GET /readyz", f"POST {JOBS}"]
+
+
+async def test_a_server_that_became_ready_in_between_has_refused_nothing() -> None:
+    async with server(Refusing(200, _REFUSALS[403], (201, {"kind": "Job"})).answer) as running:
+        client = running.client("t")
+        answer = await client.call("POST", JOBS, {"kind": "Job"})
+        await client.close()
+
+    assert answer.status == 201
+
+
+@pytest.mark.parametrize("words", ["exceeded quota: q", "it is forbidden because it is being terminated"])
+async def test_a_quota_is_no_missing_right(words: str) -> None:
+    async with server(in_turn(status(403, "Forbidden", words))) as running:
+        client = running.client("t")
+        with pytest.raises(EngineError):
+            await client.call("POST", JOBS, {"kind": "Job"})
+        await client.close()
+
+    assert running.calls == [f"POST {JOBS}"]
 
 
 async def test_an_error_is_raised_unless_it_is_expected() -> None:
