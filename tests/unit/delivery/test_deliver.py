@@ -73,7 +73,7 @@ async def test_a_receiver_that_never_answers_ends_as_a_dead_letter(world: World)
         tries += 1
 
     (dead,) = await world.outbox.dead()
-    assert tries == 10
+    assert tries == world.ports.policy.schedule.tries
     assert (dead.job_id, dead.deliveries[1].state, dead.deliveries[1].last) == (job.id, "dead", "5xx")
     assert dead.deliveries[0].state == "delivered"
 

@@ -25,7 +25,8 @@ def test_the_api_table_names_every_route_and_no_other() -> None:
     }
 
     assert len(routes) > 15
-    assert {(method, route) for method, route, _ in _table()} == routes
+    table = {(method, route) for method, route, _ in _table()}
+    assert table == routes, f"add or correct the row of the route in {PAGE.relative_to(ROOT)}"
 
 
 def test_every_query_parameter_of_the_api_table_is_read_by_a_function() -> None:

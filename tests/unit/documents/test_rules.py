@@ -38,8 +38,11 @@ OLD = Cluster("old", "gone", CLUSTER.id.replace("/dev", "/old"))
 def examples(code: str) -> tuple[str, str]:
     """What the page calls wrong, and what it calls right."""
     text = (ROOT / page_of(code)).read_text(encoding="utf-8")
-    wrong, right = re.findall(r"```json\n(.*?)\n```", text, re.DOTALL)
-    return wrong, right
+    blocks = re.findall(r"```json\n(.*?)\n```", text, re.DOTALL)
+    assert len(blocks) == 2, (
+        f"{page_of(code)} needs a wrong and a right example in JSON, as docs/rules/SW044.md"
+    )
+    return blocks[0], blocks[1]
 
 
 #: What stands for "…" in an example.
@@ -215,8 +218,7 @@ def test_a_page_is_short_and_says_what_why_wrong_and_right(code: str) -> None:
     text = (ROOT / rule.page).read_text(encoding="utf-8")
 
     lines = text.splitlines()
-    assert lines[0] == f"# {code}: {rule.title}"
-    assert lines[2] == _SEVERITIES[rule.severity]
+    assert lines[:3] == [f"# {code}: {rule.title}", "", _SEVERITIES[rule.severity]]
     assert "**Why.** " in text
     assert f"**What to do.** {rule.remedy[0].upper()}{rule.remedy[1:]}." in text
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Wrong", "Right"]

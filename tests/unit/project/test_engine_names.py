@@ -74,6 +74,7 @@ def test_a_contract_that_names_engines_names_all(contract: str, option: str, pat
     modules = set(CONTRACTS[f"importlinter:contract:{contract}"][option].split())
     paths = {pattern.format(engine): pattern.format(engine).replace(".", "/") for engine in ENGINES}
 
-    assert modules >= {
+    present = {
         module for module, path in paths.items() if (ROOT / path).is_dir() or (ROOT / f"{path}.py").is_file()
     }
+    assert modules >= present, f"add it to {option!r} of the contract {contract!r} in .importlinter"

@@ -25,8 +25,9 @@ COUNTED = {name: one for name, one in TABLE.items() if one.kind in BOUNDS}
 
 
 def test_the_page_and_the_example_file_are_those_of_the_table() -> None:
-    assert settings_page.PAGE.read_text() == settings_page.page()
-    assert settings_page.EXAMPLE.read_text() == settings_page.example()
+    generator = "run: python -m slipway.settings_page"
+    assert settings_page.PAGE.read_text() == settings_page.page(), generator
+    assert settings_page.EXAMPLE.read_text() == settings_page.example(), generator
 
 
 @pytest.mark.parametrize("name", [name for name in TABLE if TABLE[name].kind not in ("text", "names")])

@@ -36,7 +36,9 @@ def _all_findings() -> list[Problem]:
 
 
 def test_every_code_is_produced_by_some_document() -> None:
-    assert {problem.code for problem in _all_findings()} == set(CODES)
+    assert {problem.code for problem in _all_findings()} == set(CODES), (
+        "add a document with the problem to tests/unit/jobspec/bad_jobs.py, or to checks/lint_jobs.py there"
+    )
 
 
 def _written(path: Path) -> list[str]:
@@ -54,7 +56,7 @@ def test_every_row_is_of_a_code_that_some_rule_finds_and_every_rule_has_a_row() 
     modules = [path for path in (ROOT / "shared").rglob("*.py") if path != TABLE]
     codes = {code for path in modules for code in _written(path)}
 
-    assert codes - set(REFUSALS) == set(CODES)
+    assert codes - set(REFUSALS) == set(CODES), f"give each code a rule, and its row in {TABLE}"
 
 
 def test_every_finding_is_one_short_line_with_a_remedy() -> None:
@@ -79,7 +81,8 @@ def test_every_code_is_documented_with_its_title() -> None:
     rows = dict(re.findall(r"^\| (SW\d{3}) \| ([^|]+) \|", page, re.MULTILINE))
 
     refusals = {code: title for code, (title, _) in REFUSALS.items()}
-    assert rows == {code: entry.title for code, entry in CODES.items()} | refusals
+    titles = {code: entry.title for code, entry in CODES.items()} | refusals
+    assert rows == titles, "add or correct the row of the code in docs/reference/job-format.md"
 
 
 def test_the_published_schema_is_the_one_of_the_models() -> None:
