@@ -97,7 +97,7 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
         return await self._pools[self._cluster(cluster).name].view()
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """The facts of the last view of the pool, the configured ones among them; none if it never answered."""
+        """The facts of the last view of the pool and the configured ones; none if it never answered."""
         view = await self._lately.view(self._cluster(cluster).name)
         return view.facts if view else NO_FACTS
 
