@@ -58,8 +58,8 @@ class KubernetesRun(Run):
         model = self.wire.model
         names = {one["metadata"]["name"] for one in model.store.all("jobs")}
         if not self.archives or not all(job.archived for job in self.jobs()):
-            gone = sorted(set(model.began) - names) if not self.archives else []
-            return [f"the Job {name} is gone, and would be made again" for name in gone]
+            lost_names = sorted(set(model.began) - names) if not self.archives else []
+            return [f"the Job {name} is gone, and would be made again" for name in lost_names]
         pods = [one["metadata"] for one in model.store.all("pods")]
         return [
             *(f"the Job {name} is left" for name in names if not name.startswith(FORGET)),
