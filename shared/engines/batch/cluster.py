@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -53,7 +54,7 @@ class BatchCluster(NodeOptions):
     #: whether the nodes are spot nodes; their tasks are queued again when Azure takes them away
     spot: bool = False
 
-    @property
+    @cached_property
     def layout(self) -> Layout:
         """Where attempts keep their records."""
         return Layout("batch", self.name, self.shared or f"/{self.name}")
@@ -74,7 +75,7 @@ class BatchCluster(NodeOptions):
         parts = (urlsplit(self.url).hostname or "").split(".")
         return parts[1] if parts[2:3] == ["batch"] else ""
 
-    @property
+    @cached_property
     def suffix(self) -> str:
         """The cloud's suffix of blob addresses, after ACCOUNT.blob."""
         host = urlsplit(self.url).hostname or ""
@@ -91,7 +92,7 @@ class BatchCluster(NodeOptions):
         key = {"signature": signature} if self.is_emulated else {"client": self.identity}
         return json.dumps({"container": self.blobs, "prefix": prefix.strip("/"), **key})
 
-    @property
+    @cached_property
     def queues(self) -> Mapping[str, str]:
         """schedulingPriority → id of the Batch job for its tasks."""
         return {level: f"{self.name}-{level}" for level in PRIORITIES}

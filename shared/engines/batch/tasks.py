@@ -13,7 +13,7 @@ from shared.core.engine import Submission
 from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
 from shared.engines.batch.cluster import BatchCluster
-from shared.engines.batch.job.request import queue_submission
+from shared.engines.batch.job.request import encoded, queue_submission
 from shared.engines.batch.wire.client import BatchClient
 from shared.engines.batch.words import UNFINISHED
 
@@ -58,13 +58,13 @@ class Tasks:
 
     async def add(self, submission: Submission) -> bool:
         """Add a task, with its Batch job if that is missing. False if a task of that name exists."""
-        accepted = ("TaskExists", "JobNotFound")
-        answer = await self._client.call(submission.method, submission.path, submission.body, accept=accepted)
+        accepted, content = ("TaskExists", "JobNotFound"), encoded(submission)
+        answer = await self._client.call(submission.method, submission.path, content, accept=accepted)
         if answer.code == "JobNotFound":
             queue = queue_submission(self._cluster, submission.path.split("/")[2])
             await self._client.call(queue.method, queue.path, queue.body, accept=("JobExists",))
             answer = await self._client.call(
-                submission.method, submission.path, submission.body, accept=("TaskExists",)
+                submission.method, submission.path, content, accept=("TaskExists",)
             )
         if not answer.code and answer.status != _CREATED:
             raise Transient(f"Azure Batch did not confirm the task: {answer.status}")

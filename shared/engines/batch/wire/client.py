@@ -105,7 +105,7 @@ class BatchClient:
         from aiohttp import ClientError
         from yarl import URL
 
-        content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
+        content = _content(body)
         call_headers = {"Accept": "application/json", **headers}
         if method not in ("GET", "HEAD"):
             # Set even without a body: the HTTP client would add one that is not signed.
@@ -129,6 +129,13 @@ class BatchClient:
         if self._session is None:
             self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE, connect=_CONNECT))
         return self._session
+
+
+def _content(body: Any) -> bytes:
+    """JSON of a document; what is encoded stays as it is."""
+    if body is None or isinstance(body, bytes):
+        return body or b""
+    return json.dumps(body, separators=(",", ":")).encode()
 
 
 def _following(link: Any, before: Mapping[str, str]) -> Mapping[str, str] | None:

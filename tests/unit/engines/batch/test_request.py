@@ -11,7 +11,7 @@ import pytest
 
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.job.check import check
-from shared.engines.batch.job.request import forgetting, queue_submission, submission
+from shared.engines.batch.job.request import encoded, forgetting, queue_submission, submission
 from shared.engines.launch import plan as launch
 from shared.jobspec import JobSpec
 from tests.unit.engines.batch import swagger
@@ -50,6 +50,31 @@ def test_the_programs_travel_packed_and_whole() -> None:
     assert unpacked("SLIPWAY_PROGRAM") == launch.script()
     assert unpacked("SLIPWAY_SPREAD") == launch.spreading()
     assert unpacked("SLIPWAY_MOUNTING") == launch.mounting()
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_what_is_sent_is_what_is_shown(name: str) -> None:
+    shown = submission(*ORDERS[name])
+
+    sent = json.loads(encoded(shown))
+
+    assert settings(sent) == settings(shown.body)
+    assert len(sent.pop("environmentSettings")) == len(shown.body["environmentSettings"])
+    assert sent.items() <= shown.body.items()
+
+
+def test_the_text_of_a_job_cannot_take_the_place_of_the_programs() -> None:
+    text = '"environmentSettings":['
+    job = order(environmentVariables=[{"name": "X", "value": text}], experiment=text)
+    shown = submission(CLUSTER, job)
+
+    assert settings(json.loads(encoded(shown))) == settings(shown.body)
+
+
+def test_a_small_task_that_has_one_program_is_encoded_too() -> None:
+    shown = forgetting(CLUSTER, "slipway-forget-1", "{}")
+
+    assert settings(json.loads(encoded(shown))) == settings(shown.body)
 
 
 def test_every_submission_of_an_attempt_is_the_same_but_for_the_key_of_its_agents() -> None:
