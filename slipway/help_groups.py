@@ -20,7 +20,7 @@ GROUPS = {
         *("jobs", "show", "log", "metrics", "costs", "sweep", "wait"),
         *("files", "download", "cat", "receipt"),
     ),
-    "Operate": ("cancel", "pause", "resume", "nodes", "audit", "events", "dead", "teams", "setup"),
+    "Operate": ("cancel", "pause", "resume", "nodes", "prices", "audit", "events", "dead", "teams", "setup"),
     "Local stack": ("up", "demo", "preempt", "az-env", "emulate"),
     "The command itself": ("login", "logout", "doctor", "completion", "version"),
 }

@@ -1,7 +1,8 @@
-"""`slipway costs`: its words; what it does is imported when it is called."""
+"""`slipway costs` and `slipway prices`: their words; what they do is imported when they are called."""
 
 from enum import StrEnum
 from importlib import import_module
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -39,3 +40,25 @@ def costs(
     conditions = {name: text for name, text in named.items() if text is not None}
     command = import_module("slipway.commands.teams.costs")
     raise typer.Exit(command.run(url, key, by.value, conditions, as_json=as_json))
+
+
+@app.command(short_help="Ask Azure what nodes cost today.")
+def prices(
+    sizes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[SIZE]...", help="VM sizes; else those of the file", show_default=False),
+    ] = None,
+    region: Annotated[str, typer.Option(help="region of Azure, such as eastus", show_default=False)] = "",
+    currency: Annotated[str, typer.Option(help="three letters")] = "USD",
+    into: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="write them into its SLIPWAY_PRICES: infra/settings.json"),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Ask Azure's public list what nodes cost today: rows of SLIPWAY_PRICES, printed or put into a file.
+
+    It needs no login. Without a SIZE it updates the rows that the file has.
+    """
+    command = import_module("slipway.commands.teams.prices")
+    raise typer.Exit(command.run(sizes or (), region, currency, into, as_json=as_json))

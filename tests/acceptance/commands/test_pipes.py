@@ -73,6 +73,7 @@ FAIL = ("events test", "logout")
 EXEMPT = {
     "up": "it runs until Ctrl-C: tests/acceptance/test_up.py",
     "demo": "it brings up a stack of its own: tests/acceptance/test_demo.py",
+    "prices": "it asks Azure: tests/unit/slipway/commands/test_prices.py",
     "setup": "it makes resources of a subscription: tests/unit/slipway/stack/test_setup.py",
     "preempt": "it takes a node of the local stack away: tests/unit/slipway/commands/test_preempt.py",
     "az-env": "it prints lines for a shell to read, of `slipway up` only: tests/acceptance/az",

@@ -1,0 +1,204 @@
+"""`slipway prices`: what Azure asks for an hour of a node today, as rows of SLIPWAY_PRICES."""
+
+import asyncio
+import json
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlencode, urlsplit
+
+import aiohttp
+
+from shared.core.cost.prices import Price, prices_from
+from slipway.client.deployment import proxy_for
+from slipway.client.unreachable import why
+from slipway.failure import Failure
+from slipway.screen import put, put_json, table
+
+#: Microsoft's public list of retail prices, which asks for no login.
+API = "https://prices.azure.com/api/retail/prices"
+_SETTING, _SOURCE = "SLIPWAY_PRICES", "Azure Retail Prices API"
+#: What the name of a meter ends with → the priority of its nodes; low-priority ones of Batch are Spot ones.
+_PRIORITIES = {" spot": "lowpriority", " low priority": ""}
+_PATIENCE = aiohttp.ClientTimeout(total=60)
+#: Pages of one answer, at most: a size has a handful of meters in a region.
+_MOST_PAGES = 20
+
+
+class Wanted(NamedTuple):
+    """A size in a region."""
+
+    size: str
+    region: str
+
+
+def run(
+    sizes: Sequence[str],
+    region: str,
+    currency: str,
+    into: Path | None,
+    *,
+    as_json: bool = False,
+    api: str = API,
+) -> int:
+    """Print the rows, or write them into a file of settings. Raises Failure, before anything is written."""
+    document = _read(into) if into else {}
+    own = _rows(document, into)
+    wanted = [Wanted(size, region) for size in sizes] or [
+        *dict.fromkeys(Wanted(row.size, row.region) for row in own if row.size)
+    ]
+    if not wanted:
+        raise Failure("no size is named: slipway prices Standard_NC4as_T4_v3 --region eastus")
+    if sizes and not region:
+        raise Failure("a price is one of a region: add --region, as in --region eastus")
+    rows = asyncio.run(_asked(wanted, currency.upper(), api))
+    if into:
+        _write(into, document, merged(own, rows))
+    if as_json or not into:
+        put_json([_plain(row) for row in rows])
+    else:
+        put(*table(_lines(own, rows)))
+    return 0
+
+
+def merged(own: Sequence[Price], rows: Sequence[Price]) -> list[Price]:
+    """The rows of a deployment, with new ones in the place of the same size, region and priority."""
+    kept = {_key(row): row for row in own}
+    return [*(kept | {_key(row): row for row in rows}).values()]
+
+
+async def _asked(wanted: Sequence[Wanted], currency: str, api: str) -> list[Price]:
+    today = datetime.fromtimestamp(time.time(), UTC).date()
+    rows: list[Price] = []
+    async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
+        for one in wanted:
+            prices: dict[str, float] = {}
+            async for item in _items(session, one, currency, api):
+                priority = _priority(item, one)
+                if priority:
+                    prices[priority] = min(float(item["retailPrice"]), prices.get(priority, 10_000.0))
+            if not prices:
+                raise Failure(
+                    f"Azure's list has no price of {one.size} in {one.region}: "
+                    "sizes are written as Standard_NC4as_T4_v3, regions as eastus"
+                )
+            new = {"size": one.size, "region": one.region, "currency": currency, "source": _SOURCE}
+            rows += (
+                Price.model_validate({**new, "priority": name, "perHour": prices[name], "date": today})
+                for name in sorted(prices)
+            )
+    return rows
+
+
+async def _items(
+    session: aiohttp.ClientSession, wanted: Wanted, currency: str, api: str
+) -> AsyncIterator[Mapping[str, Any]]:
+    """The meters of a size, page after page; another host's next page is not asked for."""
+    conditions = {
+        "serviceName": "Virtual Machines",
+        "priceType": "Consumption",
+        "armRegionName": wanted.region,
+        "armSkuName": wanted.size,
+    }
+    words = " and ".join(f"{name} eq {_quoted(text)}" for name, text in conditions.items())
+    link = f"{api}?{urlencode({'currencyCode': _quoted(currency), '$filter': words})}"
+    for _ in range(_MOST_PAGES):
+        page = await _page(session, link)
+        for item in page["Items"]:
+            if isinstance(item, dict):
+                yield item
+        link = page.get("NextPageLink") or ""
+        if not link:
+            return
+        if urlsplit(link)[:2] != urlsplit(api)[:2]:
+            raise Failure(f"the list of prices goes on at {urlsplit(link).hostname}, which is not asked")
+    raise Failure("the list of prices does not end")
+
+
+async def _page(session: aiohttp.ClientSession, link: str) -> Mapping[str, Any]:
+    host = urlsplit(link).hostname
+    try:
+        async with session.get(link, proxy=proxy_for(link)) as answer:
+            if answer.status == 429:
+                raise Failure(f"{host} asks for patience (429): try again in a minute")
+            if answer.status != 200:
+                raise Failure(f"{host} answers {answer.status}; try again later")
+            page = await answer.json(content_type=None)
+    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+        raise Failure(f"{host} does not say what nodes cost: {why(error)}") from None
+    if not isinstance(page, dict) or not isinstance(page.get("Items"), list):
+        raise Failure(f"{host} does not say what nodes cost: something else answers there")
+    return page
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _priority(item: Mapping[str, Any], wanted: Wanted) -> str:
+    """Which nodes a meter is of; "" where it is not of Linux, by the hour and for all who pay as they go."""
+    is_hourly = item.get("unitOfMeasure") == "1 Hour" and item.get("type") == "Consumption"
+    is_of_it = str(item.get("armSkuName")).lower() == wanted.size.lower()
+    number = item.get("retailPrice")
+    if not (is_hourly and is_of_it and isinstance(number, int | float)):
+        return ""
+    if "windows" in str(item.get("productName")).lower() or item.get("tierMinimumUnits"):
+        return ""
+    name = str(item.get("skuName")).lower()
+    return next((priority for end, priority in _PRIORITIES.items() if name.endswith(end)), "dedicated")
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise Failure(f"{file} is not there; infra/settings.json has the settings of a deployment") from None
+    except (OSError, ValueError) as error:
+        raise Failure(f"{file} cannot be read as JSON: {error}") from None
+    if not isinstance(document, dict):
+        raise Failure(f"{file} is no object of settings")
+    return document
+
+
+def _settings(document: dict[str, Any]) -> dict[str, Any]:
+    """Where settings stand: in `Values` of a local.settings.json, else in the object itself."""
+    values = document.get("Values")
+    return values if isinstance(values, dict) else document
+
+
+def _rows(document: dict[str, Any], file: Path | None) -> tuple[Price, ...]:
+    try:
+        return prices_from(json.loads(_settings(document).get(_SETTING) or "[]"))
+    except (TypeError, ValueError) as error:
+        raise Failure(f"{file}: {_SETTING}: {error}") from None
+
+
+def _write(file: Path, document: dict[str, Any], rows: Sequence[Price]) -> None:
+    """As a whole or not at all."""
+    _settings(document)[_SETTING] = json.dumps([_plain(row) for row in rows])
+    new = file.with_name(f".{file.name}.new")
+    try:
+        new.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+        new.replace(file)
+    except OSError as error:
+        raise Failure(f"{file} cannot be written: {error.strerror}") from None
+
+
+def _plain(row: Price) -> dict[str, Any]:
+    return row.model_dump(mode="json", by_alias=True, exclude_defaults=True)
+
+
+def _key(row: Price) -> tuple[str, ...]:
+    return row.cluster, row.size.lower(), row.region.lower(), row.priority
+
+
+def _lines(own: Sequence[Price], rows: Sequence[Price]) -> list[tuple[str, ...]]:
+    before = {_key(row): row for row in own}
+    lines: list[tuple[str, ...]] = [("SIZE", "REGION", "NODES", "AN HOUR", "BEFORE")]
+    for row in rows:
+        old = before.get(_key(row))
+        was = f"{old.per_hour:g} {old.currency} on {old.date}" if old else ""
+        lines.append((row.size, row.region, row.priority, f"{row.per_hour:g} {row.currency}", was))
+    return lines
