@@ -53,7 +53,7 @@ _ENDS = {"batch.node.ubuntu 22.04": "2027-06-30T00:00:00Z"}
 
 async def images(call: Call) -> web.StreamResponse:
     """The images that pools may name. Nodes here always run the system of this machine."""
-    test = filter_of(call)
+    test = filter_of(call, "images")
     return document(call, "supportedimages", {"value": [one for one in map(_image, _IMAGES) if test(one)]})
 
 

@@ -89,7 +89,7 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
     most = call.request.query.get("maxresults", str(_PAGE))
     if not most.isdigit() or not 1 <= int(most) <= _PAGE:
         raise query("maxresults", most, f"It is a number from 1 to {_PAGE}")
-    test = filter_of(call)
+    test = filter_of(call, "files")
     url = f"{call.base}{call.request.path}"
     place(call.emulator.settings.data, node).make()
     try:

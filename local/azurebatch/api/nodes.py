@@ -15,7 +15,7 @@ from local.azurebatch.state.records import WORKING, Node, Pool
 async def every(call: Call) -> web.StreamResponse:
     """All nodes of a pool, which always fit on one page."""
     pool = call.store.pool(call.names["pool"])
-    test = filter_of(call)
+    test = filter_of(call, "nodes")
     views = (_view(call, pool, node) for node in pool.nodes)
     return document(call, "nodes", {"value": [selected(call, view) for view in views if test(view)]})
 

@@ -3,13 +3,14 @@
 import itertools
 import operator
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import datetime
 from typing import Any, NamedTuple, TypeVar
 from urllib.parse import urlencode
 
 from aiohttp import web
 
+from local.azurebatch.api.filters import FILTERS
 from local.azurebatch.api.wire import Call, document
 from local.azurebatch.state.errors import query
 from local.azurebatch.state.moment import read_stamp
@@ -50,7 +51,8 @@ class _Token(NamedTuple):
 class _Reader:
     """A recursive-descent parser of filters: or, and, not, parentheses, comparisons."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, names: Collection[str]) -> None:
+        self._names = names
         self._tokens: list[_Token] = []
         text, position = text.rstrip(), 0
         while position < len(text):
@@ -91,15 +93,21 @@ class _Reader:
         kind, name = self._next()
         if kind != "word":
             raise _Wrong(f"a property is expected at {name!r}")
-        return self._begins() if name.lower() == "startswith" else self._compares(name)
+        return self._begins() if name.lower() == "startswith" else self._compares(self._known(name))
 
     def _begins(self) -> Test:
         self._expect("mark", "(")
-        path = self._next()[1]
+        path = self._known(self._next()[1])
         self._expect("mark", ",")
         start = self._next()[1]
         self._expect("mark", ")")
         return lambda view: str(_value(view, path) or "").lower().startswith(str(start).lower())
+
+    def _known(self, path: Any) -> str:
+        """A path of properties, of which the first is one that the list may be filtered by."""
+        if str(path).partition("/")[0] not in self._names:
+            raise _Wrong(f"{path!r} is no property by which this list can be filtered")
+        return str(path)
 
     def _compares(self, path: str) -> Test:
         compare = _OPERATORS.get(str(self._next()[1]).lower())
@@ -159,13 +167,13 @@ def _holds(compare: Callable[[Any, Any], bool], value: Any, literal: Any) -> boo
     return isinstance(value, (int, float)) and compare(value, literal)
 
 
-def filter_of(call: Call) -> Test:
+def filter_of(call: Call, kind: str) -> Test:
     """The test of the request's filter. Raises BatchError."""
     text = call.request.query.get("$filter", "")
     if not text:
         return lambda _: True
     try:
-        return _Reader(text).test()
+        return _Reader(text, FILTERS[kind]).test()
     except _Wrong as wrong:
         raise query("$filter", text[:100], str(wrong)) from None
     except RecursionError:
@@ -185,7 +193,7 @@ def page(call: Call, kind: str, records: Iterable[R], view: Callable[[R], View])
     after = call.request.query.get("$skiptoken", "0")
     if not after.isdigit():
         raise query("$skiptoken", after, "It is not one that this service gave")
-    test = filter_of(call)
+    test = filter_of(call, kind)
     rest = ((one, shown) for one in records if one.sequence > int(after) and test(shown := view(one)))
     items = list(itertools.islice(rest, most + 1))
     body: dict[str, Any] = {"value": [selected(call, shown) for _, shown in items[:most]]}
