@@ -93,17 +93,17 @@ class _Reader:
         kind, name = self._next()
         if kind != "word":
             raise _Wrong(f"a property is expected at {name!r}")
-        return self._begins() if name.lower() == "startswith" else self._compares(self._known(name))
+        return self._begins() if name.lower() == "startswith" else self._compares(self._path(name))
 
     def _begins(self) -> Test:
         self._expect("mark", "(")
-        path = self._known(self._next()[1])
+        path = self._path(self._next()[1])
         self._expect("mark", ",")
         start = self._next()[1]
         self._expect("mark", ")")
         return lambda view: str(_value(view, path) or "").lower().startswith(str(start).lower())
 
-    def _known(self, path: Any) -> str:
+    def _path(self, path: Any) -> str:
         """A path of properties, of which the first is one that the list may be filtered by."""
         if str(path).partition("/")[0] not in self._names:
             raise _Wrong(f"{path!r} is no property by which this list can be filtered")

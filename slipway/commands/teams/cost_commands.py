@@ -50,9 +50,9 @@ def prices(
     ] = None,
     region: Annotated[str, typer.Option(help="region of Azure, such as eastus", show_default=False)] = "",
     currency: Annotated[str, typer.Option(help="three letters")] = "USD",
-    into: Annotated[
+    target: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="write them into its SLIPWAY_PRICES: infra/settings.json"),
+        typer.Option("--into", metavar="FILE", help="update its SLIPWAY_PRICES: infra/settings.json"),
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -61,4 +61,4 @@ def prices(
     It needs no login. Without a SIZE it updates the rows that the file has.
     """
     command = import_module("slipway.commands.teams.prices")
-    raise typer.Exit(command.run(sizes or (), region, currency, into, as_json=as_json))
+    raise typer.Exit(command.run(sizes or (), region, currency, target, as_json=as_json))

@@ -27,7 +27,7 @@ _PATIENCE = aiohttp.ClientTimeout(total=60)
 _MOST_PAGES = 20
 
 
-class Wanted(NamedTuple):
+class NodeType(NamedTuple):
     """A size in a region."""
 
     size: str
@@ -38,25 +38,25 @@ def run(
     sizes: Sequence[str],
     region: str,
     currency: str,
-    into: Path | None,
+    target: Path | None,
     *,
     as_json: bool = False,
     api: str = API,
 ) -> int:
     """Print the rows, or write them into a file of settings. Raises Failure, before anything is written."""
-    document = _read(into) if into else {}
-    own = _rows(document, into)
-    wanted = [Wanted(size, region) for size in sizes] or [
-        *dict.fromkeys(Wanted(row.size, row.region) for row in own if row.size)
+    document = _read(target) if target else {}
+    own = _rows(document, target)
+    nodes = [NodeType(size, region) for size in sizes] or [
+        *dict.fromkeys(NodeType(row.size, row.region) for row in own if row.size)
     ]
-    if not wanted:
+    if not nodes:
         raise Failure("no size is named: slipway prices Standard_NC4as_T4_v3 --region eastus")
     if sizes and not region:
         raise Failure("a price is one of a region: add --region, as in --region eastus")
-    rows = asyncio.run(_asked(wanted, currency.upper(), api))
-    if into:
-        _write(into, document, merged(own, rows))
-    if as_json or not into:
+    rows = asyncio.run(_ask(nodes, currency.upper(), api))
+    if target:
+        _write(target, document, merged(own, rows))
+    if as_json or not target:
         put_json([_plain(row) for row in rows])
     else:
         put(*table(_lines(own, rows)))
@@ -65,15 +65,15 @@ def run(
 
 def merged(own: Sequence[Price], rows: Sequence[Price]) -> list[Price]:
     """The rows of a deployment, with new ones in the place of the same size, region and priority."""
-    kept = {_key(row): row for row in own}
-    return [*(kept | {_key(row): row for row in rows}).values()]
+    rows_by_key = {_key(row): row for row in own}
+    return [*(rows_by_key | {_key(row): row for row in rows}).values()]
 
 
-async def _asked(wanted: Sequence[Wanted], currency: str, api: str) -> list[Price]:
+async def _ask(nodes: Sequence[NodeType], currency: str, api: str) -> list[Price]:
     today = datetime.fromtimestamp(time.time(), UTC).date()
     rows: list[Price] = []
     async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
-        for one in wanted:
+        for one in nodes:
             prices: dict[str, float] = {}
             async for item in _items(session, one, currency, api):
                 priority = _priority(item, one)
@@ -93,14 +93,14 @@ async def _asked(wanted: Sequence[Wanted], currency: str, api: str) -> list[Pric
 
 
 async def _items(
-    session: aiohttp.ClientSession, wanted: Wanted, currency: str, api: str
+    session: aiohttp.ClientSession, node: NodeType, currency: str, api: str
 ) -> AsyncIterator[Mapping[str, Any]]:
     """The meters of a size, page after page; another host's next page is not asked for."""
     conditions = {
         "serviceName": "Virtual Machines",
         "priceType": "Consumption",
-        "armRegionName": wanted.region,
-        "armSkuName": wanted.size,
+        "armRegionName": node.region,
+        "armSkuName": node.size,
     }
     words = " and ".join(f"{name} eq {_quoted(text)}" for name, text in conditions.items())
     link = f"{api}?{urlencode({'currencyCode': _quoted(currency), '$filter': words})}"
@@ -137,10 +137,10 @@ def _quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def _priority(item: Mapping[str, Any], wanted: Wanted) -> str:
+def _priority(item: Mapping[str, Any], node: NodeType) -> str:
     """Which nodes a meter is of; "" where it is not of Linux, by the hour and for all who pay as they go."""
     is_hourly = item.get("unitOfMeasure") == "1 Hour" and item.get("type") == "Consumption"
-    is_of_it = str(item.get("armSkuName")).lower() == wanted.size.lower()
+    is_of_it = str(item.get("armSkuName")).lower() == node.size.lower()
     number = item.get("retailPrice")
     if not (is_hourly and is_of_it and isinstance(number, int | float)):
         return ""

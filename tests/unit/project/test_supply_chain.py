@@ -120,3 +120,13 @@ def test_actions_of_workflows_are_named_by_commit() -> None:
     assert [
         one for one in used if not re.fullmatch(r"[\w.-]+/[\w./-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+", one)
     ] == []
+
+
+def test_a_deployment_gets_sources_alone_and_no_package_that_lies_among_them() -> None:
+    """A wheel that pip left in a folder would go to Azure with it."""
+    folders = ("fence", "functions", "shared")
+    files = [path for top in folders for path in (ROOT / top).rglob("*") if path.is_file()]
+    others = {path.name for path in files if path.suffix not in (".py", ".sh", ".typed", ".pyc")}
+
+    assert files
+    assert others == set()

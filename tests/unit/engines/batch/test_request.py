@@ -1,4 +1,4 @@
-"""What Azure Batch is sent for an attempt, and what it cannot honour."""
+"""What Azure Batch is body for an attempt, and what it cannot honour."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ def test_the_programs_travel_packed_and_whole() -> None:
 def test_what_is_sent_is_what_is_shown(name: str) -> None:
     shown = submission(*ORDERS[name])
 
-    sent = json.loads(encoded(shown))
+    body = json.loads(encoded(shown))
 
-    assert settings(sent) == settings(shown.body)
-    assert len(sent.pop("environmentSettings")) == len(shown.body["environmentSettings"])
-    assert sent.items() <= shown.body.items()
+    assert settings(body) == settings(shown.body)
+    assert len(body.pop("environmentSettings")) == len(shown.body["environmentSettings"])
+    assert body.items() <= shown.body.items()
 
 
 def test_the_text_of_a_job_cannot_take_the_place_of_the_programs() -> None:

@@ -61,7 +61,7 @@ class List:
     """Azure's list, two meters a page; or another answer."""
 
     def __init__(self) -> None:
-        self.asked: list[dict[str, list[str]]] = []
+        self.queries: list[dict[str, list[str]]] = []
         self.answer: tuple[int, bytes] | None = None
         self.meters, self.elsewhere, self.is_endless = METERS, "", False
         of_list = self
@@ -82,7 +82,7 @@ class List:
 
     def page(self, path: str) -> tuple[int, bytes]:
         query = parse_qs(urlsplit(path).query)
-        self.asked.append(query)
+        self.queries.append(query)
         if self.answer:
             return self.answer
         skip = int(query.get("$skip", ["0"])[0])
@@ -119,9 +119,9 @@ def test_rows_are_printed_that_the_setting_takes(prices: List, capsys: pytest.Ca
         ("lowpriority", 0.0626, "USD"),
     ]
     assert matching(rows, T4.lower(), "dedicated", "EastUS")
-    assert prices.asked[0]["currencyCode"] == ["'USD'"]
-    assert f"armSkuName eq '{T4}'" in prices.asked[0]["$filter"][0]
-    assert len(prices.asked) == 4, "page after page"
+    assert prices.queries[0]["currencyCode"] == ["'USD'"]
+    assert f"armSkuName eq '{T4}'" in prices.queries[0]["$filter"][0]
+    assert len(prices.queries) == 4, "page after page"
 
 
 @pytest.mark.parametrize("is_local", [False, True])
@@ -203,7 +203,7 @@ def test_what_cannot_be_asked_or_written_is_said_before_anything_is_asked(
     with pytest.raises(Failure, match=match):
         run(sizes, region, "USD", file, api=prices.url)
 
-    assert not prices.asked
+    assert not prices.queries
 
 
 def test_an_address_that_does_not_answer_is_named() -> None:
