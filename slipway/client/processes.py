@@ -17,6 +17,8 @@ _NAME = re.compile(r"stdout(?:-(?P<rank>.+))?\.txt", re.DOTALL)
 _BLOCK, _SEARCHED = 1 << 16, 1 << 20
 #: Bytes of a line, at most: one that is longer is searched, and printed, in parts.
 LONGEST = 1 << 16
+#: Ranks that a message names, at most.
+_NAMED = 12
 
 
 @dataclass(frozen=True)
@@ -101,8 +103,13 @@ def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
             return named
     if rank == "0" and len(logs) == 1:
         return list(logs)
-    ranks = ", ".join(log.rank for log in logs if log.rank) or "no other than 0"
-    raise Failure(f"no process has the rank {rank}; there is {ranks}")
+    ranks = [log.rank for log in logs if log.rank] or ["0"]
+    if len(ranks) > _NAMED:
+        ranks[_NAMED - 1 : -1] = ["…"]
+    others = (
+        f"its processes have {', '.join(ranks)}" if len(ranks) > 1 else f"its only process has {ranks[0]}"
+    )
+    raise Failure(f"no process of the job has the rank {rank}; {others}")
 
 
 def _order(log: ProcessLog) -> tuple[object, ...]:

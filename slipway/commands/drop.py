@@ -1,11 +1,13 @@
 """Upload a folder to the drop container, its scripts first and its job.json last."""
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from io import SEEK_END, BufferedReader, BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from shared.adapters.storage.drops import BlobDrops
 from shared.intake.drops.folder import ignored
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 
 #: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
 _LAST = ("slipway.json", "job.json")
+#: Bytes of a file that is read whole, and so never while it changes; a larger one is read as it is sent.
+_WHOLE = 16 << 20
 
 
 def check(folder: Path, target: str) -> None:
@@ -78,16 +82,42 @@ async def upload(settings: Settings, folder: Path, to: str = "", *, changed: boo
         container = account.blobs.get_container_client(uploaded.container)
         contents = await _contents(container, f"{target}/") if changed else {}
         for file in files:
-            name, data = f"{target}/{file.relative_to(folder).as_posix()}", file.read_bytes()
-            md5 = hashlib.md5(data, usedforsecurity=False).digest()
-            uploaded.digests[name] = hashlib.sha256(data).hexdigest()
-            if file.name in _LAST or contents.get(name) != (len(data), md5):
+            name, large = f"{target}/{file.relative_to(folder).as_posix()}", file.stat().st_size > _WHOLE
+            with file.open("rb") if large else BytesIO(file.read_bytes()) as data:
+                uploaded.digests[name] = await asyncio.to_thread(_sha256, data)
+                md5, size = await asyncio.to_thread(_md5, data), data.seek(0, SEEK_END)
+                if file.name not in _LAST and contents.get(name) == (size, md5):
+                    continue
                 settings_of_it = ContentSettings(content_md5=bytearray(md5))
                 blob = container.get_blob_client(name)
-                answer = await blob.upload_blob(data, overwrite=True, content_settings=settings_of_it)
+                data.seek(0)
+                answer = await blob.upload_blob(
+                    data, length=size, overwrite=True, content_settings=settings_of_it
+                )
                 uploaded.number, uploaded.etag = uploaded.number + 1, str(answer["etag"]).strip('"')
                 uploaded.etags[name] = uploaded.etag
     return uploaded
+
+
+def _sha256(data: BytesIO | BufferedReader) -> str:
+    data.seek(0)
+    return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def _md5(data: BytesIO | BufferedReader) -> bytes:
+    data.seek(0)
+    return hashlib.file_digest(data, lambda: hashlib.md5(usedforsecurity=False)).digest()
+
+
+def runs_the_same(job: Mapping[str, Any], folder: Path, target: str) -> bool:
+    """Whether the files with which a job was accepted are those that the folder has for the same names."""
+    for one in job.get("drop", {}).get("files", ()):
+        file = folder / str(one["name"]).removeprefix(f"{target}/")
+        if str(one["name"]).startswith(f"{target}/") and file.is_file():
+            with file.open("rb") as data:
+                if _sha256(data) != one["sha256"]:
+                    return False
+    return True
 
 
 async def etag_of(settings: Settings, container: str, name: str) -> str:

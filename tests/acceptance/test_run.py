@@ -144,17 +144,20 @@ async def waited(door: Door, job: str) -> tuple[int | None, str]:
     return command.returncode, out.decode()
 
 
-async def test_after_ctrl_c_the_job_goes_on(door: Door, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+async def test_after_ctrl_c_the_job_goes_on(
+    by: signal.Signals, code: int, door: Door, tmp_path: Path
+) -> None:
     name = unique("long")
     (tmp_path / f"{name}.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
     command = await started(door, tmp_path, "run", f"{name}.py")
     assert command.stdout is not None
     assert await command.stdout.readline() == b"begun\n"
 
-    command.send_signal(signal.SIGINT)
+    command.send_signal(by)
     _, err = await command.communicate()
 
-    assert command.returncode == 130
+    assert command.returncode == code
     assert "goes on; slipway log --follow j_" in err.decode()
     (job,) = await door.jobs(name=name)
     assert job["state"] == "running"

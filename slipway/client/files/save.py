@@ -4,22 +4,19 @@ import asyncio
 import fcntl
 import hashlib
 import os
-import unicodedata
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
-from functools import lru_cache
 from io import FileIO
 from itertools import islice
 from pathlib import Path
 
 from fence import Fence
-from shared.core.visible import is_visible
 from slipway.client.answers import FileChunk
+from slipway.client.files.names import impossible, twins
 from slipway.client.files.remote import Remote
 from slipway.failure import Failure
 
-_LONGEST = 255
 #: Bytes of a file that are read at once.
 _READ = 1 << 20
 #: Bytes that take longer to hand to a thread than to write; and parts that every system takes in one write.
@@ -32,6 +29,10 @@ MARK = ".slipway-job"
 _UNFINISHED, _NAMED = ".slipway-part-", 14 + 16
 #: Seconds: a time of nanoseconds is rounded on its way.
 _SAME_TIME = 0.001
+
+
+class Busy(Exception):
+    """Another download writes the file, or has just written it."""
 
 
 class Destination:
@@ -54,7 +55,7 @@ class Destination:
             self._own = not job_id or marked == job_id or self._empty
             if job_id:
                 self._mark(job_id if self._own else f"{job_id}, among files of another job")
-            self._twins = _twins(files) if self._ignores_case() else frozenset()
+            self._twins = twins(files) if self._ignores_case() else frozenset()
         except OSError as error:
             raise Failure(
                 f"nothing can be saved in {path}: {error.strerror}; choose another by --to"
@@ -133,17 +134,15 @@ class Destination:
     async def save(self, file: Remote, start: int, content: AsyncIterator[FileChunk]) -> AsyncGenerator[int]:
         """Write the chunks from `start` on, and put the file in its place. The bytes of each chunk.
 
-        Raises Failure for a name that cannot be given here, and for chunks that do not make up the whole.
+        Raises Busy where another download does so, Failure for a name that cannot be given here, and for
+        chunks that do not make up the whole.
         """
         with self._folder(file, make=True) as (folder, name):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
             unfinished = self._unfinished(file)
             fd = os.open(unfinished, flags, 0o666, dir_fd=folder.fd)
             with os.fdopen(fd, "wb", buffering=0) as stream:
-                try:
-                    fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise Failure("another download is writing it") from None
+                self._lock(fd, unfinished, folder, start)
                 try:
                     async with aclosing(_write(stream, start, content)) as written:
                         async for size in written:
@@ -152,9 +151,20 @@ class Destination:
                     if not stream.tell():  # nothing to go on with
                         os.unlink(unfinished, dir_fd=folder.fd)
                     raise
-            if file.modified is not None:
-                os.utime(unfinished, (file.modified, file.modified), dir_fd=folder.fd)
-            os.replace(unfinished, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
+                if file.modified is not None:
+                    os.utime(fd, (file.modified, file.modified))
+                os.replace(unfinished, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
+
+    def _lock(self, fd: int, name: str, folder: Fence, start: int) -> None:
+        """Keep other downloads from the file. Raises Busy where one has it, or had it a moment ago."""
+        try:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            now = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
+        except (BlockingIOError, FileNotFoundError):  # the latter: it is in its place
+            now = None
+        if now is None or now.st_ino != os.fstat(fd).st_ino or now.st_size < start:
+            self._empty = False
+            raise Busy
 
     @contextmanager
     def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Fence, str]]:
@@ -162,7 +172,7 @@ class Destination:
             raise Failure("another file's name differs in case only, which this disk does not distinguish")
         *above, name = file.name.split("/")
         for one in (*above, name):
-            if reason := _impossible(one):
+            if reason := impossible(one):
                 raise Failure(reason)
         with self._open("/".join(above), make=make) as folder:
             yield folder, name
@@ -214,26 +224,6 @@ def _write_all(fd: int, parts: Sequence[bytes]) -> None:
             written -= len(ahead.popleft())
         if written:
             ahead[0] = ahead[0][written:]
-
-
-@lru_cache(maxsize=256)
-def _impossible(name: str) -> str:
-    """Why a file here cannot have the name; "" when it can."""
-    if name in ("", ".", "..") or "\\" in name:
-        return "its name would lead to another folder"
-    if not is_visible(name):
-        return "its name has characters that no terminal shows"
-    return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
-
-
-def _twins(files: Sequence[Remote]) -> frozenset[Remote]:
-    """All but the first of those whose names are one where case does not count."""
-    by_name: dict[str, Remote] = {}
-    return frozenset(file for file in files if by_name.setdefault(_folded(file.name), file) is not file)
-
-
-def _folded(name: str) -> str:
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
 
 
 def _prefix_of(file: Remote) -> str:

@@ -7,14 +7,12 @@ from contextlib import aclosing
 from pathlib import Path
 
 from slipway.client.datalake import DataFile, DataLake
-from slipway.client.files.output import PARALLEL
 from slipway.client.files.save import Destination
-from slipway.client.refusal import Changed
 from slipway.commands.data.container import data_lake
 from slipway.commands.jobs import show
-from slipway.commands.output.download import Outcome, progress, summary
+from slipway.commands.output.download import progress, summary
+from slipway.commands.output.saving import Outcome, save_each, say_reasons
 from slipway.failure import Failure
-from slipway.screen import say
 from slipway.terminal import printable
 
 
@@ -30,8 +28,7 @@ def run(
                 return await get(lake, files, to, advance)
 
     outcome = asyncio.run(ask())
-    for name, reason in outcome.failed:
-        say(f"{printable(name)}: {reason}")
+    say_reasons(outcome.failed)
     answer = {
         "saved": outcome.saved,
         "bytes": outcome.bytes,
@@ -58,27 +55,16 @@ async def find(lake: DataLake, names: Sequence[str]) -> list[DataFile]:
 
 async def get(lake: DataLake, files: Sequence[DataFile], to: Path, advance: Callable[[int], None]) -> Outcome:
     """Save the files below a directory, several at once. Raises Failure if nothing can be saved there."""
-    outcome, waiting = Outcome(), iter(files)
-    destination = Destination(to, files)
+    outcome, destination = Outcome(), Destination(to, files)
 
-    async def worker() -> None:
-        for file in waiting:
-            try:
-                if destination.has(file) or await asyncio.to_thread(destination.contains, file, file.md5):
-                    outcome.present += 1
-                    advance(file.size)
-                    continue
-                await _save(lake, file, destination, advance)
-                outcome.bytes += file.size
-                outcome.saved += 1
-            except Changed:
-                outcome.failed.append((file.name, "it is written at this moment; get it again"))
-            except (Failure, OSError) as error:
-                reason = error.strerror if isinstance(error, OSError) else str(error)
-                outcome.failed.append((file.name, reason or type(error).__name__))
+    async def has(file: DataFile) -> bool:
+        return destination.has(file) or await asyncio.to_thread(destination.contains, file, file.md5)
+
+    async def one(file: DataFile) -> int:
+        return await _save(lake, file, destination, advance)
 
     try:
-        await asyncio.gather(*(worker() for _ in range(PARALLEL)))
+        await save_each(files, has, one, advance, outcome)
     finally:
         destination.close()
     return outcome
@@ -86,7 +72,7 @@ async def get(lake: DataLake, files: Sequence[DataFile], to: Path, advance: Call
 
 async def _save(
     lake: DataLake, file: DataFile, destination: Destination, advance: Callable[[int], None]
-) -> None:
+) -> int:
     start = destination.begun(file)
     advance(start)
     async with (
@@ -98,3 +84,4 @@ async def _save(
     if file.md5 and not await asyncio.to_thread(destination.contains, file, file.md5):
         destination.remove(file)
         raise Failure("what arrived is not what was stored, and was removed; get it again")
+    return file.size

@@ -11,7 +11,8 @@ from slipway.client.files.output import PARALLEL
 from slipway.commands.data.container import data_lake
 from slipway.commands.drop import linked_folders
 from slipway.commands.jobs import show
-from slipway.commands.output.download import Outcome, progress
+from slipway.commands.output.download import progress
+from slipway.commands.output.saving import Outcome
 from slipway.failure import Failure
 from slipway.screen import say
 from slipway.terminal import printable

@@ -1,17 +1,16 @@
 """`slipway download`: the files that a job wrote, on this machine."""
 
-import asyncio
 import os
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from slipway.client.files.direct import Direct
-from slipway.client.files.output import PARALLEL, Bounds, chunks
+from slipway.client.files.output import Bounds, chunks
 from slipway.client.files.remote import Remote
 from slipway.client.files.save import Destination
 from slipway.client.files.walk import Tree, walk
@@ -20,6 +19,7 @@ from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show
 from slipway.commands.output.finding import look_for
+from slipway.commands.output.saving import Outcome, failures, save_each, say_reasons
 from slipway.failure import Failure
 from slipway.screen import say as say_beside
 from slipway.terminal import printable
@@ -28,28 +28,6 @@ from slipway.terminal import printable
 LOGS = "stdouterr"
 #: How often a file is read that changes meanwhile, as the log of a job that runs.
 _READS = 3
-
-
-@dataclass
-class Outcome:
-    """What became of the files."""
-
-    saved: int = 0
-    bytes: int = 0
-    present: int = 0
-    failed: list[tuple[str, str]] = field(default_factory=list)
-    #: the job whose files lie in the directory as well
-    other: str = ""
-
-    @property
-    def failures(self) -> list[dict[str, str]]:
-        """Those that failed, for programs."""
-        return failures(self.failed)
-
-
-def failures(failed: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
-    """Files with the reasons why they could not be saved, for programs."""
-    return [{"name": name, "reason": reason} for name, reason in failed]
 
 
 @dataclass(frozen=True)
@@ -96,7 +74,11 @@ def download(
         show(fetched.answer, lambda _: [fetched.text], as_json=as_json)
         return fetched.code
 
-    return asking_about(job, ask, url, key)
+    try:
+        return asking_about(job, ask, url, key)
+    except KeyboardInterrupt:
+        say_beside("what came is kept; the same command goes on with it")
+        raise
 
 
 async def fetch(
@@ -121,8 +103,8 @@ async def fetch(
         raise Failure(no_file(unmet, finding.yet, job_id))
     with progress(sum(file.size for file in tree.files)) as advance:
         number = await save(api, job_id, tree.files, folder, advance)
-    for name, reason in (*tree.unread, *tree.skipped, *number.failed):
-        say_beside(f"{printable(name)}: {reason}")
+    say_reasons((*tree.unread, *tree.skipped))
+    say_reasons(number.failed)
     if number.other:
         say_beside(
             f"{folder} has files of {printable(number.other)} as well; what was not replaced is theirs"
@@ -174,27 +156,20 @@ async def save(
     api: Service, job_id: str, files: Sequence[Remote], to: Path, advance: Callable[[int], None]
 ) -> Outcome:
     """Download these files below a directory, several at once. Raises Failure where that cannot be."""
-    outcome, bounds, waiting = Outcome(), Bounds(), iter(files)
+    outcome, bounds = Outcome(), Bounds()
     destination = Destination(to, files, job_id)
     outcome.other = destination.other
 
-    async def worker() -> None:
-        for file in waiting:
-            try:
-                if destination.has(file):
-                    outcome.present += 1
-                    advance(file.size)
-                    continue
-                size = await _save(api, job_id, file, destination, bounds, direct, advance)
-                outcome.bytes += size
-                outcome.saved += 1
-            except (Failure, OSError) as error:
-                reason = error.strerror if isinstance(error, OSError) else str(error)
-                outcome.failed.append((file.name, reason or type(error).__name__))
+    async def has(file: Remote) -> bool:
+        return destination.has(file)
 
     try:
         async with Direct(api, job_id) as direct:
-            await asyncio.gather(*(worker() for _ in range(PARALLEL)))
+
+            async def one(file: Remote) -> int:
+                return await _save(api, job_id, file, destination, bounds, direct, advance)
+
+            await save_each(files, has, one, advance, outcome)
         if not outcome.failed:
             destination.finish(files)
     finally:

@@ -111,7 +111,8 @@ def log(
     """Print the output of a job.
 
     Where there are several processes, each line begins with the rank. A terminal gets the colours of the job,
-    and no other control sequence; a file or a pipe gets the bytes as they are.
+    and no other control sequence; a file or a pipe gets the bytes as they are. With --json, a log without
+    lines is no object: standard output stays empty, and standard error says why.
     """
     command = _command("output.log")
     selection = command.Selection(file, rank, tail)

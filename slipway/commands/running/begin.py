@@ -10,7 +10,7 @@ from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
-from slipway.commands.drop import Uploaded, etag_of, outlook_of, target_of, upload
+from slipway.commands.drop import Uploaded, etag_of, outlook_of, runs_the_same, target_of, upload
 from slipway.commands.running.foresee import foresee
 from slipway.failure import Failure
 from slipway.screen import say
@@ -63,11 +63,7 @@ class Beginning:
         """
         async with service(url, key) as api, folder_lease(self._settings, self._target) as lease:
             if active := await self._ids(api, {"state": "active"}, ACTIVE):
-                (job_id, *_) = active
-                raise Failure(
-                    f"{job_id} runs from the folder {self._target}, and would get other files; wait for its "
-                    f"end (slipway wait {job_id}), or run this under a name of its own: --name"
-                )
+                raise Failure(await self._in_the_way(api, min(active)))
             if not self._force:
                 await foresee(self._settings, self._folder, self._target, api)
             self._before = await self._ids(api, {})
@@ -84,6 +80,19 @@ class Beginning:
             except asyncio.CancelledError:
                 lease.outlasts = True  # after a Ctrl-C the job begins all the same
                 raise
+
+    async def _in_the_way(self, api: Service, job_id: str) -> str:
+        """Why no job begins beside one that runs from the same folder."""
+        same = runs_the_same(await api.job(job_id), self._folder, self._target)
+        what = "with the same files" if same else "and would get other files"
+        follow, wait = (
+            f"follow it (slipway log --follow {job_id})",
+            f"wait for its end (slipway wait {job_id})",
+        )
+        return (
+            f"{job_id} runs from the folder {self._target}, {what}; {follow if same else wait}, "
+            "or run this under a name of its own: --name"
+        )
 
     @property
     def begins(self) -> bool:

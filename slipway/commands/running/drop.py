@@ -1,7 +1,6 @@
 """`slipway drop`: upload a folder, and name the jobs that begin by it, as far as an API tells."""
 
 import asyncio
-import hashlib
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -19,8 +18,8 @@ from slipway.commands.drop import (
     check,
     check_folder,
     outlook_of,
+    runs_the_same,
     target_of,
-    to_upload,
     upload,
 )
 from slipway.commands.jobs import rejection, show, standing, unmeant
@@ -124,19 +123,9 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
 
 async def _joined(api: Service, drop: _Drop) -> list[Job]:
     """The jobs at work that have the same files. Raises Failure for one that would get others."""
-    active = await _ids(api, drop, {"state": "active"}, ACTIVE)
-    if not active:
-        return []
-    digests = {
-        f"{drop.target}/{file.relative_to(drop.folder).as_posix()}": hashlib.sha256(
-            file.read_bytes()
-        ).hexdigest()
-        for file in to_upload(drop.folder)
-    }
     joined = list[Job]()
-    for job in [await api.job(one) for one in sorted(active)]:
-        files = {file["name"]: file["sha256"] for file in job.get("drop", {}).get("files", ())}
-        if all(digests.get(name, sha256) == sha256 for name, sha256 in files.items()):
+    for job in [await api.job(one) for one in sorted(await _ids(api, drop, {"state": "active"}, ACTIVE))]:
+        if runs_the_same(job, drop.folder, drop.target):
             joined.append(job)
         elif not drop.force:
             raise Failure(

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import sys
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from slipway.commands.output import log
 from slipway.commands.output.download import check_directory, fetch
 from slipway.commands.output.tail import last_errors
 from slipway.commands.running.begin import Beginning
+from slipway.commands.running.ending import Ending, endings
 from slipway.commands.running.hints import misplaced
 from slipway.commands.running.report import Report
 from slipway.commands.running.stage import Options, check_path, staged
@@ -29,8 +29,6 @@ from slipway.settings import address_beside
 
 #: Seconds between two looks at the job.
 _EVERY = 1.0
-#: The exit code of a shell command that Ctrl-C ended.
-_INTERRUPTED = 130
 
 
 def run(
@@ -43,27 +41,33 @@ def run(
     if not options.detach:
         check_directory(options.to)
     options = asyncio.run(_ordered(options, url, key))
-    with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
-        check(folder, target_of(folder, options.name))
-        beginning = Beginning(settings, folder, options.name)
-        job_id = _begin(beginning, url, key, report)
-    if options.detach and job_id:
-        report.begun(job_id, detached=True)
-        return asyncio.run(report_rejection(job_id, url, key))
+    with endings() as ending:
+        with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
+            check(folder, target_of(folder, options.name))
+            beginning = Beginning(settings, folder, options.name)
+            job_id = _begin(beginning, url, key, report, ending)
+        if options.detach and job_id:
+            report.begun(job_id, detached=True)
+            return asyncio.run(report_rejection(job_id, url, key))
 
-    async def finish(api: Service) -> int:
-        job = await _follow(api, job_id, beginning.files, report)
-        if job["state"] != "succeeded":
-            return log.exit_code(job)
-        outputs = await patiently(lambda: api.outputs(job_id))
-        try:
-            fetched = await fetch(api, job_id, outputs, (), options.to)
-        except Failure as failure:
-            raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
-        report.success(job, fetched)
-        return fetched.code
+        async def finish(api: Service) -> int:
+            return await _finish(api, job_id, beginning.files, options.to, report)
 
-    return _to_the_end(job_id, finish, url, key, report)
+        return _to_the_end(job_id, finish, url, key, report, ending)
+
+
+async def _finish(api: Service, job_id: str, uploaded: Sequence[str], to: Path | None, report: Report) -> int:
+    """Follow the job to its end, and download what it wrote. Raises Failure."""
+    job = await _follow(api, job_id, uploaded, report)
+    if job["state"] != "succeeded":
+        return log.exit_code(job)
+    outputs = await patiently(lambda: api.outputs(job_id))
+    try:
+        fetched = await fetch(api, job_id, outputs, (), to)
+    except Failure as failure:
+        raise Failure(f"{failure}\nthe files stay with the job: slipway download {job_id}") from failure
+    report.success(job, fetched)
+    return fetched.code
 
 
 def drop(
@@ -83,7 +87,6 @@ def drop(
     if not force:
         check(folder, target_of(folder, to))
     beginning = Beginning(settings, folder, to, force=force)
-    job_id = _begin(beginning, url, key, report)
 
     async def finish(api: Service) -> int:
         job = await _follow(api, job_id, beginning.files, report)
@@ -91,26 +94,28 @@ def drop(
             report.success(job, None)
         return log.exit_code(job)
 
-    return _to_the_end(job_id, finish, url, key, report)
+    with endings() as ending:
+        job_id = _begin(beginning, url, key, report, ending)
+        return _to_the_end(job_id, finish, url, key, report, ending)
 
 
-def _begin(beginning: Beginning, url: str, key: str, report: Report) -> str:
+def _begin(beginning: Beginning, url: str, key: str, report: Report, ending: Ending) -> str:
     """The job that begins by an upload; "" after a Ctrl-C. Raises Failure."""
     try:
         return asyncio.run(beginning.job(url, key))
     except KeyboardInterrupt:
-        if beginning.begins and sys.stdin.isatty():
-            _ask_before(beginning, url, key, report)
+        if beginning.begins and ending.asks:
+            _ask_before(beginning, url, key, report, ending)
         else:
             say(beginning.interrupted())
             report.interrupted("")
         return ""
 
 
-def _ask_before(beginning: Beginning, url: str, key: str, report: Report) -> None:
+def _ask_before(beginning: Beginning, url: str, key: str, report: Report, ending: Ending) -> None:
     """Ctrl-C before the id of the job is known: it begins, unless a person says otherwise."""
     try:
-        if _cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
+        if ending.cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
             say("the job is cancelled as soon as there is one")
             job_id = asyncio.run(beginning.late(url, key))
             report.interrupted(job_id, cancelled=asyncio.run(_cancel(job_id, url, key)))
@@ -122,11 +127,16 @@ def _ask_before(beginning: Beginning, url: str, key: str, report: Report) -> Non
 
 
 def _to_the_end(
-    job_id: str, finish: Callable[[Service], Awaitable[int]], url: str, key: str, report: Report
+    job_id: str,
+    finish: Callable[[Service], Awaitable[int]],
+    url: str,
+    key: str,
+    report: Report,
+    ending: Ending,
 ) -> int:
-    """What `finish` returns of the job, unless Ctrl-C comes before."""
+    """What `finish` returns of the job, unless the command is ended before."""
     if not job_id:
-        return _INTERRUPTED
+        return ending.code
 
     async def ask() -> int:
         async with service(url, key) as api:
@@ -136,7 +146,7 @@ def _to_the_end(
     try:
         return asyncio.run(ask())
     except KeyboardInterrupt:
-        return _interrupted(job_id, url, key, report)
+        return _interrupted(job_id, url, key, report, ending)
 
 
 async def _ordered(options: Options, url: str, key: str) -> Options:
@@ -198,29 +208,16 @@ async def _news(api: Service, job_id: str, report: Report) -> None:
         await asyncio.sleep(_EVERY)
 
 
-def _interrupted(job_id: str, url: str, key: str, report: Report) -> int:
+def _interrupted(job_id: str, url: str, key: str, report: Report, ending: Ending) -> int:
     """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
-    cancelled = sys.stdin.isatty() and _cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] ")
+    cancelled = ending.asks and ending.cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] ")
     if cancelled:
         cancelled = asyncio.run(_cancel(job_id, url, key))
     else:
         commands = ", ".join(f"slipway {name} {job_id}" for name in ("log --follow", "download", "cancel"))
         say(f"{job_id} goes on; {commands}")
     report.interrupted(job_id, cancelled=cancelled)
-    return _INTERRUPTED
-
-
-def _cancels(question: str) -> bool:
-    """Whether the answer is to cancel; another Ctrl-C is not. What is no answer is asked again."""
-    while True:
-        sys.stderr.write(f"\n{question}")
-        sys.stderr.flush()
-        try:
-            answer = sys.stdin.readline().strip().lower()
-        except KeyboardInterrupt:
-            return False
-        if answer in ("", "d", "detach", "c", "cancel"):
-            return answer in ("c", "cancel")
+    return ending.code
 
 
 async def _cancel(job_id: str, url: str, key: str) -> bool:

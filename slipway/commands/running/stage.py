@@ -1,9 +1,11 @@
 """What `slipway run` uploads: a folder with a job.json, made where there is none."""
 
 import json
+import re
 import shlex
 import shutil
 import tempfile
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +21,7 @@ from slipway.screen import say
 
 _JOB_FILE, _ENVELOPE = "job.json", "slipway.json"
 _NO_ORDER = Order()
+_UNUSUAL = re.compile(r"[^A-Za-z0-9_.-]+")
 
 
 @dataclass(frozen=True)
@@ -84,7 +87,8 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     files = to_upload(path) if path.is_dir() else [script]
     if path.is_file():
         _warn(script)
-    folder = target_of(script.parent if path.is_dir() else script.with_suffix(""), options.name)
+    own = script.resolve().parent if path.is_dir() else script.with_suffix("")
+    folder = target_of(own, options.name or (_plain(own.name) if path.is_dir() else ""))
     listed = script.parent / REQUIREMENTS in files
     text = json.dumps(compose(script.name, folder, choices, prefix, requirements=listed), indent=2) + "\n"
     if options.keep:
@@ -102,20 +106,32 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def _copied(files: Sequence[Path], folder: Path, name: str) -> Iterator[Path]:
-    """A copy of some files of a folder, in a folder of this name. No Failure names its place."""
+    """Some files of a folder, in a folder of this name. No Failure names its place.
+
+    They are links, as data may be large, and copies of what is written to.
+    """
     with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
         copied = Path(base) / name
         copied.mkdir()
         for file in files:
             copy = copied / file.relative_to(folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, copy)
+            if file.name in (_JOB_FILE, _ENVELOPE):
+                shutil.copyfile(file, copy)
+            else:
+                copy.symlink_to(file.resolve())
         try:
             yield copied
         except Failure as failure:
             if f"{copied}/" not in str(failure):
                 raise
             raise Failure(str(failure).replace(f"{copied}/", "")) from None
+
+
+def _plain(name: str) -> str:
+    """A name that can stand in the path of a script, for a folder with any: `My data (2)` is `My-data-2`."""
+    ascii_only = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return _UNUSUAL.sub("-", ascii_only).strip("-.") or name
 
 
 def _warn(script: Path) -> None:

@@ -15,7 +15,8 @@ from aiohttp import web
 
 from slipway.client.answers import AddressPage, Blob
 from slipway.client.files.walk import walk
-from slipway.commands.output.download import Outcome, save
+from slipway.commands.output.download import save
+from slipway.commands.output.saving import Outcome
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
 
 Trouble = Callable[[web.Request], web.Response | None]

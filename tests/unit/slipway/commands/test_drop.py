@@ -1,14 +1,17 @@
 """`slipway drop`: what goes up, in which order and where to; and what it then waits for."""
 
+import hashlib
 import json
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from shared.settings import Settings
 from slipway.commands.data.put import to_put
-from slipway.commands.drop import check, target_of, to_upload
+from slipway.commands.drop import _md5, _sha256, check, runs_the_same, target_of, to_upload
 from slipway.commands.waiting import Outlook, outlook
 from slipway.failure import Failure
 from tests.doubles.memory import MemoryDrops
@@ -157,3 +160,26 @@ async def test_what_this_machine_knows_of_clusters_is_no_fault_of_theirs(
     await outlook(SETTINGS, drops, ["digits/train.py", "digits/job.json"])
 
     assert caplog.records == []
+
+
+def test_files_that_are_sent_from_the_disk_have_the_digests_of_those_that_are_read_whole(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a").write_bytes(b"0123456789")
+    with (tmp_path / "a").open("rb") as stream:
+        stream.read(3)
+        for data in (stream, BytesIO(b"0123456789")):
+            assert _sha256(data) == hashlib.sha256(b"0123456789").hexdigest()
+            assert _md5(data) == hashlib.md5(b"0123456789", usedforsecurity=False).digest()
+
+
+def test_a_job_has_the_files_of_a_folder_or_others(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_bytes(b"1")
+    sha256 = hashlib.sha256(b"1").hexdigest()
+    above = {"name": "team/job.json", "sha256": "0"}  # a template, which is in no upload
+
+    def job(sha256: str) -> dict[str, Any]:
+        return {"drop": {"files": [{"name": "team/d/train.py", "sha256": sha256}, above]}}
+
+    assert runs_the_same(job(sha256), tmp_path, "team/d")
+    assert not runs_the_same(job("0"), tmp_path, "team/d")

@@ -17,7 +17,8 @@ from slipway.client.files.remote import Remote
 from slipway.client.files.save import MARK, Destination
 from slipway.client.files.walk import walk
 from slipway.client.refusal import Changed, Unanswered
-from slipway.commands.output.download import Outcome, save
+from slipway.commands.output.download import save
+from slipway.commands.output.saving import Outcome
 from slipway.failure import Failure
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
 
@@ -218,21 +219,6 @@ async def test_files_of_another_job_are_not_taken_for_its_own(tmp_path: Path) ->
     assert on_disk(tmp_path) == {"OUT/w": b"other"}
     again = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
     assert (again.saved, again.present) == (0, 1)
-
-
-async def test_a_part_that_another_download_writes_is_left_to_it(tmp_path: Path) -> None:
-    api = Wrote({"w": b"0123456789"})
-    (file,) = (await walk(api, "j_1", ["OUT"])).files
-    place = Destination(tmp_path, [file], "j_1")
-    writing = place.save(file, 0, output.chunks(api, "j_1", file, output.Bounds()))
-    await anext(writing)
-
-    outcome = await fetched(api, tmp_path)
-
-    assert outcome.failed == [("OUT/w", "another download is writing it")]
-    assert [size async for size in writing] == [4, 2]
-    assert on_disk(tmp_path) == {"OUT/w": b"0123456789"}
-    place.close()
 
 
 async def test_a_jobs_own_file_that_looks_like_a_part_is_kept(tmp_path: Path) -> None:

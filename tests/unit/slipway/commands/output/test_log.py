@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from slipway.client.answers import FileChunk
 from slipway.client.refusal import Absent
 from slipway.client.service import LogChunk, Service
-from slipway.commands.output.lines import Printer
+from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
 from slipway.commands.output.output_commands import app
 from slipway.failure import Failure
@@ -96,7 +96,7 @@ async def test_each_line_has_the_rank_of_its_process_in_their_order() -> None:
 async def test_a_part_of_the_logs(expected: Selection, pattern: str, lines: list[str] | None) -> None:
     grep = re.compile(pattern) if pattern else None
     if lines is None:
-        with pytest.raises(Failure, match="there is 0, 2, 10"):
+        with pytest.raises(Failure, match="its processes have 0, 2, 10"):
             await printed(expected, RANKS, grep=grep)
         return
     assert (await printed(expected, RANKS, grep=grep)).splitlines() == lines
@@ -106,6 +106,22 @@ async def test_a_rank_may_be_that_of_a_worker_and_0_is_the_only_process() -> Non
     logs = {"stdout-ps-0.txt": b"ps\n", "stdout-wk-0.txt": b"a\n", "stdout-wk-1.txt": b"b\n"}
     assert await printed(Selection(rank="1"), logs) == "b\n"
     assert await printed(Selection(rank="0"), b"alone") == "alone"
+
+
+async def test_a_rank_that_the_job_has_not_is_refused_with_those_that_it_has() -> None:
+    with pytest.raises(Failure, match="no process of the job has the rank 9; its only process has 0"):
+        await printed(Selection(rank="9"), b"alone")
+    many = {f"stdout-{rank}.txt": b"" for rank in range(1000)}
+    named = ", ".join([*map(str, range(11)), "…", "999"])
+    with pytest.raises(Failure, match=f"the rank 1000; its processes have {named}$"):
+        await printed(Selection(rank="1000"), many)
+
+
+async def test_a_log_without_a_line_is_no_object(capsys: pytest.CaptureFixture[str]) -> None:
+    out = io.BytesIO()
+    service = ScriptedService([job(*ENDED)], {1: b""})
+    assert await read(service, "j_1", Selection(), JsonPrinter(out), follow=False) == 0
+    assert (out.getvalue(), capsys.readouterr().err) == (b"", "slipway: succeeded: nothing was written\n")
 
 
 async def test_the_preparation_is_shown_where_nothing_else_is() -> None:

@@ -1,6 +1,5 @@
-"""The question after a Ctrl-C."""
+"""What becomes of the job after a Ctrl-C."""
 
-import io
 import os
 from pathlib import Path
 
@@ -8,33 +7,10 @@ import pytest
 from aiohttp import web
 from typer.testing import CliRunner
 
-from slipway.commands.running.run import _cancel, _cancels
+from slipway.commands.running.run import _cancel
 from slipway.failure import Failure
 from slipway.main import app
 from tests.unit.slipway.client.test_service import answering
-
-
-@pytest.mark.parametrize(
-    ("answers", "cancels", "questions"),
-    [
-        ("c\n", True, 1),
-        ("zz\n Cancel \n", True, 2),
-        ("\n", False, 1),
-        ("", False, 1),
-        ("x\ny\nd\n", False, 3),
-    ],
-)
-def test_what_is_no_answer_is_asked_again(
-    answers: str,
-    cancels: bool,
-    questions: int,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.setattr("sys.stdin", io.StringIO(answers))
-
-    assert _cancels("[D/c] ") == cancels
-    assert capsys.readouterr().err.count("[D/c] ") == questions
 
 
 @pytest.mark.parametrize(

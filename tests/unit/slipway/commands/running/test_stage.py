@@ -202,3 +202,43 @@ def test_what_is_refused_names_no_temporary_place(tmp_path: Path) -> None:
         staged(tmp_path / "train.py", NOTHING, PREFIX) as folder,
     ):
         raise Failure(f"{folder}/job.json:1:2: it is wrong")
+
+
+@pytest.mark.parametrize(
+    ("folder", "name"),
+    [
+        ("my project", "my-project"),
+        ("Größe (2)", "Groe-2"),
+        ("-x- ", "x"),
+        ("數據", ""),
+        ("a.b_c-1", "a.b_c-1"),
+    ],
+)
+def test_a_folder_may_have_any_name(tmp_path: Path, folder: str, name: str) -> None:
+    (tmp_path / folder).mkdir()
+    (tmp_path / folder / "train.py").touch()
+    if not name:
+        with (
+            pytest.raises(Failure, match="name the folder by --name"),
+            staged(tmp_path / folder, NOTHING, PREFIX),
+        ):
+            pass
+        return
+    with staged(tmp_path / folder, NOTHING, PREFIX) as copied:
+        assert copied.name == name
+
+
+def test_data_of_a_folder_is_not_copied_and_files_that_are_written_to_are(tmp_path: Path) -> None:
+    folder = tmp_path / "digits"
+    folder.mkdir()
+    (folder / "train.py").touch()
+    (folder / "data.csv").write_text("1")
+    (folder / "slipway.json").write_text("{}")
+    options = Options(Choices(cluster="dev"))
+
+    with staged(folder, options, PREFIX) as copied:
+        assert (copied / "data.csv").resolve() == folder / "data.csv"
+        assert json.loads((copied / "slipway.json").read_text()) == {"cluster": "dev"}
+
+    assert (folder / "slipway.json").read_text() == "{}"
+    assert (folder / "data.csv").read_text() == "1"

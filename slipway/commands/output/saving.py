@@ -1,0 +1,102 @@
+"""Many files on their way to one directory, several at once, and what became of them."""
+
+import asyncio
+import errno
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from slipway.client.files.output import PARALLEL
+from slipway.client.files.remote import Remote
+from slipway.client.files.save import Busy
+from slipway.client.refusal import Changed
+from slipway.failure import Failure
+from slipway.screen import say
+from slipway.terminal import printable
+
+#: What a disk answers that takes no byte more, of any file.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
+#: Seconds between two looks at a file that another download writes.
+_EVERY = 0.5
+#: Reasons that a person reads, one a line; programs get all.
+_SHOWN = 10
+
+File = TypeVar("File", bound=Remote)
+
+
+@dataclass
+class Outcome:
+    """What became of the files."""
+
+    saved: int = 0
+    bytes: int = 0
+    present: int = 0
+    failed: list[tuple[str, str]] = field(default_factory=list)
+    #: the job whose files lie in the directory as well
+    other: str = ""
+    #: whether another download writes into the directory
+    met: bool = False
+
+    @property
+    def failures(self) -> list[dict[str, str]]:
+        """Those that failed, for programs."""
+        return failures(self.failed)
+
+
+def failures(failed: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
+    """Files with the reasons why they could not be saved, for programs."""
+    return [{"name": name, "reason": reason} for name, reason in failed]
+
+
+def say_reasons(failed: Sequence[tuple[str, str]]) -> None:
+    """Show people why files could not be saved: the first ones, and how many more there are."""
+    for name, reason in failed[:_SHOWN]:
+        say(f"{printable(name)}: {reason}")
+    if (more := len(failed) - _SHOWN) > 0:
+        say(f"… and {more:,} more; --json names them all")
+
+
+async def save_each(
+    files: Iterable[File],
+    has: Callable[[File], Awaitable[bool]],
+    save: Callable[[File], Awaitable[int]],
+    advance: Callable[[int], None],
+    outcome: Outcome,
+) -> None:
+    """Save what the directory does not have. A file that another download writes is waited for.
+
+    A full disk ends it: nothing is read that could not be written.
+    """
+    waiting = iter(files)
+
+    async def arrives(file: File) -> None:
+        while not await has(file):
+            try:
+                size = await save(file)
+            except Busy:
+                if not outcome.met:
+                    say("another download writes into this directory; waiting for the files that it fetches")
+                outcome.met = True
+                await asyncio.sleep(_EVERY)
+            else:
+                outcome.bytes += size
+                outcome.saved += 1
+                return
+        outcome.present += 1
+        advance(file.size)
+
+    async def worker() -> None:
+        for file in waiting:
+            try:
+                await arrives(file)
+            except Changed:
+                outcome.failed.append((file.name, "it is written at this moment; get it again"))
+            except Failure as failure:
+                outcome.failed.append((file.name, str(failure)))
+            except OSError as error:
+                reason = error.strerror or type(error).__name__
+                outcome.failed.append((file.name, reason))
+                if error.errno in _FULL:
+                    outcome.failed += ((other.name, f"{reason}, so it was not read") for other in waiting)
+
+    await asyncio.gather(*(worker() for _ in range(PARALLEL)))

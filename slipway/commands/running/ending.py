@@ -1,0 +1,65 @@
+"""The ways in which `slipway run` is ended before its job: Ctrl-C, a request to end, a closed terminal."""
+
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from types import FrameType
+
+_REQUESTS = (signal.SIGTERM, signal.SIGHUP)
+
+
+@dataclass
+class Ending:
+    """How the command was ended: what a shell calls it, and whether there is a person to ask."""
+
+    by: signal.Signals = signal.SIGINT
+
+    @property
+    def code(self) -> int:
+        """The exit code of a shell command that this signal ended."""
+        return 128 + self.by
+
+    @property
+    def asks(self) -> bool:
+        """Whether a person at a terminal can say what is to become of the job."""
+        return self.by is signal.SIGINT and sys.stdin.isatty()
+
+    def cancels(self, question: str) -> bool:
+        """Whether the answer is to cancel; another Ctrl-C is not. What is no answer is asked again."""
+        while True:
+            sys.stderr.write(f"\n{question}")
+            sys.stderr.flush()
+            try:
+                answer = sys.stdin.readline()
+            except KeyboardInterrupt:
+                answer = ""
+            if not answer:  # the cursor stands behind the question
+                sys.stderr.write("\n")
+                return False
+            if (word := answer.strip().lower()) in ("", "d", "detach", "c", "cancel"):
+                return word in ("c", "cancel")
+
+
+@contextmanager
+def endings() -> Iterator[Ending]:
+    """In this block, the other signals end it as Ctrl-C does: the job goes on, and the command says so."""
+    ending = Ending()
+    if threading.current_thread() is not threading.main_thread():
+        yield ending
+        return
+
+    def as_ctrl_c(number: int, frame: FrameType | None) -> None:
+        ending.by = signal.Signals(number)
+        signal.raise_signal(signal.SIGINT)
+
+    before = {
+        one: signal.signal(one, as_ctrl_c) for one in _REQUESTS if signal.getsignal(one) == signal.SIG_DFL
+    }
+    try:
+        yield ending
+    finally:
+        for one, handler in before.items():
+            signal.signal(one, handler)
