@@ -23,9 +23,9 @@ from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, re
 
 log = logging.getLogger(__name__)
 
-#: Seconds for the last lines of a failed job; a receipt does not wait longer for them.
+#: Seconds to wait for the last lines of a failed job.
 _PATIENCE = 2.0
-#: How many lines are checked at once.
+#: Lines checked at once.
 _PARALLEL = 16
 
 
@@ -41,7 +41,7 @@ async def put_final(ports: Ports, job_id: str) -> None:
     """The last answer, from the record as it ended; may be repeated."""
     stored = await ports.ledger.get(job_id)
     if stored is None or stored.job.archived:
-        return  # the answer of an archived job was given long ago, from more than a tombstone holds
+        return  # an archived job got its answer long ago, and a tombstone lacks the content
     job = stored.job
     if job.state is JobState.REJECTED:
         await asyncio.gather(
@@ -52,18 +52,18 @@ async def put_final(ports: Ports, job_id: str) -> None:
     try:
         document = await ports.ledger.spec(job_id)
     except Unreadable:
-        legible = False  # what the record says is an answer, too
+        legible = False  # the receipt can still show what the record has
     engine, last = "", None
     if job.target is not None:
         engine = _engine(ports, job.target)
-    if job.target is not None and legible:  # else its secrets are not known, and could not be masked
+    if job.target is not None and legible:  # otherwise its secrets are unknown and could not be masked
         last = await _last_lines(ports, job, job.target, document)
     body = receipt(job, document, engine=engine, last=last)
     if not job.status_file:
         await ports.drops.put_answer(f"{job.receipt}/receipt.json", body, replace=True)
         return
     await ports.drops.put_status(f"{job.receipt}/receipt.json", body, job.line.sequence)
-    # After the receipt: who reads the end here finds it there.
+    # After the receipt, so that readers who see the end here also find the receipt.
     await ports.drops.put_status(job.status_file, status(job), job.line.sequence)
 
 
@@ -77,13 +77,13 @@ async def put_news(ports: Ports, job: Job, document: Mapping[str, Any] | None = 
 
 
 async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> bool:
-    """Whether STATUS may go on: while it is too old, the sweep sees that the receipt is, too."""
+    """Whether STATUS may be written; while it is outdated, the sweep knows that the receipt is, too."""
     try:
         document = document or await ports.ledger.spec(job.id)
         body = receipt(job, document, engine=_engine(ports, job.target) if job.target else "")
         await ports.drops.put_status(f"{job.receipt}/receipt.json", body, job.line.sequence)
     except Unreadable:
-        return True  # there is none before the end
+        return True  # there is no receipt before the end
     except SlipwayError as error:
         log.warning("the receipt of %s is left to the sweep: %s", job.id, error, extra={"job": job.id})
         return False
@@ -101,7 +101,7 @@ async def put_status(ports: Ports, job: Job, *, fresh: bool = False) -> None:
 
 
 async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
-    """Write lines that a process failed to write. Lines that this process knows cost nothing."""
+    """Write lines that a process failed to write. Lines known to this process cost nothing."""
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(row: Active, shown: StatusLine) -> None:
@@ -126,7 +126,7 @@ def _engine(ports: Ports, target: Target) -> str:
 async def _last_lines(
     ports: Ports, job: Job, target: Target, document: Mapping[str, Any] | None
 ) -> LastLines | None:
-    """The end of what a failed job wrote to standard error, as far as the engine gives it at once."""
+    """The last lines of a failed job's standard error, if the engine returns them in time."""
     ran = any(entry.state in (JobState.QUEUED, JobState.RUNNING) for entry in job.history)
     if job.state is not JobState.FAILED or not ran:
         return None

@@ -26,19 +26,19 @@ from shared.delivery.try_delivery import try_delivery
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-#: The queue whose messages wake a retry up. The outbox row is the truth; a lost message costs only time.
+#: The queue with messages that wake up a retry. The outbox row decides; a lost message only costs time.
 QUEUE = "job-events"
 
 
 @dataclass
 class _Progress:
-    """Whether any delivery has ended since the last look."""
+    """Whether any delivery has ended since the last check."""
 
     advanced: bool = False
 
 
 async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
-    """Deliver what is due of one event; None when it is settled, or when it continues in the background."""
+    """Deliver the due deliveries of one event; None when it is settled, or continues in the background."""
     if ports.receivers.any_disabled:
         await _learn(ports)
     notice = await ports.outbox.notice(job_id, sequence)
@@ -48,20 +48,20 @@ async def deliver(ports: Ports, job_id: str, sequence: int) -> Notice | None:
 
 
 async def deliver_now(ports: Ports, *notices: Notice) -> None:
-    """Deliver fresh events right after their commit, bounded in time; what is left over is queued."""
+    """Deliver new events right after their commit, for a bounded time; the rest is queued."""
     remaining = await _reach(ports, notices, ports.policy.deliver_deadline)
     await asyncio.gather(*(_wake(ports, notice, 0) for notice in remaining))
 
 
 async def deliver_at_door(ports: Ports, notice: Notice) -> None:
-    """Deliver while a caller waits for our answer. Errors are left to the sweep."""
+    """Deliver while a caller waits for the response. Errors are left to the sweep."""
     await _patiently(ports, _one(ports, notice))
 
 
 async def deliver_due(ports: Ports, events: Iterable[Notice], **part: str) -> int:
-    """The safety net: events whose time has come and whose message never did. The next sweep goes on.
+    """Deliver due events that no message woke up. The next sweep continues.
 
-    `part` says which of them these are, so that what one part measures does not hide another's.
+    `part`: the part of the events, so that each part has its own measurement.
     """
     await _learn(ports)
     now = ports.clock()
@@ -88,9 +88,9 @@ async def _learn(ports: Ports) -> None:
 
 
 async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> list[Notice]:
-    """Deliver in lanes until the deadline, or until nothing moves any more; returns those not begun.
+    """Deliver in lanes until the deadline, or until nothing progresses; returns events not started.
 
-    A POST is never cut off (it ends by itself): the receiver may have had the event already.
+    A POST is never aborted (it ends by itself), because the receiver may already have the event.
     """
     lanes: dict[tuple[str, ...], deque[Notice]] = defaultdict(deque)
     for notice in notices:
@@ -117,7 +117,7 @@ async def _reach(ports: Ports, notices: Sequence[Notice], deadline: float) -> li
 
 
 async def _work(ports: Ports, lane: deque[Notice], progress: _Progress) -> None:
-    """One of the workers of a lane: one event after the other, until none is left."""
+    """A worker of a lane: one event after the other, until none is left."""
     while lane:
         await _one(ports, lane.popleft())
         progress.advanced = True
@@ -127,12 +127,12 @@ async def _one(ports: Ports, notice: Notice) -> None:
     try:
         await _deliver(ports, notice)
     except Exception:
-        # One event must never stop the others; its row stays, and the sweep comes back to it.
+        # One event must not stop the others. Its row stays, and the sweep tries again.
         log.exception("delivery is left to the sweep: %s", notice.event_id, extra={"job": notice.job_id})
 
 
 async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
-    """The result of some work, or None when it continues in the background."""
+    """The result of some work, or None if it continues in the background."""
     task = asyncio.create_task(work)
     finished, _ = await asyncio.wait({task}, timeout=ports.policy.deliver_patience)
     if finished:
@@ -142,20 +142,20 @@ async def _patiently(ports: Ports, work: Coroutine[Any, Any, T]) -> T | None:
 
 
 def _leave(ports: Ports, task: asyncio.Task[Any]) -> None:
-    """Let it continue by itself; the outbox row records its outcome."""
+    """Let the work continue in the background; the outbox row records its outcome."""
     ports.receivers.tasks.add(task)
     task.add_done_callback(ports.receivers.tasks.discard)
     task.add_done_callback(_log_error)
 
 
 def _log_error(task: asyncio.Task[Any]) -> None:
-    """Log an error of a delivery that no function waited for."""
+    """Log the error of a delivery that no function waits for."""
     if not task.cancelled() and (error := task.exception()) is not None:
         log.error("a delivery is left to the sweep", exc_info=error)
 
 
 async def _deliver(ports: Ports, notice: Notice) -> Notice:
-    """One round of an event, unless one is going on: that one settles it."""
+    """One round of an event, unless another one is running, which settles it."""
     if notice.event_id in ports.receivers.under_way:
         return notice
     ports.receivers.under_way.add(notice.event_id)
@@ -172,7 +172,7 @@ async def _round(ports: Ports, notice: Notice) -> Notice:
     due = min(pending, default=notice.due)
     after = notice.model_copy(update={"deliveries": tuple(deliveries), "due": due})
     if pending:
-        # The sweep looks a little later than the message, so that one of them does the work.
+        # The sweep is due a little later than the message, so that only one of them does the work.
         later = after.due + timedelta(seconds=ports.policy.deliver_grace)
         await ports.outbox.settle(after.model_copy(update={"due": later}))
         await _wake(ports, after, (after.due - now).total_seconds())
@@ -182,7 +182,7 @@ async def _round(ports: Ports, notice: Notice) -> Notice:
 
 
 async def _after_tries(ports: Ports, notice: Notice, now: datetime) -> list[Delivery]:
-    """Its deliveries after a try of each, all at once; a single one needs no task of its own."""
+    """The deliveries after one try each, all at once; a single one needs no task."""
     if len(notice.deliveries) == 1:
         return [await try_delivery(ports, notice, notice.deliveries[0], now)]
     return await asyncio.gather(*(try_delivery(ports, notice, one, now) for one in notice.deliveries))

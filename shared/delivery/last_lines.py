@@ -18,16 +18,16 @@ from shared.delivery.receipt import LastLines
 log = logging.getLogger(__name__)
 
 _BYTES, _LINES, _NAME = 4096, 20, 300
-#: Bytes that are read where the last line alone is longer; of it as many characters are shown as bytes else.
+#: Bytes to read if the last line alone is longer; then its first characters are shown.
 _LONGEST = 1 << 16
-#: Characters of the one line that lists and events have.
+#: The most characters of the line in lists and events.
 _ONE = 300
 #: What a terminal does not show (ECMA-48): colours and moves of its cursor; titles and targets of links, to
 #: their end or that of the line; choices of a character set, as `tput sgr0` writes them.
 _CONTROL_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-Z\\^-~])"
 )
-#: As Python ends a traceback, also after a prefix with the rank, which launchers write.
+#: The last line of a Python traceback, also after a launcher's prefix with the rank.
 _NAMED = re.compile(r"(?:^|[\s>\]:])[A-Za-z_][\w.]*(?:Error|Exception): \S", re.ASCII)
 
 
@@ -53,14 +53,16 @@ def errors_among(files: Iterable[OutputFile]) -> list[OutputFile]:
 async def end_of(
     ports: Ports, job: Job, target: Target, file: OutputFile, document: Mapping[str, Any] | None
 ) -> LastLines | None:
-    """The same of one file."""
+    """The last lines of one file."""
     engine = ports.engines.get(target.engine)
     for size in (_BYTES, _LONGEST):
         start = max(0, (file.size or 0) - size)
         chunk = await engine.read(target, "stdouterr", file.name, start, size)
         # First: a sequence within a secret would hide it.
         written = _CONTROL_SEQUENCE.sub("", chunk.data.decode("utf-8", "replace"))
-        lines = without_secrets(ports, job, document, written).splitlines()[1 if start else 0 :]  # one is cut
+        lines = without_secrets(ports, job, document, written).splitlines()[
+            1 if start else 0 :
+        ]  # one more line may be cut
         if worded := [line for line in lines if line.strip()]:
             shown = lines[-_LINES:] if size == _BYTES else [worded[-1][:_BYTES]]
             return LastLines(plain(file.name, _NAME), tuple(shown))
@@ -73,10 +75,10 @@ async def read_end_soon(
     ports: Ports, job: Job, target: Target, document: Mapping[str, Any] | None, seconds: float,
     reason: Reason | None,
 ) -> LastLines | None:  # fmt: skip
-    """The same, if the files of the cluster give it within `seconds`. Never raises.
+    """The same, if the cluster returns its files within `seconds`. Never raises.
 
-    They have a breaker of their own: a share that hangs says nothing of the scheduler. While it is open,
-    nothing is read. The deadline does not count: one job may have written files by the thousand.
+    Files have a breaker of their own, since a share that hangs does not concern the scheduler. While it is
+    open, nothing is read. The deadline does not count as a failure: one job may have thousands of files.
     """
     path = f"{target.engine}/{target.cluster}/files"
     if ports.breaker.wait(path, ports.clock()):
@@ -87,7 +89,7 @@ async def read_end_soon(
     except Exception as error:
         refused = isinstance(error, SlipwayError | TimeoutError)
         if not refused:
-            # The job chose names and content: an error in reading them costs these lines only.
+            # The job chose names and content, so an error only costs these lines.
             log.exception("the last lines of %s cannot be read", job.id, extra={"job": job.id})
         if not refused or (isinstance(error, Transient) and not isinstance(error, Busy)):
             ports.breaker.failed(path, ports.clock())
@@ -99,14 +101,14 @@ async def read_end_soon(
 
 
 def error_line(lines: Iterable[str]) -> str:
-    """The line that most likely says why: the last that names an error, else the last with a word in it."""
+    """The line most likely to explain the failure: the last with an error's name, else with a word."""
     words = [line for line in lines if re.search(r"\w", line)]
     named = [line for line in words if _NAMED.search(line)]
     return plain((named or words or [""])[-1].strip(), _ONE).strip()
 
 
 def _stderr(files: Iterable[OutputFile], reason: Reason | None) -> OutputFile | None:
-    """The file that most likely says why: of the preparation if that failed, else the first with text."""
+    """The file most likely to explain the failure: the preparation's, else the first with text."""
     written = errors_among(files)
     preparation = reason is Reason.PREPARATION
     fitting = [file for file in written if ("job_prep" in file.name) is preparation]

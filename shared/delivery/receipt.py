@@ -1,4 +1,4 @@
-"""The receipt: the answer left for a drop, a projection of its record. Pure; holds no secret."""
+"""The receipt: the answer for a drop, derived from its record. Pure; contains no secret."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _LINE = 300
 
 @dataclass(frozen=True)
 class LastLines:
-    """The end of a file that a failed job wrote, without its secrets."""
+    """The last lines of a file that a failed job wrote, without its secrets."""
 
     file: str
     lines: tuple[str, ...]
@@ -32,7 +32,7 @@ class LastLines:
 def receipt(
     job: Job, document: Mapping[str, Any] | None, *, engine: str = "", last: LastLines | None = None
 ) -> bytes:
-    """`receipt.json`: what was accepted, what became of it, and the way there. `engine`: what it speaks."""
+    """`receipt.json`: what was accepted, how it ended, and its history. `engine`: the version of its API."""
     body = whole(job)
     body["versions"] = {"slipway": __version__, "format": FORMAT} | ({"engine": engine} if engine else {})
     if job.state is not JobState.REJECTED:
@@ -57,13 +57,13 @@ def diagnostics(job: Job) -> bytes:
 
 
 def diagnostics_json(job: Job) -> bytes:
-    """`diagnostics.json`: the same problems, as `POST /api/validate` answers them."""
+    """`diagnostics.json`: the same problems, in the form of `POST /api/validate`."""
     body = {"valid": False, "job": job.id, "problems": list(job.problems), "notes": []}
     return json.dumps(body, indent=2, ensure_ascii=False).encode() + b"\n"
 
 
 def status(job: Job) -> bytes:
-    """The line of STATUS: state, since when, which job; for an end also how, else what it waits for."""
+    """The line of STATUS: state, time and job; how an ended job ended, or what an active one waits for."""
     if not job.state.terminal:
         return status_line(job.id, job.state, job.stage.at, job.waiting.text if job.waiting else "")
     parts = [f"exit code {job.exit_code}"] if job.exit_code is not None else []
@@ -73,7 +73,7 @@ def status(job: Job) -> bytes:
 
 
 def status_line(job_id: str, state: JobState, since: datetime, how: str = "") -> bytes:
-    """One line in UTF-8. `submitting` is `accepted` to people: no node has it yet."""
+    """One line in UTF-8. People see `submitting` as `accepted`: no node has the job yet."""
     word = "accepted" if state is JobState.SUBMITTING else state.value
     text = f"{word} {since.isoformat(timespec='seconds').replace('+00:00', 'Z')} {job_id}"
     text += f": {how}" if how else ""
@@ -90,9 +90,9 @@ def attempts(job: Job) -> list[dict[str, Any]]:
 
     for entry in job.history:
         if entry.state is JobState.ACCEPTED and entry.attempt in by_number:
-            continue  # what it waits for
+            continue  # a reason to wait
         if entry.state is JobState.ACCEPTED and (last := by_number.get(entry.attempt - 1)):
-            # This entry is where the attempt before it ended.
+            # This entry is the end of the previous attempt.
             last |= {"state": "failed", "endedAt": _time(entry.at)} | _why(entry)
             attempt(entry.attempt)["state"] = entry.state.value
             continue
@@ -102,7 +102,7 @@ def attempts(job: Job) -> list[dict[str, Any]]:
         one.setdefault(name, _time(entry.at))
         if entry.state.terminal:
             one |= _why(entry)
-    if last := by_number.get(job.attempt):  # as its engine says; the history has when it was seen
+    if last := by_number.get(job.attempt):  # the engine's times; the history has when they were seen
         last |= {"runningAt": _time(job.started)} if job.started else {}
         last |= {"endedAt": _time(job.ended)} if job.ended else {}
     return [one for _, one in sorted(by_number.items())]
@@ -114,9 +114,9 @@ def _why(end: Entry) -> dict[str, str]:
 
 
 def outputs(job: Job, document: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Each output directory: its id, where the job wrote it, where the API shows it; no signed address.
+    """Each output directory: its id, its path on the nodes, its address in the API; no signed address.
 
-    Until the cluster says which folders lie between, the path is the prefix of the job file alone.
+    Until the cluster reports the folders in between, the path is the prefix from the job file.
     """
     properties = document.get("properties") or {}
     path = _path(job, properties.get("stdOutErrPathPrefix"), "stdouterr")

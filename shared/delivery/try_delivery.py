@@ -1,4 +1,4 @@
-"""try_delivery: one try to bring one event to one receiver, or the reason why there is none now."""
+"""try_delivery: one try to deliver an event to one receiver, or the reason why none is made now."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from shared.delivery.answers import put_final
 
 log = logging.getLogger(__name__)
 
-#: Seconds until a receiver that has enough under way is looked at again, and what only an operator can help.
+#: Seconds until the next try of a busy receiver, and of a delivery that only an operator can help.
 _BUSY, _PARKED = 5.0, 300.0
 
 
 async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
-    """The delivery after a try, or after a reason against one. Errors of storage and network are outcomes."""
+    """The delivery after a try, or after a reason against one. Storage and network errors are outcomes."""
     longest = ports.policy.longest_delivery_wait
     if delivery.state != "pending" or (delivery.try_count and not is_due(delivery.due, now, longest)):
         return delivery
@@ -37,7 +37,7 @@ async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: da
     except SlipwayError as error:
         return _retry(ports, notice, _count_try(delivery), now, str(error)[:200], None)
     except Exception as error:
-        # A defect of ours costs this delivery a try; if it were raised, the other deliveries would be lost.
+        # Our own defect costs this delivery a try; if it were raised, the other deliveries would be lost.
         log.exception("event %s: a delivery failed", notice.event_id, extra={"job": notice.job_id})
         return _retry(ports, notice, _count_try(delivery), now, type(error).__name__, None)
     return _count_try(delivery).model_copy(update={"state": "delivered", "last": "stored"})
@@ -69,7 +69,7 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
 
 
 async def _learn(ports: Ports, delivery: Delivery, url: str, now: datetime, posted: Posted) -> None:
-    """What the answer says about the receiver, and not only about this event."""
+    """The consequence of the answer for the receiver, beyond this event."""
     if posted.outcome == "retry":
         ports.receivers.breaker.failed(url, ports.clock(), pause=posted.retry_after)
         return
@@ -88,7 +88,7 @@ def _tell(ports: Ports, notice: Notice, posted: Posted) -> None:
         "outcome": posted.outcome,
         "ms": posted.milliseconds,
     }
-    # What went well stands in the event's row, and a line a job would cost more than recording it.
+    # The event's row records successes; a log line for each job would cost more than that.
     level = logging.DEBUG if posted.outcome == "delivered" else logging.INFO
     log.log(level, "webhook %s: %s %s", notice.event_id, posted.outcome, posted.detail, extra=fields)
 
@@ -100,7 +100,7 @@ def _count_try(delivery: Delivery) -> Delivery:
 def _retry(
     ports: Ports, notice: Notice, delivery: Delivery, now: datetime, why: str, retry_after: float | None
 ) -> Delivery:
-    """The next try by the schedule, of which this one was a part."""
+    """The next try of the schedule."""
     wait = ports.policy.schedule.delay(delivery.try_count, retry_after=retry_after, jitter=ports.jitter())
     if wait is None:
         return _dead(notice, delivery, why)
@@ -108,7 +108,7 @@ def _retry(
 
 
 def _parked(ports: Ports, notice: Notice, delivery: Delivery, now: datetime, why: str) -> Delivery:
-    """Our own settings are wrong, so this counts as no try; it is repeated until they are repaired."""
+    """Wrong settings of ours cost no try; the delivery is repeated until they are corrected."""
     if ports.troubles.report("settings", "deliveries", why):
         log.error("event %s %s: %s", notice.event_id, OPERATOR_NEEDED, why, extra={"job": notice.job_id})
     return _postpone(ports, notice, delivery, now, _PARKED, f"{OPERATOR_NEEDED}: {why}")
@@ -117,7 +117,7 @@ def _parked(ports: Ports, notice: Notice, delivery: Delivery, now: datetime, why
 def _postpone(
     ports: Ports, notice: Notice, delivery: Delivery, now: datetime, wait: float, why: str
 ) -> Delivery:
-    """Later, and it counts as no try. An event that could not be tried in all its life is given up."""
+    """Postpone without counting a try. An event that could not be tried during its whole life is given up."""
     schedule = ports.policy.schedule
     if now - notice.since > schedule.life:
         return _dead(notice, delivery, why)

@@ -47,7 +47,7 @@ async def archive(ports: Ports) -> Archived:
     before = ports.clock() - ports.policy.retention
     shards = range(ports.finished.shards)
     results = await asyncio.gather(*(_shard(ports, shard, before, end) for shard in shards))
-    # Those of job sweeps follow in the same way.
+    # Job sweeps are archived in the same way.
     await asyncio.gather(*(bury_sweeps(ports, shard, before, end) for shard in shards))
     jobs = sum(one.jobs for one in results)
     if jobs:
@@ -64,12 +64,12 @@ async def _shard(ports: Ports, shard: int, before: datetime, end: float) -> Arch
         jobs, blobs = jobs + moved, blobs + bool(moved)
         if len(due) < ports.policy.archive_batch:
             break
-        after = due[-1]  # what is left before it waits for an event on its way, or cannot be read
+        after = due[-1]  # earlier rows wait for an event to be delivered, or cannot be read
     return Archived(jobs, blobs)
 
 
 async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
-    """One blob of lines, then the tombstones; how many jobs are archived now."""
+    """One blob of lines, then the tombstones. Returns how many jobs were archived."""
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job_id: str) -> FinishedJob | None:
@@ -77,7 +77,7 @@ async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
             try:
                 return await ports.finished.gather(job_id)
             except Unreadable:
-                return None  # it stays where it is, and must not keep the others
+                return None  # the record stays where it is, and must not keep the others
 
     whole = [one for one in await asyncio.gather(*map(one, due)) if one is not None]
     forgotten = await forget(ports, whole)

@@ -1,4 +1,4 @@
-"""carry_out: a cancellation is a flag on the record; the engine is asked until it has ended the job."""
+"""carry_out: passes a cancellation to the engine. The flag on the record stays until the job has ended."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ log = logging.getLogger(__name__)
 
 
 async def carry_out(ports: Ports, stored: Stored) -> None:
-    """Tell the engine at once; when that fails, the sweep repeats it."""
+    """Cancel at the engine now; if that fails, the sweep repeats it."""
     target = stored.job.target
     if target is None or stored.job.state not in (JobState.QUEUED, JobState.RUNNING):
-        return  # while submitting, the submission is finished first: a late one must not outlive the cancel
+        return  # the submission is finished first: a late one must not outlive the cancellation
     try:
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
             await engine.cancel(target)
@@ -31,12 +31,12 @@ async def carry_out(ports: Ports, stored: Stored) -> None:
 
 
 async def request_end(ports: Ports, stored: Stored) -> Stored | None:
-    """Ask for the end of a job; None where its record moved on meanwhile (read it again)."""
+    """Request the end of a job; None if its record changed meanwhile (read it again)."""
     job = stored.job
     if job.state.terminal or job.cancel:
         return stored
     if job.state is JobState.ACCEPTED:
-        # Nothing was ever submitted for this attempt, so there is nothing to end.
+        # Nothing was submitted for this attempt, so there is nothing to cancel.
         change = end_unsubmitted(ports, stored)
     else:
         change = note(ports, stored, cancel=True, due=ports.clock(), waiting=cancelling(ports, job))

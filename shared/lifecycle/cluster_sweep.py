@@ -1,4 +1,4 @@
-"""cluster_sweep: compare the jobs of one cluster with its report, commit what differs, submit and cancel."""
+"""cluster_sweep: compares the jobs of one cluster with its report, commits changes, submits and cancels."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from shared.lifecycle.transition import count
 from shared.lifecycle.waiting.reason import waits_anew
 
 log = logging.getLogger(__name__)
-#: How many records change at once: their writes share transactions, so more of them cost fewer requests.
+#: Records that change at once: their writes share transactions, so more of them cost fewer requests.
 _BULK = 256
 
 
 @dataclass(frozen=True)
 class ClusterSweep:
-    """What one sweep did with the jobs of one cluster; `moved` were looked into because of its report."""
+    """What one sweep did with the jobs of one cluster. `moved`: the jobs that its report may have changed."""
 
     cluster: str
     reached: bool
@@ -44,10 +44,10 @@ class ClusterSweep:
 async def sweep_cluster(
     ports: Ports, key: ClusterKey, rows: list[Active], overdue: list[Active]
 ) -> ClusterSweep:
-    """Everything about the jobs of one cluster: another one that hangs delays nothing here."""
+    """Sweep the jobs of one cluster. A cluster that hangs delays no other."""
     with_engine = [row for row in rows if _with_engine(row)]
     answer = await ask(ports, key, with_engine) if with_engine else {}
-    # What was asked first is the probe: while the cluster does not answer, no record is even read.
+    # The status call is the probe: while the cluster does not answer, no record is read.
     reachable = not left_alone(ports, *key)
     observations = answer or {}
     news = [row for row in with_engine if _news(row, observations, ports.policy, ports.clock())]
@@ -65,12 +65,12 @@ def _with_engine(row: Active) -> bool:
 
 
 def _news(row: Active, observations: Observations, policy: Policy, now: datetime) -> bool:
-    """Whether the record may change: the engine reports something other than the index row."""
+    """Whether the record may change, because the engine's report differs from the index row."""
     if row.job_id not in observations:
         return False
     observation = observations[row.job_id]
     if observation is None:
-        # Spaced evidence: the next miss counts only after a part of the whole period.
+        # Evidence with a distance: the next miss counts only after a part of the whole period.
         return row.misses == 0 or is_due(row.due, now, policy.longest_wait)
     if observation.state is not row.state or row.misses > 0:
         return True
@@ -78,7 +78,7 @@ def _news(row: Active, observations: Observations, policy: Policy, now: datetime
 
 
 async def commit(ports: Ports, rows: list[Active], observations: Observations) -> int:
-    """Decide and commit what changes, and report at once what can be reported."""
+    """Commit the changes, and report what can be reported at once."""
     applied: list[Change] = []
 
     async def one(row: Active) -> None:
@@ -87,7 +87,7 @@ async def commit(ports: Ports, rows: list[Active], observations: Observations) -
     await for_each(ports, (row for row in rows if observations[row.job_id] is not None), one, at_once=_BULK)
     await for_each(
         ports, (row for row in rows if observations[row.job_id] is None), one
-    )  # each asks the engine
+    )  # each calls the engine
     for change in applied:
         count(ports, change)
         job = change.transition.after
@@ -100,10 +100,10 @@ async def commit(ports: Ports, rows: list[Active], observations: Observations) -
 
 
 async def _change(ports: Ports, row: Active, word: Observation | None, applied: list[Change]) -> None:
-    """Change one record: as its row holds it, or, when that is too old by now, as it is read."""
+    """Change one record, from its row or, if that is outdated, from a read."""
     for again in (False, True):
         stored = await ports.ledger.get(row.job_id) if again else _record_of(row)
-        # A sweeper that slept may hold the word about an earlier attempt: it says nothing about this one.
+        # After a long sleep, the report may be about an earlier attempt, so it does not count for this one.
         if stored is None or stored.job.target != row.target or stored.job.state is not row.state:
             continue
         change = await decide(ports, stored, word)
@@ -118,7 +118,7 @@ async def _change(ports: Ports, row: Active, word: Observation | None, applied: 
 
 
 def _record_of(row: Active) -> Stored | None:
-    """The record in an index row; None where it cannot be read, which the ledger notes when it is asked."""
+    """The record in an index row; None if it cannot be read, which the ledger notes at the next read."""
     try:
         return row.stored
     except Unreadable:

@@ -39,19 +39,19 @@ from shared.lifecycle.waiting.dependents import look_again
 from shared.lifecycle.waiting.postponement import postponed, shown_error
 
 log = logging.getLogger(__name__)
-#: Longer than any function or retry lives that might still submit.
+#: Longer than any function or retry that might still submit can live.
 _ZOMBIE = timedelta(hours=1)
 
 
 async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored | None:
-    """Submit a job that is accepted or submitting, unless it waits for others. Leave anything else alone.
+    """Submit a job that is accepted or submitting, unless it waits for others. Other jobs are left alone.
 
-    `seated`: it has what it needs of its job sweep's seats and its team's quota. The record after that; None
-    where another process was quicker, or there is nothing to submit it to.
+    `seated`: the job has its seat in its job sweep and its claim on its team's quota. Returns the new record;
+    None if another process was quicker, or there is nothing to submit to.
     """
     stored = await ports.ledger.get(job_id)
     if stored is not None and stored.job.state is JobState.ACCEPTED:
-        if stored.job.unmet:  # its row may not say so: another version wrote it
+        if stored.job.unmet:  # its row may not show it: another version wrote the row
             stored = await look_again(ports, stored)
         waits = stored.job.state is not JobState.ACCEPTED or stored.job.unmet
         if waits or ((stored.job.needs_seat or stored.job.needs_claim) and not seated):
@@ -64,9 +64,9 @@ async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored
 
 @timed("slipway.submit")
 async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = None) -> Stored:
-    """Call the engine once, within the deadline, and record its answer. Engine errors never leave here.
+    """Call the engine once, within the deadline, and record its answer. Never raises engine errors.
 
-    `accepted` is the document as it was recorded; it is read if the caller does not have it.
+    `accepted`: the document as recorded; it is read if the caller does not have it.
     """
     job, target = stored.job, stored.job.fixed_target
     spec: JsonObject | None = None
@@ -78,7 +78,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
             observation = await engine.submit(order)
     except LeftAlone:
-        return stored  # nothing was asked and nothing is known: the sweep comes back to it
+        return stored  # no call was made, so nothing is known: the sweep tries again
     except (EngineError, TimeoutError) as error:
         change = await _not_taken(
             ports, stored, error, shown_error(ports, job, spec if opened else None, error)
@@ -89,7 +89,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
 
 
 async def look_for(ports: Ports, stored: Stored) -> Stored:
-    """Whether a submission landed of which no answer came, without repeating it: submissions are paused."""
+    """Check whether an unanswered submission succeeded, without repeating it: submissions are paused."""
     observation = await _landed(ports, stored.job)
     return await _commit(ports, stored, await _adopt(ports, stored, observation)) if observation else stored
 
@@ -120,12 +120,12 @@ async def _adopt(ports: Ports, stored: Stored, observation: Observation | None) 
 async def _not_taken(
     ports: Ports, stored: Stored, error: EngineError | TimeoutError, error_text: str
 ) -> Change:
-    """What a try without success means. No end is written while a try, also a lost one, may have landed."""
+    """The consequence of a failed submission. No end is recorded while some submission may have succeeded."""
     job = stored.job
     end = end_refused(ports, stored, error, error_text)
     if end is None:
         return note(ports, stored, **postponed(ports, job, error, error_text))
-    if not isinstance(error, Conflict):  # of a name that belongs to another job nothing can have landed
+    if not isinstance(error, Conflict):  # a name of another job cannot be from our submission
         try:
             if observation := await _landed(ports, job):
                 return await _adopt(ports, stored, observation)
@@ -137,7 +137,7 @@ async def _not_taken(
 
 
 async def _landed(ports: Ports, job: Job) -> Observation | None:
-    """What the engine knows of the attempt, None when it knows nothing. Raises EngineError, TimeoutError."""
+    """The engine's observation of the attempt, None if it has none. Raises EngineError, TimeoutError."""
     target = job.fixed_target
     try:
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
@@ -147,9 +147,9 @@ async def _landed(ports: Ports, job: Job) -> Observation | None:
 
 
 async def submit_again(ports: Ports, job: Job) -> None:
-    """Give a job that its engine does not know any more to it once more, if it is one that forgets.
+    """Submit a job again that its engine has forgotten, if the engine may forget jobs.
 
-    By the same name and token, which keep the job from running twice. Engine errors stay here.
+    It has the same name and token, so it never runs twice. Engine errors are caught here.
     """
     target = job.fixed_target
     if job.cancel:
@@ -196,14 +196,14 @@ async def _spec(ports: Ports, job: Job) -> JsonObject:
 
 
 def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
-    """The document as the engine needs it: secrets opened, credentials filled in, our own variables added."""
+    """The document for the engine: secrets opened, credentials filled in, Slipway's variables added."""
     opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     suffix = ports.policy.completion.storage_suffix
     return with_ours(with_credentials(opened, ports.account_keys, suffix), job)
 
 
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:
-    """The document for the engine, with the variables by which a job and its attempt are recognised."""
+    """The document with the variables that identify a job and its attempt."""
     token = job.fixed_target.token
     ours = {"SLIPWAY_JOB_ID": job.id, "SLIPWAY_ATTEMPT": str(job.attempt), "SLIPWAY_TOKEN": token}
     properties = dict(document["properties"])

@@ -1,7 +1,7 @@
-"""ends: where a job becomes `succeeded`, `failed`, `cancelled` or `lost`. No other module ends one.
+"""ends: where a job becomes `succeeded`, `failed`, `cancelled` or `lost`. No other module ends a job.
 
-Its attempt ended, its cluster refused it, nothing knows it any more, or before all that it was cancelled, or
-another job ended otherwise than it needs.
+A job ends because its attempt ended, its cluster refused it or lost it, it was cancelled before that, or a
+job on which it depends did not end as required.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from shared.lifecycle.transition import move
 
 
 async def end_with_attempt(ports: Ports, stored: Stored, observation: Observation) -> Change:
-    """The end that the engine reports of its attempt, where no other attempt follows."""
+    """The end after the last attempt, as the engine reports it."""
     job = stored.job
     observation = _at_whose_request(job, observation)
     return move(
@@ -39,7 +39,7 @@ async def end_with_attempt(ports: Ports, stored: Stored, observation: Observatio
 def end_refused(
     ports: Ports, stored: Stored, error: EngineError | TimeoutError, error_text: str
 ) -> Change | None:
-    """The end that a definite refusal of the submission is, None for any other error."""
+    """The end by a definite refusal of the submission; None for other errors."""
     if isinstance(error, Conflict):
         return move(ports, stored, JobState.FAILED, reason=Reason.INFRASTRUCTURE, message=error_text)
     if isinstance(error, Rejected):
@@ -51,26 +51,26 @@ def end_refused(
 
 
 def end_lost(ports: Ports, stored: Stored, since: datetime) -> Change:
-    """The end of a job that its engine has not known since then."""
+    """The end of a job that its engine has not found since then."""
     name = stored.job.fixed_target.name
     text = f"the engine has not known {name} since {since.isoformat()}; how it ended is unknown"
     return move(ports, stored, JobState.LOST, reason=Reason.INFRASTRUCTURE, message=text)
 
 
 def end_unsubmitted(ports: Ports, stored: Stored) -> Change:
-    """The end of a job that is cancelled before any submission of this attempt."""
+    """The end of a job that was cancelled before this attempt was submitted."""
     text = "cancelled before it was submitted"
     return move(ports, stored, JobState.CANCELLED, cancel=True, reason=Reason.TERMINATED, message=text)
 
 
 def end_unmet(ports: Ports, stored: Stored, text: str) -> Change:
-    """The end of a job that waits for what another job can no longer do."""
+    """The end of a job whose condition on another job can no longer be met."""
     return move(ports, stored, JobState.CANCELLED, reason=Reason.DEPENDENCY, message=text)
 
 
 def _at_whose_request(job: Job, observation: Observation) -> Observation:
-    """An end that was asked for here is a cancellation, and one that was not says where it came from."""
-    if observation.unstarted:  # no other attempt follows, so it was cancelled
+    """Mark an end that Slipway requested as a cancellation; the message of others names the cluster."""
+    if observation.unstarted:  # no attempt follows, so it was cancelled
         return replace(observation, state=JobState.CANCELLED, reason=Reason.TERMINATED)
     if observation.state is JobState.CANCELLED and not job.cancel:
         text = "cancelled on the cluster and not here: by its administrator, or by hand"
@@ -81,8 +81,8 @@ def _at_whose_request(job: Job, observation: Observation) -> Observation:
 
 
 def _times(job: Job, observation: Observation) -> dict[str, datetime | None]:
-    """The engine's own times before ours: a sweep sees a start late, and of a short job never."""
+    """The engine's times take precedence: a sweep sees a start late, and misses that of a short job."""
     started = None if observation.unstarted else observation.started or job.started
     if started and observation.ended and started > observation.ended:
-        started = observation.ended  # seen by a sweep, after it was over
+        started = observation.ended  # first seen after it was over
     return {"started": started} | ({"ended": observation.ended} if observation.ended else {})

@@ -27,7 +27,7 @@ _PATIENCE = timedelta(days=7)
 
 
 async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[FinishedJob]:
-    """The jobs that may be archived: their cluster keeps nothing of them, or they waited long enough."""
+    """The jobs that may be archived: their cluster has nothing left of them, or they waited long enough."""
     groups: dict[tuple[str, str], list[Job]] = defaultdict(list)
     for one in finished_jobs:
         if one.job.target is not None:
@@ -40,14 +40,14 @@ async def forget(ports: Ports, finished_jobs: Sequence[FinishedJob]) -> list[Fin
 
 
 async def _group(ports: Ports, engine: str, cluster: str, jobs: Sequence[Job]) -> frozenset[str]:
-    """The ids of the jobs of one cluster of which something is left there, or may be."""
+    """The jobs of one cluster of which something is left there, or may be."""
     if cluster not in ports.engines.clusters:
-        return frozenset()  # there is no way to ask it any more
+        return frozenset()  # the cluster can no longer be reached
     attempts = [(job.id, one) for job in jobs for one in _attempts(job, engine)]
     if left_alone(ports, engine, cluster):
         return frozenset(job for job, _ in attempts)
     try:
-        # Without `calling`: a cluster that is slow to forget is not one that does not answer, and is swept.
+        # Without `calling`: a cluster that is slow to forget still answers, and is swept.
         async with asyncio.timeout(ports.policy.ask_deadline):
             remaining = await ports.engines.get(engine).forget(cluster, [one for _, one in attempts])
         return frozenset(job for job, one in attempts if one.name in remaining)

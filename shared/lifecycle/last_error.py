@@ -1,7 +1,7 @@
-"""last_error: the line that says why a job failed, read as its end is recorded. It holds up no end.
+"""last_error: the line that shows why a job failed, read when its end is recorded, without delaying it.
 
-It is for the lists and the events, which no file of the job reaches. It costs a read of the ledger and two or
-three calls to the engine, for each job that failed by its own fault and gets no other attempt.
+Lists and events show it, since they read no file of the job. It costs a read of the ledger and two or three
+calls to the engine, for each job that failed by its own fault and gets no other attempt.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ from shared.core.job import Job, Reason
 from shared.core.ports import Ports
 from shared.delivery.last_lines import error_line, read_end_soon
 
-#: Seconds. After some failures in a row no job of the cluster waits for its line any more, for a while.
+#: Seconds. After repeated failures, no job of the cluster waits for its line for a while.
 _PATIENCE = 1.0
-#: Why a job failed whose own programs have written more.
+#: Failures of the job's own programs, which have written more.
 _OWN = (Reason.USER, Reason.PREPARATION)
 
 
 async def last_error(ports: Ports, job: Job, observation: Observation) -> str:
-    """The line, printable and without secrets; "" where there is none, or none at once. Never raises."""
+    """The line, printable and without secrets; "" if there is none in time. Never raises."""
     if observation.reason not in _OWN:
         return ""
     target = job.fixed_target

@@ -1,4 +1,4 @@
-"""legible: records of the ledger, as far as they can be read. The ledger notes those that cannot."""
+"""legible: reads records of the ledger, and skips unreadable ones, which the ledger notes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.core.ports import Ports
 
 
 async def legible(ports: Ports, job_id: str) -> Stored | None:
-    """A record; None where there is none, or where it cannot be read."""
+    """A record; None if there is none, or it cannot be read."""
     try:
         return await ports.ledger.get(job_id)
     except Unreadable:
@@ -19,7 +19,7 @@ async def legible(ports: Ports, job_id: str) -> Stored | None:
 
 
 async def is_known(ports: Ports, job_id: str) -> bool:
-    """Whether there is a record, also one that cannot be read."""
+    """Whether there is a record, readable or not."""
     try:
         return await ports.ledger.get(job_id) is not None
     except Unreadable:
@@ -27,11 +27,11 @@ async def is_known(ports: Ports, job_id: str) -> bool:
 
 
 async def records(ports: Ports, active: Iterable[Active]) -> list[Job]:
-    """The records of jobs that have not ended, as far as they can be read."""
+    """The records of jobs that have not ended, without unreadable ones."""
     result = []
     for row in active:
         try:
             result.append(row.stored.job)
         except Unreadable:
-            await legible(ports, row.job_id)  # notes the whole key, unless it is mended by now
+            await legible(ports, row.job_id)  # notes the whole key, unless the row is readable by now
     return result

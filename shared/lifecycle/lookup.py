@@ -1,4 +1,4 @@
-"""lookup: one record, as a caller may see it, also when it is archived."""
+"""lookup: one record, active or archived, if the caller may see it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.core.ports import Ports
 
 
 async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
-    """One record, also an archived one. Raises Misuse: 404, also where the caller may not see it; 410."""
+    """One record, active or archived. Raises Misuse: 404, also if the caller may not see it; 410."""
     stored = await visible(ports, job_id, who)
     if stored is None:
         raise Misuse(f"there is no job {job_id[:80]}", status=404, remedy="list the jobs: GET /api/jobs")
@@ -21,13 +21,13 @@ async def job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Stored:
 
 
 async def visible(ports: Ports, job_id: str, who: Caller) -> Stored | None:
-    """The record; None when the caller may see none. A text that cannot be a job's id costs no request."""
+    """The record; None if the caller may not see it. An invalid id costs no request."""
     stored = await ports.ledger.get(job_id) if is_job_id(job_id) else None
     return stored if stored is not None and who.sees(stored.job) else None
 
 
 async def archived(ports: Ports, job: Job) -> FinishedJob:
-    """All of an archived job. Raises Unreadable, and Misuse (410) when its line is gone."""
+    """The whole archived job. Raises Unreadable, and Misuse (410) if its line is gone."""
     line = await ports.archive.read(location_of(job))
     if line is None:
         raise Misuse(
@@ -42,7 +42,7 @@ async def archived(ports: Ports, job: Job) -> FinishedJob:
 
 
 async def whole(ports: Ports, stored: Stored) -> Stored:
-    """The record as it ended, also of a job that is archived. Raises Misuse (410)."""
+    """The record as it ended, even if archived. Raises Misuse (410)."""
     if not (location := stored.job.archived):
         return stored
     record = (await archived(ports, stored.job)).stored

@@ -1,4 +1,4 @@
-"""ask: query a cluster for all its active jobs at once, and note when it is silent."""
+"""ask: queries a cluster for all its active jobs at once, and notes when it does not answer."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shared.lifecycle.waiting.reason import sentence
 
 log = logging.getLogger(__name__)
 
-#: An engine and a cluster of it.
+#: An engine and the name of a cluster.
 ClusterKey = tuple[str, str]
 Observations = Mapping[str, Observation | None]
 
 
 async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations | None:
-    """What the engine says, by job id: an observation, or None for not found. None: it does not answer."""
+    """The engine's report by job id: an observation, or None for not found. None if it does not answer."""
     targets = [row.target for row in rows if row.target is not None]
     try:
         async with calling(ports, *key, ports.policy.ask_deadline) as engine:
@@ -28,18 +28,21 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations
         ports.troubles.resolve("cluster", cluster_path(*key))
         return {row.job_id: statuses.get(row.target.name) for row in rows if row.target}
     except (EngineError, TimeoutError) as error:
-        # Unknown is a state of knowledge: the records keep their states, and readers add what is known.
+        # The records keep their states, since nothing is known; readers add the silence of the cluster.
         _silent(ports, cluster_path(*key), error)
         log.warning("cluster %s cannot be queried: %r", key[1], error, extra={"cluster": key[1]})
     except Exception:
-        # A defect of one adapter must not keep the other clusters from their sweep.
+        # A defect of one adapter must not stop the sweeps of other clusters.
         ports.troubles.report("cluster", cluster_path(*key), "a defect of its adapter; the log has it")
         log.exception("cluster %s cannot be queried", key[1], extra={"cluster": key[1]})
     return None
 
 
 def _silent(ports: Ports, cluster_path: str, error: EngineError | TimeoutError) -> None:
-    """Note since when a cluster is silent, and its last error; an open breaker is no error of the cluster."""
+    """Note since when a cluster does not answer, and its last error.
+
+    An open breaker is no error of the cluster.
+    """
     text = sentence(Why("", str(error) or "no answer in time"))
     if isinstance(error, LeftAlone):
         text = ports.troubles.reasons("cluster").get(cluster_path, text)

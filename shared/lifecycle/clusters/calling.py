@@ -1,4 +1,4 @@
-"""One call to a cluster: within a deadline, and not at all while its breaker is open."""
+"""One call to a cluster: with a deadline, and none while its breaker is open."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from shared.core.ports import Ports
 
 @asynccontextmanager
 async def calling(ports: Ports, engine: str, cluster: str, seconds: float | None) -> AsyncIterator[Engine]:
-    """The engine, for one call inside the block, whose outcome the cluster's breaker learns.
+    """The engine, for one call inside the block. The outcome updates the cluster's breaker.
 
     Raises LeftAlone without a call while the breaker is open, TimeoutError after `seconds` (None: the caller
-    sets an end), and any error of the call.
+    sets the limit), and any error of the call.
     """
     path = cluster_path(engine, cluster)
     if ports.breaker.wait(path, ports.clock()):
@@ -30,7 +30,7 @@ async def calling(ports: Ports, engine: str, cluster: str, seconds: float | None
         else:
             ports.breaker.failed(path, ports.clock())
         raise
-    except EngineError:  # an answer, if not the one that was hoped for
+    except EngineError:  # an error of the engine is an answer, too
         ports.breaker.succeeded(path)
         raise
     except Exception:  # the adapter failed, so the outcome is unknown

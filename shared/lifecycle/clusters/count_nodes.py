@@ -1,4 +1,4 @@
-"""count_nodes: the sweep's timer notes how many nodes each cluster has, at most once a minute each."""
+"""count_nodes: records the number of nodes of each cluster on the sweep's timer, at most once a minute."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ log = logging.getLogger(__name__)
 
 
 async def count_nodes(ports: Ports) -> int:
-    """Note the nodes of every cluster whose last point is old enough; how many points. It never raises.
+    """Record the nodes of every cluster that is due. Returns how many points were written; never raises.
 
-    While nothing changes it costs each cluster a question a minute, and the ledger a write in ten minutes.
+    While nothing changes, it costs one call a minute for each cluster, and one write to the ledger in ten
+    minutes.
     """
     noted = await asyncio.gather(*(_count(ports, name) for name in ports.engines.clusters))
     return sum(noted)
 
 
 async def _count(ports: Ports, cluster: str) -> bool:
-    """Note those of one cluster; whether a point was written."""
+    """Record the nodes of one cluster; whether a point was written."""
     try:
         history = await ports.node_histories.get(cluster)
         if history.rests(ports.clock()):
@@ -36,7 +37,7 @@ async def _count(ports: Ports, cluster: str) -> bool:
 
 
 async def _point(ports: Ports, cluster: str) -> Point:
-    """The nodes now. It does not take the probe of the cluster's breaker, which is for jobs."""
+    """The current nodes. The call is not the probe of the cluster's breaker, which is reserved for jobs."""
     engine = ports.engines.clusters[cluster].engine
     if left_alone(ports, engine, cluster):
         return Point(ports.clock(), None)
@@ -46,7 +47,7 @@ async def _point(ports: Ports, cluster: str) -> Point:
     except (EngineError, TimeoutError):
         return Point(ports.clock(), None)
     except Exception:
-        # A defect of one adapter must not keep the other clusters from being counted.
+        # A defect of one adapter must not stop the others.
         log.exception("cluster %s cannot be counted", cluster)
         return Point(ports.clock(), None)
     return Point(ports.clock(), counted(view.counts))

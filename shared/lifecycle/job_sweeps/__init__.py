@@ -1,4 +1,4 @@
-"""The jobs of job sweeps, which are at work a few at a time.
+"""The jobs of job sweeps, a few of which run at once.
 
 Comes in: the rows of a pass of the timer. Goes out: those whose jobs may be submitted, and ends of sweeps.
 """

@@ -1,6 +1,6 @@
-"""bury: after the retention, the record of a job sweep goes into the archive, as those of its jobs do.
+"""bury: after the retention, moves the records of job sweeps into the archive, as for jobs.
 
-The line is written before the tombstone, so a crash in between leaves a line too many, never one too few.
+The line is written before the tombstone, so a crash in between leaves one line too many, never one too few.
 """
 
 from __future__ import annotations
@@ -15,14 +15,17 @@ from shared.core.ports import Ports
 
 
 async def bury_sweeps(ports: Ports, shard: int, before: datetime, end: float) -> int:
-    """Archive the sweeps of a shard that ended before that, until the loop's clock says `end`; how many."""
+    """Archive the sweeps of a shard that ended before that time, until the loop's clock reaches `end`.
+
+    Returns how many.
+    """
     number, after = 0, ""
     while asyncio.get_running_loop().time() < end:
         due = await ports.job_sweeps.due(shard, before, ports.policy.archive_batch, after)
         number += await _batch(ports, shard, [key.rpartition("|")[2] for key in due])
         if len(due) < ports.policy.archive_batch:
             break
-        after = due[-1]  # what is left before it waits for an event on its way, or cannot be read
+        after = due[-1]  # earlier rows wait for an event to be delivered, or cannot be read
     return number
 
 
@@ -45,4 +48,4 @@ async def _gather(ports: Ports, sweep_id: str) -> FinishedSweep | None:
     try:
         return await ports.job_sweeps.gather(sweep_id)
     except Unreadable:
-        return None  # it stays where it is, and must not keep the others
+        return None  # the record stays where it is, and must not keep the others

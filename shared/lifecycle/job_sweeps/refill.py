@@ -1,6 +1,6 @@
-"""refill: the seat of a job that ended goes to the next one of its sweep at once, not at the next pass.
+"""refill: gives the seat of an ended job to the next one of its sweep at once, before the next pass.
 
-It only saves time: what fails here, or is cut off, the timer does from the records.
+It only saves time: if it fails, the timer does the same from the records.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from shared.lifecycle.waiting.admit import admit_next
 
 log = logging.getLogger(__name__)
 
-#: How many jobs are submitted at once.
+#: Jobs submitted at once.
 _PARALLEL = 16
 
 
 async def refill(ports: Ports, ended: Sequence[Job]) -> int:
-    """Note these ends, free their claims, and submit the next jobs of their sweeps; how many got a seat.
+    """Record these ends, free their claims, and submit the next jobs of their sweeps; how many got a seat.
 
-    One that ends by its submission makes room, too. Costs a read and a write a sweep. Raises no errors.
+    A job that ends by its submission makes room, too. Costs a read and a write for each sweep. Never raises.
     """
     number = 0
     await release_claims(ports, ended)
@@ -44,7 +44,7 @@ async def refill(ports: Ports, ended: Sequence[Job]) -> int:
 
 
 def _ends(ended: Iterable[Job]) -> dict[str, dict[str, JobState]]:
-    """How the jobs ended, by their sweeps."""
+    """The ends of the jobs, by their sweeps."""
     ends: dict[str, dict[str, JobState]] = defaultdict(dict)
     for job in ended:
         if job.sweep is not None:
@@ -66,14 +66,14 @@ async def _next(ports: Ports, sweep_id: str, ends: dict[str, JobState]) -> list[
 
 
 def _is_next(job: Job) -> bool:
-    """Whether it waits for nothing but its seat; the quota of its team is the timer's to look at."""
+    """Whether the job waits only for its seat. The timer checks the quota of its team."""
     return job.needs_seat and not job.needs_claim
 
 
 async def submit_seated(ports: Ports, job_id: str, ended: list[Job]) -> None:
-    """Submit a job that waits for no other, and has the seat and the claim that it needs.
+    """Submit a job that waits for no other, and has its seat and its claim.
 
-    Its end goes to `ended`.
+    Its end is added to `ended`.
     """
     stored = await dispatch(ports, job_id, seated=True)
     if stored is not None and stored.job.state.terminal:
@@ -81,7 +81,7 @@ async def submit_seated(ports: Ports, job_id: str, ended: list[Job]) -> None:
 
 
 async def _submit(ports: Ports, job_ids: Iterable[str]) -> list[Job]:
-    """Submit those that may be submitted now; the records of those that ended by that."""
+    """Submit those that may be submitted now; returns the records of those that this ended."""
     ended: list[Job] = []
     gate = asyncio.Semaphore(_PARALLEL)
 

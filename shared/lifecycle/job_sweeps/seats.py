@@ -26,26 +26,26 @@ from shared.lifecycle.waiting.dependents import Ends, ends_of
 
 log = logging.getLogger(__name__)
 
-#: How often a record is written that others write, too.
+#: Tries to write a record that other processes write, too.
 _WRITES = 5
-#: How many jobs are ended at once.
+#: Jobs ended at once.
 _PARALLEL = 16
 
 
 async def seat(
     ports: Ports, rows: Sequence[Active], sweeps: Iterable[str], moved: Collection[str]
 ) -> list[Active]:
-    """Bring the open job sweeps on; the rows of those waiting jobs that have a seat.
+    """Update the open job sweeps. Returns the rows of waiting jobs with a seat.
 
-    `moved` are the jobs that may have ended since the rows were read. Costs a point read for each sweep, a
-    write where something changed, and a read for each job that ended.
+    `moved`: the jobs that may have ended since the rows were read. Costs a point read for each sweep, a write
+    if something changed, and a read for each job that ended.
     """
     own = await asyncio.gather(*(_read(ports, one) for one in dict.fromkeys(sweeps)))
     records = {one.sweep.id: one for one in own if one is not None}
     ends = await _ends(ports, records.values(), {row.job_id for row in rows}.difference(moved))
     advanced = await asyncio.gather(*(_advance(ports, one, ends) for one in records.values()))
     records |= {one.sweep.id: one for one in advanced}
-    # Jobs of sweeps whose record is in a shard that another process sweeps.
+    # Sweeps whose record is in a shard that another process sweeps.
     others = {row.sweep for row in rows if row.sweep} - records.keys()
     read = await asyncio.gather(*(_read(ports, one) for one in sorted(others)))
     records |= {one.sweep.id: one for one in read if one is not None}
@@ -57,7 +57,7 @@ async def seat(
 
 
 async def _read(ports: Ports, sweep_id: str) -> StoredSweep | None:
-    """The record; None where there is none, or it cannot be read now: its jobs go on waiting."""
+    """The record; None if there is none, or it cannot be read now: its jobs keep waiting."""
     try:
         return await ports.job_sweeps.get(sweep_id)
     except SlipwayError as error:
@@ -66,7 +66,7 @@ async def _read(ports: Ports, sweep_id: str) -> StoredSweep | None:
 
 
 async def _ends(ports: Ports, records: Iterable[StoredSweep], active: Collection[str]) -> Ends:
-    """How the jobs of these sweeps ended that are not active any more."""
+    """How those jobs of these sweeps ended that are no longer active."""
     ids = {one.sweep.job_id(index) for one in records for index in one.sweep.open}
     try:
         return await ends_of(ports, ids.difference(active))
@@ -76,7 +76,7 @@ async def _ends(ports: Ports, records: Iterable[StoredSweep], active: Collection
 
 
 async def _advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep:
-    """The record after these ends: with as many seats as there may be, or ended. Errors stay here."""
+    """The record after these ends, with new seats, or ended. Errors are logged here."""
     try:
         if stored.sweep.recorded_jobs < stored.sweep.total:
             await ports.queues.send(QUEUE, expand_message(stored.sweep.id))
@@ -87,7 +87,7 @@ async def _advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep
 
 
 async def advance(ports: Ports, stored: StoredSweep, ends: Ends) -> StoredSweep:
-    """The record after these ends, and its own where that was the last. Raises SlipwayError."""
+    """The record after these ends, with the sweep's own end if that was the last job. Raises SlipwayError."""
     for _ in range(_WRITES):
         sweep = stored.sweep
         if sweep.ended is not None:
@@ -125,7 +125,7 @@ async def _report(ports: Ports, sweep: JobSweep, notice: Notice | None) -> None:
 
 
 async def _end_cancelled(ports: Ports, rows: Iterable[Active], cancelled: Collection[str]) -> None:
-    """Ask for the end of every job of a cancelled sweep that was not asked for yet."""
+    """Request the end of every job of a cancelled sweep, if not requested yet."""
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job_id: str) -> None:
