@@ -1,5 +1,5 @@
-"""Slurm: the engine over slurmrestd; `engine` is the port, `attempts` submits each job exactly once.
+"""Slurm over slurmrestd. `engine` is the port; `attempts` submits each job exactly once.
 
-Comes in: an order, targets. Goes out: requests of slurmrestd, and observations; `words` says which state of
-Slurm is which of ours.
+Comes in: an order, targets. Goes out: requests to slurmrestd, and observations. `words` translates Slurm's
+states.
 """

@@ -45,7 +45,7 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
         "logs": any(f"{cluster.shared}/".startswith(f"{prefix.rstrip('/')}/") for prefix in cluster.reads),
         "preemptible": cluster.preemptible or low,
     }
-    if view is not None and view.minimum is not None and view.maximum:  # at zero they may be hidden
+    if view is not None and view.minimum is not None and view.maximum:  # nodes at zero may be hidden
         abilities["elastic"] = view.minimum < view.maximum
     notes = {name: ABILITIES[name].note for name in abilities}
     if cluster.container:
@@ -57,7 +57,7 @@ def abilities_of(cluster: SlurmCluster, view: ClusterView | None) -> Mapping[str
 
 
 def _sources(cluster: SlurmCluster) -> str:
-    """What knows the ends that slurmctld has forgotten, the first that is asked first."""
+    """The sources for ends that slurmctld has forgotten, in the order in which they are queried."""
     sources = {
         "the run's record (`reads`)": cluster.reads,
         "slurmdbd (`accounting`)": cluster.accounting,

@@ -34,13 +34,13 @@ from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
 
-#: The code of a time limit that is too long (slurm_errno.h).
+#: The code for a time limit that is too long (slurm_errno.h).
 _TOO_LONG = 2051
-#: Names of submissions that are remembered, to look before one is repeated.
+#: Names of submissions to remember, so that one is looked up before it is repeated.
 _REMEMBERED = 20_000
-#: Seconds after which a held copy without a query counts as abandoned.
+#: Seconds after which a held copy that no one queries counts as abandoned.
 _ORPHANED = 3600.0
-#: Seconds after which a list looks at jobs that wait: states alone do not say why, nor whether one is held.
+#: Seconds between lists for waiting jobs: states alone show neither the reason nor a hold.
 _LOOK_AGAIN = 60.0
 
 
@@ -58,17 +58,17 @@ class Attempts:
         self._finished = EndSources(cluster, client, records)
         self._leftovers = Leftovers(cluster, client, records)
         self._jobs = SlurmJobs(cluster, client)
-        #: name → token of what this process has sent
+        #: name → token of each submission by this process
         self._own_tokens: dict[str, str] = {}
-        #: name → what is released and durable: as long as the controller lives, no other job gets its number
+        #: name → a job that is released and durable: while the controller lives, no other job gets its number
         self._settled: dict[str, Settled] = {}
-        #: when a list was last asked for all that it may have news of
+        #: the time of the last full list
         self._listed = 0.0
 
     async def submit(self, order: Order, cluster: SlurmCluster) -> Observation | None:
-        """Send it, held, to the cluster as it is known by now.
+        """Submit the job, held, to the cluster.
 
-        One that this process has sent before is looked up first; then None.
+        A job that this process has submitted before is looked up first; then None.
         """
         target = order.target
         if target.name in self._own_tokens and await self._is_submitted(target):
@@ -91,13 +91,13 @@ class Attempts:
         return Observation(JobState.QUEUED, handle=str(number))
 
     async def status(self, targets: Sequence[Target]) -> Mapping[str, Observation]:
-        """In bulk: one list, or one list of states where the server has that and knows all of them by it."""
+        """One list for all jobs, or one of states alone if the server has that and all jobs are settled."""
         quick = await self._by_state(targets)
         rest = [target for target in targets if target.name not in quick]
         if not rest:
             return quick
         pending = [t for t in targets if t.name in quick and quick[t.name].state is JobState.QUEUED]
-        # A list that is fetched anyway says why each of them waits.
+        # A list that is fetched anyway has the reason of each waiting job.
         rest, self._listed = rest + pending, self._clock()
         since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, rest, since)
@@ -108,12 +108,12 @@ class Attempts:
         }
 
     async def at_work(self) -> Mapping[str, str]:
-        """Every copy with a token that is not over."""
+        """Every copy with a token that has not ended."""
         running = [copy for copies in (await self._jobs.by_name()).values() for copy in copies if copy.token]
         return {copy.name: copy.token for copy in running if not state_of(copy.states, copy.name)[0].terminal}
 
     async def see(self, target: Target) -> Observation:
-        """What Slurm, or the record of the run, says about one attempt now. Raises NotFound."""
+        """What Slurm, or the record of the run, reports about one attempt now. Raises NotFound."""
         since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
         await self._settle(named, [target], since)
         observation = await self._observed(target, named)
@@ -128,11 +128,11 @@ class Attempts:
                 await self._jobs.cancel(copy.id)
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
-        """Remove their records by a small job on one node: only nodes may write to their shared directory."""
+        """Remove the records by a small job on one node: only nodes can write to their shared directory."""
         return await self._leftovers.remove(targets)
 
     async def _is_submitted(self, target: Target) -> bool:
-        """Whether it needs no further submission. Raises Conflict."""
+        """Whether no further submission is needed. Raises Conflict."""
         named = await self._jobs.by_name()
         if _ours(named, target) or await self._finished.find(target) is not None:
             return True
@@ -141,9 +141,9 @@ class Attempts:
         return False
 
     async def _complain(self, answer: Answer, number: int, chosen: JsonObject) -> None:
-        """A server that took the job and found fault with it may have dropped what it did not understand.
+        """Refuse a job with warnings: the server may have dropped what it did not understand.
 
-        What slurmctld itself says about a job that it took is why it does not start now: a reason to wait.
+        A warning of slurmctld itself explains why the job does not start now: a reason to wait.
         """
         faults = [text for code, text in answer.errors if code not in SLURMCTLD]
         faults += [text for text in answer.warnings if "held" not in text.lower()]
@@ -155,7 +155,7 @@ class Attempts:
             raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
 
     async def _status_of(self, target: Target, named: Named) -> Observation | None:
-        """The status of one attempt, as `_observed` gives that of many."""
+        """The status of one attempt; `_observed` does the same for many."""
         return await alone(target.name, self._observed(target, named))
 
     async def _observed(self, target: Target, named: Named) -> Observation | None:
@@ -168,7 +168,7 @@ class Attempts:
         return judge(_ours(named, target), self._clock(), self._cluster.settle_seconds)
 
     async def _by_state(self, targets: Sequence[Target]) -> dict[str, Observation]:
-        """What the states alone say of jobs whose numbers are certain; those that moved are asked for."""
+        """The observations from states alone, for jobs whose numbers are certain. Changed jobs are read."""
         old = [target for target in targets if target.name in self._settled]
         dialect = await self._client.agree()
         if not dialect.states or not old:
@@ -179,7 +179,7 @@ class Attempts:
         moved = []
         for target in old:
             settled = self._settled[target.name]
-            # A controller that lost its state numbers from 1 again: what the list says counts then.
+            # A controller that lost its state numbers from 1 again; then the list counts.
             words = states.get(settled.copy.id, frozenset()) if settled.since == since else frozenset()
             try:
                 state, _ = state_of(words, target.name)
@@ -197,7 +197,7 @@ class Attempts:
         return observations
 
     async def _by_number(self, target: Target) -> Observation | None:
-        """A job that began or is over, by its number; None if that is not its own any more."""
+        """A job that has started or ended, by its number; None if another job has that number now."""
         settled = self._settled.pop(target.name)
         try:
             copy = await self._jobs.one(settled.copy.id)
@@ -210,7 +210,7 @@ class Attempts:
         return await self._finished.combine(target, copy)
 
     async def _settle(self, named: Named, targets: Sequence[Target], since: int | None) -> None:
-        """Release what is durable, cancel what is surplus."""
+        """Release durable copies, and cancel surplus ones."""
         verdicts = {target.name: self._judged(target, named) for target in targets}
         await each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
@@ -228,7 +228,7 @@ class Attempts:
             await self._jobs.prioritise(verdict.copy.id, verdict.priority)
 
     def _orphans(self, named: Named, targets: Mapping[str, object]) -> list[int]:
-        """Held copies of ours without a query for a long time: a late effect, or an abandoned job."""
+        """Held copies that no one has queried for a long time: late effects, or abandoned jobs."""
         old, skipped = self._clock() - _ORPHANED, {*targets, *self._settled}
         candidates = (copy for name, copies in named.items() if name not in skipped for copy in copies)
         return [copy.id for copy in candidates if copy.held and copy.token and copy.submitted < old]

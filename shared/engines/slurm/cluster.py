@@ -1,4 +1,4 @@
-"""One Slurm cluster as a deployment configures it. Pure: read from JSON, every mistake named."""
+"""The configuration of one Slurm cluster. Pure: read from JSON, every mistake named."""
 
 from __future__ import annotations
 
@@ -16,33 +16,34 @@ from shared.jobspec import RESOURCES, read_resources
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _LONGEST_SETTLED = 600
-#: How a job gets into its container, by the word in the configuration.
+#: How a job enters its container, by the configured word.
 CONTAINERS = ("apptainer", "pyxis", "oci")
 
 
 @dataclass(frozen=True)
 class SlurmCluster(NodeOptions):
-    """A cluster behind one slurmrestd. Paths are those of its nodes."""
+    """A cluster behind one slurmrestd. Paths are those of the nodes."""
 
     name: str
-    #: of slurmrestd
+    #: address of slurmrestd
     url: str
-    #: the user that jobs run as
+    #: the user of the jobs
     user: str
-    #: a directory that all nodes share and the user may write: claims, records, the files nodes meet at
+    #: a directory that all nodes share and the user can write: claims, records, files by which nodes find
+    #: each other
     shared: str
     partition: str = ""
     #: schedulingPriority → name of a QOS, or an explicit priority
     priorities: Mapping[str, str | int] = field(default_factory=dict)
-    #: whether nodes may be taken away from jobs, which then wait again
+    #: whether nodes may be taken away from jobs, which are then queued again
     preemptible: bool = False
     container: str = ""
     #: image → its unpacked OCI bundle, a directory of the nodes; for `oci`, which fetches no images
     bundles: Mapping[str, str] = field(default_factory=dict)
-    #: "mpirun", or what srun --mpi takes
+    #: "mpirun", or a value of srun --mpi
     mpi: str = "mpirun"
     account: str = ""
-    #: what each job gets (`jobspec.resources`): of the nodes whole ones, unless it says less
+    #: the resources of each job (`jobspec.resources`); whole nodes by default
     resources: Mapping[str, Any] = field(default_factory=dict)
     #: the resources that a job may choose for itself
     allow: Sequence[str] = ()
@@ -52,12 +53,12 @@ class SlurmCluster(NodeOptions):
     completions: str = ""
     #: seconds until a submitted job is on the controller's disk; it is released only then
     settle_seconds: float = 6.0
-    #: allow http to another machine; the token travels in it
+    #: whether to allow http to another machine, which exposes the token
     plain_http: bool = False
 
     @property
     def layout(self) -> Layout:
-        """Where its attempts keep their records."""
+        """Where attempts keep their records."""
         return Layout("slurm", self.name, self.shared)
 
 
@@ -73,7 +74,7 @@ def _cluster(name: str, options: Any, place: str) -> SlurmCluster:
 
 
 def _check(cluster: SlurmCluster, place: str) -> None:
-    """What would go wrong later, at a job. Raises Misconfigured."""
+    """Refuse options that would fail at a job. Raises Misconfigured."""
     address = urlsplit(cluster.url)
     if address.scheme not in ("http", "https") or not address.hostname:
         raise Misconfigured(f"{place}: url must be the address of slurmrestd, e.g. https://head:6820")

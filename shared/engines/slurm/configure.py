@@ -1,4 +1,4 @@
-"""The Slurm clusters of a deployment, and the keys to them."""
+"""The configured Slurm clusters, and the keys for them."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Which of the jobs that bear one name is the attempt, and what is to be done about the others. Pure.
+"""Decides which of the jobs with one name is the attempt, and what to do with the others. Pure.
 
-Every submission is held and may have landed several times: an answer was lost, a worker slept. Nothing runs
-before it is released, and one is: that which is no longer held, else the one with the lowest number.
+Every submission is held, and may have created several jobs: an answer was lost, a worker slept. No job runs
+before it is released, and only one is: the one that is no longer held, else the one with the lowest number.
 """
 
 from __future__ import annotations
@@ -15,31 +15,31 @@ from shared.engines.slurm.wire.dialect import Copy
 
 @dataclass(frozen=True)
 class Verdict:
-    """What to do. `copy` is the attempt; None while there is no copy."""
+    """The decision. `copy` is the attempt; None if there is no copy."""
 
     copy: Copy | None
     release: bool = False
-    #: the explicit priority to give it
+    #: the explicit priority to set
     priority: int | None = None
     surplus: tuple[Copy, ...] = ()
 
 
 @dataclass(frozen=True)
 class Settled:
-    """A job as a list showed it, and the controller's life in which it did (`SlurmJobs.since`)."""
+    """A job from a list, and the life of the controller at that time (`SlurmJobs.since`)."""
 
     copy: Copy
     since: int
 
     def is_still(self, now: Copy) -> bool:
-        """Whether what has its number now is the same job; a requeue gives it another time."""
+        """Whether the job with that number is still the same: a requeue changes its time."""
         then = self.copy
         same = (now.name, now.token) == (then.name, then.token)
         return same and (now.submitted == then.submitted or now.restarts > then.restarts)
 
 
 def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
-    """About the copies of one attempt, at a time (Unix) and with the seconds that make a job durable."""
+    """Decide on the copies of one attempt, at a time (Unix); a job is durable after so many seconds."""
     if not copies:
         return Verdict(None)
     ordered = sorted(copies, key=lambda copy: copy.id)

@@ -1,7 +1,6 @@
 """The Slurm engine, over slurmrestd with JWT: v0.0.38 of Slurm 22.05, v0.0.40 to v0.0.45 of 23.11 and later.
 
-How a job is submitted is in `attempts`; what runs on the nodes is made by `launch`. aiohttp is imported
-at the first call.
+`attempts` submits jobs; `launch` makes what runs on the nodes. aiohttp is imported at the first call.
 """
 
 from __future__ import annotations
@@ -33,16 +32,16 @@ from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from shared.engines.slurm.wire.key import Key
 from shared.jobspec import JobSpec, JsonObject, Problem, iso_duration
 
-#: Seconds for which what a cluster says about its partition and nodes is good.
+#: Seconds for which the lists of partitions and nodes are recent enough.
 _GOOD = 300.0
-#: What numbers the runs of a job, as people are shown it.
+#: The run's name in paths of files, as shown to people.
 _RUN = "<number of the Slurm job>-<times it was requeued>"
-#: Views of partitions that are remembered.
+#: Views of partitions to remember.
 _MOST_VIEWS = 1_000
 
 
 class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
-    """The engine port over Slurm clusters. `keys`: cluster → what authenticates us there."""
+    """The engine port over Slurm clusters. `keys`: cluster → the credential for it."""
 
     SCHEDULER = "Slurm"
 
@@ -58,7 +57,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
             name: SlurmClient(one, keys[name], dialects) for name, one in clusters.items() if name in keys
         }
         self._lately = Lately(self._fetch_view, _GOOD, clock)
-        #: cluster and partition → what they had when they were looked at last
+        #: cluster and partition → its resources in the last list
         self._listed: dict[tuple[str, str], Listed] = {}
         records = {name: Records(one) for name, one in clusters.items()}
         attempts = {
@@ -69,22 +68,25 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
 
     @property
     def version(self) -> str:
-        """The dialect, once one was agreed on."""
+        """The dialect, once it is agreed."""
         agreed = {client.dialect.version for client in self._clients.values() if client.dialect}
         return f"slurmrestd {', '.join(sorted(agreed)) or 'of any known version'}"
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
-        """What the cluster is set up for."""
+        """The cluster's abilities."""
         return abilities_of(self._cluster(cluster), view)
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Each field that the job's cluster cannot honour. Raises Misconfigured for one without a key."""
+        """A problem for each field that the job's cluster cannot honour.
+
+        Raises Misconfigured without a key.
+        """
         addressed = self._addressed(spec)
         self._attempts_on(addressed.cluster.name)
         return tuple(check(*addressed))
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
-        """Each of a job's resources that the cluster's operator keeps, or that no node has."""
+        """A problem for each resource that the cluster's operator does not allow, or that no node has."""
         own = self._cluster(cluster)
         if problems := tuple(refusals(own, resources)):
             return problems
@@ -94,7 +96,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
         )
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
-        """The POST of the held job, in the dialect that was agreed on, or in the newest."""
+        """The POST of the held job, in the agreed dialect or the newest."""
         cluster = self._cluster(order.target.cluster)
         client = self._clients.get(cluster.name)
         bounded = self._bounded(cluster, order.resources)
@@ -107,19 +109,19 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
         return variables(site(bounded, order), order, _RUN)
 
     async def submit(self, order: Order) -> Observation | None:
-        """A held job, which is released once the controller cannot forget it any more."""
+        """Submit a held job. It is released once the controller can no longer forget it."""
         attempts = self._attempts_on(order.target.cluster)
         cluster = self._cluster(order.target.cluster)
         await self._lately.view(_view_key(cluster, order.resources))
         return await attempts.submit(order, self._bounded(cluster, order.resources))
 
     async def nodes(self, cluster: str) -> ClusterView:
-        """The nodes of the cluster's partition, which Slurm itself grows and shrinks."""
+        """The nodes of the cluster's partition, which Slurm itself scales."""
         own = self._cluster(cluster)
         return await self._fetch_view((own.name, own.partition))
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """The facts of the partition and its nodes, from two lists that are some minutes old at most."""
+        """The facts of the partition and its nodes, from two lists that are at most some minutes old."""
         view = await self._lately.view(_view_key(self._cluster(cluster), resources))
         return view.facts if view else NO_FACTS
 
@@ -132,13 +134,13 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
             if failure := answer.failure():
                 raise failure
             lists[what] = answer.body.get(what) or ()
-        if len(self._listed) >= _MOST_VIEWS:  # texts of jobs, not partitions
+        if len(self._listed) >= _MOST_VIEWS:  # jobs choose partitions, so there may be any number of names
             self._listed.clear()
         self._listed[view_key] = listed(partition, **lists)
         return view(replace(self._clusters[name], partition=partition), **lists)
 
     def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:
-        """The cluster with the time limit of the partition, as far as that is known."""
+        """The cluster with the time limit of the partition, if known."""
         view = self._lately.last_view(_view_key(cluster, resources))
         longest = together(cluster.facts, view.facts).longest if view else None
         return replace(cluster, max_wall_clock=iso_duration(longest)) if longest else cluster
@@ -151,12 +153,12 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
 
 
 class _ViewKey(NamedTuple):
-    """What a view of nodes is cached under: a cluster and one of its partitions."""
+    """The key of a cached view of nodes: a cluster and one of its partitions."""
 
     cluster: str
     partition: str
 
 
 def _view_key(cluster: SlurmCluster, resources: JsonObject) -> _ViewKey:
-    """The cluster's name, and the partition that a job with those resources goes to."""
+    """The cluster's name, and the partition for a job with those resources."""
     return _ViewKey(cluster.name, str(resources.get("partition") or cluster.partition))

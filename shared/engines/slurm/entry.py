@@ -1,4 +1,4 @@
-"""What the registry says about Slurm, and its settings."""
+"""The entry of Slurm in the registry, and its settings."""
 
 from __future__ import annotations
 

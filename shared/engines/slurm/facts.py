@@ -1,4 +1,4 @@
-"""What a Slurm partition lets jobs have, as slurmrestd lists partitions and nodes in each dialect. Pure."""
+"""The limits of a Slurm partition, from slurmrestd's lists of partitions and nodes in each dialect. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.core.facts import ClusterFacts
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.dialect import integer
 
-#: From here on a number of v0.0.38 stands for none (NO_VAL, INFINITE).
+#: From here on, a number of v0.0.38 means none (NO_VAL, INFINITE).
 _NOTHING = 0xFFFFFF00
 _GPUS = re.compile(r"(?:^|,)gpu(?::[^:,()]+)?:(\d{1,6})", re.ASCII)
 
@@ -19,7 +19,7 @@ _GPUS = re.compile(r"(?:^|,)gpu(?::[^:,()]+)?:(\d{1,6})", re.ASCII)
 def facts_of(
     cluster: SlurmCluster, partitions: Iterable[Mapping[str, Any]], nodes: Iterable[Mapping[str, Any]]
 ) -> ClusterFacts:
-    """The facts of the cluster's partition. `nodes` are those of it."""
+    """The facts of the cluster's partition. `nodes`: its nodes."""
     partition = _partition_of(cluster, list(partitions))
     members = list(nodes)
     most, minutes = _limits(partition)
@@ -35,7 +35,7 @@ def facts_of(
 
 
 def _partition_of(cluster: SlurmCluster, partitions: list[Mapping[str, Any]]) -> Mapping[str, Any]:
-    """The partition that it names; else the default one, which only v0.0.38 marks, or the only one."""
+    """The named partition, else the default one, which only v0.0.38 marks, or the only one."""
     named = [one for one in partitions if one.get("name") == cluster.partition]
     if cluster.partition:
         return next(iter(named), {})
@@ -51,7 +51,7 @@ class _Limits(NamedTuple):
 
 
 def _limits(partition: Mapping[str, Any]) -> _Limits:
-    """The limits of a partition; v0.0.38 has them at the top, the others below `maximums`."""
+    """The limits of a partition. v0.0.38 has them at the top, later dialects below `maximums`."""
     most = partition.get("maximums")
     if isinstance(most, Mapping):
         return _Limits(_count(most.get("nodes")), _count(most.get("time")))

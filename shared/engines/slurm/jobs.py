@@ -1,7 +1,7 @@
-"""Our jobs on one Slurm cluster: listed together; released, cancelled and queried one by one.
+"""Slipway's jobs on one Slurm cluster: listed together; released, cancelled and read one by one.
 
-Every user of a cluster sees our names and comments, and can copy them. A job of another user
-is not ours, in spite of its name and comment: it is left out here, before any other check.
+Every user of a cluster sees names and comments, and can copy them. Jobs of other users are ignored here,
+before any other check.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from shared.engines.slurm.wire.dialect import Copy, copy_of, integer
 log = logging.getLogger(__name__)
 
 Named = Mapping[str, Sequence[Copy]]
-#: Codes that say: there is nothing left to be done with that job (unknown, completing, started, finished).
+#: Codes for a job that needs nothing more (unknown, completing, started, finished).
 _NOTHING_TO_DO = frozenset({2017, 2021, 2083, 2084, 2085, 2086})
 
 
 class SlurmJobs:
-    """Our user's part of the queue. Who asks for the list while one is under way shares the next one."""
+    """The user's part of the queue. Callers during a list share the next one."""
 
     def __init__(self, cluster: SlurmCluster, client: SlurmClient) -> None:
         self._cluster, self._client = cluster, client
-        #: numbers of others' jobs with our mark that were warned of
+        #: numbers of other users' jobs that look like ours, for one warning each
         self._foreign: frozenset[int] = frozenset()
         self._flying: asyncio.Future[Named] | None = None
         self._next: asyncio.Future[Named] | None = None
@@ -42,7 +42,7 @@ class SlurmJobs:
         return await asyncio.shield(self._next)
 
     async def states(self) -> Mapping[int, frozenset[str]]:
-        """The states alone, by number."""
+        """The states alone, by job number."""
         answer = await self._client.call("GET", "/jobs/state/")
         if failure := answer.failure():
             raise failure
@@ -50,9 +50,9 @@ class SlurmJobs:
         return {int(job["job_id"]): frozenset(_words(job.get("state"))) for job in jobs}
 
     async def statistics_epoch(self) -> int | None:
-        """When the controller's statistics begin: the same number twice means that it lost nothing between.
+        """When the controller's statistics began: two equal numbers mean no restart in between.
 
-        It changes at a start of the controller, and at midnight. None if no caller needs it.
+        It changes when the controller starts, and at midnight. None if no caller needs it.
         """
         if not (await self._client.agree()).states:
             return None
@@ -61,7 +61,7 @@ class SlurmJobs:
         return integer(statistics.get("req_time_start")) if isinstance(statistics, dict) else None
 
     async def one(self, number: int) -> Copy:
-        """One job. Raises NotFound, also where the number is another user's now."""
+        """One job. Raises NotFound, also if another user's job has the number now."""
         answer = await self._client.call("GET", f"/job/{number}")
         copies = [copy for copy in await self._copies(answer) if copy.user == self._cluster.user]
         if not copies:
@@ -69,8 +69,8 @@ class SlurmJobs:
         return copies[0]
 
     async def release(self, copy: Copy) -> None:
-        """Let it run. One that cannot be released stays held, and the next list reports it again."""
-        if copy.description:  # Slurm holds a job whose launch failed; a node where it did is drained
+        """Release a job. One that cannot be released stays held, and the next list shows it again."""
+        if copy.description:  # Slurm holds a job whose launch failed, and drains the node
             log.warning(
                 "Slurm job %s of %s is released again: %s", copy.id, copy.name, plain(copy.description)
             )
@@ -78,17 +78,17 @@ class SlurmJobs:
             await self.prioritise(copy.id, copy.marked_priority)
 
     async def prioritise(self, number: int, priority: int) -> None:
-        """Give it the explicit priority that it is to have: a held job has none."""
+        """Set the explicit priority, which a held job does not have."""
         dialect = await self._client.agree()
         await self._update(number, {"priority": dialect.number(priority)})
 
     async def discard(self, number: int) -> None:
-        """Cancel a held job that is not to run, and take our mark off it: its end says nothing."""
+        """Cancel a held job that must not run, and remove the mark, so that its end is ignored."""
         if await self._update(number, {"comment": "surplus"}):
             await self.cancel(number)
 
     async def cancel(self, number: int) -> None:
-        """Ask for its end; one that ended or is unknown is success."""
+        """Cancel a job. One that ended or is unknown counts as success."""
         answer = await self._client.call("DELETE", f"/job/{number}")
         failure = answer.failure()
         if failure is not None and not any(code in _NOTHING_TO_DO for code, _ in answer.errors):
@@ -124,7 +124,7 @@ class SlurmJobs:
         return copies
 
     def _warn_of(self, foreign: Sequence[Copy]) -> None:
-        """Log each once: another user imitates our jobs, or the user is configured under another name."""
+        """Warn once of each: another user imitates our jobs, or the user is configured under another name."""
         for copy in foreign:
             if copy.id not in self._foreign:
                 log.warning(

@@ -1,4 +1,4 @@
-"""A Slurm cluster's nodes, in the words of all engines. Pure."""
+"""A Slurm cluster's nodes, in the terms of all engines. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from shared.core.engine import ClusterView, NodeView
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.facts import facts_of
 
-#: Words of a node's state, the most telling first → ours. POWERED_DOWN: there is no such node now.
+#: Word of a node's state, the most specific first → the state in a view. POWERED_DOWN: there is no such node
+#: now.
 _STATES = {
     "POWERED_DOWN": "",
     "POWERING_DOWN": "leaving",
@@ -32,7 +33,7 @@ _STATES = {
 def view(
     cluster: SlurmCluster, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]] = ()
 ) -> ClusterView:
-    """What the nodes of the cluster's partition do."""
+    """The states of the nodes of the cluster's partition."""
     ours = [n for n in nodes if not cluster.partition or cluster.partition in (n.get("partitions") or ())]
     words = [_words(node) for node in ours]
     counts = Counter(state for one in words if (state := _STATES[_word(one)]))
@@ -58,7 +59,7 @@ def view(
 
 
 def _words(node: Mapping[str, Any]) -> frozenset[str]:
-    """v0.0.38 has a state and flags, the newer ones a list of both."""
+    """v0.0.38 has a state and flags; later dialects have a list of both."""
     state = node.get("state")
     words = [state] if isinstance(state, str) else list(state or ())
     return frozenset(str(word).upper() for word in (*words, *(node.get("state_flags") or ())))

@@ -1,4 +1,4 @@
-"""Why a pending job waits: Slurm's reasons in sentences. Pure."""
+"""Slurm's reasons of a pending job, as sentences. Pure."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from shared.core.engine import NEVER, Why
 from shared.engines.slurm.wire.dialect import Copy
 
-#: Nothing hinders it, or nothing that is known yet.
+#: Nothing known hinders the job.
 _NOTHING = frozenset({"", "None", "WaitingForScheduling"})
-#: They pass when others have ended, or in a moment.
+#: These pass when other jobs have ended, or in a moment.
 _PASSING = frozenset({"Priority", "Resources", "BeginTime", "Cleaning", "Prolog", "Licenses"})
-#: Our own hold: of a new job, and Slurm's of one that could not start.
+#: Our own hold of a new job, and Slurm's hold of a job that could not start.
 _OURS = "JobHeldUser"
 _HELD = "held on the cluster: its administrator has to release it, or cancel the job"
 
@@ -33,7 +33,7 @@ _WORDS: dict[str, str] = {
     "launch_failed_requeued_held": f"its launch failed, and it is {_HELD}",
     "SystemFailure": "Slurm, or a file system that it needs, failed",
 }
-#: It lasts until the job or the cluster changes.
+#: These last until the job or the cluster changes.
 _NEVER: dict[str, str] = {
     "PartitionNodeLimit": "it asks for more nodes than its partition has or allows",
     "PartitionTimeLimit": "its wall-clock limit is above that of its partition",
@@ -47,7 +47,7 @@ _NEVER: dict[str, str] = {
     "ReservationDeleted": "its reservation was deleted",
     "ReservationInvalid": "its reservation is not valid",
 }
-#: Families of words, by how they begin.
+#: Families of words, by their beginning.
 _LIMITS = {
     "QOS": "a limit of its quality of service (QOS) is reached",
     "Assoc": "a limit of its account is reached",
@@ -57,7 +57,7 @@ _WORD = re.compile(r"\w+", re.ASCII)
 
 
 def waits_for(copy: Copy) -> Why | None:
-    """What it waits for; None where nothing is known."""
+    """What a job waits for; None if unknown."""
     if copy.held and copy.description:
         return Why(_OURS, f"Slurm held it again: {copy.description}. It is released, and may start anew")
     if copy.held:

@@ -1,4 +1,4 @@
-"""Slurm's words in ours, and those of the program on its nodes. Pure tables and functions."""
+"""Slurm's terms, and those of the program on its nodes, in Slipway's. Pure tables and functions."""
 
 from __future__ import annotations
 
@@ -18,13 +18,14 @@ _S, _R = JobState, Reason
 
 
 class Meaning(NamedTuple):
-    """A state of ours, and why the job has it."""
+    """A job state, and the reason for it."""
 
     state: JobState
     reason: Reason | None = None
 
 
-#: A job's state → ours, and why. The flags that may stand beside a state come first: they say more.
+#: A job's state in Slurm → the job's state and reason. Flags beside a state come first: they are more
+#: specific.
 STATES: dict[str, Meaning] = {
     "REQUEUED": Meaning(_S.QUEUED),
     "REQUEUE_FED": Meaning(_S.QUEUED),
@@ -55,16 +56,16 @@ STATES: dict[str, Meaning] = {
     "OUT_OF_MEMORY": Meaning(_S.FAILED, _R.USER),
 }
 
-#: SIGKILL, and the last of the common signals: Slurm has higher numbers for scripts that it cannot start.
+#: SIGKILL, and the last of the common signals: Slurm uses higher numbers for scripts that it cannot start.
 _KILL, _LAST_SIGNAL = 9, 31
 _UNSTARTED = "nothing of it ran: a node did not boot, or the launch failed (prolog, shared directory, disk)"
-#: What the kernel, or env, says about a program that is not there or cannot be run.
+#: Exit codes of the kernel, or env, for a program that is missing or cannot be run.
 _NO_PROGRAM = frozenset({126, 127})
 _NO_PYTHON = "nothing of it ran: `path` of the cluster, which its operator sets, leads to no python3"
 
 
 def state_of(states: frozenset[str], job: object) -> Meaning:
-    """Raises Transient for words that are not in the table: they decide nothing."""
+    """The meaning of some words. Raises Transient for unknown ones: they decide nothing."""
     for word, meaning in STATES.items():
         if word in states:
             return meaning
@@ -72,9 +73,9 @@ def state_of(states: frozenset[str], job: object) -> Meaning:
 
 
 def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool = False) -> Observation:
-    """What a job on the cluster and the record of its run say together.
+    """The observation from a job on the cluster and the record of its run.
 
-    `visible`: whether the record of a run is seen from here, so that none means that nothing has begun.
+    `visible`: whether this app can read records, so that a missing one means that nothing has started.
     """
     state, reason = state_of(copy.states, copy.name)
     if not state.terminal:
@@ -94,14 +95,14 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
 
 
 class _Explained(NamedTuple):
-    """What an end means beyond its state, and the reasons in words."""
+    """What an end means beyond its state, with the reasons as sentences."""
 
     observed: Observation
     why: tuple[str, ...]
 
 
 def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explained:
-    """What an end means beyond its state, and why. `begun`: None where that is not known."""
+    """What an end means beyond its state, and why. `begun`: None if unknown."""
     if _never_began(copy, begun):
         unstarted = replace(observed, state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
         why = _NO_PYTHON if copy.code in _NO_PROGRAM else _UNSTARTED
@@ -126,20 +127,23 @@ def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explai
 
 
 def _never_began(copy: Copy, begun: bool | None) -> bool:
-    """Whether Slurm gave it up before its program began."""
+    """Whether Slurm gave the job up before its program started."""
     if begun:
         return False
     if "FAILED" in copy.states:
         no_program = begun is False and copy.code in _NO_PROGRAM
         return no_program or (copy.signal > _LAST_SIGNAL and not copy.code)
     if "CANCELLED" in copy.states:
-        # A prolog that failed. What is cancelled in the queue has no nodes, and a run leaves a code.
+        # A failed prolog. A job that is cancelled in the queue has no nodes, and a run leaves a code.
         return begun is False and bool(copy.nodes) and not (copy.code or copy.signal)
     return "BOOT_FAIL" in copy.states or ("NODE_FAIL" in copy.states and begun is False)
 
 
 def _began(copy: Copy) -> float | None:
-    """When an ended job started; Slurm gives one that was cancelled in its queue the time of its end."""
+    """When an ended job started.
+
+    For a job that was cancelled in its queue, Slurm gives the time of its end.
+    """
     waited = not copy.nodes and copy.states & {"CANCELLED", "DEADLINE"}
     return None if waited and (copy.started or 0) >= (copy.ended or 0) else copy.started
 

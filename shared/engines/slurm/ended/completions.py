@@ -19,29 +19,32 @@ from shared.engines.reads import Reads
 from shared.engines.recorded import IDLE
 from shared.engines.slurm.wire.dialect import Copy
 
-#: Bytes at the end of the file that are looked through, some 15,000 jobs: it grows for as long as it is let.
+#: Bytes to read at the end of the file, some 15,000 jobs. The file may grow without limit.
 _TAIL = 8 << 20
-#: The members of a line that are needed, in their order (src/plugins/jobcomp/filetxt). Of what stands before
-#: JobState a person writes the name alone, and that is compared as a whole.
+#: The needed members of a line, in order (src/plugins/jobcomp/filetxt). Of those before JobState, people
+#: choose only the name, which is compared as a whole.
 _LINE = (
     r"^JobId=(\d+) UserId={user}\(\d+\) GroupId=\S+ Name={name} JobState=(\w+) "
     r".*?StartTime=(\S+) .*ExitCode=(\d+):(\d+) *$"
 )
 _NEVER = ("Unknown", "NONE")
-#: After these, a job may have run again, under the same number.
+#: After these, a job may have run again under the same number.
 _CUT_OFF = ("NODE_FAIL", "BOOT_FAIL", "PREEMPTED", "REQUEUED")
 
 log = logging.getLogger(__name__)
 
 
 class Completions:
-    """The file of one cluster; `path` is "" where there is none."""
+    """The file of one cluster. `path` is "" if there is none."""
 
     def __init__(self, path: str, user: str) -> None:
         self._path, self._user, self._reads = path, user, Reads(Transient)
 
     async def find(self, name: str, token: str) -> list[Copy]:
-        """The job of that name that ran and is over: one, or none. Raises Transient without the file."""
+        """The job of that name that ran and has ended: one, or none.
+
+        Raises Transient if the file is missing.
+        """
         return await self._reads.run(self._read, name, token) if self._path else []
 
     def _read(self, name: str, token: str) -> list[Copy]:

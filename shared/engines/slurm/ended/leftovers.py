@@ -1,4 +1,4 @@
-"""What attempts that ended have left in the directory that the nodes share, and the job that removes it."""
+"""Removes what ended attempts have left in the nodes' shared directory, with a small job."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.words import state_of
 
-#: Such jobs at once, and minutes that each may take.
+#: The most such jobs at once, and minutes for each.
 _JOBS, _MINUTES = 16, 30
-#: What such a job gets of its node.
+#: The resources of such a job.
 _SMALL = {"cpus": 1, "memory": "256M"}
-#: What decides on a cluster where a job may run at all.
+#: The options that decide where a job may run on a cluster.
 _NEEDED = ("qos", "reservation", "constraint")
 
 
 class Leftovers:
-    """The files that ended attempts left on one cluster, and their removal."""
+    """The removal of files that ended attempts left on one cluster."""
 
     def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
         self._cluster, self._client, self._records = cluster, client, records
         self._jobs = SlurmJobs(cluster, client)
 
     async def remove(self, targets: Sequence[Target]) -> frozenset[str]:
-        """The names of those of which something may be left."""
+        """Remove them. Returns the names of attempts that may have files left."""
         return await leftovers.remove(self._records, targets, self._send)
 
     async def _busy(self) -> bool:

@@ -1,6 +1,6 @@
 """How a job ended that slurmctld has forgotten (MinJobAge).
 
-The record of its run says it, else accounting, else the controller's own notes.
+The record of its run comes first, then accounting, then the controller's own completion file.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from shared.engines.slurm.words import observation, state_of
 
 
 class EndSources:
-    """Sources that know the end of a job longer than slurmctld does.
+    """Sources that know ends longer than slurmctld does.
 
-    If all of them are missing, a job is submitted again, and reports the earlier end: the claim of the first
-    run makes the new copy return its exit code, and run nothing.
+    If all of them are missing, a job is submitted again and reports the earlier end: the claim of the first
+    run makes the new copy return its exit code and run nothing.
     """
 
     def __init__(self, cluster: SlurmCluster, client: SlurmClient, records: Records) -> None:
@@ -34,7 +34,7 @@ class EndSources:
         self._completions = Completions(cluster.completions, cluster.user)
 
     async def combine(self, target: Target, copy: Copy) -> Observation:
-        """What a job on the cluster and the record of its last run say together."""
+        """The observation from a job on the cluster and the record of its last run."""
         if not state_of(copy.states, copy.name)[0].terminal:
             return observation(copy, None)
         record = await self._records.find(target)
@@ -43,7 +43,7 @@ class EndSources:
         return replace(observation(copy, record), segment=self._records.segment(target, record))
 
     async def find(self, target: Target) -> Observation | None:
-        """How it ended, None if unknown."""
+        """How a job ended; None if unknown."""
         record = await self._records.find(target)
         if record is not None and record.get("state") == "ended":
             return replace(recorded(record), segment=self._records.segment(target, record))
@@ -69,7 +69,7 @@ class EndSources:
         ours = [copy for copy in copies if copy.user == self._cluster.user]
         earliest = _earliest([copy for copy in ours if _is_end_of(copy, target)])
         if earliest is not None and earliest.reason is Reason.USER and not earliest.exit_code:
-            # slurmdbd's v0.0.38 says 0 of jobs that failed.
+            # slurmdbd's v0.0.38 reports 0 for failed jobs.
             return replace(earliest, exit_code=None)
         return earliest
 
@@ -79,19 +79,19 @@ def _earliest(copies: Sequence[Copy]) -> Observation | None:
 
 
 def _is_end_of(copy: Copy, target: Target) -> bool:
-    """Whether a job in accounting is this attempt, has run, and is over."""
+    """Whether a job in accounting is this attempt, has run, and has ended."""
     ran = copy.started is not None and copy.code not in IDLE
     state, _ = state_of(copy.states, copy.name)
     return copy.token == target.token and state.terminal and (ran or state is JobState.CANCELLED)
 
 
 def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
-    """A job of accounting, in the words of the queue."""
+    """A job from accounting, in the form of the queue."""
     state, times = job.get("state") or {}, job.get("time") or {}
     return {
         "job_id": job["job_id"],
         "name": job.get("name"),
-        # A user without an association is there all the same.
+        # A user without an association is listed here all the same.
         "user_name": job.get("user") or (job.get("association") or {}).get("user"),
         "comment": job.get("comment"),
         "job_state": state.get("current"),

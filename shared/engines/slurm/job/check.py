@@ -1,4 +1,4 @@
-"""What a Slurm cluster cannot honour of a job.json: each field with the reason, at acceptance. Pure."""
+"""The fields of a job.json that a Slurm cluster cannot honour, with reasons, at acceptance. Pure."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import may_share
 from shared.jobspec import Problem
 
-#: Bytes of a job.json that fit into one variable with the plan that is made of it; Linux allows 128 KiB.
+#: Bytes of a job.json that fit into one variable together with its plan. Linux allows 128 KiB.
 _LARGEST = 48 * 1024
-#: By these a job would use GPUs of others where nothing else keeps it from them.
+#: Variables by which a job would use other jobs' GPUs, if nothing else prevents it.
 _DEVICES = ("CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ZE_AFFINITY_MASK")
 
 
 def check(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator[Problem]:
-    """Every problem. What is not named here is honoured: see the table in docs/reference/engines.md."""
+    """Every problem. Other fields are honoured: see the table in docs/reference/engines.md."""
     yield from mount_refusals(cluster.name, cluster.mounts, properties)
     yield from _container(cluster, properties)
     yield from _variables(cluster, properties)

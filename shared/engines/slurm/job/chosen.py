@@ -1,4 +1,4 @@
-"""What a job chose by its `resources` that Slurm does not have: by its lists, or by its own refusal. Pure."""
+"""Resources that a job chose and that Slurm does not have, by its lists or its refusal. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.jobspec import JsonObject, Problem, mebibytes
 _GPUS = re.compile(r"(?:^|,)gpu(?::([^:,()]+))?:(\d{1,6})", re.ASCII)
 
 _OPTIONS = dict.fromkeys((2018, 2023, 2048, 2057, 2094, 2099, 2114, 2123, 9001), ("options",))
-#: Codes of slurmctld (slurm_errno.h) → the resources that it may mean, the likeliest first.
+#: Code of slurmctld (slurm_errno.h) → the resources that may be wrong, the likeliest first.
 _RESOURCES_OF_CODE: dict[int, tuple[str, ...]] = {
     **_OPTIONS,
     **dict.fromkeys((2000, 2001, 2003), ("partition",)),
@@ -35,10 +35,13 @@ _RESOURCES_OF_CODE: dict[int, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Listed:
-    """What a list of the cluster has that jobs choose from. Nothing of a cluster that was not asked."""
+    """What jobs can choose from, according to the cluster's lists.
+
+    Empty for a cluster that was not queried.
+    """
 
     partitions: frozenset[str] = frozenset()
-    #: the most of one node in the partition; None where some of its nodes are not listed
+    #: the most of one node in the partition; None if some of its nodes are not listed
     cpus: int | None = None
     memory: int | None = None
     gpus: int | None = None
@@ -48,7 +51,7 @@ class Listed:
 def listed(
     partition: str, nodes: Iterable[Mapping[str, Any]], partitions: Iterable[Mapping[str, Any]]
 ) -> Listed:
-    """What the lists say that a job in that partition can choose."""
+    """What a job in that partition can choose, from the lists."""
     by_name = {str(one.get("name")): one for one in partitions}
     members = [node for node in nodes if partition in (node.get("partitions") or ())]
     names = frozenset(by_name)
@@ -68,7 +71,10 @@ def listed(
 
 
 def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Iterator[Problem]:
-    """Each of a job's resources that no node has. `scope`: the job's partition, or the cluster."""
+    """A problem for each of a job's resources that no node has.
+
+    `scope`: the job's partition, or the cluster.
+    """
     partition = resources.get("partition")
     if partition and listing.partitions and partition not in listing.partitions:
         text = f"{name} has no partition {partition}"
@@ -86,7 +92,7 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
 
 
 def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObject) -> EngineError | None:
-    """The same error, or where it refuses what the job itself chose one that ends the job and says so."""
+    """The same error, or, if it refuses the job's own choice, one that ends the job and says so."""
     for code in codes:
         option = next((name for name in _RESOURCES_OF_CODE.get(code, ()) if name in resources), None)
         if option is not None:
@@ -95,7 +101,7 @@ def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObje
 
 
 def unknown_option(faults: Iterable[str], resources: JsonObject) -> bool:
-    """Whether slurmrestd complains of nothing but the options that the job itself chose."""
+    """Whether slurmrestd refuses nothing but options that the job itself chose."""
     names = resources.get("options") or {}
     return bool(names) and all(any(name in re.findall(r"\w+", one) for name in names) for one in faults)
 
@@ -104,7 +110,7 @@ def _gpus(scope: str, listing: Listed, resources: JsonObject) -> Iterator[Proble
     kind, count = resources.get("gpuType"), resources.get("gpus") or 0
     if listing.gpus is None or not count:
         return
-    if kind and kind not in listing.by_type:  # GPUs without a type are of none, for Slurm
+    if kind and kind not in listing.by_type:  # GPUs without a type have none for Slurm
         types = ", ".join(sorted(listing.by_type))
         remedy = f"there are {types}" if types else "leave it out"
         yield _absent("gpuType", f"no node of {scope} has GPUs of type {kind}", remedy)

@@ -1,4 +1,4 @@
-"""The request that submits a job to Slurm, in one place: the engine sends it, explain shows it. Pure."""
+"""The request of a submission, for the engine, which sends it, and for explain, which shows it. Pure."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from shared.engines.slurm.job.site import site
 from shared.engines.slurm.wire.dialect import Dialect, comment
 from shared.jobspec import iso_duration
 
-#: Minutes after the job's own limit: the program on the nodes keeps the time to the second.
+#: Minutes added to the job's own limit, which the program on the nodes keeps to the second.
 _SLACK = 2
-#: Stands for what is chosen anew at each submission.
+#: Stands for values that are chosen at each submission.
 ANEW = "<chosen at submission>"
 
 
 def submission(cluster: SlurmCluster, dialect: Dialect, order: Order, once: str = ANEW) -> Submission:
-    """POST of a held job: it runs nothing before it is released. Raises Misconfigured."""
+    """POST of a held job, which does not run before it is released. Raises Misconfigured."""
     properties = order.document["properties"]
     if properties.get("containerSettings") and cluster.container == "oci" and not dialect.bundles:
         raise Misconfigured(f"{cluster.name}: srun --container needs Slurm 23.11 or newer; this one is older")
@@ -34,7 +34,7 @@ def submission(cluster: SlurmCluster, dialect: Dialect, order: Order, once: str 
         "name": order.target.name,
         "comment": comment(order.target.token, priority),
         "hold": True,
-        # Not [2, 2]: v0.0.38 takes that for one node.
+        # Not [2, 2], which v0.0.38 reads as one node.
         "nodes": str(nodes),
         "tasks": nodes,
         "time_limit": dialect.number(_minutes(cluster, order)),
@@ -53,7 +53,7 @@ def submission(cluster: SlurmCluster, dialect: Dialect, order: Order, once: str 
 
 
 def _minutes(cluster: SlurmCluster, order: Order) -> int:
-    """The time limit to ask Slurm for: above what it allows only where the job's own is."""
+    """The time limit for Slurm: above its maximum only if the job's own is."""
     seconds = launch.seconds(order.document["properties"], cluster.longest)
     minutes = -(-seconds // 60)
     if cluster.longest is None:
@@ -62,13 +62,13 @@ def _minutes(cluster: SlurmCluster, order: Order) -> int:
 
 
 def is_too_long(cluster: SlurmCluster, order: Order) -> bool:
-    """Whether the job asks for more time than the cluster lets any have, as far as that is known."""
+    """Whether the job asks for more time than the cluster allows, if known."""
     seconds = launch.seconds(order.document["properties"], cluster.longest)
     return cluster.longest is not None and seconds > cluster.longest.total_seconds()
 
 
 def too_long(cluster: SlurmCluster, order: Order, limit_name: str = "") -> Rejected:
-    """The message of a job whose time limit exceeds the cluster's; `said` is Slurm's own message."""
+    """The message of a job whose time limit exceeds the cluster's. `said`: Slurm's own message."""
     properties = order.document["properties"]
     duration = iso_duration(timedelta(seconds=launch.seconds(properties, cluster.longest)))
     named = (properties.get("constraints") or {}).get("maxWallClockTime")

@@ -1,6 +1,6 @@
-"""How much of its nodes a job gets on Slurm, and where: the cluster's own resources, then the job's. Pure.
+"""The resources of a job on Slurm: the cluster's own, then the job's. Pure.
 
-A job that names gpus, cpus or memory, or whose cluster does, shares its nodes; any other has them whole.
+If the job or its cluster names gpus, cpus or memory, the job shares its nodes; otherwise it has whole nodes.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from shared.engines.slurm.reserved import refusal
 from shared.engines.slurm.wire.dialect import Dialect, Fields
 from shared.jobspec import SHARE, JsonObject, Problem, mebibytes
 
-#: Ours → a job's member in every dialect.
+#: Slipway's name → a member of a job in every dialect.
 _MEMBERS = {
     "constraint": "constraints",
     "partition": "partition",
@@ -26,7 +26,7 @@ _MEMBERS = {
 
 
 def refusals(cluster: SlurmCluster, resources: JsonObject) -> Iterator[Problem]:
-    """Each of a job's resources that the cluster does not give it."""
+    """A problem for each of a job's resources that the cluster does not allow."""
     for name in resources:
         if name not in cluster.allow:
             text = f"a job may not choose its {name} on {cluster.name}"
@@ -43,7 +43,7 @@ def refusals(cluster: SlurmCluster, resources: JsonObject) -> Iterator[Problem]:
 
 
 def shares(resources: Mapping[str, Any]) -> bool:
-    """Whether a job with these gets parts of its nodes."""
+    """Whether a job with these resources gets parts of its nodes."""
     return "exclusive" not in resources and any(name in resources for name in SHARE)
 
 
@@ -53,9 +53,9 @@ def may_share(cluster: SlurmCluster) -> bool:
 
 
 def merged(cluster: SlurmCluster, resources: JsonObject, qos: str = "") -> JsonObject:
-    """What holds for a job: the cluster's own resources, `qos` by its priority, and what it asked for.
+    """The resources of a job: the cluster's own, `qos` by its priority, and its own choice.
 
-    Raises Misconfigured where the operator has withdrawn since what the job was accepted with.
+    Raises Misconfigured if the operator has since withdrawn what the job was accepted with.
     """
     if refused_now := next(refusals(cluster, resources), None):
         raise Misconfigured(f"{cluster.name}: {refused_now.message}; it was accepted when that was allowed")
@@ -68,15 +68,15 @@ def merged(cluster: SlurmCluster, resources: JsonObject, qos: str = "") -> JsonO
 
 
 def gpus(cluster: SlurmCluster, resources: Mapping[str, Any]) -> int:
-    """The GPUs that a job has on each of its nodes."""
+    """The GPUs of a job on each of its nodes."""
     return int(resources.get("gpus", 0)) if shares(resources) else cluster.gpus
 
 
 def fields(cluster: SlurmCluster, dialect: Dialect, resources: Mapping[str, Any]) -> Fields:
-    """The members of a submission that say so."""
+    """The members of a submission for these resources."""
     members: Fields = {"partition": cluster.partition, "account": cluster.account}
     if shares(resources):
-        # Without an amount of memory, it is what slurm.conf has as DefMemPerNode or DefMemPerCPU.
+        # Without an amount of memory, DefMemPerNode or DefMemPerCPU of slurm.conf applies.
         if memory := resources.get("memory"):
             members["memory_per_node"] = dialect.number(mebibytes(memory))
         members["cpus_per_task"] = resources.get("cpus")

@@ -1,4 +1,7 @@
-"""A Slurm cluster as the program on the nodes sees it: srun, scontrol, containers, mounts. Pure."""
+"""What the program on the nodes needs to know of a Slurm cluster: srun, scontrol, containers, mounts.
+
+Pure.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from shared.engines.slurm.job.resources import gpus, merged
 
 
 def srun(spread: Spread) -> tuple[str, ...]:
-    """srun within the job's allocation. Steps share the nodes, and one that fails ends all of its step."""
+    """srun within the job's allocation. Steps share the nodes; one failed process ends its whole step."""
     each, remainder = divmod(spread.tasks, spread.nodes)
     return (
         "srun",
@@ -42,7 +45,7 @@ SLURM = Scheduler(
 
 
 def site(cluster: SlurmCluster, order: Order) -> Site:
-    """The cluster, for one attempt of a job. Raises Misconfigured if `check` would refuse it now."""
+    """The site of one attempt. Raises Misconfigured if `check` would refuse the job now."""
     target, properties = order.target, order.document["properties"]
     links = linked(cluster.mounts, properties)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
@@ -82,7 +85,7 @@ def _container(
             raise Misconfigured(
                 f"the bundle of {image} was taken away from {cluster.name} after the job came"
             )
-        # What it sees of the node is written in the bundle.
+        # The bundle's own configuration lists what it sees of the node.
         return Container(options=(f"--container={cluster.bundles[image]}",))
     directories = tuple(dict.fromkeys((*roots, *(path for _, path in links))))
     if cluster.container == "apptainer":
@@ -90,12 +93,12 @@ def _container(
         gpu = ("--nv",) if gpus else ()
         return Container(words=("apptainer", "exec", *gpu, *binds, f"docker://{image}"))
     mounts = ",".join(f"{path}:{path}" for path in directories)
-    # A named container lives as long as the allocation: what the preparation installs is there afterwards.
+    # A named container lives as long as the allocation, so what the preparation installs stays.
     options = (f"--container-image={_enroot(image)}", f"--container-mounts={mounts}", "--container-writable")
     return Container(options=(*options, "--container-name=job"))
 
 
 def _enroot(image: str) -> str:
-    """enroot parts the registry from the image with a '#'."""
+    """enroot separates the registry from the image with a '#'."""
     host, _, rest = image.partition("/")
     return f"{host}#{rest}" if rest and ("." in host or ":" in host) else image

@@ -1,4 +1,4 @@
-"""One slurmrestd: its dialect, our token, and its errors in our words.
+"""One slurmrestd: its dialect, the token, and its errors as Slipway's classes.
 
 HTTP status says nothing about acceptance there: 200 comes with errors, 500 with a job that exists, 504 with
 an unknown outcome. The codes in the body decide.
@@ -20,25 +20,25 @@ from shared.engines.slurm.wire.key import Key
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-#: Seconds that a call may take (a list while slurmctld is down: 18).
+#: Seconds for a call (a list while slurmctld is down takes 18).
 _PATIENCE = 30.0
 
 #: Codes of slurmctld.
 SLURMCTLD = range(2000, 3000)
-#: Error codes (slurm_errno.h) → what the caller does. Those that are not here leave the outcome unknown.
+#: Error code (slurm_errno.h) → what the caller does. Other codes leave the outcome unknown.
 _UNKNOWN_JOB = 2017
 _MEANINGS: dict[int, type[EngineError]] = {
     _UNKNOWN_JOB: NotFound,
     9001: Rejected,  # the request could not be read
-    9003: NotFound,  # slurmdbd: nothing is found
+    9003: NotFound,  # slurmdbd found nothing
     **dict.fromkeys((2000, 2001, 2002, 2003, 2010, 2045, 2066, 2105), Misconfigured),
-    # Of a name that the operator wrote: a node, a distribution, licenses, a reservation, a workload key…
+    # A name from the operator is wrong: a node, a distribution, licenses, a reservation, a workload key…
     **dict.fromkeys((2018, 2023, 2048, 2052, 2053, 2057, 2094, 2099, 2114, 2123, 2133), Misconfigured),
     **dict.fromkeys((2004, 2005, 2006, 2014, 2015, 2029, 2044, 2051, 2069, 2072, 2115, 2119), Rejected),
     **dict.fromkeys((2050, 2074), Saturated),
 }
-#: What `sbatch` repeats a submission for: EAGAIN (MaxJobCount is reached), "unable to create job record, try
-#: again" (the same, in other versions), nodes that are busy. Of another call they say nothing for certain.
+#: The codes for which `sbatch` repeats a submission: EAGAIN (MaxJobCount is reached), "unable to create job
+#: record, try again" (the same, in other versions), busy nodes. For other calls they are inconclusive.
 _FULL = frozenset({11, 2007, 2016})
 _NO_SUCH_TOKEN = (401, 403, 511)
 _UNSPECIFIED = -1
@@ -46,7 +46,7 @@ _UNSPECIFIED = -1
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back: status, body, and the codes and texts of its errors and warnings."""
+    """An answer: status, body, and the codes and texts of its errors and warnings."""
 
     status: int
     body: Mapping[str, Any]
@@ -66,40 +66,40 @@ class Answer:
 
     @property
     def warnings(self) -> list[str]:
-        """The texts of the warnings, but for why slurmctld does not start a job at once that it took."""
+        """The texts of the warnings, without slurmctld's reasons for not starting an accepted job at once."""
         members = self.body.get("warnings") or ()
         return [_text(one) for one in members if one.get("source") != "slurm_submit_batch_job()"]
 
     def number(self) -> int | None:
-        """The number that a submission got, if it got one: then there is a job, for any status."""
+        """The number of the submitted job, if it has one: then the job exists, with any status."""
         result = self.body.get("result")
         value = self.body.get("job_id") or (result.get("job_id") if isinstance(result, dict) else None)
         return value if isinstance(value, int) and value > 0 else None
 
     def full(self) -> Saturated | None:
-        """The error of a submission to a slurmctld that takes no more jobs now; None for any other answer."""
+        """The error if slurmctld accepts no more jobs now; None for other answers."""
         for code, text in self.errors:
             if code in _FULL:
                 return Saturated(f"slurmctld takes no more jobs now (MaxJobCount): {text} ({code})")
         return None
 
     def failure(self) -> EngineError | None:
-        """What the errors mean; None where there are none."""
+        """The error of this answer; None if it has none."""
         for code, text in self.errors:
             if code in _MEANINGS:
                 return _MEANINGS[code](f"Slurm: {text} ({code})")
         if self.errors or self.status >= 400:
             texts = "; ".join(f"{text} ({code})" for code, text in self.errors) or f"status {self.status}"
-            # slurmctld itself answered: no reason to leave the cluster alone, with the jobs of all.
+            # slurmctld itself answered: no reason to leave the cluster and all its jobs alone.
             answered = any(code in SLURMCTLD for code in self.codes)
             return (Busy if answered else Transient)(f"Slurm: {texts}")
         return None
 
 
 class SlurmClient:
-    """Calls to one cluster. All raise Misconfigured where we are refused, Transient without an answer.
+    """Calls to one cluster. All raise Misconfigured if it refuses us, and Transient without an answer.
 
-    `dialects` are those that it may speak, the first choice first.
+    `dialects`: those that it may speak, the first choice first.
     """
 
     def __init__(self, cluster: SlurmCluster, key: Key, dialects: Sequence[Dialect] = DIALECTS) -> None:
@@ -113,7 +113,7 @@ class SlurmClient:
         return self._dialect
 
     async def agree(self) -> Dialect:
-        """The newest dialect that both know."""
+        """The newest dialect that both sides know."""
         if self._dialect is None:
             self._dialect = await self._newest()
         return self._dialect
@@ -131,16 +131,16 @@ class SlurmClient:
         raise Misconfigured(f"{self._cluster.url} speaks none of {versions}")
 
     async def call(self, method: str, path: str, body: Any = None) -> Answer:
-        """One call below the dialect's root; `path` starts with a slash."""
+        """One call below the dialect's root. `path` starts with a slash."""
         dialect = await self.agree()
         answer = await self._send(method, f"/slurm/{dialect.version}{path}", body)
         if any(code == _UNSPECIFIED for code, _ in answer.errors) and answer.status == 500:
-            # Slurm 22.05 says this of a bad token as well; so does its ping then.
+            # Slurm 22.05 returns this for a bad token as well, and so does its ping then.
             _raise_for_token(await self._send("GET", f"/slurm/{dialect.version}/ping/", None))
         return answer
 
     async def accounting(self, path: str) -> Answer:
-        """A question to slurmdbd, through slurmrestd."""
+        """A query to slurmdbd, through slurmrestd."""
         dialect = await self.agree()
         return await self._send("GET", f"/slurmdb/{dialect.version}{path}", None)
 
@@ -158,7 +158,7 @@ class SlurmClient:
             try:
                 status, text = await self._exchange(method, url, body, headers)
             except ClientResponseError:
-                # Sent again it may be done again: a copy more of a held job, which is found.
+                # A repeated submission may create one more held copy, which is found later.
                 status, text = await first_response(method, url, body, headers, _PATIENCE)
         except (ClientError, OSError, EOFError, ValueError) as error:
             raise Transient(f"{self._cluster.name} does not answer: {type(error).__name__}") from None
@@ -170,7 +170,7 @@ class SlurmClient:
         from aiohttp import ClientSession, ClientTimeout
 
         if self._session is None:
-            # Connections stay open: slurmrestd 22.05 garbles the answer to a request that asks to close.
+            # Connections stay open: slurmrestd 22.05 garbles the answer to a request that closes one.
             self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE, connect=5))
         async with self._session.request(
             method, url, json=body, headers=headers, allow_redirects=False
@@ -179,12 +179,12 @@ class SlurmClient:
 
     def _headers(self) -> dict[str, str]:
         user = self._cluster.user
-        # Slurm 22.05 knows no Authorization header, and wants both.
+        # Slurm 22.05 does not know the Authorization header, and requires both.
         return {"X-SLURM-USER-NAME": user, "X-SLURM-USER-TOKEN": self._key.token(user)}
 
 
 def _raise_for_token(ping: Answer) -> None:
-    """Raises Misconfigured for a ping that slurmctld was not allowed to answer."""
+    """Raises Misconfigured if the token does not allow a ping."""
     if ping.status == 500 and any(code == _UNSPECIFIED for code, _ in ping.errors):
         raise Misconfigured("slurmctld refuses our token: is the key its AuthAltParameters' jwt_key?")
 

@@ -17,15 +17,15 @@ Fields = dict[str, Any]
 
 @dataclass(frozen=True)
 class Copy:
-    """One job on the cluster that bears the name of one of ours."""
+    """One job on the cluster with the name of an attempt."""
 
     id: int
     name: str
-    #: whose it is; a number where the server cannot name the user
+    #: its user; a number if the server cannot name it
     user: str
-    #: the attempt that its comment names, "" for none. Any user can write it: it counts only with our user
+    #: the attempt in its comment, "" for none. Any user can write that, so it counts only with our user
     token: str
-    #: the explicit priority that it is to have
+    #: the explicit priority that it should have
     marked_priority: int | None
     states: frozenset[str]
     held: bool
@@ -44,7 +44,7 @@ class Copy:
 
 
 class Exit(NamedTuple):
-    """How a batch script ended; 0 for what it did not."""
+    """How a batch script ended: exit code and signal, 0 if not applicable."""
 
     code: int
     signal: int
@@ -65,7 +65,7 @@ class Dialect:
     script_in_job: bool
     #: an endpoint that lists states alone, in a fortieth of the bytes
     states: bool
-    #: whether processes in `srun --container` know their rank: in 22.05 all have the same
+    #: whether processes in `srun --container` know their rank; in 22.05 all have the same
     bundles: bool
     exit: Callable[[Any], Exit]
 
@@ -82,7 +82,7 @@ def _wait_status(value: Any) -> Exit:
 
 
 def exit_object(value: Any) -> Exit:
-    """Exit code and signal, from the form that newer dialects and every slurmdbd have."""
+    """Exit code and signal, in the form of newer dialects and of every slurmdbd."""
     exit_code = value or {}
     signal = (exit_code.get("signal") or {}).get("id")
     return Exit(integer(exit_code.get("return_code")) or 0, integer(signal) or 0)
@@ -95,7 +95,7 @@ def _old(version: str) -> Dialect:
         number=int,
         gpus=lambda gpus: {"gres": f"gpu:{gpus}"},
         exclusive={"exclusive": "exclusive"},
-        # The word `requeue` means true with any value.
+        # Any value of `requeue` means true.
         requeue=lambda requeue: {"requeue": True} if requeue else {"no_requeue": True},
         append="append",
         script_in_job=False,
@@ -121,7 +121,7 @@ def _new(version: str, *, script_in_job: bool = True) -> Dialect:
     )
 
 
-#: Newest first: the first that a server knows is spoken.
+#: Newest first; the first that a server knows is used.
 DIALECTS: tuple[Dialect, ...] = (
     *(_new(f"v0.0.{number}") for number in range(45, 40, -1)),
     _new("v0.0.40", script_in_job=False),
@@ -130,12 +130,12 @@ DIALECTS: tuple[Dialect, ...] = (
 
 
 def comment(token: str, priority: int | None) -> str:
-    """What marks a job as ours."""
+    """The comment that marks a job as ours."""
     return json.dumps({"slipway": token, "priority": priority})
 
 
 def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
-    """A job as the server lists it. Raises ValueError for what is none."""
+    """A job from the server's list. Raises ValueError if it is none."""
     marks = _comment(job.get("comment"))
     states = job.get("job_state")
     code, signal = dialect.exit(job.get("exit_code"))
@@ -146,7 +146,7 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         token=str(marks.get("slipway") or ""),
         marked_priority=integer(marks.get("priority")),
         states=frozenset([states] if isinstance(states, str) else states or ()),
-        # Our own hold; one by an administrator has another reason, and is theirs to lift.
+        # Our own hold; a hold by an administrator has another reason, and is not ours to lift.
         held=job.get("state_reason") == "JobHeldUser",
         priority=integer(job.get("priority")) or 0,
         submitted=float(integer(job.get("submit_time")) or 0),

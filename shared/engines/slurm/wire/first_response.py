@@ -1,6 +1,6 @@
-"""The first of two responses to one request: slurmrestd 26.05 sends another one behind each error.
+"""Reads the first of two responses to one request: slurmrestd 26.05 sends a second one after each error.
 
-aiohttp takes the second for broken HTTP, and gives neither. This is used for such answers alone.
+aiohttp treats the second as broken HTTP, and returns neither. Only such answers are read here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _LENGTH = re.compile(rb"^content-length: *(\d+)\r$", re.I | re.M)
 
 
 class Response(NamedTuple):
-    """What came back: a status, and a text that may be JSON."""
+    """A response: status, and a text that may be JSON."""
 
     status: int
     text: str

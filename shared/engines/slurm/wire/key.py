@@ -1,4 +1,4 @@
-"""What authenticates us at a cluster: a token as it is, or the key that signs tokens; never shown."""
+"""Credentials for a cluster: a given token, or the key that signs tokens. Never shown."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from typing import Protocol
 from shared.core.errors import Misconfigured
 
 _TOKEN = re.compile(r"[\w=-]+\.[\w=-]+\.[\w=-]+", re.ASCII)
-#: Seconds that a token of our own is good for.
+#: Seconds for which a token of our own is valid.
 _GOOD = 300
 
 
 class Key(Protocol):
-    """What gives us a token for each call."""
+    """Gives a token for each call."""
 
     def token(self, user: str) -> str:
         """A token for a user of the cluster."""
@@ -27,23 +27,26 @@ class Key(Protocol):
 
 @dataclass(frozen=True)
 class GivenToken:
-    """A token that the operator made, for the one user that it names."""
+    """A token that the operator made, for the user that it names."""
 
     text: str = field(repr=False)
 
     def token(self, user: str) -> str:
-        """The token as it was given; the user that it names is not checked."""
+        """The given token. The user that it names is not checked."""
         return self.text
 
 
 @dataclass(frozen=True)
 class SigningKey:
-    """The key that slurmctld knows as its jwt_key."""
+    """The key that slurmctld has as its jwt_key."""
 
     secret: bytes = field(repr=False)
 
     def token(self, user: str) -> str:
-        """As `scontrol token` makes it (https://slurm.schedmd.com/jwt.html): HS256, the user in `sun`."""
+        """A token as `scontrol token` makes it: HS256, the user in `sun`.
+
+        https://slurm.schedmd.com/jwt.html
+        """
         now = int(time.time())
         parts = ({"alg": "HS256", "typ": "JWT"}, {"sun": user, "iat": now, "exp": now + _GOOD})
         signed = ".".join(_encoded(json.dumps(part).encode()) for part in parts)
@@ -52,7 +55,7 @@ class SigningKey:
 
 def key_from(text: str, place: str) -> Key:
     """A token, or a key in base64. Raises Misconfigured, which names the place and not the text."""
-    text = text.strip().removeprefix("SLURM_JWT=")  # as `scontrol token` writes it
+    text = text.strip().removeprefix("SLURM_JWT=")  # as `scontrol token` prints it
     if _TOKEN.fullmatch(text):
         return GivenToken(text)
     try:
