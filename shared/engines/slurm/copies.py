@@ -39,7 +39,7 @@ class Settled:
 
 
 def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:
-    """Decide on the copies of one attempt, at a time (Unix); a job is durable after so many seconds."""
+    """Decide on the copies of one attempt, `now` in Unix time. After `settle` seconds a job is durable."""
     if not copies:
         return Verdict(None)
     ordered = sorted(copies, key=lambda copy: copy.id)
