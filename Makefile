@@ -27,7 +27,7 @@ each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm or batch)
+demo: $(CLUSTER_NEEDS) ## bring up the whole system here and watch real jobs travel through it (CLUSTER=slurm, batch or kubernetes)
 	@$(RUN)/slipway demo --cluster $(CLUSTER)
 
 up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until Ctrl-C (CLUSTER=kubernetes, too; UP_FLAGS=--any-ports where its ports are taken)

@@ -18,11 +18,11 @@ from slipway.failure import Failure
 from slipway.screen import Line, Screen, screen
 from slipway.settings import ROOT, display_path
 from slipway.stack.demo_checks import check, dropped, show
+from slipway.stack.demo_jobs import EXAMPLES, demo_jobs
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
 
-EXAMPLES = ROOT / "examples"
 PLAN = Plan(maximum=2)
 #: Nodes come and go in seconds here, and the sweep looks every second.
 _QUICK = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
@@ -38,9 +38,6 @@ _SHOWN_LINES = 15
 
 def run(cluster: str = USUAL) -> int:
     """0 when everything was as expected; else 1, with the reason and the path of the logs."""
-    if not (kind := CLUSTERS[cluster]).spreads_jobs:
-        text = f"a job of the demo has two nodes, and {kind.words} on this machine runs jobs with one"
-        raise Failure(f"{text}: use `slipway up --example --cluster {cluster}`")
     (ROOT / ".local").mkdir(exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
     out = screen(time.monotonic)
@@ -79,8 +76,10 @@ async def _report(screen: Screen, options: Options) -> int:
     async with running(options, PLAN, provisioned) as stack, service(stack.host_url) as api:
         screen.say(Line("slipway", f"is up: {stack.host_url}/api/ui/ shows it in a browser"))
         watch = Watch(api, screen.say)
-        await while_it_runs(stack, work(screen, stack, api, watch))
-        parts = await check(stack, api, list(watch.jobs.values()), watch.peak)
+        grows = CLUSTERS[options.cluster or USUAL].spreads_jobs
+        examples = demo_jobs(options.data, spread=grows)
+        await while_it_runs(stack, work(screen, stack, api, watch, examples, grows=grows))
+        parts = await check(stack, api, list(watch.jobs.values()), watch.peak if grows else None)
         show(screen, parts)
         screen.say(Line("slipway", "stops"))
     failed = [part for part in parts if part.trouble]
@@ -89,33 +88,38 @@ async def _report(screen: Screen, options: Options) -> int:
     return 0
 
 
-async def work(screen: Screen, stack: Stack, api: Service, watch: Watch) -> None:
-    """Send the four jobs, and follow them until every webhook has arrived. Raises Failure."""
+async def work(
+    screen: Screen, stack: Stack, api: Service, watch: Watch, examples: Path = EXAMPLES, *, grows: bool = True
+) -> None:
+    """Send the four jobs, and follow them until every webhook has arrived. Raises Failure.
+
+    `grows`: whether nodes come for the jobs, and go again.
+    """
     try:
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(_send(screen, stack, api))
-            tasks.create_task(_follow(watch, stack))
+            tasks.create_task(_send(screen, stack, api, examples))
+            tasks.create_task(_follow(watch, stack, grows=grows))
     except* Failure as failures:
         raise failures.exceptions[0] from None
 
 
-async def _send(screen: Screen, stack: Stack, api: Service) -> None:
+async def _send(screen: Screen, stack: Stack, api: Service, examples: Path) -> None:
     """The four jobs, each through its door."""
     settings = Settings(stack.settings)
-    for name in (await upload(settings, EXAMPLES / "digits")).names:
+    for name in (await upload(settings, examples / "digits")).names:
         screen.say(Line("drop", f"uploaded {name}"))
-    await enqueue(settings, (EXAMPLES / "message.json").read_bytes())
+    await enqueue(settings, (examples / "message.json").read_bytes())
     screen.say(Line("queue", "sent examples/message.json to the queue jobs, in base64"))
-    accepted = await api.submit((EXAMPLES / "request.json").read_bytes())
+    accepted = await api.submit((examples / "request.json").read_bytes())
     screen.say(Line("http", f"POST examples/request.json: 202, {accepted['id']}"))
-    for name in (await upload(settings, EXAMPLES / "mistakes")).names:
+    for name in (await upload(settings, examples / "mistakes")).names:
         screen.say(Line("drop", f"uploaded {name}, which has three mistakes"))
 
 
-async def _follow(watch: Watch, stack: Stack) -> None:
+async def _follow(watch: Watch, stack: Stack, *, grows: bool) -> None:
     """Watch until every job has ended, its webhooks have come and the nodes are gone. Raises Failure."""
     patience = Patience(_PATIENCE)
-    while not (_all_ended(watch) and _delivered(stack) >= _JOBS and not watch.nodes):
+    while not (_all_ended(watch) and _delivered(stack) >= _JOBS and not (grows and watch.nodes)):
         if patience.is_over((watch.progress(), _delivered(stack))):
             raise Failure(_late(watch, stack))
         await watch.poll()

@@ -18,7 +18,8 @@ from slipway.client.service import service
 from slipway.client.watch import Watch
 from slipway.screen import screen
 from slipway.settings import ROOT
-from slipway.stack.demo import EXAMPLES, PLAN, options_of, work
+from slipway.stack.demo import PLAN, options_of, work
+from slipway.stack.demo_jobs import EXAMPLES
 from slipway.stack.running import run_until_stopped, running, while_it_runs
 
 IMAGES = ROOT / "docs" / "images"
