@@ -59,6 +59,8 @@ class Attempts:
             return await self._looks.observed(
                 created.object, target
             )  # a Job that was cancelled or has ended gets no Secret, so none of its pods can start
+        elif created.dropped and not await self._namespace.has_secret(target.name):
+            await self._refuse_dropped(created, target)  # the first answer was lost, and no pod has started
         parts = belongings(self._cluster, order, created.object["metadata"]["uid"], uuid.uuid4().hex)
         for one in await each(parts, lambda part: make(self._client, part.path, part.body)):
             if one.is_new:

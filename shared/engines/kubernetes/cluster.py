@@ -26,7 +26,7 @@ class KubernetesCluster(CommonOptions):
     name: str
     #: a directory on a volume that all pods share, for claims, records, and the files by which ranks meet
     shared: str
-    #: directory of the pods → its volume: pvc:NAME, or nfs:HOST:/EXPORT
+    #: directory of the pods → its volume: pvc:NAME, nfs:HOST:/EXPORT, or azurefile:SECRET/SHARE
     volumes: Mapping[str, str]
     #: the image of jobs without containerSettings; toolkits and several nodes need python3 and bash in it
     image: str
@@ -88,7 +88,9 @@ def _check_paths(cluster: KubernetesCluster, place: str) -> None:
     )
     for path, text in cluster.volumes.items():
         if origin_of(text) is None:
-            raise Misconfigured(f"{place}: volumes: {path}: write pvc:NAME or nfs:HOST:/EXPORT")
+            raise Misconfigured(
+                f"{place}: volumes: {path}: write pvc:NAME, nfs:HOST:/EXPORT or azurefile:SECRET/SHARE"
+            )
     directories = {"shared": cluster.shared, **({"ends": cluster.ends} if cluster.ends else {})}
     directories |= {f"mounts: {address}": path for address, path in cluster.mounts.items()}
     for option, path in directories.items():

@@ -65,6 +65,11 @@ class Namespace:
         listed = self.client.objects(await self._workloads(), **query)
         return {owner: one async for one in listed if (owner := _owner(one))}
 
+    async def has_secret(self, name: str) -> bool:
+        """Whether the pods of a Job have what they wait for."""
+        answer = await self.client.call("GET", f"{self._core}/secrets/{name}", accept=("NotFound",))
+        return not answer.reason
+
     async def job_rows(self, *, with_metadata: bool) -> list[Row]:
         """The Jobs of the cluster whose ends were not recorded yet, as rows."""
         query = {"labelSelector": f"{self._selector},!{ENDED}"}

@@ -6,11 +6,12 @@ import time
 
 import pytest
 
-from shared.core.errors import Misconfigured, Saturated
+from shared.core.errors import Misconfigured, Saturated, Transient
 from shared.core.job import JobState, Reason
 from tests.contract.kubernetes.on_kubernetes import NAME, Running, engine_on
 from tests.contract.kubernetes.on_kubernetes import running as started
 from tests.contract.kubernetes.orders import is_over, order, until
+from tests.doubles.kubernetes.server import CUT_AFTER
 
 SECRETS = "secrets"
 
@@ -153,6 +154,24 @@ async def test_a_server_that_drops_fields_is_named_and_nothing_of_the_job_stays(
     assert where.server.store.all("jobs") == []
     assert all("deletionTimestamp" in pod["metadata"] for pod in where.server.store.all("pods"))
     assert {pod["status"]["phase"] for pod in where.server.store.all("pods")} <= {"Pending"}
+
+
+async def test_such_a_server_is_named_as_well_where_its_first_answer_was_lost(where: Running) -> None:
+    engine = engine_on(where)
+    where.server.api.lossy = ("successPolicy",)
+    posts = iter([CUT_AFTER])
+
+    def fault(method: str, path: str, query: dict[str, str]) -> str | None:
+        return next(posts, None) if (method, path.rpartition("/")[2]) == ("POST", "jobs") else None
+
+    where.server.fault = fault
+    with pytest.raises(Transient):
+        await engine.submit(order("true", nodes=2))
+    with pytest.raises(Misconfigured, match=r"did not keep spec\.successPolicy"):
+        await engine.submit(order("true", nodes=2))
+    await engine.close()
+
+    assert where.server.store.all("jobs") == []
 
 
 async def test_several_nodes_are_refused_by_an_old_server(tmp_path_factory: pytest.TempPathFactory) -> None:

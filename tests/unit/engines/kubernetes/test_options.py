@@ -28,7 +28,7 @@ def test_a_cluster_needs_a_shared_directory_its_volume_and_an_image() -> None:
         ({"shared": "data"}, "'data' is not an absolute path"),
         ({"shared": "/other"}, "/other is on none of `volumes`"),
         ({"mounts": {"acct/c": "/other"}}, "mounts: acct/c: /other is on none of `volumes`"),
-        ({"volumes": {"/data": "disk"}}, "write pvc:NAME or nfs:HOST:/EXPORT"),
+        ({"volumes": {"/data": "disk"}}, "write pvc:NAME, nfs:HOST:/EXPORT or azurefile:SECRET/SHARE"),
         ({"namespace": "Team A"}, "namespace has at most 63"),
         ({"tolerations": ["a b"]}, "KEY=VALUE:EFFECT"),
         ({"tolerations": ["a=b:Never"]}, "KEY=VALUE:EFFECT"),

@@ -22,7 +22,7 @@ FOLDER = Path(__file__).resolve().parents[4] / "golden" / "kubernetes"
 CLUSTER = KubernetesCluster("gpu", shared="/data/slipway", volumes={"/data": "pvc:data"}, image="python:3.13")
 WIDE = replace(
     CLUSTER,
-    volumes={"/data": "pvc:data", "/nfs": "nfs:files.example:/export"},
+    volumes={"/data": "pvc:data", "/nfs": "nfs:files.example:/export", "/share": "azurefile:account/train"},
     mounts={"https://acct.file.core.windows.net/data": "/data/train"},
     gpus=4,
     cpus="8",
@@ -34,6 +34,8 @@ WIDE = replace(
     pull_secrets=("registry",),
     max_wall_clock="PT12H",
 )
+#: Slices of GPUs, each as one of its own.
+SLICE = replace(CLUSTER, gpus=1, gpu_resource="nvidia.com/mig-1g.10gb", user=0, group=0)
 #: Everything that a job may have.
 EVERYTHING: dict[str, Any] = {
     "nodeCount": 2,
@@ -79,6 +81,7 @@ def order(**properties: Any) -> Order:
 ORDERS: dict[str, tuple[KubernetesCluster, Order, Version]] = {
     "one-node": (CLUSTER, order(), Version(1, 26)),
     "everything": (WIDE, order(**EVERYTHING), Version(1, 36)),
+    "slice": (SLICE, order(), Version(1, 26)),
     "old-server": (CLUSTER, order(), Version(1, 20)),
 }
 
