@@ -16,6 +16,7 @@ from aiohttp import web
 from pydantic_core import to_json
 
 from shared.adapters.storage.table import Row
+from tests.doubles.server import serving
 
 #: Rows in one answer of the service, at most.
 _PAGE = 1_000
@@ -28,15 +29,8 @@ _FILTER = re.compile(
 @asynccontextmanager
 async def seeking(rows: Iterable[Row], rtt: float) -> AsyncIterator[str]:
     """The connection string of an account whose every table has these rows; `rtt` in milliseconds."""
-    runner = web.AppRunner(_application(rows, rtt / 1e3))
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        _, port = runner.addresses[0][:2]
-        yield f"AccountName=seeking;AccountKey={_KEY};TableEndpoint=http://127.0.0.1:{port}/seeking"
-    finally:
-        await runner.cleanup()
+    async with serving(_application(rows, rtt / 1e3)) as url:
+        yield f"AccountName=seeking;AccountKey={_KEY};TableEndpoint={url}/seeking"
 
 
 def _application(rows: Iterable[Row], delay: float) -> web.Application:

@@ -10,10 +10,9 @@ import asyncio
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
+from bench.clusters.rounds import rate
 from local.slurm import Options, Partition, Slurm, slurm
 from shared.core.engine import Order
 from shared.core.job import Target
@@ -22,8 +21,6 @@ from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.client import SlurmClient
 from shared.engines.slurm.wire.key import SigningKey
 
-Item = TypeVar("Item")
-_AT_ONCE = 16
 _PARTITION = Partition(name="off", nodes=1)
 
 
@@ -32,10 +29,10 @@ async def main(jobs: int) -> None:
     with tempfile.TemporaryDirectory() as data:
         async with slurm(Options(data=Path(data), partitions=(_PARTITION,))) as running:
             plain = await _plain(running, jobs)
-            rate, seconds = await _engine(running, jobs)
+            submissions, seconds = await _engine(running, jobs)
     sys.stdout.write(
         f"slurmrestd alone     {plain:6.0f} submissions/s\n"
-        f"the engine           {rate:6.0f} submissions/s ({rate / plain:.0%})\n"
+        f"the engine           {submissions:6.0f} submissions/s ({submissions / plain:.0%})\n"
         f"one bulk status      {seconds:6.2f} s for {jobs} jobs among {2 * jobs}\n"
     )
 
@@ -56,9 +53,9 @@ async def _plain(running: Slurm, jobs: int) -> float:
     async def submit(_: int) -> None:
         assert (await client.call("POST", "/job/submit", body)).body["job_id"]
 
-    rate = await _rate(range(jobs), submit)
+    plain = await rate(range(jobs), submit)
     await client.close()
-    return rate
+    return plain
 
 
 async def _engine(running: Slurm, jobs: int) -> tuple[float, float]:
@@ -71,25 +68,13 @@ async def _engine(running: Slurm, jobs: int) -> tuple[float, float]:
             "customToolkitSettings": {"commandLine": "true"},
         }
     }
-    rate = await _rate(targets, lambda target: engine.submit(Order(target, document)))
+    submissions = await rate(targets, lambda target: engine.submit(Order(target, document)))
     began = time.monotonic()
     observations = await engine.status("bench", targets)
     seconds = time.monotonic() - began
     assert len(observations) == jobs
     await engine.close()
-    return rate, seconds
-
-
-async def _rate(items: Sequence[Item], act: Callable[[Item], Awaitable[object]]) -> float:
-    gate = asyncio.Semaphore(_AT_ONCE)
-
-    async def one(item: Item) -> None:
-        async with gate:
-            await act(item)
-
-    began = time.monotonic()
-    await asyncio.gather(*(one(item) for item in items))
-    return len(items) / (time.monotonic() - began)
+    return submissions, seconds
 
 
 def _cluster(running: Slurm) -> SlurmCluster:

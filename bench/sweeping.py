@@ -31,6 +31,7 @@ from shared.core.job import Entry, Job, JobState, Target
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from tests.doubles.memory import MemoryLedger
+from tests.doubles.server import serving
 from tests.unit.world import Engines, World
 
 _PAGE = 1000
@@ -175,15 +176,12 @@ async def _engine(arm: _Arm) -> AsyncIterator[BatchAIEngine]:
     root = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs"
     app.router.add_get(root, arm.list)
     app.router.add_get(root + "/{name}", arm.one)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    engine = BatchAIEngine(Workspace(f"http://127.0.0.1:{runner.addresses[0][1]}", "s", "g", "w"))
-    try:
-        yield engine
-    finally:
-        await engine.close()
-        await runner.cleanup()
+    async with serving(app) as url:
+        engine = BatchAIEngine(Workspace(url, "s", "g", "w"))
+        try:
+            yield engine
+        finally:
+            await engine.close()
 
 
 def _target(number: int) -> Target:

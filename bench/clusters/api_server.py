@@ -16,6 +16,7 @@ from tests.doubles.kubernetes.api import Api
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
 from tests.doubles.kubernetes.store import Store
+from tests.doubles.server import answering
 
 
 async def main() -> None:
@@ -33,15 +34,10 @@ async def main() -> None:
         )
         return web.json_response(document, status=code)
 
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    sys.stdout.write(f"ready http://127.0.0.1:{runner.addresses[0][1]}\n")
-    sys.stdout.flush()
-    await stop_event(until_stdin_closes=True).wait()
-    await runner.cleanup()
+    async with answering(answer) as url:
+        sys.stdout.write(f"ready {url}\n")
+        sys.stdout.flush()
+        await stop_event(until_stdin_closes=True).wait()
 
 
 if __name__ == "__main__":

@@ -20,12 +20,10 @@ from typing import Any, NamedTuple, TypeVar
 import aiohttp
 from aiohttp import web
 
-from bench import sweeping
+from bench.clusters.rounds import sweep_cost
 from bench.world import ROOT
 from local.azurebatch.settings import ACCOUNT, KEY
 from local.process import child
-from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.outbox import TableOutbox
 from shared.core.engine import Order
 from shared.core.job import Target
 from shared.engines.batch.cluster import BatchCluster
@@ -33,8 +31,7 @@ from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.provision import IMAGE
 from shared.engines.batch.wire.client import API, BatchClient
 from shared.engines.batch.wire.sign import SharedKey, key_from
-from tests.doubles.memory import MemoryLedger
-from tests.unit.world import Engines, World
+from tests.doubles.server import answering
 
 Item = TypeVar("Item")
 _AT_ONCE, _PAGE, _ACTIVE = 16, 1000, 10_000
@@ -109,24 +106,10 @@ async def _post(session: aiohttp.ClientSession, url: str, key: SharedKey, conten
 async def sweep_of(active: int) -> tuple[int, float]:
     """Calls and processor seconds of one sweep over so many active tasks, by a process that looked before."""
     calls: list[str] = []
-    world, ledger = World(), MemoryLedger(lambda: world.now)
     async with _server(calls, active) as url:
         cluster = BatchCluster("dev", url=url, pool="p", shared="/shared", max_nodes=4)
-        engine = BatchEngine({"dev": cluster}, {"dev": SharedKey("a", b"k" * 32)}, clock=lambda: _now(world))
-        world.use(engines=Engines(engine), ledger=TableLedger(ledger.store), outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
-        await sweeping.put_jobs(TableLedger(ledger.store), [sweeping.queued_job(n) for n in range(active)])
-        await world.sweep()
-        world.pass_time(61)
-        calls.clear()
-        before = time.process_time()
-        await world.sweep()
-        seconds = time.process_time() - before
-        await engine.close()
-    return len(calls), seconds
-
-
-def _now(world: World) -> float:
-    return world.now.timestamp()
+        keys = {"dev": SharedKey("a", b"k" * 32)}
+        return await sweep_cost(lambda clock: BatchEngine({"dev": cluster}, keys, clock=clock), calls, active)
 
 
 @asynccontextmanager
@@ -152,15 +135,8 @@ async def _server(calls: list[str], active: int) -> AsyncIterator[str]:
         more = f',"odata.nextLink":"http://a/x?$skiptoken={number + 1}"' if number + 1 < len(pages) else ""
         return web.Response(text=f"{pages[number]}{more}}}", content_type="application/json")
 
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with answering(answer) as url:
+        yield url
 
 
 def _order(name: str) -> Order:

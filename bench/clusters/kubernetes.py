@@ -12,7 +12,6 @@ import argparse
 import asyncio
 import json
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,12 +20,9 @@ from typing import Any
 import aiohttp
 from aiohttp import web
 
-from bench import sweeping
-from bench.clusters.rounds import in_turn, rate, report
+from bench.clusters.rounds import in_turn, rate, report, sweep_cost
 from bench.world import ROOT
 from local.process import child
-from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.outbox import TableOutbox
 from shared.core.engine import Order
 from shared.core.job import Target
 from shared.engines.kubernetes.cluster import KubernetesCluster
@@ -36,8 +32,7 @@ from shared.engines.kubernetes.wire.access import Access, from_kubeconfig
 from shared.engines.kubernetes.wire.bearer import bearer_of
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.version import Version, version_of
-from tests.doubles.memory import MemoryLedger
-from tests.unit.world import Engines, World
+from tests.doubles.server import answering
 
 _PAGE, _ACTIVE = 1000, 10_000
 _CLUSTER = KubernetesCluster(
@@ -129,24 +124,11 @@ async def _clear(client: KubernetesClient) -> None:
 async def sweep_of(active: int) -> tuple[int, float]:
     """Calls and processor seconds of one sweep over so many Jobs that run, by one that looked before."""
     calls: list[str] = []
-    world, ledger = World(), MemoryLedger(lambda: world.now)
     async with _pages(calls, active) as url:
-        client = KubernetesClient(Access(url), bearer_of(Access(url)))
-        engine = KubernetesEngine({"dev": _CLUSTER}, {"dev": client}, clock=lambda: _now(world))
-        world.use(engines=Engines(engine), ledger=TableLedger(ledger.store), outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
-        await sweeping.put_jobs(TableLedger(ledger.store), [sweeping.queued_job(n) for n in range(active)])
-        await world.sweep()
-        world.pass_time(61)
-        calls.clear()
-        before = time.process_time()
-        await world.sweep()
-        seconds = time.process_time() - before
-        await engine.close()
-    return len(calls), seconds
-
-
-def _now(world: World) -> float:
-    return world.now.timestamp()
+        clients = {"dev": KubernetesClient(Access(url), bearer_of(Access(url)))}
+        return await sweep_cost(
+            lambda clock: KubernetesEngine({"dev": _CLUSTER}, clients, clock=clock), calls, active
+        )
 
 
 @asynccontextmanager
@@ -169,15 +151,8 @@ async def _pages(calls: list[str], active: int) -> AsyncIterator[str]:
         page = lists[f"{plural} {form}"][int(request.query.get("continue", "0"))]
         return web.Response(body=page, content_type="application/json")
 
-    app = web.Application()
-    app.router.add_route("GET", "/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with answering(answer) as url:
+        yield url
 
 
 def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]], *, owned: bool) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""Rates of the same work done in two ways, in rounds that begin with one and the other in turn."""
+"""Rates of the same work done in two ways, in rounds that begin with one and the other in turn; a sweep."""
 
 from __future__ import annotations
 
@@ -8,6 +8,13 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
+
+from bench import sweeping
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.outbox import TableOutbox
+from shared.core.engine import Engine
+from tests.doubles.memory import MemoryLedger
+from tests.unit.world import Engines, World
 
 Item = TypeVar("Item")
 _AT_ONCE = 16
@@ -46,3 +53,28 @@ def report(pairs: Sequence[tuple[float, float]], things: str) -> None:
         f"the engine     {ours:6.0f} {things}/s, ratio {statistics.median(ratios):.2f}"
         f" ({min(ratios):.2f} - {max(ratios):.2f})\n"
     )
+
+
+async def sweep_cost(
+    engine_of: Callable[[Callable[[], float]], Engine], calls: list[str], active: int
+) -> tuple[int, float]:
+    """Calls and processor seconds of one sweep over so many active jobs, by a process that looked before.
+
+    `engine_of` makes the engine, with a clock; `calls` grows with what its server is asked for.
+    """
+    world, ledger = World(), MemoryLedger(lambda: world.now)
+
+    def clock() -> float:
+        return world.now.timestamp()
+
+    engine = engine_of(clock)
+    world.use(engines=Engines(engine), ledger=TableLedger(ledger.store), outbox=TableOutbox(ledger.store))  # type: ignore[arg-type]
+    await sweeping.put_jobs(TableLedger(ledger.store), [sweeping.queued_job(n) for n in range(active)])
+    await world.sweep()
+    world.pass_time(61)
+    calls.clear()
+    before = time.process_time()
+    await world.sweep()
+    seconds = time.process_time() - before
+    await engine.close()
+    return len(calls), seconds

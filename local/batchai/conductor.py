@@ -5,10 +5,9 @@ import contextlib
 import itertools
 import logging
 import shutil
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 from local.batchai.launch.setup_task import prepare
 from local.batchai.launch.work import BatchAIWork
@@ -16,6 +15,7 @@ from local.batchai.state import ids, scheduler, transitions
 from local.batchai.state.records import Cluster, Experiment, FileServer, Group, Job, Node, Stop
 from local.batchai.state.settings import Settings
 from local.batchai.state.store import Store
+from local.conduct import commit, conduct, spawn
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root
 from local.nodes.mounts import Mounter
@@ -24,8 +24,6 @@ from local.nodes.work import Outcome
 from local.record_file import StoreFullError
 
 _log = logging.getLogger(__name__)
-#: Seconds until what could not be written, or failed by a defect, is tried again.
-_AGAIN = 1.0
 
 
 class Conductor:
@@ -61,11 +59,11 @@ class Conductor:
         for cluster in self._store.clusters:
             for node in cluster.nodes:
                 if node.state == "preparing":
-                    _spawn(self._prepare(cluster.id, node.id), self._preparing)
+                    spawn(self._prepare(cluster.id, node.id), self._preparing)
             for job in self._store.active(cluster):
                 if job.nodes:
                     self._begin(cluster, job)
-        self._loop = asyncio.create_task(self._conduct(), name="conductor")
+        self._loop = asyncio.create_task(conduct(self._pass, self._news, self._clock), name="conductor")
 
     async def stop(self) -> None:
         """End all jobs' processes; the jobs go back to the queue and run again at the next start."""
@@ -108,32 +106,8 @@ class Conductor:
             self.halt(job, "requeue")
         self.nudge()
 
-    async def _conduct(self) -> None:
-        while True:
-            self._news.clear()
-            try:
-                wake = self._pass()
-                delay = None if wake is None else max(0.0, (wake - self._clock()).total_seconds())
-            except StoreFullError:  # it has said so
-                delay = _AGAIN
-            except Exception:  # noqa: BLE001 an error of one cluster must not stop the others
-                _log.exception("a defect of the emulator; it looks again in %g s", _AGAIN)
-                delay = _AGAIN
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), delay)
-
     async def _commit(self, change: Callable[[], None]) -> None:
-        """Have a change of records made, which reads them anew each time that it is tried.
-
-        Given up when the emulator stops: the next one finds nodes in preparation, and exit codes of jobs.
-        """
-        while True:
-            try:
-                return change()
-            except StoreFullError:
-                if self._stopping:
-                    return None
-                await asyncio.sleep(_AGAIN)
+        await commit(change, lambda: self._stopping)
 
     def _pass(self) -> datetime | None:
         wakes = []
@@ -167,7 +141,7 @@ class Conductor:
                 self._store.save(
                     transitions.settled(transitions.move_nodes(cluster, [node], "preparing", now), now)
                 )
-                _spawn(self._prepare(cluster.id, node), self._preparing)
+                spawn(self._prepare(cluster.id, node), self._preparing)
                 return
             case scheduler.Release(nodes):
                 cluster = transitions.move_nodes(cluster, nodes, "leaving", now)
@@ -203,7 +177,7 @@ class Conductor:
         self._runs[key] = run
         if job.stop:
             run.stop(job.stop)
-        _spawn(self._finish(key, run), self._running)
+        spawn(self._finish(key, run), self._running)
 
     async def _finish(self, key: str, run: Run) -> None:
         try:
@@ -272,15 +246,3 @@ class Conductor:
         for node in cluster.nodes:
             if node.id in nodes:
                 shutil.rmtree(root(self._settings.data, node.number), ignore_errors=True)
-
-
-def _spawn(work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]]) -> None:
-    task = asyncio.create_task(work)
-    among.add(task)
-    task.add_done_callback(among.discard)
-    task.add_done_callback(_report)
-
-
-def _report(task: "asyncio.Task[None]") -> None:
-    if not task.cancelled() and (error := task.exception()):
-        _log.error("a defect of the emulator", exc_info=error)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
-from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
+from local.folder_lock import folder_lock
 from local.kubernetes import tenant
 from local.kubernetes.api import Api, Unreachable, api
 from local.kubernetes.certificates import Authority, signing_key
@@ -21,7 +21,6 @@ from local.kubernetes.programs import KubernetesError, Programs, find_programs
 from local.kubernetes.site import Site
 from local.node_python import node_python
 from local.ports import free_ports
-from local.private_folder import private_folder
 from local.process import ProcessError
 
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -59,7 +58,11 @@ async def kubernetes(options: Options) -> AsyncIterator[Kubernetes]:
     """
     options.programs.require()
     home = options.data.resolve()
-    with _only_one(home):
+    refusal = KubernetesError(
+        f"a cluster runs in {home} already (KUBECONFIG={home / 'admin.kubeconfig'}): "
+        "use it, stop it, or choose another directory with --data"
+    )
+    with folder_lock(home, refusal):
         path = options.node_path or (await node_python(home / "python"),)
         site = _site(options, home, ":".join([*map(str, path), _SYSTEM]))
         for folder in (site.logs, site.shared, *map(site.node_folder, site.nodes)):
@@ -141,18 +144,3 @@ def _site(options: Options, home: Path, path: str) -> Site:
         has_plain_ports=options.programs.takes("kube-scheduler", "port"),
         extra=options.extra,
     )
-
-
-@contextmanager
-def _only_one(home: Path) -> Iterator[None]:
-    """Raises KubernetesError while a cluster runs in this directory already."""
-    private_folder(home, "lock")
-    with (home / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise KubernetesError(
-                f"a cluster runs in {home} already (KUBECONFIG={home / 'admin.kubeconfig'}): "
-                "use it, stop it, or choose another directory with --data"
-            ) from error
-        yield

@@ -1,19 +1,18 @@
 """Starts the mini cluster, and ends it even if this process is killed."""
 
 import asyncio
-import fcntl
 import os
 import pwd
 import socket
 import tempfile
-from collections.abc import AsyncIterator, Iterator
-from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from local.folder_lock import folder_lock
 from local.node_python import node_python
 from local.ports import free_ports
-from local.private_folder import private_folder
 from local.process import piped
 from local.slurm.accounting import Accounting
 from local.slurm.cluster import Slurm
@@ -58,7 +57,11 @@ async def slurm(options: Options) -> AsyncIterator[Slurm]:
     """
     require(options.programs)
     home = options.data.resolve()
-    with _only_one(home), tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as sockets:
+    refusal = SlurmError(f"a cluster runs in {home} already: stop it, or choose another directory")
+    with (
+        folder_lock(home, refusal),
+        tempfile.TemporaryDirectory(prefix="slurm-", ignore_cleanup_errors=True) as sockets,
+    ):
         site = _site(options, home, Path(sockets))
         prepare(site, options.programs, options.node_path or (await node_python(home / "python"),))
         async with AsyncExitStack() as running:
@@ -67,20 +70,6 @@ async def slurm(options: Options) -> AsyncIterator[Slurm]:
             await running.enter_async_context(_ended_with_us(site))
             await cluster.start()
             yield cluster
-
-
-@contextmanager
-def _only_one(home: Path) -> Iterator[None]:
-    """Raises SlurmError while a cluster runs in this directory already."""
-    private_folder(home, "lock")
-    with (home / "lock").open("w") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise SlurmError(
-                f"a cluster runs in {home} already: stop it, or choose another directory"
-            ) from error
-        yield
 
 
 def _site(options: Options, home: Path, sockets: Path) -> Site:

@@ -14,6 +14,7 @@ from shared.core.errors import Transient
 from shared.core.job import JobState, Target
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
+from tests.doubles.server import answering
 
 
 def _job(name: str, state: str = "running", command: str = "true") -> dict[str, Any]:
@@ -37,17 +38,12 @@ async def _service(body: bytes, broken: int) -> AsyncIterator[tuple[BatchAIEngin
             request.transport.close()
         return response
 
-    app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    engine = BatchAIEngine(Workspace(f"http://127.0.0.1:{runner.addresses[0][1]}", "s", "g", "w"))
-    try:
-        yield engine, answered
-    finally:
-        await engine.close()
-        await runner.cleanup()
+    async with answering(answer) as url:
+        engine = BatchAIEngine(Workspace(url, "s", "g", "w"))
+        try:
+            yield engine, answered
+        finally:
+            await engine.close()
 
 
 async def _status(engine: BatchAIEngine, *names: str) -> dict[str, JobState]:
@@ -124,17 +120,12 @@ async def _cluster(**properties: Any) -> AsyncIterator[tuple[BatchAIEngine, list
             return web.json_response({"value": queued})
         return web.json_response({"properties": properties}) if properties else web.Response(status=500)
 
-    app = web.Application()
-    app.router.add_get("/{path:.*}", answer)
-    runner = web.AppRunner(app, access_log=None)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    engine = BatchAIEngine(Workspace(f"http://127.0.0.1:{runner.addresses[0][1]}", "s", "g", "w"))
-    try:
-        yield engine, requests
-    finally:
-        await engine.close()
-        await runner.cleanup()
+    async with answering(answer) as url:
+        engine = BatchAIEngine(Workspace(url, "s", "g", "w"))
+        try:
+            yield engine, requests
+        finally:
+            await engine.close()
 
 
 async def test_what_jobs_wait_for_costs_one_request_however_many_wait_and_none_a_moment_later() -> None:

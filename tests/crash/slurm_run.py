@@ -9,21 +9,17 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.engine import SlurmEngine
 from shared.engines.slurm.wire.key import SigningKey
 from tests.crash.chaos import Fault
-from tests.crash.harness import Run
-from tests.crash.invariants.ran_jobs import wrongly_run
+from tests.crash.engine_run import EngineRun
 from tests.crash.slurmctld import OURS, Slurmctld
 from tests.crash.slurmrestd import OLD, Slurmrestd, Wire
 from tests.crash.stories import Story
 
 
-class SlurmRun(Run):
+class SlurmRun(EngineRun[Slurmrestd]):
     """One world whose cluster is the model."""
 
     def __init__(self, engine: SlurmEngine, server: Slurmrestd, plan: Mapping[int, Fault]) -> None:
-        super().__init__(plan, engine=engine)
-        self.server = server
-        server.model.clock = lambda: self.world.clock().timestamp()
-        self.cancels = False
+        super().__init__(engine, server, plan)
         #: whether another user copies the name and the comment of each of our jobs
         self.imitated = False
         #: steps that the first attempt of every job lives on after its node was given up; None: no node is
@@ -35,38 +31,32 @@ class SlurmRun(Run):
             self._imitate()
         if self.lives is not None:
             self._give_up(self.lives)
-        self.server.model.advance(lambda name: self.preempts and name.endswith("-1"))
-        self.server.model.save()
+        super().advance()
+        self.wire.model.save()
 
     def _imitate(self) -> None:
-        model = self.server.model
+        model = self.wire.model
         copied = {job.name for job in model.jobs.values() if job.user != OURS}
         for job in [job for job in model.jobs.values() if job.name not in copied]:
             model.submit(job.name, job.comment, {}, held=False, user="eve")
 
     def _give_up(self, lives: int) -> None:
-        model = self.server.model
+        model = self.wire.model
         for job in list(model.jobs.values()):
             if job.state == "RUNNING" and job.user == OURS and job.name.endswith("-1"):
                 model.give_up(job.id, lives)
 
-    def late(self) -> bool:
-        """On the wire as well."""
-        return super().late() or bool(self.server.late)
+    def copies(self) -> int:
+        """Another one where nodes are given up."""
+        return 1 if self.lives is None else 2
 
     async def _wake(self) -> None:
         await super()._wake()
-        await self.server.happen_late()
+        await self.wire.happen_late()
 
     def says_twice(self, job: Job) -> bool:
         """Not counted: a job that Slurm forgot is noted as missing and as submitted again while it waits."""
         return False
-
-    def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
-        """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
-        return wrongly_run(
-            self.server.model, jobs, started=started, rejects=self.rejects, cancels=self.cancels
-        )
 
 
 async def play(
@@ -92,12 +82,8 @@ async def play(
         engine = SlurmEngine({"dev": cluster}, {"dev": SigningKey(b"k" * 32)}, clock=model.now)
         try:
             run = SlurmRun(engine, server, plan or {})
-            run.wake_after, run.imitated, run.lives = wake_after, imitated, lives
-            run.cancels = "cancel" in story.name
-            story.begin(run)
-            await run.until_quiet()
-            started = story.started if story.started is None or lives is None else story.started * 2
-            run.check(accepted=story.accepted, started=started)
+            run.imitated, run.lives = imitated, lives
+            await run.play(story, wake_after)
         finally:
             await engine.close()
     return run

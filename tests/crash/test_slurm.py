@@ -57,7 +57,7 @@ async def _calls(story: Story, eager: bool) -> int:
     """How many requests the story makes without faults: the same for every fault, so it is counted once."""
     key = (story.name, eager)
     if key not in _counted:
-        _counted[key] = len((await play(story, eager=eager)).server.calls)
+        _counted[key] = len((await play(story, eager=eager)).wire.calls)
     return _counted[key]
 
 
@@ -77,7 +77,7 @@ async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wir
     number = _STORIES.index(story) + 2 * list(Wire).index(fault) + eager
     for n in every_few(range(1, calls + 1), number):
         run = await play(story, wire={n: fault}, eager=eager)
-        assert run.violations == [], f"{fault} at {run.server.calls[n - 1]}, call {n}"
+        assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
 
 
 @pytest.mark.parametrize("forgets", [0.0, 300.0])

@@ -12,7 +12,6 @@ from typing import Any
 
 from local.azurebatch.run import changes, pool_nodes
 from local.azurebatch.run.attempt import Attempt
-from local.azurebatch.run.defects import AGAIN, again, report
 from local.azurebatch.run.endings import Ending
 from local.azurebatch.run.job_ends import Jobs
 from local.azurebatch.run.scaler import Scaler
@@ -21,6 +20,7 @@ from local.azurebatch.run.start_task import prepare
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.records import Node, Pool, Task
 from local.azurebatch.state.store import Store
+from local.conduct import again, commit, conduct, spawn
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root
 from local.record_file import StoreFullError
@@ -63,7 +63,7 @@ class Conductor:
             for node in pool.nodes:
                 if node.state == "waitingforstarttask":
                     self._spawn(self._prepare(pool.key, node.id), _START)
-        self._loop = asyncio.create_task(self._conduct(), name="conductor")
+        self._loop = asyncio.create_task(conduct(self._pass, self._news, self._clock), name="conductor")
 
     async def stop(self) -> None:
         """End all processes. Their tasks wait for a node again at the next start."""
@@ -126,17 +126,6 @@ class Conductor:
         for task in self._store.running_tasks(pool):
             if nodes & set(task.nodes):
                 self.jobs.terminate_task(task)
-
-    async def _conduct(self) -> None:
-        while True:
-            self._news.clear()
-            try:
-                wake = self._pass()
-                delay = None if wake is None else max(0.0, (wake - self._clock()).total_seconds())
-            except Exception as error:  # noqa: BLE001 a defect must not stop the emulator
-                delay = again(error)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), delay)
 
     def _pass(self) -> datetime | None:
         wakes = [self.jobs.check({run.task.job for run in self._runs.values()})]
@@ -204,7 +193,7 @@ class Conductor:
         ending = result if isinstance(result, Ending) else Ending(lost=True)
         try:
             await attempt.end()
-            await self._commit(lambda: self._finish(run.task, ending))
+            await commit(lambda: self._finish(run.task, ending), lambda: self._stopping)
         finally:  # a defect must not hold its slots for ever
             self._runs.pop(run.task.attempt, None)
             self.nudge()
@@ -226,17 +215,5 @@ class Conductor:
         await prepare(self._store, self._settings, self._launcher, self._clock, (pool_key, node_id))
         self.nudge()
 
-    async def _commit(self, change: Callable[[], None]) -> None:
-        while True:
-            try:
-                return change()
-            except StoreFullError:
-                if self._stopping:
-                    return None
-                await asyncio.sleep(AGAIN)
-
     def _spawn(self, work: Coroutine[Any, Any, None], name: str) -> None:
-        task = asyncio.create_task(work, name=name)
-        self._work.add(task)
-        task.add_done_callback(self._work.discard)
-        task.add_done_callback(report)
+        spawn(work, self._work, name)

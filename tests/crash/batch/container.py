@@ -14,6 +14,7 @@ from xml.sax.saxutils import escape
 from aiohttp import web
 
 from shared.engines.node.blobs import Answer
+from tests.doubles.server import answering
 
 ACCOUNT, NAME = "acct", "slipway"
 #: Blobs of a page: few, so that lists have several.
@@ -64,15 +65,8 @@ class Container:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
         """Its address, for the length of the block."""
-        app = web.Application()
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        runner = web.AppRunner(app)
-        await runner.setup()
-        try:
-            await web.TCPSite(runner, "127.0.0.1", 0).start()
-            yield f"http://127.0.0.1:{runner.addresses[0][1]}/{ACCOUNT}/{NAME}"
-        finally:
-            await runner.cleanup()
+        async with answering(self._handle) as url:
+            yield f"{url}/{ACCOUNT}/{NAME}"
 
     def _list(self, query: Mapping[str, str]) -> Answer:
         prefix, delimiter = query.get("prefix", ""), query.get("delimiter", "")

@@ -15,8 +15,7 @@ from tests.crash.batch.container import ACCOUNT, AppFault, Container
 from tests.crash.batch.nodes import Azure
 from tests.crash.batch.wire import BatchWire, Wire
 from tests.crash.chaos import Fault
-from tests.crash.harness import Run
-from tests.crash.invariants.ran_jobs import wrongly_run
+from tests.crash.engine_run import EngineRun
 from tests.crash.stories import Story
 from tests.unit.engines.batch.service import KEY
 
@@ -25,37 +24,24 @@ _NODES = 4
 _LATER = 12
 
 
-class BatchRun(Run):
+class BatchRun(EngineRun[BatchWire]):
     """One world whose cluster is the model."""
-
-    def __init__(self, engine: BatchEngine, wire: BatchWire, plan: Mapping[int, Fault]) -> None:
-        super().__init__(plan, engine=engine)
-        self.wire = wire
-        wire.model.clock = lambda: self.world.clock().timestamp()
-        self.cancels = False
-
-    def advance(self) -> None:
-        """Nodes and tasks move on."""
-        self.wire.model.advance(lambda name: self.preempts and name.endswith("-1"))
-
-    def late(self) -> bool:
-        """On the wire as well."""
-        return super().late() or bool(self.wire.late)
 
     async def _wake(self) -> None:
         await super()._wake()
         self.wire.happen_late()
 
+    def copies(self) -> int:
+        """Another one for each time that an attempt was cut off."""
+        return 1 + self.wire.model.splits
+
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
         """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
-        result = wrongly_run(
-            self.wire.model, jobs, started=started, rejects=self.rejects, cancels=self.cancels
-        )
-        return result + self._remains()
+        return super().check_cluster(jobs, started) + self._remains()
 
     def _remains(self) -> list[str]:
         """What is left of jobs that are archived, some time later."""
-        if not self.archives or not all(job.archived for job in self.jobs()):
+        if not self.is_archived():
             return []
         for _ in range(_LATER):
             self.advance()
@@ -106,12 +92,7 @@ async def _played(
         engine = BatchEngine({"dev": cluster}, {"dev": KEY}, containers={"dev": access}, clock=azure.now)
         try:
             run = BatchRun(engine, server, plan)
-            run.wake_after = wake_after
-            run.cancels = "cancel" in story.name
-            story.begin(run)
-            await run.until_quiet()
-            started = None if story.started is None else story.started * (1 + azure.splits)
-            run.check(accepted=story.accepted, started=started)
+            await run.play(story, wake_after)
         finally:
             await engine.close()
     return run

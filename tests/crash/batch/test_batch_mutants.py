@@ -24,7 +24,7 @@ from shared.engines.batch.wire.client import Answer
 from shared.engines.batch.words import observation
 from tests.breadth import size
 from tests.crash.batch.nodes import Cut
-from tests.crash.batch.run import BatchRun, play
+from tests.crash.batch.run import play
 from tests.crash.batch.test_batch import ABSENCES, GANG
 from tests.crash.batch.wire import Wire
 from tests.crash.stories import ARCHIVED, CANCELLED, STORIES
@@ -203,14 +203,14 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
     """What the first schedule that shows something shows."""
     one = STORIES[0]
     for story in (one, GANG, CANCELLED, ARCHIVED):
-        if result := _wrong(await play(story, fenced=fenced)):
+        if result := (await play(story, fenced=fenced)).deviations():
             return f"{story.name}: {result}"
     for cut in Cut:
         for lives in (1, 40):
             if result := (await play(one, cut=cut, lives=lives, fenced=fenced)).violations:
                 return f"{cut} for {lives}: {result}"
     for absence in ABSENCES:
-        if result := _wrong(await play(one, absence=absence, fenced=fenced)):
+        if result := (await play(one, absence=absence, fenced=fenced)).deviations():
             return f"pool deleted in {absence}: {result}"
     for wire in (*_TELLING, *(one for one in Wire if one not in _TELLING)):
         for n in range(1, calls + 1):
@@ -218,14 +218,3 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
                 if result := (await play(one, wire=faults, fenced=fenced)).violations:
                     return f"{faults}: {result}"
     return ""
-
-
-def _wrong(run: BatchRun) -> list[str]:
-    """Violations; another attempt, or another end than that of the story."""
-    end = JobState.CANCELLED if run.cancels else JobState.SUCCEEDED
-    others = [f"{job.id}: {job.attempt}, {job.state}" for job in run.jobs() if job.attempt > 1]
-    return [
-        *run.violations,
-        *others,
-        *[f"{job.id}: {job.state}" for job in run.jobs() if job.state is not end],
-    ]

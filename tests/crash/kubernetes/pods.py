@@ -35,7 +35,7 @@ class Cluster:
         self.api = Api(self.store, self._jobs, Kueue(self.store), is_old=False)
         self.store.add("namespaces", "", {"metadata": {"name": "slipway"}})
         #: whether a first attempt loses its node; rounds that its processes live on; whether claims count
-        self._loses, self._lives, self._fenced = loses, lives, fenced
+        self.loses, self._lives, self._fenced = loses, lives, fenced
         self.claims: dict[str, Claim] = {}
         self.began: list[str] = []
         self.finished: list[str] = []
@@ -79,7 +79,7 @@ class Cluster:
             if preempts(name):
                 put(pod, "DisruptionTarget", "PreemptionByScheduler", "preempted", at=self.store.now())
                 self._jobs.end_pod(pod)
-            elif self._loses and name.endswith("-1") and name not in self._ever_lost:
+            elif self.loses and name.endswith("-1") and name not in self._ever_lost:
                 self._ever_lost.add(name)
                 self._lost[uid] = 0
                 put(

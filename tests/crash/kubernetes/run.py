@@ -13,8 +13,7 @@ from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.leftovers import FORGET
 from tests.crash.chaos import Fault
-from tests.crash.harness import Run
-from tests.crash.invariants.ran_jobs import wrongly_run
+from tests.crash.engine_run import EngineRun
 from tests.crash.kubernetes.pods import Cluster
 from tests.crash.kubernetes.wire import KubernetesWire, Wire
 from tests.crash.stories import Story
@@ -23,41 +22,28 @@ from tests.crash.stories import Story
 _LATER = 60
 
 
-class KubernetesRun(Run):
+class KubernetesRun(EngineRun[KubernetesWire]):
     """One world whose cluster is the model."""
-
-    def __init__(self, engine: KubernetesEngine, wire: KubernetesWire, plan: Mapping[int, Fault]) -> None:
-        super().__init__(plan, engine=engine)
-        self.wire = wire
-        wire.model.clock = lambda: self.world.clock().timestamp()
-        self.cancels = False
-
-    def advance(self) -> None:
-        """Pods move on."""
-        self.wire.model.advance(lambda name: self.preempts and name.endswith("-1"))
-
-    def late(self) -> bool:
-        """On the wire as well."""
-        return super().late() or bool(self.wire.late)
 
     async def _wake(self) -> None:
         await super()._wake()
         self.wire.happen_late()
 
+    def copies(self) -> int:
+        """Another one where a node was lost."""
+        return 2 if self.wire.model.loses else 1
+
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
         """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
         for _ in range(_LATER):
             self.advance()  # what would still begin on its own does so now
-        result = wrongly_run(
-            self.wire.model, jobs, started=started, rejects=self.rejects, cancels=self.cancels
-        )
-        return result + self._remains()
+        return super().check_cluster(jobs, started) + self._remains()
 
     def _remains(self) -> list[str]:
         """Jobs that are gone before the ledger is done with them, and what archived ones have left."""
         model = self.wire.model
         names = {one["metadata"]["name"] for one in model.store.all("jobs")}
-        if not self.archives or not all(job.archived for job in self.jobs()):
+        if not self.is_archived():
             lost_names = sorted(set(model.began) - names) if not self.archives else []
             return [f"the Job {name} is gone, and would be made again" for name in lost_names]
         pods = [one["metadata"] for one in model.store.all("pods")]
@@ -72,10 +58,12 @@ class KubernetesRun(Run):
             ),
         ]
 
-    def secrets(self) -> list[str]:
-        """The Secrets that are left of jobs whose end was seen. A failure there is no fault: see `forget`."""
+    def deviations(self) -> list[str]:
+        """Also Secrets that are left of jobs whose end was seen; a failure there is no fault (`forget`)."""
+        secrets = self.wire.model.store.all("secrets")
         return [
-            f"the Secret {one['metadata']['name']} is left" for one in self.wire.model.store.all("secrets")
+            *super().deviations(),
+            *(f"the Secret {one['metadata']['name']} is left" for one in secrets),
         ]
 
 
@@ -103,13 +91,7 @@ async def play(
         engine = KubernetesEngine({"dev": options}, {"dev": client}, clock=cluster.now)
         try:
             run = KubernetesRun(engine, server, plan or {})
-            run.wake_after = wake_after
-            run.cancels = "cancel" in story.name
-            story.begin(run)
-            await run.until_quiet()
-            loses = model.get("loses")
-            started = story.started if story.started is None or not loses else story.started * 2
-            run.check(accepted=story.accepted, started=started)
+            await run.play(story, wake_after)
         finally:
             await engine.close()
     return run

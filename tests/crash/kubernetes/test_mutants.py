@@ -23,7 +23,7 @@ from shared.engines.kubernetes.sweep import Sweep
 from shared.engines.kubernetes.wire.objects import Creation, make
 from shared.engines.kubernetes.words.observations import observation
 from tests.breadth import size
-from tests.crash.kubernetes.run import KubernetesRun, play
+from tests.crash.kubernetes.run import play
 from tests.crash.kubernetes.test_kubernetes import GANG
 from tests.crash.kubernetes.wire import Wire
 from tests.crash.stories import ARCHIVED, CANCELLED, STORIES
@@ -226,7 +226,7 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
     """What the first schedule that shows something shows."""
     one = STORIES[0]
     for story in (one, GANG, CANCELLED, ARCHIVED):
-        if result := _wrong(await play(story, fenced=fenced)):
+        if result := (await play(story, fenced=fenced)).deviations():
             return f"{story.name}: {result}"
     for lives in (0, 1, 40):
         if result := (await play(one, loses=True, lives=lives, fenced=fenced)).violations:
@@ -237,15 +237,3 @@ async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
             if result := (await play(story, wire={n: wire}, fenced=fenced)).violations:
                 return f"{story.name}, {wire} at {n}: {result}"
     return ""
-
-
-def _wrong(run: KubernetesRun) -> list[str]:
-    """Violations; another attempt, or another end than that of the story."""
-    end = JobState.CANCELLED if run.cancels else JobState.SUCCEEDED
-    others = [f"{one.id}: {one.attempt}, {one.state}" for one in run.jobs() if one.attempt > 1]
-    return [
-        *run.violations,
-        *run.secrets(),
-        *others,
-        *[f"{one.id}: {one.state}" for one in run.jobs() if one.state is not end],
-    ]

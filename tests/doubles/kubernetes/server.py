@@ -20,6 +20,7 @@ from tests.doubles.kubernetes.kueue import Kueue
 from tests.doubles.kubernetes.nodes import Nodes
 from tests.doubles.kubernetes.requests import Subject, selected, subject
 from tests.doubles.kubernetes.store import KINDS, Store
+from tests.doubles.server import serving
 
 TOKEN, POWERLESS = "admin-token", "slipway-token"
 _LARGEST = 3 * 1024 * 1024
@@ -60,20 +61,15 @@ async def kubernetes(
         store.add("namespaces", "", {"metadata": {"name": name}})
     app = web.Application(client_max_size=2 * _LARGEST)
     app.router.add_route("*", "/{path:.*}", _Handler(cluster, version).handle)
-    runner = web.AppRunner(app, shutdown_timeout=0.1)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    cluster.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    looking = asyncio.create_task(_reconcile(cluster))
-    try:
-        yield cluster
-    finally:
-        looking.cancel()
-        with suppress(asyncio.CancelledError):
-            await looking
-        await nodes.close()
-        await runner.cleanup()
+    async with serving(app) as cluster.url:
+        looking = asyncio.create_task(_reconcile(cluster))
+        try:
+            yield cluster
+        finally:
+            looking.cancel()
+            with suppress(asyncio.CancelledError):
+                await looking
+            await nodes.close()
 
 
 async def _reconcile(cluster: Kubernetes) -> None:

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 
 from slipway.cli_page import commands
+from tests.doubles.server import answering
 from tests.slow.slipway import foreign
 from tests.slow.slipway.foreign import ID, SWEEP
-from tests.unit.slipway.client.test_service import answering
 
 ROOT = Path(__file__).resolve().parents[3]
 #: A line of words for every command that asks the service for something to show.

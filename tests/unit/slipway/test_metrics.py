@@ -13,7 +13,7 @@ from shared.operate.files.series import Series
 from slipway import Client, Failure, Job
 from slipway.client.curves import Curve
 from slipway.metrics import Metrics
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 LOSS = Series("loss", "stdouterr/stdout.txt", "epoch", 1)

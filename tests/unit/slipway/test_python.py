@@ -14,7 +14,7 @@ from aiohttp import web
 import slipway
 from shared.answers.job import JobDetail
 from slipway import AsyncClient, AsyncJob, Client, Failure, Job, JobFailed
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 JOB: dict[str, Any] = {

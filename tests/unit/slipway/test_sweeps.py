@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from slipway import AsyncClient, AsyncSweep, Client, Failure, Sweep
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 from tests.unit.slipway.commands.sweeps.test_best import SWEEP, SWEEP_BODY, best_api, id_of
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]

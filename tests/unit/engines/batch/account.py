@@ -10,6 +10,8 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.doubles.server import answering
+
 Reply = tuple[int, Any]
 
 
@@ -76,14 +78,5 @@ async def account(answer: Callable[[Request], Reply | None]) -> AsyncIterator[Ac
         headers = {"Retry-After": "1"} if status in (429, 503) else {}
         return web.Response(status=status, text=text, headers=headers, content_type="application/json")
 
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", handle)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        result.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    async with answering(handle) as result.url:
         yield result
-    finally:
-        await runner.cleanup()

@@ -13,6 +13,7 @@ from aiohttp import web
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
+from tests.doubles.server import answering
 
 #: Status and body: an object, or bytes as they are; None breaks the connection off.
 Reply = tuple[int, Any] | None
@@ -77,14 +78,5 @@ async def server(answer: Callable[[Request], Reply]) -> AsyncIterator[Server]:
         content = answered if isinstance(answered, bytes) else json.dumps(answered).encode()
         return web.Response(status=code, body=content, content_type="application/json")
 
-    app = web.Application(client_max_size=8 * 1024 * 1024)
-    app.router.add_route("*", "/{path:.*}", handle)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        result.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    async with answering(handle, largest=8 * 1024**2) as result.url:
         yield result
-    finally:
-        await runner.cleanup()

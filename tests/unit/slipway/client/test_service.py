@@ -1,30 +1,12 @@
 """What the commands say about the API's answers."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
-
 import pytest
 from aiohttp import web
 
 from slipway.client.refusal import Unanswered
 from slipway.client.service import service
 from slipway.failure import Failure
-
-Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
-
-
-@asynccontextmanager
-async def answering(answer: Answer) -> AsyncIterator[str]:
-    """A server that answers everything in one way; its URL."""
-    app = web.Application()
-    app.router.add_route("*", "/{path:.*}", answer)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+from tests.doubles.server import answering
 
 
 async def test_a_refusal_shows_each_place_in_the_file_its_remedy_and_the_job() -> None:

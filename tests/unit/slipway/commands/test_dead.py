@@ -5,7 +5,7 @@ from aiohttp import web
 
 from slipway.client.service import service
 from slipway.commands.dead import redrive_each, rows
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 
 def test_messages_and_events_stand_in_one_table_with_their_reasons() -> None:

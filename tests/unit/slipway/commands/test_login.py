@@ -17,7 +17,7 @@ from slipway.commands.profile.login import login, logout
 from slipway.failure import Failure
 from slipway.main import app
 from slipway.settings import local_url
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 
 @pytest.fixture

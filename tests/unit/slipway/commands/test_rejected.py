@@ -14,7 +14,7 @@ from slipway.commands.job_commands import app
 from slipway.commands.listing import View, lines
 from slipway.commands.output.output_commands import app as output
 from slipway.commands.running.run import report_rejection
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 WHY = "digits/job.json:1:17: SW012 properties.nodeCuont: unknown property"

@@ -12,7 +12,7 @@ from slipway.commands import enqueue
 from slipway.commands.submit import has_its_script, name_of, submit
 from slipway.failure import Failure
 from slipway.times import moment
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 WARNING = {
     "severity": "warning",

@@ -14,7 +14,7 @@ from local.stack import Ports
 from slipway.commands.doctor.findings import Options
 from slipway.stack import local_checks
 from slipway.stack.data_folder import lock_folder
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from local.batchai import conductor as conducting
+from local import conduct
 from local.batchai.conductor import Conductor
 from local.batchai.state.records import Cluster
 from local.batchai.state.scheduler import Pace
@@ -65,7 +65,7 @@ def test_what_could_not_be_written_is_not_there_and_can_be_written_later(store: 
 async def test_the_conductor_outlives_it(
     store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(conducting, "_AGAIN", 0.01)
+    monkeypatch.setattr(conduct, "AGAIN", 0.01)
     account = Account(name="a", key="k", blob_endpoint="http://127.0.0.1:1/a")
     settings = Settings(data=tmp_path, account=account, node_path=(tmp_path,), pace=PACE)
     conductor = Conductor(store, settings, lambda: NOW)

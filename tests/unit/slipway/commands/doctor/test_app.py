@@ -16,7 +16,7 @@ from slipway.client.deployment import PROFILE
 from slipway.client.profiles import Profile, Profiles, file_of, write_profiles
 from slipway.commands.doctor.app import check, clock
 from slipway.commands.doctor.findings import Finding, Options
-from tests.unit.slipway.client.test_service import Answer, answering
+from tests.doubles.server import Answer, answering
 
 HEALTH: dict[str, Any] = {
     **{"status": "ok", "storage": "ok", "engine": "ok", "sweep": "ok", "settings": "ok"},

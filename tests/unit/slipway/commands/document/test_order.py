@@ -14,7 +14,7 @@ from slipway.commands.document.order import Order, in_order, text_in_order
 from slipway.commands.submit import run
 from slipway.failure import Failure
 from slipway.job import AsyncJob
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 A, B = "j_" + "a" * 24, "j_" + "b" * 24
 SPEC = {"properties": {"nodeCount": 1}}

@@ -9,7 +9,7 @@ from aiohttp import web
 
 from slipway.commands.output import files
 from slipway.failure import Failure
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 Entries = list[tuple[str, int | None]]

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from slipway.commands.running.run import _cancel
 from slipway.failure import Failure
 from slipway.main import app
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from aiohttp import web
 
 from slipway.commands.sweeps.sweep import show_sweep
 from slipway.failure import Failure
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 
 SWEEP = "s_" + "a" * 24
 SWEEP_BODY: dict[str, Any] = {

@@ -9,6 +9,8 @@ from typing import Any
 import pytest
 from aiohttp import web
 
+from tests.doubles.server import serving
+
 TOKEN = "token-of-a-managed-identity"
 
 
@@ -56,14 +58,8 @@ def _error(status: int, code: str, message: str) -> web.Response:
 async def azure(answers: Mapping[str, Any], patch: pytest.MonkeyPatch) -> AsyncIterator[Azure]:
     """It runs, and the identity of this process is signed in to it, as in an app of Azure."""
     fake = Azure(answers)
-    runner = web.AppRunner(fake.app())
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        fake.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+    async with serving(fake.app()) as fake.url:
         patch.setenv("IDENTITY_ENDPOINT", f"{fake.url}/msi/token")
         patch.setenv("IDENTITY_HEADER", "secret-header")
         patch.setenv("AZURE_TOKEN_CREDENTIALS", "ManagedIdentityCredential")
         yield fake
-    finally:
-        await runner.cleanup()

@@ -12,7 +12,7 @@ from slipway.commands.doctor.findings import Finding, Options
 from slipway.commands.doctor.live import live
 from slipway.commands.doctor.live.azd import environment, read, target_of
 from slipway.failure import Failure
-from tests.unit.slipway.client.test_service import answering
+from tests.doubles.server import answering
 from tests.unit.slipway.commands.doctor.live import deployed
 from tests.unit.slipway.commands.doctor.live.azure import azure
 

@@ -1,0 +1,31 @@
+"""A server of a test, on a free port of this machine."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+
+from aiohttp import web
+
+Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+@asynccontextmanager
+async def serving(app: web.Application) -> AsyncIterator[str]:
+    """The address at which an application answers for the length of the block."""
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
+
+
+@asynccontextmanager
+async def answering(answer: Answer, *, largest: int = 1024**2) -> AsyncIterator[str]:
+    """The address of a server that answers everything in one way. `largest`: bytes of a body."""
+    app = web.Application(client_max_size=largest)
+    app.router.add_route("*", "/{path:.*}", answer)
+    async with serving(app) as url:
+        yield url
