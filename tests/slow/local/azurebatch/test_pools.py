@@ -127,6 +127,7 @@ def test_a_filter_by_what_a_pool_has_not_is_refused_with_its_name(client: BatchC
         list(client.list_pools(filter=text))
 
     assert refused.value.status_code == 400
+    assert refused.value.response is not None
     assert "is no property by which this list can be filtered" in str(refused.value.response.text())
 
 
