@@ -29,10 +29,10 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @api_route("reason")
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
     """Stop submissions, not acceptance: ?reason=. Repeat it to change the reason."""
-    from shared.lifecycle.waiting import admit
+    from shared.lifecycle.waiting import pauses
 
     by = _operator()
-    return answer(_switch(await admit.pause(ports(), by, req.params.get("reason", ""))))
+    return answer(_switch(await pauses.pause(ports(), by, req.params.get("reason", ""))))
 
 
 @blueprint.function_name("resume")
@@ -40,10 +40,10 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
-    from shared.lifecycle.waiting import admit
+    from shared.lifecycle.waiting import pauses
 
     by = _operator()
-    return answer(_switch(await admit.resume(ports(), by)))
+    return answer(_switch(await pauses.resume(ports(), by)))
 
 
 @blueprint.function_name("audit")

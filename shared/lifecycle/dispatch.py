@@ -34,8 +34,8 @@ from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
-from shared.lifecycle.waiting.admit import paused
 from shared.lifecycle.waiting.dependents import look_again
+from shared.lifecycle.waiting.pauses import paused
 from shared.lifecycle.waiting.postponement import postponed, shown_error
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.drops.folder import plans
 from shared.intake.drops.inventory import unseen
 from shared.lifecycle.legible import is_known, legible, records
-from shared.lifecycle.waiting.admit import paused
+from shared.lifecycle.waiting.pauses import paused
 from shared.operate.audit_clusters import AT_WORK, compare_clusters, compare_strangers
 from shared.operate.audit_report import GRACE, Audit, age
 

@@ -16,7 +16,7 @@ from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS
 from shared.core.trouble import lately
 from shared.lifecycle.clusters.calling import cluster_path
-from shared.lifecycle.waiting.admit import PAUSED, describe_pause, standing
+from shared.lifecycle.waiting.pauses import PAUSED, describe_pause, standing
 from shared.lifecycle.waiting.reason import NO_ANSWER, PARKED, never_starts
 
 log = logging.getLogger(__name__)

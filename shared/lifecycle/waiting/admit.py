@@ -10,16 +10,16 @@ import asyncio
 import logging
 import math
 from collections.abc import Iterable, Mapping, Sized
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
-from typing import NamedTuple
 
 from shared.core.engine import Why
-from shared.core.job import Job, JobState, plain
-from shared.core.ledger.records import Active, Pause, Standing
+from shared.core.job import Job, JobState
+from shared.core.ledger.records import Active
 from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
+from shared.lifecycle.waiting.pauses import PAUSED, describe_pause, paused
 
 log = logging.getLogger(__name__)
 
@@ -28,16 +28,13 @@ _HOUR = timedelta(hours=1)
 _LONGEST_SLOT = timedelta(days=30)
 #: What is due further ahead was written by a wrong clock.
 NO_SLOT = timedelta(days=31)
-#: Seconds for which an answer of the ledger is good: the pause, and the counts.
-_PAUSES, _COUNTS = 5.0, 15.0
+#: Seconds for which the counts of the ledger are good.
+_COUNTS = 15.0
 #: That many jobs away from a limit, a count is good for longer.
 _FAR, _FAR_COUNTS = 1000, 300.0
 #: A process that accepted less than this part of a limit does not ask whether it is reached.
 _SHARE = 500
-#: The word for jobs that wait for the end of a pause.
-PAUSED = "Paused"
-_PAUSED, _STANDING, _AT_WORK = "paused", "standing", "at work"
-_SETTING = "the setting SLIPWAY_PAUSED"
+_AT_WORK = "at work"
 
 
 @dataclass(frozen=True)
@@ -92,57 +89,6 @@ async def admit_next(ports: Ports, job: Job) -> bool:
     if ports.policy.max_active_jobs:
         ports.memo.add(_AT_WORK, now, job.id, now)
     return True
-
-
-async def paused(ports: Ports) -> Pause | None:
-    """Who paused submissions, by the setting or in the ledger; None while they go on."""
-    if ports.policy.paused:
-        return Pause(ports.clock(), _SETTING)
-    current = await ports.memo.get_or_last(_PAUSED, ports.clock(), _PAUSES, partial(_ask, ports))
-    return current.pause
-
-
-async def standing(ports: Ports) -> Standing:
-    """What holds for many jobs at once, as it was some seconds ago. Raises SlipwayError."""
-    orders = await ports.memo.get_or_last(_STANDING, ports.clock(), _PAUSES, ports.ledger.standing)
-    if ports.policy.paused:
-        return replace(orders, pause=Pause(ports.clock(), _SETTING))
-    return orders
-
-
-class _Paused(NamedTuple):
-    """Who paused submissions in the ledger; None while they go on."""
-
-    pause: Pause | None
-
-
-async def _ask(ports: Ports) -> _Paused:
-    return _Paused(await ports.ledger.paused())
-
-
-async def pause(ports: Ports, by: str, reason: str) -> Pause:
-    """Stop submissions everywhere within seconds; acceptance goes on."""
-    own = Pause(ports.clock(), plain(by, 100), plain(reason, 200))
-    await ports.ledger.pause(own)
-    ports.memo.forget(_PAUSED)
-    ports.memo.forget(_STANDING)
-    log.warning("submissions are paused by %s: %s", own.by, own.reason)
-    return own
-
-
-async def resume(ports: Ports, by: str) -> Pause | None:
-    """Let submissions go on; a pause by the setting stays in force, and is returned."""
-    await ports.ledger.pause(None)
-    ports.memo.forget(_PAUSED)
-    ports.memo.forget(_STANDING)
-    log.warning("submissions are resumed by %s", plain(by, 100))
-    return await paused(ports)
-
-
-def describe_pause(pause: Pause) -> str:
-    """A clause for people: by whom submissions are paused, and why."""
-    reason = f" ({pause.reason})" if pause.reason else ""
-    return f"submissions are paused by {pause.by or 'an operator'}{reason}"
 
 
 async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) -> list[Active]:

@@ -20,7 +20,8 @@ from shared.intake.message import Request, read_request
 from shared.intake.prepare import Draft
 from shared.intake.request_door import request_arrived
 from shared.jobspec import Envelope
-from shared.lifecycle.waiting.admit import Wait, pause
+from shared.lifecycle.waiting.admit import Wait
+from shared.lifecycle.waiting.pauses import pause
 from tests.unit.dropped_folder import status_lines
 from tests.unit.world import CLUSTER, World, job_json
 

@@ -32,7 +32,7 @@ from shared.lifecycle.lookup import job as read_job
 from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.sweep import sweep
-from shared.lifecycle.waiting.admit import pause, paused
+from shared.lifecycle.waiting.pauses import pause, paused
 from shared.operate.audit import audit
 from shared.operate.listing import jobs as list_jobs
 from shared.operate.ready import ready

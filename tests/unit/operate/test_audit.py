@@ -13,7 +13,7 @@ from shared.core.job import Job, JobState
 from shared.core.ports import Posted
 from shared.intake.arrive import blob_arrived
 from shared.intake.dead_letter import bury
-from shared.lifecycle.waiting.admit import pause
+from shared.lifecycle.waiting.pauses import pause
 from shared.operate.audit import audit
 from shared.operate.audit_report import Audit
 from slipway.commands.audit import lines

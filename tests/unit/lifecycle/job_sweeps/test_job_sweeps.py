@@ -10,7 +10,7 @@ from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.intake.arrive import message_arrived
 from shared.lifecycle.dispatch import dispatch
-from shared.lifecycle.waiting.admit import pause, resume
+from shared.lifecycle.waiting.pauses import pause, resume
 from shared.operate.job_sweeps import cancel_sweep, job_sweep
 from tests.crash.chaos import Chaos, Seam
 from tests.crash.invariants.swept_jobs import too_many_at_work

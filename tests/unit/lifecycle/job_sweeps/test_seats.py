@@ -15,7 +15,7 @@ from shared.core.job_sweeps.record import JobSweep
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting.admit import pause
+from shared.lifecycle.waiting.pauses import pause
 from shared.operate.job_sweeps import cancel_sweep
 from tests.crash.invariants.swept_jobs import too_many_at_work
 from tests.unit.lifecycle.job_sweeps.swept import (

@@ -13,7 +13,7 @@ from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.sweep import sweep
-from shared.lifecycle.waiting.admit import pause, resume
+from shared.lifecycle.waiting.pauses import pause, resume
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.unit.world import World, job_json

@@ -11,15 +11,8 @@ import pytest
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
-from shared.lifecycle.waiting.admit import (
-    _good_for,
-    admit,
-    describe_pause,
-    pause,
-    paused,
-    resume,
-    submittable,
-)
+from shared.lifecycle.waiting.admit import _good_for, admit, submittable
+from shared.lifecycle.waiting.pauses import describe_pause, pause, paused, resume
 from tests.doubles.memory import MemoryLedger
 from tests.unit.lifecycle.waiting.test_admit import Counting, counted
 from tests.unit.world import World, job_json
