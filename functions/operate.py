@@ -11,7 +11,6 @@ from functions.caller import caller
 from functions.problem import HEADERS, answer, api_route, body_of, problem, public_route
 from functions.process import ports
 from shared.core.caller import ADMIN
-from shared.core.cost.usage import month_of
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
@@ -90,6 +89,7 @@ async def get_me(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
     """The document of teams with its version, and what the jobs of each have of its quota."""
+    from shared.core.cost.usage import month_of
     from shared.operate.teams import teams
 
     caller().needs(ADMIN)
@@ -105,6 +105,7 @@ async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
 async def get_usage(req: func.HttpRequest) -> func.HttpResponse:
     """The caller's teams with their quotas, what their jobs have, and what they used in the last months."""
     from shared.core.cost.prices import currency_of
+    from shared.core.cost.usage import month_of
     from shared.operate.teams import usage
 
     app = ports()
