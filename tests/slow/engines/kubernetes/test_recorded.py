@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ from shared.core.errors import (
 from shared.engines.kubernetes.wire.compare import dropped
 from shared.engines.kubernetes.wire.errors import failure
 from shared.engines.kubernetes.wire.version import version_of
-from tests.unit.engines.kubernetes.server import in_turn, server
+from tests.unit.engines.kubernetes.server import Reply, Request, server
 
 _USUAL = Path(__file__).parents[5] / "shared" / "recordings" / "kubernetes"
 FOLDER = Path(os.environ.get("KUBERNETES_RECORDINGS", _USUAL))
@@ -46,7 +47,7 @@ async def test_every_recorded_answer_passes_through_the_client() -> None:
     for one in recorded:
         answer = one["response"]
         content = answer.encode() if isinstance(answer, str) else answer
-        async with server(in_turn((one["status"], content))) as running:
+        async with server(_started(one["status"], content)) as running:
             client = running.client()
             path, _, _ = one["path"].partition("?")
             form = "*/*" if isinstance(answer, str) else "application/json"
@@ -59,6 +60,11 @@ async def test_every_recorded_answer_passes_through_the_client() -> None:
             await client.close()
 
     assert len(recorded) > 180
+
+
+def _started(status: int, content: object) -> Callable[[Request], Reply]:
+    """A server that is ready, and answers so."""
+    return lambda request: (200, b"ok") if request.path == "/readyz" else (status, content)
 
 
 def test_every_recorded_error_has_one_of_our_meanings() -> None:
