@@ -1,0 +1,140 @@
+"""Every operation of the HTTP API for every kind of caller, in one table that forgets no operation."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import azure.functions as func
+import pytest
+
+from shared.core.caller import ADMIN, READ_ALL, SUBMIT, Caller
+from shared.core.errors import Misuse
+from shared.core.teams.document import Teams
+from tests.unit.functions.calls import TRIGGER_OF, use
+from tests.unit.routes import ROUTES
+from tests.unit.world import World, job_json
+
+HOOK = "https://hooks.example.com/in"
+TEAMS = {
+    "teams": {
+        "vision": {"members": [{"user": "ann"}, {"user": "bob"}, {"user": "mia", "manager": True}]},
+        "speech": {"members": [{"user": "sam"}, {"user": "sue", "manager": True}]},
+    }
+}
+#: A caller for each column. The job and the sweep of this page are those of ann, and of her team.
+CALLERS = {
+    "owner": Caller("ann", frozenset({SUBMIT})),
+    "member": Caller("bob", frozenset({SUBMIT})),
+    "manager": Caller("mia", frozenset({SUBMIT})),
+    "other team": Caller("sam", frozenset({SUBMIT})),
+    "other manager": Caller("sue", frozenset({SUBMIT})),
+    "reader": Caller("cay", frozenset({READ_ALL})),
+    "operator": Caller("dan", frozenset({ADMIN})),
+}
+#: Columns as in CALLERS: y is allowed, - is forbidden (403), . does not see that there is such a thing (404).
+_SEES, _CHANGES, _ASKS, _OPERATES, _ALL = "yyy..yy", "y-y..-y", "yyyyy-y", "------y", "yyyyyyy"
+TABLE = {
+    **dict.fromkeys(("get_job", "get_events", "get_receipt", "get_log", "get_errors", "get_metrics"), _SEES),
+    **dict.fromkeys(("get_outputs", "get_files", "get_file", "get_zip", "get_addresses", "get_sweep"), _SEES),
+    **dict.fromkeys(("cancel_job", "cancel_sweep", "redeliver_job", "redeliver_event"), _CHANGES),
+    # A rerun is a job of who asks for it.
+    "rerun_job": "yyy..-y",
+    **dict.fromkeys(("post_job", "post_sweep"), _ASKS),
+    **dict.fromkeys(("pause", "resume", "audit", "get_teams", "put_teams", "get_dead", "redrive"), _OPERATES),
+    **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
+    **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
+    **dict.fromkeys(("validate", "explain", "health", "get_page"), _ALL),
+}
+
+
+#: What an operation takes.
+DOCUMENTS: Mapping[str, Any] = {
+    **{name: {"spec": job_json()} for name in ("post_job", "validate", "explain")},
+    "post_sweep": {"spec": job_json(), "sweep": {"lr": [0.1]}},
+    "test_receiver": {"url": HOOK},
+}
+
+
+class Tokens:
+    """Each caller's name is their token."""
+
+    sign_in = None
+
+    async def verify(self, token: str) -> Caller:
+        for caller in CALLERS.values():
+            if caller.id == token:
+                return caller
+        raise Misuse("no token", status=401, remedy="sign in")
+
+
+class Scene:
+    """A deployment with teams, ann's job with an event, and her job sweep."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.values: dict[str, str] = {}
+
+    async def set_up(self) -> None:
+        stored = await self.world.ports.teams.put(Teams.model_validate(TEAMS), "")
+        assert stored is not None
+        document = {"spec": job_json(), "notify": [{"url": HOOK, "events": ["queued"]}]}
+        job = json.loads((await self.ask("post_job", "ann", document)).get_body())
+        template = {"spec": job_json(), "sweep": {"lr": [0.1]}, "parallel": 1}
+        sweep = json.loads((await self.ask("post_sweep", "ann", template)).get_body())
+        self.values = {"id": job["id"], "sweep": sweep["sweepId"]}
+        (event,) = json.loads((await self.ask("get_events", "ann")).get_body())["events"]
+        self.values["event"] = event["id"]
+
+    async def ask(self, operation: str, who: str, document: Any = None) -> func.HttpResponse:
+        trigger = TRIGGER_OF[operation]
+        names = re.findall(r"{\*?(\w+)}", str(trigger.route))
+        request: Any = func.HttpRequest(
+            method=next(iter(trigger.methods or ())).value,
+            url=f"/api/{trigger.route}",
+            headers={"Authorization": f"Bearer {who}", "Content-Type": "application/json"},
+            route_params={name: self._value(operation, name) for name in names},
+            body=json.dumps(document or {}).encode(),
+        )
+        answer: func.HttpResponse = await ROUTES[operation](request)
+        return answer
+
+    def _value(self, operation: str, name: str) -> str:
+        if name == "id" and "sweep" in operation:
+            return self.values["sweep"]
+        if name == "id" and operation == "redeliver_event":
+            return self.values["event"]
+        return self.values.get(name, "stdouterr" if name == "directory" else "x")
+
+
+@pytest.fixture
+async def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    world.use(tokens=Tokens())
+    use(world, monkeypatch)
+    scene = Scene(world)
+    await scene.set_up()
+    return scene
+
+
+def test_every_operation_has_its_row() -> None:
+    assert TABLE.keys() == set(map(str, ROUTES))
+
+
+@pytest.mark.parametrize("operation", sorted(map(str, ROUTES)))
+@pytest.mark.parametrize("kind", CALLERS)
+async def test_who_may_do_what(scene: Scene, operation: str, kind: str) -> None:
+    answer = await scene.ask(operation, CALLERS[kind].id, DOCUMENTS.get(operation))
+
+    assert _letter(answer) == TABLE[operation][list(CALLERS).index(kind)], answer.get_body()[:300]
+
+
+def _letter(answer: func.HttpResponse) -> str:
+    """What an answer means for its caller."""
+    if answer.status_code == 403:
+        return "-"
+    if answer.status_code == 404:
+        detail = json.loads(answer.get_body())["detail"]
+        return "." if re.match(r"there is no (job|sweep|event)", detail) else "y"
+    return "?" if answer.status_code in (400, 401) else "y"
