@@ -26,10 +26,10 @@ async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.function_name("redrive")
 @blueprint.route("dead/{id}/redrive", methods=["POST"])
 @api_route()
-async def redrive_dead(req: func.HttpRequest) -> func.HttpResponse:
+async def redrive(req: func.HttpRequest) -> func.HttpResponse:
     """Send one on its way again; 202."""
-    from shared.operate.redrive import redrive
+    from shared.operate import redrive
 
     caller().needs(ADMIN)
     identity = req.route_params["id"]
-    return answer({"id": identity, "kind": await redrive(ports(), identity)}, 202)
+    return answer({"id": identity, "kind": await redrive.redrive(ports(), identity)}, 202)

@@ -11,6 +11,7 @@ from typing import Any
 
 import azure.functions as func
 
+from functions.activity import acting
 from functions.caller import identify, sign_in
 from functions.query import check_query
 from functions.ranges import if_changed
@@ -102,7 +103,8 @@ def api_route(*parameters: str) -> Callable[[Handler], Handler]:
         async def checked(req: func.HttpRequest) -> func.HttpResponse:
             await identify(req)
             check_query(req, parameters)
-            return await handler(req)
+            async with acting(req, handler.__name__) as act:
+                return act.answered(await handler(req))
 
         return _bordered(checked, parameters)
 

@@ -55,6 +55,7 @@ def log_faults(settings: Settings) -> None:
 
 def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -> Ports:
     from shared.adapters.sealing import AesSeal
+    from shared.adapters.storage.activity import BlobActivity
     from shared.adapters.storage.archive import BlobArchive
     from shared.adapters.storage.drops import BlobDrops
     from shared.adapters.storage.queues import StorageQueues
@@ -75,6 +76,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     return Ports(
         **tables(store)._asdict(),
         archive=BlobArchive(account, archive),
+        activity=BlobActivity(account, archive),
         drops=BlobDrops(account, policy.drop_container, answers, settings.names("SLIPWAY_SPEC_CONTAINERS")),
         queues=StorageQueues(account),
         webhooks=WebhookSender(policy.urls),

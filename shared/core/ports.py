@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
+from shared.core.activity import Activity
 from shared.core.caller import Caller, SignIn
 from shared.core.engine import Cluster, Engine
 from shared.core.ledger.dead import DeadMessages
@@ -197,6 +198,7 @@ class Ports:
     dead: DeadMessages
     finished: FinishedJobs
     archive: Archive
+    activity: Activity
     leases: Leases
     node_histories: NodeHistories
     job_sweeps: JobSweeps

@@ -10,7 +10,8 @@ from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, Table, VersionedRow
-from shared.core.errors import Misuse
+from shared.core.activity import Act
+from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job
 from shared.core.ledger.finished_jobs import LineLocation
 from shared.core.ports import Blob, Content, Posted
@@ -207,6 +208,19 @@ class MemoryArchive:
     async def read(self, place: LineLocation) -> bytes | None:
         result = self.blobs.get(place.name)
         return None if result is None else result[place.start : place.start + place.length]
+
+
+@dataclass
+class MemoryActivity:
+    """The trail over a list."""
+
+    acts: list[Act] = field(default_factory=list)
+    error: SlipwayError | None = None
+
+    async def add(self, act: Act) -> None:
+        if self.error is not None:
+            raise self.error
+        self.acts.append(act)
 
 
 @dataclass

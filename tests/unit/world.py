@@ -27,7 +27,14 @@ from shared.intake.accept import Accepted
 from shared.intake.arrive import message_arrived
 from shared.jobspec import Defaults
 from shared.lifecycle.sweep import Swept, sweep
-from tests.doubles.memory import MemoryArchive, MemoryDrops, MemoryLedger, MemoryQueues, MemoryWebhooks
+from tests.doubles.memory import (
+    MemoryActivity,
+    MemoryArchive,
+    MemoryDrops,
+    MemoryLedger,
+    MemoryQueues,
+    MemoryWebhooks,
+)
 from tests.doubles.memory_engine import MemoryEngine
 
 SECRET = "whsec_" + base64.b64encode(b"a signing key of thirty-two bytes"[:32]).decode()
@@ -68,6 +75,7 @@ class World:
         self.dead = TableDeadMessages(self.ledger.store)
         self.finished = TableFinishedJobs(self.ledger.store)
         self.archive = MemoryArchive()
+        self.activity = MemoryActivity()
         self.drops = MemoryDrops(self.clock)
         self.queues = MemoryQueues()
         self.webhooks = MemoryWebhooks()
@@ -78,6 +86,7 @@ class World:
             dead=self.dead,
             finished=self.finished,
             archive=self.archive,
+            activity=self.activity,
             leases=TableLeases(self.ledger.store),
             node_histories=TableNodeHistories(self.ledger.store),
             job_sweeps=TableJobSweeps(self.ledger.store),

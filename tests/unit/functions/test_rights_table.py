@@ -11,7 +11,7 @@ import azure.functions as func
 import pytest
 
 from shared.core.caller import ADMIN, READ_ALL, SUBMIT, Caller
-from shared.core.errors import Misuse
+from shared.core.errors import Misuse, Unavailable
 from shared.core.teams.document import Teams
 from tests.unit.functions.calls import TRIGGER_OF, use
 from tests.unit.routes import ROUTES
@@ -138,3 +138,60 @@ def _letter(answer: func.HttpResponse) -> str:
         detail = json.loads(answer.get_body())["detail"]
         return "." if re.match(r"there is no (job|sweep|event)", detail) else "y"
     return "?" if answer.status_code in (400, 401) else "y"
+
+
+#: They change something, or ask for it.
+ACTS = {
+    *(
+        "post_job",
+        "post_sweep",
+        "rerun_job",
+        "cancel_job",
+        "cancel_sweep",
+        "redeliver_job",
+        "redeliver_event",
+    ),
+    *("pause", "resume", "put_teams", "redrive", "test_receiver"),
+}
+
+
+@pytest.mark.parametrize("operation", sorted(map(str, ROUTES)))
+async def test_what_changes_something_or_is_forbidden_to_is_in_the_trail(
+    scene: Scene, operation: str
+) -> None:
+    before = len(scene.world.activity.acts)
+
+    answers = [await scene.ask(operation, who, DOCUMENTS.get(operation)) for who in ("dan", "cay")]
+
+    acts = scene.world.activity.acts[before:]
+    if operation not in ACTS:
+        assert acts == []
+        return
+    assert [(one.by, one.operation, one.status) for one in acts] == [
+        (who, operation, answer.status_code) for who, answer in zip(("dan", "cay"), answers, strict=True)
+    ]
+    assert {one.subject for one in acts} <= {"", "x", *scene.values.values()}
+
+
+async def test_a_trail_that_cannot_be_written_stops_no_act_and_the_log_has_its_line(
+    scene: Scene, caplog: pytest.LogCaptureFixture
+) -> None:
+    scene.world.activity.error = Unavailable("storage does not answer")
+
+    answer = await scene.ask("pause", "dan")
+
+    assert answer.status_code == 200
+    (line,) = [text for text in caplog.messages if "the trail lacks" in text]
+    assert '"by": "dan"' in line
+    assert '"operation": "pause"' in line
+
+
+async def test_holders_of_a_function_key_have_no_name_and_leave_no_line(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+
+    answer = await Scene(world).ask("pause", "")
+
+    assert answer.status_code == 200
+    assert world.activity.acts == []

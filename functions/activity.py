@@ -1,0 +1,74 @@
+"""The trail of who did what: a line for each request that changes something, where callers have names."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import azure.functions as func
+
+from functions.caller import caller
+from functions.process import ports
+from shared.core.activity import Act
+from shared.core.errors import Misuse, SlipwayError
+
+log = logging.getLogger(__name__)
+
+#: They are sent with POST, and change nothing.
+_LOOKS = ("validate", "explain")
+
+
+@dataclass
+class _Outcome:
+    """What the line says of the answer."""
+
+    status: int = 0
+    result: str = ""
+
+    def answered(self, answer: func.HttpResponse) -> func.HttpResponse:
+        """The answer, which it remembers."""
+        self.status, self.result = answer.status_code, answer.headers.get("Location", "")
+        return answer
+
+
+@asynccontextmanager
+async def acting(req: func.HttpRequest, operation: str) -> AsyncIterator[_Outcome]:
+    """Add a line for what the block does, or was forbidden to do, before it is answered.
+
+    Costs nothing for requests that look only, and for holders of a function key, who have no names.
+    """
+    outcome = _Outcome()
+    if req.method == "GET" or operation in _LOOKS or not caller().id:
+        yield outcome
+        return
+    try:
+        yield outcome
+    except Misuse as error:
+        outcome.status = error.status
+        raise
+    finally:
+        await _add(req, operation, outcome)
+
+
+async def _add(req: func.HttpRequest, operation: str, outcome: _Outcome) -> None:
+    """Add the line; storage that does not answer stops no act that is done, and the log has the line too."""
+    who, app = caller(), ports()
+    subject = "/".join(req.route_params.values())
+    act = Act(
+        app.clock(),
+        who.id,
+        tuple(sorted(who.roles)),
+        operation,
+        subject[:200],
+        outcome.status or 500,
+        outcome.result,
+    )
+    log.info(
+        "%s by %s: %d", operation, who.id, act.status, extra={"action": "activity", "subject": act.subject}
+    )
+    try:
+        await app.activity.add(act)
+    except SlipwayError as error:
+        log.error("the trail lacks this line: %s: %s", act.line.decode().strip(), error)

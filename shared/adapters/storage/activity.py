@@ -1,0 +1,48 @@
+"""The trail of acts in append blobs: storage adds a block to their end, and changes none that is there."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from shared.adapters.storage.wire.connection import Account, storage_errors
+from shared.core.activity import Act
+from shared.core.errors import Unavailable
+
+if TYPE_CHECKING:
+    from azure.storage.blob.aio import BlobClient
+
+
+class BlobActivity:
+    """The port over the container of the archive. Blobs, and the container, are made at their first write."""
+
+    def __init__(self, account: Account, container: str) -> None:
+        self._account = account
+        self._container = container
+
+    async def add(self, act: Act) -> None:
+        """One request, and two more for the first act of an hour."""
+        from azure.core.exceptions import ResourceNotFoundError
+
+        blob = self._account.blobs.get_blob_client(self._container, act.blob)
+        async with storage_errors():
+            for _ in range(4):
+                try:
+                    await blob.append_block(act.line)
+                    return
+                except ResourceNotFoundError:
+                    await self._make(blob)
+        raise Unavailable(
+            f"blob {act.blob} of container {self._container} cannot be made: it is being deleted"
+        )
+
+    async def _make(self, blob: BlobClient) -> None:
+        """The blob, or the container where that is missing. Of two processes at once, one makes it."""
+        from azure.core import MatchConditions
+        from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
+
+        with suppress(ResourceExistsError):
+            try:
+                await blob.create_append_blob(match_condition=MatchConditions.IfMissing)
+            except ResourceNotFoundError:
+                await self._account.blobs.create_container(self._container)
