@@ -11,8 +11,8 @@ import azure.functions as func
 
 from functions.caller import caller
 from functions.process import ports
-from shared.core.activity import Act
 from shared.core.errors import Misuse, SlipwayError
+from shared.core.ledger.activity import Act
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import azure.functions as func
 
-from functions.activity import acting
 from functions.caller import identify, sign_in
 from functions.query import check_query
 from functions.ranges import if_changed
@@ -101,6 +100,8 @@ def api_route(*parameters: str) -> Callable[[Handler], Handler]:
     def border(handler: Handler) -> Handler:
         @functools.wraps(handler)
         async def checked(req: func.HttpRequest) -> func.HttpResponse:
+            from functions.activity import acting
+
             await identify(req)
             check_query(req, parameters)
             async with acting(req, handler.__name__) as act:

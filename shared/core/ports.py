@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from shared.core.activity import Activity
 from shared.core.caller import Caller, SignIn
 from shared.core.engine import Cluster, Engine
+from shared.core.ledger.activity import Activity
 from shared.core.ledger.dead import DeadMessages
 from shared.core.ledger.finished_jobs import Archive, FinishedJobs
 from shared.core.ledger.job_sweeps import JobSweeps

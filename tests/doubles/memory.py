@@ -10,9 +10,9 @@ from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, Table, VersionedRow
-from shared.core.activity import Act
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job
+from shared.core.ledger.activity import Act
 from shared.core.ledger.finished_jobs import LineLocation
 from shared.core.ports import Blob, Content, Posted
 from shared.core.trouble import Troubles

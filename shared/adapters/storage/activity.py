@@ -6,8 +6,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from shared.adapters.storage.wire.connection import Account, storage_errors
-from shared.core.activity import Act
 from shared.core.errors import Unavailable
+from shared.core.ledger.activity import Act
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobClient

@@ -12,6 +12,7 @@ import azure.functions as func
 import pytest
 from azure.functions.decorators.http import HttpTrigger
 
+import functions.activity
 from function_app import app
 from tests.unit.routes import ROUTES, TRIGGERS
 from tests.unit.world import World
@@ -24,6 +25,7 @@ _LEVEL = re.compile(r"{(\*?)(\w+)}")
 def use(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every function work with this world."""
     assert app is not None
+    assert functions.activity  # loaded by the first request, and asks for the ports as well
     for name, module in list(sys.modules.items()):
         if name.startswith("functions.") and name != "functions.process" and hasattr(module, "ports"):
             monkeypatch.setattr(module, "ports", lambda: world.ports)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from local.azurite import Azurite
 from shared.adapters.storage.activity import BlobActivity
 from shared.adapters.storage.wire.connection import Account, Connection
-from shared.core.activity import Act
+from shared.core.ledger.activity import Act
 
 NOON = datetime(2026, 11, 25, 12, 30, tzinfo=UTC)
 
