@@ -35,8 +35,6 @@ _FIXED: dict[str, Any] = {
             f"{SCRIPT}Accepted.member": [[f"{SCRIPT}Accepted.item"]],
         },
     },
-    "TeamsDocument.document": {"teams": {f"{SCRIPT}TeamsDocument.team": {"quota": {"jobs": 1}}}},
-    "TeamsDocument.use": {f"{SCRIPT}TeamsDocument.team": {"jobs": 1, "nodes": 1, "gpus": 1}},
     "JobPage.next": None,
     "Metrics.more": False,
     "Metrics.restarted": False,

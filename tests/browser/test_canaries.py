@@ -18,15 +18,13 @@ UNSEEN = {
     },
     "compared, and not shown": {"Identity.id", "OutputEntry.kind", "OwnTeam.name", "Sweep.state"},
     "not read by the page": {
-        *("Capability.note", "ClusterState.capabilities", "ClusterState.priority"),
-        *("Facts.maxWallClock", "Facts.mounted"),
         *(
             "DeadOne.queue",
             "DeadOne.sha256",
             "EventDelivery.last",
             "ExistingJob.id",
             "JobEvent.job",
-            "TeamsDocument.version",
+            "TeamsUsage.month",
         ),
         *(f"ExplainedJob.{name}" for name in ("door", "duplicates", "experiment", "id", "name", "receipt")),
         *("ExplainedSweep.existing", "ExplainedSweep.values"),

@@ -92,3 +92,36 @@ async def test_sweeps_variables_and_options_are_parameters_and_words_stand_side_
     await expect(page.get_by_role("cell", name="b", exact=True)).to_be_visible()
     await expect(page.locator(".scatter circle")).to_have_count(2)
     assert "x=kind" in page.url
+
+
+@pytest.mark.parametrize(
+    ("places", "heights"),
+    [
+        ([1e308, -1e308, 5], [1, 2, 3]),
+        ([1, 2, 3], [1e308, -1e308, 5]),
+        ([0, 5e-324, 1e-323], [0, 5e-324, 1e-323]),
+        ([2.0**53, 2.0**53 + 2, 2.0**53 + 4], [1e-300, 1e-299, 1e299]),
+    ],
+)
+async def test_any_numbers_are_compared(reader: Reader, places: list[float], heights: list[float]) -> None:
+    page = reader.page
+    jobs = [
+        listed(number, sweep={"id": "s", "index": number, "values": {"__proto__": place}})
+        for number, place in enumerate(places)
+    ]
+
+    async def answer(route: Route) -> None:
+        number = int(route.request.url.split("job-")[1][:6])
+        points = {"name": "constructor", "file": "OUT/m", "axis": "line", "points": [[1, heights[number]]]}
+        await route.fulfill(json={"accepted": {}} if "receipt" in route.request.url else {"series": [points]})
+
+    await page.route("**/api/jobs/job-*/*", answer)
+    await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
+    await page.reload()
+    await page.get_by_role("link", name="Compare").click()
+
+    circles = page.locator(".scatter circle")
+    await expect(circles).to_have_count(sum(abs(one) < 1e300 for one in heights))
+    for one in await circles.all():
+        assert float(await one.get_attribute("cx") or "nan") > 0
+        assert float(await one.get_attribute("cy") or "nan") > 0

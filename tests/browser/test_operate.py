@@ -9,7 +9,8 @@ import pytest
 from playwright.async_api import Page, Route, expect
 
 from tests.acceptance.door import Door, shell, unique
-from tests.browser.reader import PATIENCE, Reader
+from tests.browser.reader import PATIENCE, Reader, listed
+from tests.browser.trouble.everything import AT, answer_everything
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -116,6 +117,62 @@ async def test_a_dead_message_is_shown_and_driven_again(reader: Reader) -> None:
 
     await expect(page.get_by_text("<b>unreadable</b>")).to_have_count(0)
     assert driven == ["POST"]
+
+
+async def test_teams_show_what_they_have_of_their_quotas_and_what_they_used(reader: Reader) -> None:
+    page = reader.page
+    await answer_everything(page)
+    await reader.open("operate")
+    quotas = page.get_by_role("table", name="Use of each quota").get_by_role("row").nth(1)
+
+    await expect(quotas.get_by_role("cell")).to_have_text(
+        ["4 of 20 ", "8 ", "32 ", "95.5 of 100 ", "120.3 of 500 EUR", "3"]
+    )
+    await page.get_by_text("What each team used, by month").click()
+    months = page.get_by_role("table", name="By the month").get_by_role("row").nth(1)
+    await expect(months).to_have_text("2026-11vision92080100 EUR")
+    assert await reader.violations() == []
+
+
+async def test_who_uses_a_cluster_is_told_apart_by_team(reader: Reader) -> None:
+    page, jobs = reader.page, [listed(1, owner="ann", team="vision"), listed(2, owner="ann", team="speech")]
+    going = [{**job, "state": "running", "nodes": 2} for job in jobs]
+    await answer_everything(page)
+    await page.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": going, "next": None}))
+    await reader.open("clusters")
+
+    rows = page.get_by_role("table", name="Who uses gpu").get_by_role("row")
+    await expect(rows).to_have_count(3)
+    await expect(rows.nth(1).get_by_role("link", name="vision")).to_have_attribute(
+        "href", "#/jobs?team=vision"
+    )
+    await expect(rows.nth(2).get_by_role("link", name="speech")).to_be_visible()
+
+
+async def test_a_cluster_of_kubernetes_shows_its_facts_and_why_its_jobs_wait(reader: Reader) -> None:
+    page = reader.page
+    facts = {"mounted": [], "maxNodes": 4, "gpus": 8, "nodeMemory": 921_600, "maxWallClock": None}
+    able = {"containers": {"answer": "yes", "note": ""}, "preparation": {"answer": "no", "note": "no step"}}
+    counts = {"idle": 1, "running": 2, "leaving": 0}
+    cluster = {"name": "gpu", "engine": "kubernetes", "state": "steady", "nodes": 3, "counts": counts}
+    cluster |= {"maximum": None, "size": "nvidia.com/gpu", "facts": facts, "capabilities": able}
+    why = "no node has room: 0/3 nodes are available: 3 Insufficient nvidia.com/gpu"
+    job = listed(1, state="queued", waiting={"word": "Unschedulable", "text": why, "since": AT})
+    await page.route("**/api/clusters?*", lambda route: route.fulfill(json={"clusters": [cluster]}))
+    await page.route("**/api/jobs?*", lambda route: route.fulfill(json={"jobs": [job], "next": None}))
+    await reader.open("clusters")
+
+    await expect(
+        page.get_by_text("kubernetes, reachable, steady: 3 of at most any number of")
+    ).to_be_visible()
+    await expect(page.get_by_text("(1 idle, 2 running), nvidia.com/gpu")).to_be_visible()
+    await expect(page.get_by_role("list", name="Jobs on gpu")).to_contain_text(why)
+    await page.get_by_text("What jobs can count on there").click()
+    for fact in ("8", "900 GiB", "4", "not known", "nothing", "yes", "no no step"):
+        await expect(page.get_by_role("definition").filter(has_text=re.compile(f"^{fact} ?$"))).to_have_count(
+            1
+        )
+    assert await reader.violations() == []
 
 
 @pytest.mark.parametrize(("state", "words"), [("open", "until"), ("half-open", "the next event shows")])

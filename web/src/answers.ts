@@ -32,6 +32,8 @@ export interface Job {
   /** the id of the caller who asked for it with a token */
   owner?: string;
   team?: string;
+  /** What all its attempts used, once it has ended; no GPU-hours where the GPUs of its nodes are not known. */
+  usage?: { nodeHours: number; gpuHours: number; cost?: number; currency?: string };
   rerunOf?: string;
   sweep?: { id: string; index: number; values: Record<string, unknown> };
   engine?: { engine: string; cluster: string; experiment: string; name: string; id?: string };

@@ -36,6 +36,15 @@ export function size(bytes: number): string {
   return `${unit && number < 10 ? number.toFixed(1) : Math.round(number)} ${units[unit]}`;
 }
 
+/** They turn the direction of text, or cannot be seen: a name reads as what it is not. */
+// oxlint-disable-next-line no-control-regex
+const DECEIVING = /[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]/g;
+
+/** The same text with these characters as their codes. */
+export function withCodes(text: string): string {
+  return text.replace(DECEIVING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
 /** A number with four digits that count. */
 export function shortNumber(value: number | undefined): string {
   return value === undefined ? "" : String(Number(value.toPrecision(4)));

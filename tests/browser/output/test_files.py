@@ -63,12 +63,16 @@ async def test_colours_are_shown_and_other_control_sequences_are_not(reader: Rea
     page = reader.page
     text = "\x1b[1;32mgood\x1b[0m \x1b[2J\x1b[91mbad\x1b[39m plain\x07\u202e!"
     text += "\x1bPq#0~\x1b\\\x1b_app\x1b\\\n10%\r50%\r100%\n"
+    text += (
+        "\x1b]8;;https://evil.example/\x07a link\x1b]8;;\x1b\\ \x1b]0;title\x07\x1b]52;c;ZXZpbA==\x07end\n"
+    )
     await answer_log(page, text)
     await reader.open("jobs/job-000001/log")
 
     await expect(page.locator(".bold.ink-2")).to_have_text("good")
     await expect(page.locator(".ink-1")).to_have_text("bad")
-    await expect(page.get_by_role("log")).to_have_text("good bad plain! 100%")
+    await expect(page.get_by_role("log")).to_have_text("good bad plain! 100% a link end")
+    await expect(page.get_by_role("log").get_by_role("link")).to_have_count(0)
 
 
 async def test_a_log_without_line_ends_and_with_endless_colours_is_drawn_in_pieces(reader: Reader) -> None:

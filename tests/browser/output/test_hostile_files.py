@@ -108,3 +108,21 @@ async def test_a_name_of_spaces_can_be_seen_and_opened(reader: Reader) -> None:
 
     await expect(page.locator(".preview")).to_have_text("found")
     assert await reader.violations() == []
+
+
+async def test_a_name_that_reads_as_another_one_is_shown_with_what_deceives(reader: Reader) -> None:
+    page = reader.page
+    names = {
+        "photo\u202egpj.exe": r"photo\u202egpj.exe",
+        "model\u200b.txt": r"model\u200b.txt",
+        "<img src=x onerror=alert(1)>.txt": "<img src=x onerror=alert(1)>.txt",
+        "\u2066admin\u2069.log": r"\u2066admin\u2069.log",
+        "line\x1b[2Jend": r"line\u001b[2Jend",
+    }
+    await answer_files(page, dict.fromkeys(names, "text \x1b[31m and \u200b".encode()))
+    await reader.open("jobs/job-000001/files")
+
+    for shown in names.values():
+        await page.get_by_role("button", name=shown, exact=True).click()
+        await expect(page.locator(".preview")).to_have_text(r"text \u001b[31m and \u200b")
+        await page.get_by_role("button", name=shown, exact=True).click()

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
-from tests.browser.reader import Reader, listed
+from tests.browser.reader import PATIENCE, Reader, comes, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: The middle of what the curve of the first plot covers, as a share of the plot's width.
@@ -95,3 +95,41 @@ async def test_a_plot_follows_the_scheme_of_the_reader(reader: Reader) -> None:
 
     await page.emulate_media(color_scheme="light")
     await page.wait_for_function(f"light => {picture} === light", arg=light)
+
+
+async def test_of_ten_thousand_names_a_few_hundred_are_drawn_and_the_rest_is_said(reader: Reader) -> None:
+    page, answers = reader.page, list[str]()
+
+    async def answer(route: Route) -> None:
+        answers.append(route.request.url)
+        start = 200 * len(answers)
+        names = ["__proto__", "constructor", *(f"metric {number}" for number in range(start, start + 198))]
+        points = [[len(answers), 1]]
+        series = [{"name": one, "file": "OUT/m.jsonl", "axis": "step", "points": points} for one in names]
+        more = len(answers) < 50
+        await route.fulfill(json={"series": series, "next": str(start), "more": more, "restarted": False})
+
+    await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json={**listed(1), "history": []}))
+    await page.route("**/api/jobs/job-000001/metrics*", answer)
+    await page.clock.install()
+    await reader.open("jobs/job-000001/metrics")
+
+    await expect(page.locator("figure").first).to_contain_text("__proto__", timeout=PATIENCE)
+    first = len(answers)
+    assert first < 50  # what is here is drawn before the rest is read
+    await comes(page.get_by_text("Only 400 curves are drawn."))
+    while len(answers) < 50:
+        await page.clock.run_for(1000)
+        await page.evaluate("fetch(location.pathname)")
+
+    await expect(page.locator("figure")).to_have_count(400)
+    await expect(page.locator("figure").first).to_contain_text("last: OUT/m.jsonl 1")
+
+
+async def test_of_numbers_without_an_end_a_part_is_kept(reader: Reader) -> None:
+    numbers = [(float(number), float(number % 7)) for number in range(300_000)]
+
+    await open_metrics(reader, "step", loss=numbers)
+
+    await expect(reader.page.get_by_text("Of long curves some points are left out.")).to_be_visible()
+    await expect(reader.page.locator("figure")).to_contain_text("last: OUT/m.jsonl 0")

@@ -12,6 +12,12 @@ from tests.browser.reader import answer_tagged, listed
 
 JOB = "jobs/job-000001"
 AT = "2026-11-20T10:00:00Z"
+TEAM = {
+    "name": "vision",
+    "quota": {"jobs": 20, "gpuHours": 100, "budget": 500},
+    "use": {"jobs": 4, "nodes": 8, "gpus": 32, "gpuHours": 95.5, "cost": 120.25, "waiting": 3},
+    "months": {"2026-11": {"jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}},
+}
 #: Each view, and a text of it that stays while nothing new comes.
 VIEWS = {
     "jobs": "train-000001",
@@ -61,7 +67,7 @@ async def answer_everything(page: Page) -> None:
         "health": {"storage": "ok", "engine": "ok", "paused": False},
         "dead": {"dead": [dead]},
         "receivers": {"receivers": []},
-        "teams": {"document": {"teams": {"vision": {}}}, "use": {}},
+        "usage": {"currency": "EUR", "teams": [TEAM]},
         "validate": {"valid": True, "problems": []},
     }
     for number, job in enumerate((running, *ended), 1):

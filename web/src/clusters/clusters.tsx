@@ -4,6 +4,7 @@ import { Feed } from "../api";
 import { Notice, Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link } from "../route";
+import { type Capability, type ClusterFacts, Facts } from "./facts";
 import { History, type NodeHistory } from "./history";
 import { Queue, Shares } from "./use";
 
@@ -20,6 +21,9 @@ interface Cluster {
   errors?: string[];
   members?: { name: string; state: string }[];
   history?: NodeHistory;
+  priority?: string;
+  facts?: ClusterFacts;
+  capabilities?: Record<string, Capability>;
 }
 
 /** Every cluster with its nodes, and the jobs that run or wait there. Two calls at a time, half as often. */
@@ -63,6 +67,7 @@ function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] | undefin
           {cluster.engine}, reachable, {cluster.state}: {cluster.nodes} of at most {cluster.maximum ?? "any number of"} nodes
           {busy.length > 0 && ` (${busy.map(([state, count]) => `${count} ${state}`).join(", ")})`}
           {cluster.size && `, ${cluster.size}`}
+          {cluster.priority && `, ${cluster.priority}`}
         </p>
       )}
       {errors.map((error) => (
@@ -79,6 +84,7 @@ function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] | undefin
           ))}
         </ul>
       )}
+      <Facts facts={cluster.facts} capabilities={cluster.capabilities} />
       {cluster.history && <History name={name} history={cluster.history} />}
       {jobs && <Shares name={name} jobs={jobs} />}
       {jobs && <Queue name={name} jobs={jobs} />}

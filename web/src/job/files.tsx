@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import { json } from "../api";
-import { size } from "../format";
+import { withCodes, size } from "../format";
 import { Refusal, Time } from "../parts/parts";
 import { Reading, useReading } from "../parts/reading";
 import { link } from "../route";
@@ -96,9 +96,9 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
   );
 }
 
-/** A name of spaces alone is in quotes, so that there is something to see. */
+/** A name as it is, with what deceives the eye; one of spaces alone is in quotes, so that there is something to see. */
 function visible(name: string): string {
-  return name.trim() === "" ? JSON.stringify(name) : name;
+  return name.trim() === "" ? JSON.stringify(name) : withCodes(name);
 }
 
 const NO_FILES = new Map(
@@ -121,7 +121,7 @@ function Closed({ file, href }: { file: Entry; href: string }) {
   if (file.link || file.leftOut) {
     return (
       <>
-        <span>{file.name}</span>
+        <span>{visible(file.name)}</span>
         <span class="quiet">{notOffered(file)}</span>
       </>
     );

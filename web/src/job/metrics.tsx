@@ -1,4 +1,4 @@
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
 import { ENDS, type JobDetail } from "../answers";
 import { json } from "../api";
@@ -11,25 +11,29 @@ import { padded, aligned, spread, type MetricsAnswer, Plots, type Plot, SERIES }
 /** With the poll of the job beside it, four requests a minute. */
 const LATEST = 30_000;
 const HEIGHT = 220;
+/** Answers that are read before they are drawn. */
+const ANSWERS = 8;
 
 /** The numbers that a job and its nodes report, one plot for each name, while it runs and after. */
 export function Metrics({ job }: { job: JobDetail }) {
   const plots = useMemo(() => new Plots(), [job.id]);
   const ended = ENDS.has(job.state);
+  const hasMore = useRef(true);
   const read = async (signal: AbortSignal) => {
-    let more = true;
-    while (more && !signal.aborted) {
+    // What is here is drawn before the rest is read: there may be no end of it.
+    hasMore.current = true;
+    for (let count = 0; hasMore.current && count < ANSWERS && !signal.aborted; count += 1) {
       const answer = await json<MetricsAnswer>(`jobs/${encodeURIComponent(job.id)}/metrics`, {
         query: { after: plots.next, points: 1000 },
         shape: SERIES,
         signal,
       });
       plots.add(answer);
-      more = answer.more;
+      hasMore.current = answer.more;
     }
     return plots.version;
   };
-  const polled = usePoll(`${job.id}\n${ended}`, read, { latest: LATEST, isFinal: () => ended });
+  const polled = usePoll(`${job.id}\n${ended}`, read, { latest: LATEST, isFinal: () => ended && !hasMore.current });
   return (
     <section aria-labelledby="metrics">
       <h2 id="metrics">Metrics</h2>

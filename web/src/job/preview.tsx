@@ -1,4 +1,5 @@
 import { useEffect, useState } from "preact/hooks";
+import { withCodes } from "../format";
 import { Reading, useReading } from "../parts/reading";
 import { readStart } from "./save";
 import { Table } from "./table";
@@ -8,9 +9,6 @@ const TEXT = 64 << 10;
 const IMAGE = 8 << 20;
 /** An SVG is no image here: it is a document, and shown as its text. */
 const IMAGES = new Map(Object.entries({ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" }));
-
-/** They turn the direction of text, so that it reads as what it is not. */
-const TURNS = /[\u202a-\u202e\u2066-\u2069]/g;
 
 interface Props {
   id: string;
@@ -31,7 +29,7 @@ export function Preview({ id, directory, path }: Props) {
   const beginning = data.subarray(0, TEXT);
   const broken = isBroken && <p role="status">This is no image of the kind that its name says, or only a part of one.</p>;
   if (beginning.includes(0)) return broken || <p class="quiet">This is no text; download it.</p>;
-  const text = new TextDecoder().decode(beginning).replace(TURNS, (one) => `\\u${one.charCodeAt(0).toString(16)}`);
+  const text = withCodes(new TextDecoder().decode(beginning));
   const isCut = data.length >= TEXT;
   return (
     <>

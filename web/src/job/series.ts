@@ -24,9 +24,16 @@ export interface Plot {
   curves: { label: string; points: [number, number][] }[];
 }
 
+/** Curves, and points of all of them: a job may report names and numbers without an end. */
+const [MOST_CURVES, MOST_POINTS] = [400, 200_000];
+
 export class Plots {
   next: string | undefined;
-  note: string | undefined;
+  /** What the API says of what it left out. */
+  private remark = "";
+  private curves = 0;
+  private points = 0;
+  private isThin = false;
   /** Greater after each change. */
   version = 0;
   private plots = new Map<string, Plot>();
@@ -35,24 +42,51 @@ export class Plots {
     return [...this.plots.values()];
   }
 
+  /** What is not drawn. */
+  get note(): string {
+    const own = [this.curves === MOST_CURVES && `Only ${MOST_CURVES} curves are drawn.`, this.isThin && "Of long curves some points are left out."];
+    return [this.remark, ...own].filter(Boolean).join(" ");
+  }
+
   add(answer: MetricsAnswer): void {
     this.next = answer.next;
-    this.note = answer.note;
-    if (answer.restarted) this.plots.clear();
+    this.remark = answer.note ?? "";
+    if (answer.restarted) this.forget();
     for (const { name, file, rank, axis, points } of answer.series) {
       const plot = this.plots.get(name) ?? { name, axis, curves: [] };
-      this.plots.set(name, plot);
       const label = rank === undefined ? file : `${file} rank ${rank}`;
       const curve = plot.curves.find((one) => one.label === label);
+      if (curve === undefined && this.curves === MOST_CURVES) continue;
+      this.plots.set(name, plot);
+      this.points += points.length;
       if (curve) curve.points.push(...points);
-      else plot.curves.push({ label, points });
+      else {
+        plot.curves.push({ label, points });
+        this.curves += 1;
+      }
     }
+    while (this.points > MOST_POINTS) this.thin();
     if (answer.restarted || answer.series.length > 0) this.version += 1;
+  }
+
+  private forget(): void {
+    this.plots.clear();
+    [this.curves, this.points, this.isThin] = [0, 0, false];
+  }
+
+  /** Of each curve every second point, and the last. */
+  private thin(): void {
+    this.isThin = true;
+    this.points = 0;
+    for (const curve of this.all.flatMap(({ curves }) => curves)) {
+      curve.points = curve.points.filter((_, index, all) => index % 2 === 0 || index === all.length - 1);
+      this.points += curve.points.length;
+    }
   }
 }
 
 /** What can be drawn: a number beyond has no place on an axis, and a time beyond is no date. */
-const [FARTHEST, LATEST] = [1e300, 8.64e12];
+export const [FARTHEST, LATEST] = [1e300, 8.64e12];
 
 /** All curves over the same first numbers, as the plot wants them; null where a curve has none. */
 export function aligned({ axis, curves }: Plot): [number[], ...(number | null)[][]] {

@@ -1,12 +1,16 @@
 import type { ComponentChildren } from "preact";
 import { ENDS, type JobDetail } from "../answers";
 import { deploymentTime } from "../clock";
-import { elapsed } from "../format";
+import { elapsed, shortNumber } from "../format";
 import { Notice, Time, useNow } from "../parts/parts";
 import { link } from "../route";
 
 /** What has more to say than fits beside others. */
 const LONG = new Set(["On the cluster", "Labels", "Receipt"]);
+
+function usedBy({ nodeHours, gpuHours }: NonNullable<JobDetail["usage"]>): string {
+  return `${shortNumber(nodeHours)} node-hours${gpuHours ? `, ${shortNumber(gpuHours)} GPU-hours` : ""}`;
+}
 
 /** What a job is, where it is, and why it waits or failed. */
 export function Summary({ job }: { job: JobDetail }) {
@@ -24,6 +28,8 @@ export function Summary({ job }: { job: JobDetail }) {
     ["Created", <Time at={job.createdAt} />],
     ["Waited", elapsed(job.createdAt, job.startedAt ?? job.endedAt, now)],
     ["Ran", elapsed(job.startedAt, job.endedAt, now)],
+    ["Used", job.usage && usedBy(job.usage)],
+    ["Cost", job.usage?.cost !== undefined && `${shortNumber(job.usage.cost)} ${job.usage.currency ?? ""}`],
     ["Exit code", job.exitCode],
     ["Attempt", job.attempt],
     ["On the cluster", job.engine && <code>{[job.engine.name, job.engine.id].filter(Boolean).join(" · ")}</code>],
@@ -39,7 +45,7 @@ export function Summary({ job }: { job: JobDetail }) {
       {job.lastError && <pre class="last-error">{job.lastError}</pre>}
       <dl class="facts">
         {rows
-          .filter(([, value]) => value !== undefined && value !== "" && value !== null)
+          .filter(([, value]) => value !== undefined && value !== "" && value !== null && value !== false)
           .map(([name, value]) => (
             <div key={name} class={LONG.has(name) ? "long" : undefined}>
               <dt>{name}</dt>

@@ -27,7 +27,7 @@ export function Operate() {
       <Health />
       {isAdmin && <DeadLetters />}
       {isAdmin && <Receivers />}
-      {isAdmin && <Teams />}
+      <Teams />
       {isAdmin && <Audit />}
     </main>
   );

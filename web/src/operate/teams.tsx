@@ -1,75 +1,135 @@
+import { shortNumber } from "../format";
 import { Refusal } from "../parts/parts";
+import { useRights } from "../rights";
 import { link } from "../route";
 import { useList } from "./lists";
 
-/** What is counted, each with the limit of a quota on it. GPU-hours and cost are those of this month. */
+/** What a quota limits, by the member of the use and that of the quota. */
 const PARTS = [
-  ["jobs", "jobs"],
-  ["nodes", "nodes"],
-  ["gpus", "gpus"],
-  ["gpuHours", "gpuHours"],
-  ["cost", "budget"],
+  ["Jobs", "jobs", "jobs"],
+  ["Nodes", "nodes", "nodes"],
+  ["GPUs", "gpus", "gpus"],
+  ["GPU-hours this month", "gpuHours", "gpuHours"],
+  ["Cost this month", "cost", "budget"],
 ] as const;
-type Amounts = Partial<Record<(typeof PARTS)[number][number] | "waiting", number | null>>;
+type Amounts = Partial<Record<string, number | null>>;
 
-interface Document {
-  document: { teams?: Record<string, { quota?: Amounts | null }> };
-  /** What the jobs of each team with a quota have of it. */
-  use: Record<string, Amounts>;
+interface Month {
+  jobs: number;
+  nodeHours: number;
+  gpuHours: number;
+  cost: number;
 }
 
-/** Each team with what its jobs have of its quota. */
+interface Team {
+  name: string;
+  quota: Amounts | null;
+  /** What its jobs have now, and of this month; only with a quota. */
+  use: Amounts | null;
+  months: Record<string, Month>;
+}
+
+interface Usage {
+  currency: string;
+  teams: Team[];
+}
+
+const SHAPE = { currency: "text", teams: [{ name: "text", months: {} }] } as const;
+
+/** The reader's teams, or all of them for who sees every job, each with what its jobs have of its quota. */
 export function Teams() {
-  const polled = useList<Document>("teams", { document: {}, use: {} });
-  const teams = Object.entries(polled.value?.document.teams ?? {});
+  const polled = useList<Usage>("usage", SHAPE);
+  const { isAdmin } = useRights();
+  const { teams = [], currency = "" } = polled.value ?? {};
+  if (!isAdmin && teams.length === 0 && polled.error === undefined) return null;
+  const months = teams.flatMap(({ name, months: own }) => Object.entries(own).map(([month, used]) => ({ name, month, used })));
   return (
     <section aria-labelledby="teams">
       <h2 id="teams">Teams</h2>
       <Refusal error={polled.error} readAt={polled.readAt} />
       {polled.value && teams.length === 0 && <p class="quiet">There are none.</p>}
-      {teams.length > 0 && (
-        <table class="shares">
-          <caption>Use of each quota; GPU-hours and cost of this month</caption>
-          <thead>
-            <tr>
-              <th scope="col">Team</th>
-              <th scope="col">Jobs</th>
-              <th scope="col">Nodes</th>
-              <th scope="col">GPUs</th>
-              <th scope="col">GPU-hours</th>
-              <th scope="col">Cost</th>
-              <th scope="col">Waiting</th>
-            </tr>
-          </thead>
-          <tbody>
-            {teams.map(([name, { quota }]) => (
-              <tr key={name}>
-                <th scope="row">
-                  <a href={link(["jobs"], { team: name })}>{name}</a>
-                </th>
-                {quota ? (
-                  <>
-                    {PARTS.map(([part, limit]) => (
-                      <td key={part}>{share(polled.value?.use[name]?.[part], quota[limit])}</td>
-                    ))}
-                    <td>{polled.value?.use[name]?.waiting ?? 0}</td>
-                  </>
-                ) : (
-                  <td class="quiet" colSpan={PARTS.length + 1}>
-                    no quota
-                  </td>
-                )}
-              </tr>
-            ))}
-          </tbody>
-        </table>
+      {teams.length > 0 && <Quotas teams={teams} currency={currency} />}
+      {months.length > 0 && (
+        <details>
+          <summary>What each team used, by month</summary>
+          <Months rows={months.toSorted((a, b) => (a.month < b.month ? 1 : -1))} currency={currency} />
+        </details>
       )}
     </section>
   );
 }
 
-const share = (used: number | null | undefined, most: number | null | undefined) =>
-  typeof most === "number" ? `${amount(used)} of ${amount(most)}` : amount(used);
+function Quotas({ teams, currency }: { teams: readonly Team[]; currency: string }) {
+  return (
+    <table class="shares">
+      <caption>Use of each quota</caption>
+      <thead>
+        <tr>
+          {["Team", ...PARTS.map(([label]) => label), "Jobs that wait for it"].map((label) => (
+            <th key={label} scope="col">{label}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {teams.map(({ name, quota, use }) => (
+          <tr key={name}>
+            <th scope="row">
+              <a href={link(["jobs"], { team: name })}>{name}</a>
+            </th>
+            {quota ? (
+              PARTS.map(([label, part, limit]) => (
+                <Share key={label} used={use?.[part] ?? 0} most={quota[limit]} unit={part === "cost" ? currency : ""} />
+              ))
+            ) : (
+              <td class="quiet" colSpan={PARTS.length}>
+                no quota
+              </td>
+            )}
+            <td>{use?.["waiting"]}</td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
 
-const amount = (number: number | null | undefined) =>
-  (number ?? 0).toLocaleString("en", { maximumFractionDigits: 2 });
+/** A part of a quota in words, and as a bar where it has a limit. */
+function Share({ used, most, unit }: { used: number; most: number | null | undefined; unit: string }) {
+  const isLimited = typeof most === "number";
+  return (
+    <td>
+      {shortNumber(used)}
+      {isLimited && ` of ${shortNumber(most)}`} {unit}
+      {isLimited && most > 0 && <meter aria-hidden="true" max={most} value={used} high={most * 0.9} optimum={0} />}
+    </td>
+  );
+}
+
+function Months({ rows, currency }: { rows: readonly { name: string; month: string; used: Month }[]; currency: string }) {
+  return (
+    <table class="shares">
+      <caption>By the month in UTC in which jobs ended</caption>
+      <thead>
+        <tr>
+          {["Month", "Team", "Jobs", "Node-hours", "GPU-hours", "Cost"].map((label) => (
+            <th key={label} scope="col">{label}</th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {rows.map(({ name, month, used }) => (
+          <tr key={`${name}\n${month}`}>
+            <th scope="row">{month}</th>
+            <td>{name}</td>
+            <td>{used.jobs}</td>
+            <td>{shortNumber(used.nodeHours)}</td>
+            <td>{shortNumber(used.gpuHours)}</td>
+            <td>
+              {shortNumber(used.cost)} {currency}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}

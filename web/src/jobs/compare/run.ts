@@ -1,7 +1,7 @@
 /** One job as a row of numbers: with which parameters it ran, and how each of its metrics ended. */
 import type { Job } from "../../answers";
 import { ApiError, json } from "../../api";
-import { type MetricsAnswer, SERIES } from "../../job/series";
+import { FARTHEST, type MetricsAnswer, SERIES } from "../../job/series";
 
 export type Value = string | number;
 
@@ -40,7 +40,7 @@ function lastValues(answer: MetricsAnswer | undefined): Map<string, number> {
   const values = new Map<string, number>();
   for (const { name, file, points } of answer?.series ?? []) {
     const last = points.at(-1);
-    if (last !== undefined && !values.has(name) && !file.endsWith("/usage.jsonl")) values.set(name, last[1]);
+    if (last !== undefined && Math.abs(last[1]) < FARTHEST && !values.has(name) && !file.endsWith("/usage.jsonl")) values.set(name, last[1]);
   }
   return values;
 }
@@ -72,4 +72,5 @@ function options(text: string): [string, string][] {
   );
 }
 
-const number = (value: Value): Value => (typeof value === "string" && value.trim() !== "" && Number.isFinite(Number(value)) ? Number(value) : value);
+/** A number where it is one that has a place on an axis, otherwise a word. */
+const number = (value: Value): Value => (String(value).trim() !== "" && Math.abs(Number(value)) < FARTHEST ? Number(value) : String(value));

@@ -64,13 +64,18 @@ function steps(low: number, high: number): number[] {
   const power = 10 ** Math.floor(Math.log10((high - low) / TICKS));
   const step = power * ([1, 2, 5].find((factor) => factor * power >= (high - low) / TICKS) ?? 10);
   const first = Math.ceil(low / step);
-  return Array.from({ length: Math.floor(high / step) - first + 1 }, (_, index) => (first + index) * step);
+  const count = Math.floor(high / step) - first + 1;
+  if (!(count < 4 * TICKS)) return []; // so near one another that no step lies between them
+  return Array.from({ length: count }, (_, index) => (first + index) * step);
 }
+
+/** The exponent of the least number with all its digits; about that of the greatest. */
+const LEAST_POWER = -307;
 
 /** Powers of ten between two exponents, at most as many as there is room for. */
 function powers(low: number, high: number): number[] {
-  const first = Math.ceil(low);
-  const all = Array.from({ length: Math.floor(high) - first + 1 }, (_, index) => 10 ** (first + index));
+  const [first, last] = [Math.max(LEAST_POWER, Math.ceil(low)), Math.min(-LEAST_POWER, Math.floor(high))];
+  const all = Array.from({ length: last - first + 1 }, (_, index) => 10 ** (first + index));
   const every = Math.ceil(all.length / (2 * TICKS));
   return all.filter((_, index) => index % every === 0);
 }

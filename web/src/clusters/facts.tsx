@@ -1,0 +1,54 @@
+import { size } from "../format";
+
+/** What the jobs of a cluster can count on; null for what is not known. */
+export interface ClusterFacts {
+  mounted: string[] | null;
+  maxNodes: number | null;
+  gpus: number | null;
+  /** MiB of a node. */
+  nodeMemory: number | null;
+  /** An ISO 8601 duration. */
+  maxWallClock: string | null;
+}
+
+export interface Capability {
+  answer: "yes" | "configured" | "no";
+  note: string;
+}
+
+const MIB = 2 ** 20;
+
+/** What is known of the nodes of a cluster and of the jobs that it takes, and what its engine can do. */
+export function Facts({ facts, capabilities = {} }: { facts: ClusterFacts | undefined; capabilities?: Record<string, Capability> | undefined }) {
+  const { mounted = null, maxNodes = null, gpus = null, nodeMemory = null, maxWallClock = null } = facts ?? {};
+  const rows: [string, string | number | null][] = [
+    ["GPUs of a node", gpus],
+    ["Memory of a node", nodeMemory && size(nodeMemory * MIB)],
+    ["Most nodes of a job", maxNodes],
+    ["Longest job", maxWallClock],
+    ["Mounted", mounted && (mounted.join(", ") || "nothing")],
+  ];
+  const facets = Object.entries(capabilities);
+  if (facets.length === 0 && rows.every(([, value]) => value === null)) return null;
+  return (
+    <details>
+      <summary>What jobs can count on there</summary>
+      <dl class="facts">
+        {rows.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value ?? "not known"}</dd>
+          </div>
+        ))}
+        {facets.map(([name, { answer, note }]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>
+              {answer} {note && <span class="quiet">{note}</span>}
+            </dd>
+          </div>
+        ))}
+      </dl>
+    </details>
+  );
+}
