@@ -60,12 +60,13 @@ END
 
 
 #: Prints how busy its node is, every 15 seconds, and after each 1,000 lines half as often: some 5,000 lines a
-#: week. It ends with its parent, and is silent about what it cannot find out.
+#: week. It ends with its parent, whose number may be its first argument: one that ended before this began is not
+#: missed otherwise. It is silent about what it cannot find out, and ends where it cannot sleep.
 USAGE = """exec 2>/dev/null
-every=15 lines=0 before=
+every=15 lines=0 before= parent=${1:-$PPID}
 while IFS= read -r own </proc/$$/stat; do
   set -- ${own##*) }
-  [ "$2" = "$PPID" ] || break
+  [ "$2" = "$parent" ] || break
   read -r _ user nice system idle wait irq soft steal _ </proc/stat || break
   now=$((user + nice + system + idle + wait + irq + soft + steal)) idle=$((idle + wait))
   line="\\"rank\\": ${{RANK}:-0}, \\"time\\": $(date +%s)"
@@ -88,7 +89,7 @@ END
   echo "{$line}"
   lines=$((lines + 1))
   [ $((lines % 1000)) = 0 ] && every=$((2 * every))
-  sleep "$every"
+  sleep "$every" || break
 done
 """
 

@@ -286,7 +286,7 @@ work() {
   log "Starting the job on $AZ_BATCH_NODE_ID"
   if is_file "$slipway_logs/usage.jsonl"; then
     # shellcheck disable=SC2086
-    (exec $slipway_apart sh "$SLIPWAY_PROGRAMS/usage.sh") </dev/null >>"$slipway_logs/usage.jsonl" 2>/dev/null &
+    (exec $slipway_apart sh "$SLIPWAY_PROGRAMS/usage.sh" "$$") </dev/null >>"$slipway_logs/usage.jsonl" 2>/dev/null &
     slipway_usage=$!
   fi
   step "$slipway_main" stdout.txt stderr.txt

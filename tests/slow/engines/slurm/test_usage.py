@@ -148,3 +148,27 @@ def _is_zombie(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2].startswith("Z")
     except FileNotFoundError:
         return True
+
+
+def test_a_sample_for_a_parent_that_ended_before_it_began_is_the_last(tmp_path: Path) -> None:
+    gone = subprocess.Popen(["true"])
+    gone.wait(30)
+
+    result = subprocess.run(
+        ["bash", "-c", QUICK, "usage", str(gone.pid)],
+        env={"PATH": os.environ["PATH"]},
+        timeout=30,
+        check=True,
+    )
+
+    assert result.returncode == 0
+
+
+def test_samples_end_where_there_is_no_sleep(tmp_path: Path) -> None:
+    (tmp_path / "date").symlink_to("/bin/date")
+
+    result = subprocess.run(
+        ["/bin/bash", "-c", QUICK], env={"PATH": str(tmp_path)}, timeout=30, capture_output=True, check=False
+    )
+
+    assert result.stdout.count(b"\n") == 1

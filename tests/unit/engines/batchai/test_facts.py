@@ -29,13 +29,17 @@ _SETUP = {
                 "scaleSettings": {"autoScale": {"minimumNodeCount": 0, "maximumNodeCount": 3}},
                 "nodeSetup": _SETUP,
             },
-            ClusterFacts(frozenset({"logs", "data"}), 3, 2, 112 * 1024),
+            ClusterFacts(frozenset({"logs", "data"}), 3, 2, 112 * 1024, size="STANDARD_NC12"),
         ),
         (
-            {"vmSize": "Standard_NC24rs_v3", "scaleSettings": {"manual": {"targetNodeCount": 2}}},
-            ClusterFacts(frozenset(), 2, 4, 448 * 1024),
+            {
+                "vmSize": "Standard_NC24rs_v3",
+                "vmPriority": "lowpriority",
+                "scaleSettings": {"manual": {"targetNodeCount": 2}},
+            },
+            ClusterFacts(frozenset(), 2, 4, 448 * 1024, size="Standard_NC24rs_v3", priority="lowpriority"),
         ),
-        ({"vmSize": "Standard_D2_v3", "nodeSetup": None}, ClusterFacts(frozenset())),
+        ({"vmSize": "Standard_D2_v3", "nodeSetup": None}, ClusterFacts(frozenset(), size="Standard_D2_v3")),
         ({"nodeSetup": _SETUP | {"setupTask": {"commandLine": "mount x"}}}, ClusterFacts()),
     ],
 )
