@@ -1,4 +1,4 @@
-"""`slipway audit`: do drops, ledger, clusters and deliveries say the same?"""
+"""`slipway audit`: compares drops, ledger, clusters and deliveries."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,7 +10,10 @@ from slipway.screen import table
 
 
 def run(url: str, key: str, *, as_json: bool) -> int:
-    """Print what differs; 0 when nothing does, 1 when something does, 3 when a part could not be queried."""
+    """Print the differences.
+
+    Returns 0 if there are none, 1 if there are some, 3 if a part could not be queried.
+    """
 
     async def ask() -> dict[str, Any]:
         async with service(url, key) as api:

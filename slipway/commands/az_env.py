@@ -1,4 +1,4 @@
-"""`slipway az-env`: what a shell needs so that the real Azure CLI talks to the local stack."""
+"""`slipway az-env`: shell settings with which the real Azure CLI uses the local stack."""
 
 import json
 import shlex
@@ -17,7 +17,7 @@ _PATIENCE = 2.0
 
 
 def run(data: Path | None, *, as_json: bool = False) -> int:
-    """Print the lines for `eval`, or the variables; 0. Raises Failure when no stack runs there."""
+    """Print the lines for `eval`, or the variables; 0. Raises Failure if no stack runs there."""
     where = (data or local_stack()).resolve()
     _check_emulator(where)
     variables, remark = environment(where)
@@ -29,24 +29,24 @@ def run(data: Path | None, *, as_json: bool = False) -> int:
 
 
 class Environment(NamedTuple):
-    """What a shell needs: variables, and a remark with the command to log in with."""
+    """Settings of a shell: variables, and a remark with the command to log in."""
 
     variables: dict[str, str]
     remark: str
 
 
 def environment(data: Path) -> Environment:
-    """The variables and the remark; it also writes a configuration folder for `az`."""
+    """The variables and the remark. It also writes a configuration folder for `az`."""
     https = _read(emulator_folder(data) / "https.json")
     folder = data / "az"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     _write(folder / "clouds.config", {_CLOUD: _endpoints(https["url"])})
-    # The CLI keeps more in its configuration than these: what is there stays.
+    # The CLI has more settings in its configuration: existing ones stay.
     _write(
         folder / "config",
         {
             "cloud": {"name": _CLOUD},
-            # Its authority is this machine; so no public authority has to sign it.
+            # The authority is this machine, so no public authority has to sign it.
             "core": {
                 "instance_discovery": "false",
                 "collect_telemetry": "false",
@@ -59,7 +59,7 @@ def environment(data: Path) -> Environment:
     variables = {
         "AZURE_CONFIG_DIR": str(folder),
         "REQUESTS_CA_BUNDLE": str(_bundle(folder / "ca.pem", emulator_folder(data) / "certificate.pem")),
-        # For `--account-name` with `--account-key`, which mean a host in Azure: the emulator answers for it.
+        # For `--account-name` with `--account-key`, which imply a host in Azure: the emulator answers for it.
         "HTTPS_PROXY": f"http://127.0.0.1:{https['proxy']}",
         "NO_PROXY": "127.0.0.1,localhost",
         **_storage(data / "local.settings.json"),
@@ -101,7 +101,7 @@ def _storage(settings: Path) -> dict[str, str]:
 
 
 def _bundle(file: Path, own: Path) -> Path:
-    """The certificates of public authorities and ours: other programs in the shell read the variable too."""
+    """The certificates of public authorities and ours: other programs in the shell read it, too."""
     import certifi
 
     file.write_text(Path(certifi.where()).read_text(encoding="utf-8") + own.read_text(encoding="utf-8"))

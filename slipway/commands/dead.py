@@ -1,4 +1,4 @@
-"""The commands about what is dead: list, redrive."""
+"""The commands for dead letters: list, redrive."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -12,7 +12,7 @@ from slipway.times import moment
 
 
 def list_dead(url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
-    """Print the dead letters, one line each, or as JSON."""
+    """Print the dead letters, one on each line, or as JSON."""
 
     async def ask(api: Service) -> int:
         show(await api.dead(), partial(rows, utc=utc), as_json=as_json)
@@ -22,7 +22,7 @@ def list_dead(url: str, key: str, *, utc: bool = False, as_json: bool = False) -
 
 
 def redrive(what: Sequence[str], url: str, key: str, *, as_json: bool = False) -> int:
-    """Send some on their way again, or `all`; 1 when one of them cannot go."""
+    """Redrive some dead letters, or `all`; 1 if one of them cannot be redriven."""
 
     async def ask(api: Service) -> int:
         ids = [one["id"] for one in await api.dead()] if list(what) == ["all"] else what
@@ -34,7 +34,7 @@ def redrive(what: Sequence[str], url: str, key: str, *, as_json: bool = False) -
 
 
 async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = False) -> int:
-    """Send each on its way; one that cannot go keeps none of the others, and makes it 1."""
+    """Redrive each dead letter. One that fails does not stop the others; then 1."""
     code, redriven = 0, []
     for one in ids:
         try:

@@ -16,14 +16,14 @@ from slipway.screen import remark
 from slipway.settings import document
 
 _QUEUE = "jobs"
-#: Stands in a job.json for the folder that it is dropped into, which a message does not have.
+#: A job.json's placeholder for its drop folder, which a message does not have.
 _FOLDER = b"<SLIPWAY_FOLDER>"
-#: Bytes of a message before base64: the queue takes 64 KiB after it.
+#: The most bytes of a message before base64; the queue takes 64 KiB after it.
 _LARGEST = 48 * 1024
 
 
 def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int:
-    """Send, and say so. Raises Failure."""
+    """Send the message, and report it. Raises Failure."""
     if has_its_script(file) and _FOLDER in file.read_bytes():
         folder = file.absolute().parent
         raise Failure(
@@ -49,7 +49,7 @@ def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int
 
 
 def unmeant_names(message: bytes) -> list[str]:
-    """The names in a message that no command takes for their job or sweep; none where it cannot be read."""
+    """The names in a message that commands read as something else; none if the message cannot be read."""
     try:
         body = json.loads(message)
     except ValueError:
@@ -60,7 +60,7 @@ def unmeant_names(message: bytes) -> list[str]:
 
 
 async def enqueue(settings: Settings, message: bytes) -> str:
-    """Send one message in base64, as the tools of Azure do. Its id. Raises Failure."""
+    """Send one message in base64, as Azure's tools do. Returns its id. Raises Failure."""
     if len(message) > _LARGEST:
         raise Failure(
             f"the message has {len(message)} bytes, and a queue takes {_LARGEST}; "

@@ -1,4 +1,4 @@
-"""The commands about events: list, redeliver, test, disabled."""
+"""The commands for events: list, redeliver, test, disabled."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -11,7 +11,7 @@ from slipway.times import moment
 
 
 def list_events(job: str, url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
-    """One line for each try, and one for each address that was not tried yet."""
+    """Print a line for each try, and for each address without a try."""
 
     async def ask(api: Service, job_id: str) -> int:
         show(await api.events(job_id), partial(rows, utc=utc), as_json=as_json)
@@ -21,7 +21,7 @@ def list_events(job: str, url: str, key: str, *, utc: bool = False, as_json: boo
 
 
 def redeliver(what: str, url: str, key: str, *, as_json: bool = False) -> int:
-    """Send one event, or all of a job, once more."""
+    """Send one event, or all events of a job, again."""
 
     async def ask(api: Service) -> int:
         show(
@@ -33,7 +33,7 @@ def redeliver(what: str, url: str, key: str, *, as_json: bool = False) -> int:
 
 
 def test(receiver: str, secret: str, url: str, key: str, *, as_json: bool) -> int:
-    """0 when the receiver answered 2xx."""
+    """Returns 0 if the receiver answered 2xx."""
 
     async def ask(api: Service) -> int:
         answer = await api.test_receiver(receiver, secret)
@@ -48,7 +48,7 @@ def _tested(answer: Mapping[str, Any]) -> list[str]:
 
 
 def disabled(url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
-    """The addresses that said 410."""
+    """Print the addresses that answered 410."""
 
     async def ask(api: Service) -> int:
         show(await api.disabled_receivers(), partial(_disabled_rows, utc=utc), as_json=as_json)
@@ -78,7 +78,7 @@ def rows(events: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]
 
 
 class _Try(NamedTuple):
-    """A row of the table, as it is printed; only the last try has the delivery's state."""
+    """A row of the table, ready to print. Only the last try has the delivery's state."""
 
     state: str
     when: str

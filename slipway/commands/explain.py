@@ -1,4 +1,4 @@
-"""`slipway explain`: what would happen with a job, from the settings alone, or asked of a deployment."""
+"""`slipway explain`: what would happen to a job, from the settings alone or from a deployment."""
 
 import asyncio
 import os
@@ -28,7 +28,7 @@ from slipway.settings import load
 from slipway.terminal import printable
 
 _JOB = "job.json"
-#: As a local stack has them.
+#: The defaults of a local stack.
 _NOWHERE = {
     name: setting.example
     for name, setting in TABLE.items()
@@ -60,7 +60,7 @@ def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: 
 
 
 def _print_page(page: str) -> None:
-    """Markdown as it is for a file or a pipe; for a terminal as it is meant, and printable."""
+    """Print Markdown: unchanged for a file or a pipe, rendered and printable for a terminal."""
     if not sys.stdout.isatty():
         put(*page.splitlines())
         return
@@ -72,7 +72,7 @@ def _print_page(page: str) -> None:
 
 
 def _ports(settings_file: Path | None) -> Ports:
-    """The ports of a deployment with these settings; none of them is connected."""
+    """The ports of a deployment with these settings, without connections."""
     try:
         settings, where = load(settings_file, os.environ)
     except Failure:
@@ -106,7 +106,7 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
 
 
 def _with_files(ports: Ports, folder: Path | None) -> Ports:
-    """The files of the folder in the place of the drop container, as `slipway drop` would upload them."""
+    """The files of the folder in place of the drop container, as `slipway drop` would upload them."""
     if folder is None:
         return ports
     files = {
@@ -116,21 +116,21 @@ def _with_files(ports: Ports, folder: Path | None) -> Ports:
 
 
 async def _folders(ports: Ports) -> list[str]:
-    """The folders that files lie in, each with its slash: a template's runs are in those below it."""
+    """The folders of these files, each with its slash: a template runs in the folders below it."""
     return sorted({parent(blob.name) for blob in await ports.drops.list("") if not ignored(blob.name)})
 
 
 async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
-    """What to ask for: each document, with the folder and the script that it would be dropped with.
+    """The documents to explain, each with its drop folder and script.
 
-    Raises Failure when nothing would run.
+    Raises Failure if nothing would run.
     """
     ports = _with_files(build(Settings(_NOWHERE)), folder)
     runs: list[tuple[bytes, dict[str, str]]] = []
     for where in await _folders(ports):
         folder_plans = await plans(ports, where, await ports.drops.list(where, deep=False))
         if folder_plans.waits:
-            # What is missing here may be there.
+            # a file that is missing here may be in the container
             own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)
             runs += [(own.data, {"folder": where.rstrip("/")})] if own else []
             continue

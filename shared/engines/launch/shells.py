@@ -60,8 +60,8 @@ END
 
 
 #: Prints how busy its node is, every 15 seconds, and after each 1,000 lines half as often: some 5,000 lines a
-#: week. It ends with its parent, whose number may be its first argument: one that ended before this began is not
-#: missed otherwise. It is silent about what it cannot find out, and ends where it cannot sleep.
+#: week. It ends with its parent, whose number may be its first argument, for one that ended before this began.
+#: It is silent about what it cannot find out, and ends where it cannot sleep.
 USAGE = """exec 2>/dev/null
 every=15 lines=0 before= parent=${1:-$PPID}
 while IFS= read -r own </proc/$$/stat; do

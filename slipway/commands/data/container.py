@@ -1,4 +1,4 @@
-"""The container of the data, at the storage account that the settings name."""
+"""The container for data, in the configured storage account."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager

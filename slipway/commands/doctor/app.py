@@ -1,4 +1,4 @@
-"""The deployment: whether it answers, knows the key, is of the same version, and reaches its clusters."""
+"""The deployment: whether it answers, accepts the key, has the same version, and reaches its clusters."""
 
 import os
 from collections.abc import Mapping
@@ -15,10 +15,10 @@ from slipway.failure import Failure
 from slipway.settings import ADDRESS, UP, running_stacks
 from slipway.times import moment
 
-#: Seconds by which clocks may differ before signatures are refused, and before a warning is shown.
+#: Seconds of clock difference from which signatures are refused, and from which a warning is shown.
 _REFUSED, _NOTABLE = 300, 30
 _CLOCK = "signatures of webhooks and SAS hold for a time; let both machines keep time by NTP"
-#: Member and value of an answer about health that report trouble → the finding.
+#: Member and value of a health answer that report trouble → the finding.
 _BAD: Mapping[tuple[str, object], Finding] = {
     ("storage", "does not answer"): fail(
         "app", "its storage account does not answer", "check its SLIPWAY_STORAGE, and its identity's roles"
@@ -29,7 +29,7 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ("settings", "wrong"): warn("app", "something refuses what its settings say", "read its log"),
     ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
 }
-#: Health calls that misconfigured, too; a new deployment is so, and works.
+#: Health reports this as misconfigured, although a new deployment without a cluster works.
 _NO_CLUSTER = warn("cluster", "the app connects none, so jobs wait", "name one in SLIPWAY_CLUSTERS")
 _COUNTED = {"unreadable": "rows that cannot be read", "parked": "jobs that wait for a repair of it"}
 
@@ -50,7 +50,7 @@ async def check(options: Options) -> list[Finding]:
     findings += complaints(answer)
     if answer.ahead is not None:
         findings.append(clock(answer.ahead))
-    if findings[0].outcome == "fail":  # the key is not sent where others could read it
+    if findings[0].outcome == "fail":  # never send the key where others could read it
         return findings
     more = await _behind_the_key(deployment)
     if _NO_CLUSTER in more:
@@ -59,7 +59,7 @@ async def check(options: Options) -> list[Finding]:
 
 
 def clock(ahead: float) -> Finding:
-    """The finding about the clocks; this one is `ahead` of the app's, in seconds."""
+    """The finding about the clocks. This one is `ahead` of the app's, in seconds."""
     if abs(ahead) < _NOTABLE:
         return ok("clock", f"agrees with the app's within {_NOTABLE} s")
     text = f"is {abs(ahead):,.0f} s {'ahead of' if ahead > 0 else 'behind'} the app's"
@@ -67,7 +67,7 @@ def clock(ahead: float) -> Finding:
 
 
 def complaints(answer: Health) -> list[Finding]:
-    """The findings in an answer about health."""
+    """The findings in a health answer."""
     findings = [ok("app", f"answers in {answer.seconds * 1000:.0f} ms")] if answer.ready else []
     findings += [_BAD[one] for one in answer.words.items() if one in _BAD]
     for name, what in _COUNTED.items():
@@ -77,7 +77,7 @@ def complaints(answer: Health) -> list[Finding]:
 
 
 def versions(theirs: str) -> Finding:
-    """Whether the app is of this version."""
+    """Whether the app has this version."""
     if theirs == __version__:
         return ok("version", f"the app and this command are both {theirs}")
     text = f"the app is {theirs[:40]}, and this command is {__version__}"
@@ -85,7 +85,7 @@ def versions(theirs: str) -> Finding:
 
 
 def _address(options: Options, deployment: Deployment, profile: Profile | None) -> Finding:
-    """The address, with where it and the key come from."""
+    """The address, with the source of it and of the key."""
     if options.url:
         source = "SLIPWAY_URL" if os.environ.get("SLIPWAY_URL") == options.url else "--url"
     else:
@@ -104,14 +104,14 @@ def _address(options: Options, deployment: Deployment, profile: Profile | None) 
 
 
 def _silent(text: str, *, chosen: bool) -> Finding:
-    """The finding where none answers; if no address was `chosen`, none may be wanted yet."""
+    """The finding if no deployment answers. If no address was `chosen`, none may be needed yet."""
     if not chosen:
         return warn("app", text, "choose one: `slipway login URL`, or `slipway up` in a clone")
     return fail("app", text, "check the address, and that it runs (`slipway up` starts a local one)")
 
 
 async def _behind_the_key(deployment: Deployment) -> list[Finding]:
-    """The findings for which a caller needs the key: version and clusters."""
+    """The findings that need the key: version and clusters."""
     async with service(deployment.url, deployment.key) as api:
         try:
             version = await api.version()

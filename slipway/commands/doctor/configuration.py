@@ -1,4 +1,4 @@
-"""Profiles, environment and settings: whether they can be read, make sense, and are for their owner only."""
+"""Checks profiles, environment and settings: readable, valid, and private to their owner."""
 
 import asyncio
 import difflib
@@ -16,7 +16,7 @@ from slipway.commands.drop import has_container
 from slipway.failure import Failure
 from slipway.settings import is_local, load, running_stacks
 
-#: Variables of the command, the local stack and its tests, besides the settings of the app.
+#: Variables of the command, the local stack and its tests, in addition to the app's settings.
 _OWN = frozenset(
     {"SLIPWAY_URL", "SLIPWAY_KEY", "SLIPWAY_PROFILE", "SLIPWAY_NODE", "SLIPWAY_NODE_MODULES", "SLIPWAY_AZ"}
 )
@@ -47,7 +47,7 @@ def profiles(environment: Mapping[str, str]) -> list[Finding]:
 
 
 def environment(environment: Mapping[str, str]) -> list[Finding]:
-    """Variables that look like ours and that nothing reads. Their values are not looked at."""
+    """Variables with our prefix that nothing reads. Their values are ignored."""
     known_names = {*TABLE, *_OWN}
     names = [
         name
@@ -82,7 +82,7 @@ async def _settings(options: Options) -> list[Finding]:
 
 
 def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
-    """What is wrong with the settings, and for a whole app with its clusters. Raises Misconfigured."""
+    """The problem with the settings, and for a whole app also with its clusters. Raises Misconfigured."""
     settings.check()
     settings.connection()
     if not of_app:
@@ -106,7 +106,7 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
 
 
 async def _storage(settings: Settings) -> Finding:
-    """Whether the container for drops is there, and visible to the identity that is signed in here."""
+    """Whether the container for drops exists, and the signed-in identity can see it."""
     name = settings.text("SLIPWAY_DROP_CONTAINER")
     try:
         async with asyncio.timeout(_PATIENCE):

@@ -1,4 +1,4 @@
-"""`slipway doctor`: what is installed, reachable and misconfigured, and the remedy."""
+"""`slipway doctor`: reports what is installed, reachable and misconfigured, with the remedy."""
 
 import asyncio
 from collections.abc import Sequence
@@ -9,15 +9,15 @@ from slipway.commands.doctor.findings import Check, Finding, Options, fail, prin
 from slipway.commands.doctor.live import live, quotas
 from slipway.screen import put_json
 
-#: Seconds after which a check is given up; with `live` a drop may take minutes.
+#: Seconds until a check is given up. With `live`, a drop may take minutes.
 _PATIENCE, _LIVE = 60.0, 600.0
 CHECKS: Sequence[Check] = (machine.check, configuration.check, app.check, quotas.check)
 
 
 def run(options: Options, more: Sequence[Check] = (), *, is_live: bool = False, as_json: bool) -> int:
-    """Look at everything, `more` included, and show it; 1 if something does not work.
+    """Run all checks, including `more`, and show the findings; 1 if something does not work.
 
-    Of what is deployed on Azure only if `is_live`, and then not at the local stack.
+    Deployments on Azure are checked only if `is_live`, and then instead of the local stack.
     """
     checks = (app.check, quotas.check, live.check) if is_live else (*CHECKS, *more)
     findings = asyncio.run(_findings(checks, options, _LIVE if is_live else _PATIENCE))

@@ -1,4 +1,4 @@
-"""The command `doctor`: its words; what it does is imported when it is called."""
+"""The command `doctor`: its options. Its code is imported when it is called."""
 
 from importlib import import_module
 from typing import Annotated

@@ -1,4 +1,4 @@
-"""What `slipway doctor` finds: a line for each thing that was looked at. None holds a secret."""
+"""Findings of `slipway doctor`: one line for each checked thing. None holds a secret."""
 
 import shutil
 import sys
@@ -18,7 +18,7 @@ _NARROWEST = 60
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at, how it is, and what to do about it; the remedy may be in the text."""
+    """A checked thing, its state, and the remedy, which may be part of the text."""
 
     subject: str
     outcome: Outcome
@@ -35,13 +35,13 @@ class Options:
     settings_file: Path | None = None
     subscription: str = ""
     region: str = ""
-    #: who checks the signature of a test event; "" for none
+    #: the receiver of a test event, which checks its signature; "" for none
     receiver: str = ""
     #: the address of Azure Resource Manager
     arm: str = "https://management.azure.com"
 
 
-#: Checks one thing. What a person can mend is a finding, not an exception.
+#: Checks one area. A problem that a person can solve is a finding, not an exception.
 Check = Callable[[Options], Awaitable[list[Finding]]]
 
 
@@ -61,12 +61,12 @@ def fail(subject: str, text: str, remedy: str = "") -> Finding:
 
 
 def skip(subject: str, why: str) -> Finding:
-    """A finding: nothing could look at it, and why."""
+    """A finding: it could not be checked, with the reason."""
     return Finding(subject, "skip", f"not checked: {why}")
 
 
 def private(subject: str, file: Path) -> list[Finding]:
-    """A warning for a file with keys that others may read; none if only its owner may."""
+    """A warning for a file with keys that others can read; none if only its owner can."""
     try:
         open_to_others = file.stat().st_mode & 0o077
     except OSError:
@@ -77,7 +77,7 @@ def private(subject: str, file: Path) -> list[Finding]:
 
 
 def lines(findings: Sequence[Finding], width: int | None = None, *, colour: bool = False) -> list[str]:
-    """A line for each, which is broken where it is longer than a terminal's `width`; and their number."""
+    """A line for each finding, wrapped at a terminal's `width`; and their number."""
     column = max(len(one.subject) for one in findings)
     shown: list[str] = []
     for one in findings:
@@ -97,7 +97,7 @@ def lines(findings: Sequence[Finding], width: int | None = None, *, colour: bool
 
 
 def print_lines(findings: Sequence[Finding]) -> None:
-    """Print them: in colour and wrapped on a terminal, one line each elsewhere."""
+    """Print the lines: in colour and wrapped on a terminal, one line each elsewhere."""
     terminal = sys.stdout.isatty()
     width = max(shutil.get_terminal_size().columns, _NARROWEST) if terminal else None
     colour = coloured(sys.stdout)

@@ -9,12 +9,12 @@ from shared import __version__
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
 
 _TESTED = "Programming Language :: Python :: "
-#: Bytes below which little can be saved, and below which large outputs cannot.
+#: Free bytes below which saving fails soon, and below which large outputs do not fit.
 _NOTHING, _LITTLE = 200 << 20, 2 << 30
 
 
 async def check(_: Options) -> list[Finding]:
-    """Version of Python, and room on the disk of the current directory."""
+    """The version of Python, and the free space of the current directory."""
     return [python(), disk(Path.cwd())]
 
 
@@ -40,7 +40,7 @@ def disk(folder: Path, free: int | None = None) -> Finding:
 
 
 def _tested() -> list[str]:
-    """The versions of Python that the package names; none where it was not installed."""
+    """The versions of Python in the package's metadata; none if it was not installed."""
     try:
         names = metadata.metadata("slipway").get_all("Classifier") or []
     except metadata.PackageNotFoundError:

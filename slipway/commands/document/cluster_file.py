@@ -10,7 +10,7 @@ from slipway.settings import document
 
 
 def cluster_from(file: Path, settings: Settings) -> dict[str, Any]:
-    """The request body that a cluster.json describes, with accounts and keys filled in. Raises Failure."""
+    """The request body for a cluster.json, with accounts and keys filled in. Raises Failure."""
     cluster = document(file, 'a cluster, {"properties": {"vmSize": …, "scaleSettings": …}},')
     properties = cluster.get("properties")
     if not isinstance(properties, dict):
@@ -33,7 +33,7 @@ def _with_mounts(properties: dict[str, Any], file: Path, settings: Settings) -> 
     if not isinstance(setup, dict) or not isinstance(setup.get("mountVolumes") or {}, dict):
         raise Failure(f"{file}: properties.nodeSetup and its mountVolumes have to be objects")
     account, key = settings.account()
-    # A job's mounts and a cluster's have the same form.
+    # a job's mounts and a cluster's have the same form
     mounts = {"properties": {"mountVolumes": setup.get("mountVolumes") or {}}}
     whole, _ = complete(mounts, Defaults(storage_account=account))
     whole = with_credentials(whole, {account: key} if key else {}, settings.storage_suffix())

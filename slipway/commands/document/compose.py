@@ -1,4 +1,4 @@
-"""A job.json for a script that has none."""
+"""Makes a job.json for a script."""
 
 import re
 import shlex
@@ -13,18 +13,18 @@ from slipway.failure import Failure
 OUTPUT = "MODEL"
 #: The packages that the script needs, for pip.
 REQUIREMENTS = "requirements.txt"
-#: Where they are installed: each node has a directory of this name of its own, for this job alone.
+#: The directory for them, which each node has for this job alone.
 _PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages"
 _AT_ONCE = Order()
-#: A variable of the job, which the node replaces by its value.
+#: A variable of the job, which the node replaces with its value.
 _VARIABLE = re.compile(r"(\$AZ_BATCHAI_\w+|\$\{AZ_BATCHAI_\w+\})", re.ASCII)
-#: What a path in a job.json may consist of for Slipway to find the script in the drop container.
+#: Paths in a job.json with which Slipway finds the script in the drop container.
 _PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What a person asks for beside the script."""
+    """A person's choices in addition to the script."""
 
     nodes: int = 1
     image: str = ""
@@ -37,12 +37,12 @@ class Choices:
 
     @property
     def anything(self) -> bool:
-        """Whether any of it belongs into a job.json."""
+        """Whether any of it belongs in a job.json."""
         return replace(self, cluster="", gpus=None, order=_AT_ONCE) != Choices()
 
     @property
     def envelope(self) -> dict[str, Any]:
-        """What belongs into a slipway.json beside the job.json; empty when nothing does."""
+        """The slipway.json beside the job.json; empty if it is not needed."""
         cluster = {"cluster": self.cluster} if self.cluster else {}
         resources = {"resources": {"gpus": self.gpus}} if self.gpus is not None else {}
         return cluster | resources | self.order.members
@@ -64,7 +64,7 @@ def compose(
                 "'.' and '-' behind the first of them; "
                 f"rename the script{'' if name == script else ', or name the folder by --name'}"
             )
-    path = f"<SLIPWAY_FOLDER>/{script}"  # wherever the folder is dropped
+    path = f"<SLIPWAY_FOLDER>/{script}"  # correct wherever the folder is dropped
     arguments = " ".join(map(_shell_text, choices.arguments))
     properties: dict[str, Any] = {"nodeCount": choices.nodes}
     if script.endswith(".py"):
@@ -94,7 +94,7 @@ def compose(
 
 
 def _shell_text(argument: str) -> str:
-    """An argument for the node's shell, which replaces the job's own variables in it and leaves all else."""
+    """An argument for the node's shell, which replaces only the job's own variables."""
     pieces = _VARIABLE.split(argument)
     if len(pieces) == 1:
         return shlex.quote(argument)

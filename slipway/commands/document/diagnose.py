@@ -25,7 +25,7 @@ from shared.jobspec import (
 )
 from shared.jobspec.text.tree import walk
 
-#: Stands for the cluster of a deployment that this command does not know.
+#: Stands for the cluster of a deployment.
 _CLUSTER = (
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/slipway"
     "/providers/Microsoft.BatchAI/workspaces/dev/clusters/dev-cluster-00"
@@ -39,11 +39,11 @@ _DEFAULTS = Defaults(
     drop_account="account",
     std_out_err_path_prefix="$AZ_BATCHAI_MOUNT_ROOT/logs",
 )
-#: Of a script, to see its line ends.
+#: The part of a script that is read for its line ends.
 _BEGINNING = 1 << 16
 
 
-#: What is known of clusters, by name and by id in lowercase; that of the default one by "".
+#: Facts of clusters, by name and by id in lowercase; "" is the default cluster.
 FactsByCluster = Mapping[str, ClusterFacts]
 
 
@@ -56,7 +56,7 @@ def diagnosed(
 
 
 def scripts_named(file: Path, folder: str) -> tuple[str, ...]:
-    """The blobs that a job.json runs when it is dropped into this folder of the container."""
+    """The blobs that a job.json runs if it is dropped into this folder of the container."""
     document = read_request(file.read_bytes(), Limits()).document
     if document is None:
         return ()
@@ -84,7 +84,7 @@ def _of_job(
 ) -> tuple[Problem, ...]:
     folder, script = path.parent.name, _script(document, path)
     named = cluster or _cluster_name(document)
-    # Which names are configured is not known here, so every name is.
+    # The configured names are unknown here, so every name is accepted.
     defaults = replace(_DEFAULTS, clusters={named: _CLUSTER}) if _NAME.fullmatch(named) else _DEFAULTS
     completed, _ = complete(document, defaults, script=script, folder=folder, cluster=cluster)
     of_cluster = clusters.get(named.lower() if "/" in named else named, NO_FACTS)
@@ -97,7 +97,7 @@ def _of_job(
         max_wall_clock=of_cluster.longest,
     )
     if script is not None and not (path.parent / script).exists():
-        facts = replace(facts, absent=())  # the name is ours: no user wrote it
+        facts = replace(facts, absent=())  # Slipway chose the name, not the user
     problems = with_lint(
         validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, original=document
     )
@@ -106,7 +106,7 @@ def _of_job(
 
 
 def _in_default_directory(document: JsonObject) -> set[str]:
-    """Places of paths in the default log directory: the mount that it needs is every cluster's own."""
+    """The paths in the default log directory, which need a mount that every cluster has."""
     prefix = f"{_DEFAULTS.std_out_err_path_prefix}/"
     return {node.pointer for node in walk(document) if f"{node.text or ''}/".startswith(prefix)}
 
@@ -119,7 +119,7 @@ def _cluster_name(document: JsonObject) -> str:
 
 
 def _facts(document: JsonObject, path: Path) -> Facts:
-    """What lies beside the file stands for what will lie in its folder of the container."""
+    """The files beside a document stand for those in its folder of the container."""
     folder = f"{path.parent.name}/"
 
     def neighbour(name: str) -> Path | None:
@@ -146,7 +146,7 @@ def _is_crlf(file: Path) -> bool:
 
 
 def _script(document: JsonObject, path: Path) -> str | None:
-    """The script that stands in for the placeholder of a template: one that lies beside it, else any name."""
+    """The script for the placeholder of a template: one beside it, else any name."""
     pattern = script_pattern(document)
     if pattern is None:
         return None

@@ -1,4 +1,4 @@
-"""Warnings and hints that a person does not want to read: by options, and by `slipway.toml`. Errors stay."""
+"""Warnings and hints to leave out, by options and by `slipway.toml`. Errors are never left out."""
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,14 +17,14 @@ _TABLE, _CODES, _PER_FILE = "validate", "ignore", "per-file-ignores"
 
 @dataclass(frozen=True)
 class Ignored:
-    """Codes that are ignored everywhere, and those of files; patterns are relative to `folder`."""
+    """Codes to ignore everywhere, and in some files. Patterns are relative to `folder`."""
 
     codes: frozenset[str] = frozenset()
     per_file: tuple[tuple[str, frozenset[str]], ...] = ()
     folder: Path = Path()
 
     def remaining(self, problems: Iterable[Problem], path: Path) -> tuple[Problem, ...]:
-        """The problems that are left for a file. A door refuses every error, so none is left out."""
+        """The remaining problems of a file. Errors stay, because every door refuses them."""
         codes = self.codes.union(*(codes for pattern, codes in self.per_file if self._matches(pattern, path)))
         return tuple(one for one in problems if one.severity == "error" or one.code not in codes)
 
@@ -35,9 +35,9 @@ class Ignored:
 
 
 def ignored(codes: Sequence[str], per_file: Sequence[str], start: Path) -> Ignored:
-    """What options say (`SW034,SW072`, `old/*:SW034`), and the nearest slipway.toml from `start` upwards.
+    """The ignored codes, from options and the nearest slipway.toml above `start`.
 
-    Raises Failure.
+    Options are `SW034,SW072` and `old/*:SW034`. Raises Failure.
     """
     path = next((folder / FILE for folder in (start, *start.parents) if (folder / FILE).is_file()), None)
     table = _table(path) if path else {}

@@ -11,12 +11,12 @@ from slipway.commands.jobs import show
 from slipway.failure import Failure
 
 _SCRIPT = "train.py"
-#: Where the output goes unless a deployment says otherwise.
+#: The prefix of output paths, unless a deployment says otherwise.
 _PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
 
 
 def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
-    """Write the folder, and say what to do next. Raises Failure, also for a file that is there already."""
+    """Write the folder, and show the next step. Raises Failure, also if a file exists."""
     folder = to or Path(template)
     if template == "sweep":
         _write(folder, {"sweep.json": json.dumps(SWEEP, indent=2) + "\n"})
@@ -49,7 +49,7 @@ def run(template: str, to: Path | None, *, as_json: bool = False) -> int:
 
 
 def _words(folder: Path, files: Iterable[str], chosen: Template) -> list[str]:
-    """What was written, and what to know of it."""
+    """The written files, with remarks."""
     packages = " and ".join(chosen.packages)
     return [
         f"wrote {folder}{os.sep} with {', '.join(files)}; run it: slipway run {folder}",

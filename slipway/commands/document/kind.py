@@ -1,11 +1,11 @@
-"""kind: what a file is that is no job file, in words for people. Pure."""
+"""kind: describes a file that is no job file. Pure."""
 
 import json
 from pathlib import PurePath
 
 from shared.jobspec import Source
 
-#: What the name of a file says.
+#: Kinds by the name of the file.
 _NAMES = {
     ".py": "a Python script",
     ".sh": "a shell script",
@@ -31,7 +31,7 @@ def is_object(source: Source) -> bool:
 
 
 def kind(source: Source) -> str:
-    """What the text most likely is, by its first characters and by its name."""
+    """The most likely kind of a text, by its first characters and its name."""
     text = source.text.lstrip("\ufeff")
     if "\x00" in text:
         return "a binary file"

@@ -19,19 +19,19 @@ class Order:
     after_failure: Sequence[str] = ()
 
     async def ids(self, api: Service) -> "Order":
-        """The same by their ids; a job may be named as for any command. Raises Failure."""
+        """The same with ids. A job may be named as for any command. Raises Failure."""
         after = [await job_id(api, job) for job in self.after]
         return Order(after, [await job_id(api, job) for job in self.after_failure])
 
     @property
     def members(self) -> dict[str, list[str]]:
-        """What belongs into the envelope; empty when nothing does."""
+        """The members for the envelope; empty if there are none."""
         members = {"after": list(self.after), "afterFailure": list(self.after_failure)}
         return {name: jobs for name, jobs in members.items() if jobs}
 
 
 def in_order(document: Mapping[str, Any], order: Order) -> dict[str, Any]:
-    """An envelope, or a job.json, as the envelope that names these jobs besides its own."""
+    """An envelope, or a job.json in an envelope, that waits for these jobs, too."""
     if not order.members:
         return dict(document)
     envelope = {"spec": document} if is_bare_job(document) else document
@@ -39,14 +39,14 @@ def in_order(document: Mapping[str, Any], order: Order) -> dict[str, Any]:
 
 
 def joined(envelope: Mapping[str, Any], members: Mapping[str, list[str]]) -> dict[str, Any]:
-    """The members, with the jobs that the envelope names already in front."""
+    """The members, after the jobs that the envelope already names."""
     return {name: list(dict.fromkeys([*_jobs(envelope, name), *jobs])) for name, jobs in members.items()}
 
 
 def text_in_order(text: bytes, order: Order) -> bytes:
-    """The text of a document as that of an envelope with these jobs; its lines stay where they are.
+    """The same for the text of a document; its lines stay where they are.
 
-    Raises Failure for what is no such document, or names jobs already.
+    Raises Failure if it is no such document, or already names jobs.
     """
     if not order.members:
         return text
@@ -66,7 +66,7 @@ def text_in_order(text: bytes, order: Order) -> bytes:
 
 
 def _jobs(envelope: Mapping[str, Any], name: str) -> list[Any]:
-    """What an envelope has under this name. Raises Failure for what is no list."""
+    """The envelope's list of this name. Raises Failure if it is no list."""
     jobs = envelope.get(name, [])
     if not isinstance(jobs, list):
         raise Failure(f'"{name}" has to be a list of jobs')

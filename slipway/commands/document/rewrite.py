@@ -1,4 +1,4 @@
-"""rewrite: a person's file gets another content, all of it at once or nothing."""
+"""rewrite: replaces the content of a person's file, completely or not at all."""
 
 import errno
 import os
@@ -9,9 +9,9 @@ from pathlib import Path
 
 
 def rewrite(path: Path, data: bytes) -> None:
-    """Replace the content of a file; mode and owner stay, and a link goes on leading to it. Raises OSError.
+    """Replace the content of a file. Mode and owner stay, and so does a link to it. Raises OSError.
 
-    The new content is complete on the disk before it takes the place of the old one.
+    The new content is complete on the disk before it replaces the old one.
     """
     target = path.resolve(strict=True)
     status = target.stat()
@@ -23,7 +23,7 @@ def rewrite(path: Path, data: bytes) -> None:
     try:
         with os.fdopen(handle, "wb") as out:
             out.write(data)
-            with suppress(PermissionError):  # only root gives files away
+            with suppress(PermissionError):  # only root can give files away
                 os.fchown(out.fileno(), status.st_uid, status.st_gid)
             os.fchmod(out.fileno(), stat.S_IMODE(status.st_mode))
             out.flush()

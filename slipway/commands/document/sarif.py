@@ -42,7 +42,7 @@ def sarif(files: Mapping[str, Sequence[ProblemMembers]], *, version: str) -> dic
 
 
 def _rule(rule: Rule, page: str) -> dict[str, Any]:
-    # An address has to be absolute; of a path in the project there is only the text.
+    # An address must be absolute; a path in the project can only be text.
     link = {"helpUri": page} if "://" in page else {}
     page = page or rule.page
     return {
@@ -65,7 +65,7 @@ def _result(problem: ProblemMembers, file: str, index: Mapping[str, int]) -> dic
     if "line" in problem:
         region = {key: problem[name] for key, name in _REGION.items()}
         physical["region"] = region
-        # What is shown is the line, without secrets, so it is the context and not the region.
+        # The line is masked, so it is given as the context, not as the region.
         lines = {key: region[key] for key in ("startLine", "endLine")}
         physical["contextRegion"] = lines | {"snippet": {"text": problem["source"]}}
     mark = f"{where}|{problem['code']}|{problem['pointer']}|{problem['message']}"
@@ -106,6 +106,6 @@ def _fix(problem: ProblemMembers, file: str) -> dict[str, Any]:
 
 
 def _uri(file: str) -> str:
-    """A path as a relative reference, an absolute one as file:///…"""
+    """A relative path as a relative reference, an absolute path as file:///…"""
     path = quote(file.replace("\\", "/"), safe="/._-~")
     return f"file://{path}" if path.startswith("/") else path

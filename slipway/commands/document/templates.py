@@ -1,10 +1,10 @@
-"""The jobs that `slipway init` begins with: a script each, and how it is started."""
+"""The templates of `slipway init`: scripts, and how they are started."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-#: Below this directory a script keeps what is to be downloaded.
+#: The directory for a script's output.
 _OUTPUT = 'pathlib.Path(os.environ["AZ_BATCHAI_OUTPUT_MODEL"])'
 
 _PYTHON = f'''"""Fit a line. What is written below $AZ_BATCHAI_OUTPUT_MODEL can be downloaded."""
@@ -139,7 +139,7 @@ TEMPLATES: Mapping[str, Template] = {
         packages=("torch", "numpy"),
     ),
     "tensorflow": Template(_TENSORFLOW, "tensorFlowSettings", packages=("tensorflow",)),
-    # Horovod is built for one version of MPI and one of TensorFlow; its own image has all three.
+    # Horovod is built for one version of MPI and of TensorFlow; its own image has all three.
     "horovod": Template(_HOROVOD, "horovodSettings", 2, image="horovod/horovod:master"),
 }
 
@@ -149,7 +149,7 @@ _FIT = (
     "    x -= lr * 2 * x\n"
     "    print(json.dumps(dict(slipway=dict(epoch=epoch, loss=x * x))), flush=True)\n"
 )
-#: A message with a sweep: the job of each combination follows a slope for so many epochs.
+#: A message with a sweep: the job of each combination descends a slope for some epochs.
 SWEEP: Mapping[str, Any] = {
     "name": "sweep",
     "sweep": {"lr": [0.3, 0.1, 0.03], "epochs": [5, 10]},

@@ -1,4 +1,4 @@
-"""`slipway validate`: the problems of job files, and what to do about them."""
+"""`slipway validate`: shows the problems of job files, with remedies."""
 
 import difflib
 import os
@@ -27,7 +27,7 @@ _STDIN = "-"
 
 @dataclass(frozen=True)
 class Checked:
-    """One file: its name for people, its problems, or why it could not be read."""
+    """One file: its name for people, and its problems, or why it could not be read."""
 
     name: str
     problems: tuple[Problem, ...] = ()
@@ -83,7 +83,7 @@ def run(
 
 
 def known_facts() -> dict[str, ClusterFacts]:
-    """What the settings of the environment, or of the local stack, say of clusters, by name and by id."""
+    """Facts of clusters by name and by id, from the settings of the environment or of the local stack."""
     try:
         settings = load(None, os.environ).settings
         engines = ConfiguredEngines(settings)
@@ -137,7 +137,7 @@ def _print(name: str, problems: tuple[Problem, ...], trouble: str) -> None:
 
 
 def _show_changes(before: str, after: str, name: str) -> None:
-    """A diff of texts without secrets."""
+    """A diff of texts, with secrets masked."""
     changes = difflib.unified_diff(_lines(before), _lines(after), name, f"{name} (fixed)")
     put(*(line.rstrip("\n") for line in changes))
 

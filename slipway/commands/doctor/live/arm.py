@@ -1,4 +1,4 @@
-"""Azure Resource Manager by REST, with a token of the identity that is signed in here."""
+"""Azure Resource Manager by REST, with a token of the signed-in identity."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -12,12 +12,12 @@ from slipway.failure import Failure
 
 _SCOPE = "https://management.azure.com/.default"
 _PATIENCE = aiohttp.ClientTimeout(total=30)
-#: Characters of a message, and pages of a list, that are read.
+#: The most characters of a message, and pages of a list, to read.
 _LONGEST, _PAGES = 300, 50
 
 
 class ArmError(Failure):
-    """What Resource Manager refused, with its status and its code."""
+    """An error of Resource Manager, with its status and code."""
 
     def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(f"Azure answers {status} {code}: {message}")
@@ -37,7 +37,7 @@ class Arm:
         return await self._call("GET", f"{self._address}{path}?api-version={version}")
 
     async def every(self, path: str, version: str) -> list[dict[str, Any]]:
-        """All of a list, over its pages."""
+        """All items of a list, over its pages."""
         results: list[dict[str, Any]] = []
         url = f"{self._address}{path}?api-version={version}"
         for _ in range(_PAGES):
@@ -46,12 +46,12 @@ class Arm:
             url = page.get("nextLink") or ""
             if not url:
                 break
-            if not url.startswith(f"{self._address}/"):  # the token goes nowhere else
+            if not url.startswith(f"{self._address}/"):  # never send the token anywhere else
                 raise Failure("Azure names a next page at another address")
         return results
 
     async def post(self, path: str, version: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a question that needs a body."""
+        """The answer to a query with a body."""
         return await self._call("POST", f"{self._address}{path}?api-version={version}", json=body)
 
     async def _call(self, method: str, url: str, **options: Any) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class Arm:
 
 @asynccontextmanager
 async def resource_manager(address: str) -> AsyncIterator[Arm]:
-    """Resource Manager, for the length of the block. Raises Failure where no one is signed in."""
+    """Resource Manager, for the length of the block. Raises Failure if no one is signed in."""
     headers = {"Authorization": f"Bearer {await token(_SCOPE)}"}
     async with aiohttp.ClientSession(timeout=_PATIENCE, headers=headers, proxy=proxy_for(address)) as session:
         yield Arm(session, address)

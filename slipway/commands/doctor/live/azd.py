@@ -1,4 +1,4 @@
-"""What azd keeps of a deployment: the outputs of the template, in `.azure/NAME/.env` of the clone."""
+"""A deployment's record by azd: the outputs of the template, in `.azure/NAME/.env` of the clone."""
 
 import json
 import re
@@ -11,14 +11,14 @@ from slipway.failure import Failure
 _LINE = re.compile(r'(?:export )?([A-Za-z_]\w*)=(?:"((?:[^"\\]|\\.)*)"|(.*))', re.ASCII)
 _ENVIRONMENT = re.compile(r"\w[\w().-]{0,63}", re.ASCII)
 _RESOURCE = re.compile(r"\w[\w().-]{0,89}", re.ASCII)
-#: The name that azd takes for its current environment, before the default one.
+#: The variable with the name of azd's current environment, which overrides the default one.
 _NAME = "AZURE_ENV_NAME"
 _ACCOUNT = "AZURE_BATCH_ACCOUNT_NAME"
 
 
 @dataclass(frozen=True)
 class Target:
-    """A deployment, by the names that its template gave its resources."""
+    """A deployment, with the names that its template gave the resources."""
 
     subscription: str
     group: str
@@ -28,7 +28,7 @@ class Target:
     topic: str
     insights: str
     is_private: bool = False
-    #: the account whose pool the template made; "" where it made none
+    #: the account of the pool that the template made; "" if it made none
     account: str = ""
 
     def path(self, kind: str, name: str) -> str:
@@ -58,7 +58,7 @@ def environment(folder: Path, variables: Mapping[str, str]) -> Mapping[str, str]
 
 
 def read(text: str) -> dict[str, str]:
-    """The values of a file of azd, which quotes them as Go's godotenv does."""
+    """The values of a file of azd, in the quoting of Go's godotenv."""
     values = {}
     for line in text.splitlines():
         if match := _LINE.fullmatch(line.strip()):
@@ -68,7 +68,7 @@ def read(text: str) -> dict[str, str]:
 
 
 def target_of(values: Mapping[str, str]) -> Target:
-    """The deployment of an environment. Raises Failure where it has not been provisioned."""
+    """The deployment of an environment. Raises Failure if it has not been provisioned."""
     names = {
         "subscription": "AZURE_SUBSCRIPTION_ID",
         "group": "AZURE_RESOURCE_GROUP",
@@ -90,7 +90,7 @@ def target_of(values: Mapping[str, str]) -> Target:
 
 
 def _default(file: Path) -> str:
-    """The name of the default environment; "" where there is none."""
+    """The name of the default environment; "" if there is none."""
     try:
         name = json.loads(file.read_text("utf-8")).get("defaultEnvironment", "")
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""`slipway doctor --live`: each point of docs/how-to/first-live-run.md that a command proves."""
+"""`slipway doctor --live`: the points of docs/how-to/first-live-run.md that a command can prove."""
 
 import os
 from collections.abc import Awaitable, Callable, Mapping
@@ -16,7 +16,7 @@ from slipway.failure import Failure
 from slipway.settings import load
 
 Point = Callable[[], Awaitable[Finding]]
-#: What no command can prove by looking, and how a person does.
+#: Points that a command cannot prove, and how a person can.
 BY_HAND: Mapping[str, str] = {
     "preview": "`azd provision --preview` is to show no change",
     "dead letters": "remove the queue, drop a folder, and look into the container dead-letters",
@@ -33,7 +33,7 @@ _FORBIDDEN = 403
 
 
 async def check(options: Options) -> list[Finding]:
-    """A finding for each point; what is not proved is no failure, and says why."""
+    """A finding for each point. A point that is not checked is no failure, and has the reason."""
     try:
         values = environment(Path.cwd(), os.environ)
         if not values:
@@ -56,7 +56,7 @@ async def check(options: Options) -> list[Finding]:
 
 
 async def _deployment(options: Options, values: Mapping[str, str]) -> Deployment:
-    """The deployment with its key. Raises Failure where the key is of another one than azd's."""
+    """The deployment with its key. Raises Failure if the key belongs to another deployment than azd's."""
     deployment = await find_deployment(options.url, options.key)
     url = values.get("SLIPWAY_URL", "").rstrip("/")
     if not options.url and url and deployment.url != url:
@@ -68,7 +68,7 @@ async def _deployment(options: Options, values: Mapping[str, str]) -> Deployment
 
 
 def _storage(options: Options, target: Target) -> Settings:
-    """Where drops go: the file of settings if one is named, else the account that was deployed."""
+    """The destination of drops: a file of settings if one is named, else the deployed account."""
     if options.settings_file:
         return load(options.settings_file, os.environ).settings
     return traffic.storage_of(target.storage)
@@ -95,7 +95,7 @@ async def _resources(options: Options, target: Target) -> dict[str, Finding]:
 
 
 async def _finding(name: str, point: Point) -> Finding:
-    """What a point finds; what this caller may not see is not checked, and all else that fails has failed."""
+    """The findings of a point. What this caller may not see is not checked; all other errors are failures."""
     try:
         return await point()
     except ArmError as error:

@@ -1,4 +1,4 @@
-"""The pool of GPU nodes that a template made: closed to keys, with an identity, and able to scale."""
+"""The pool of GPU nodes from a template: without keys, with an identity, and able to scale."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ _REMEDY = "`azd provision`; a pool keeps its size and image: delete it before"
 
 
 async def pool(arm: Arm, target: Target) -> Finding:
-    """Whether the account takes no keys, and its pool has an identity, a formula that runs, and its nodes."""
+    """Whether the account refuses keys, and its pool has an identity, a valid formula, and nodes."""
     if not target.account:
         return skip("pool", "the template made none: SLIPWAY_ENGINE is not batch")
     path = target.path(_ACCOUNTS, target.account)

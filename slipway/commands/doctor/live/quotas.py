@@ -1,4 +1,4 @@
-"""How many cores of machines with GPUs a subscription may use in a region: new subscriptions have none."""
+"""The quotas of cores with GPUs in a region: new subscriptions have none."""
 
 import os
 import re
@@ -11,17 +11,17 @@ from slipway.commands.doctor.live.arm import Arm, ArmError, resource_manager
 from slipway.commands.doctor.live.azd import environment
 from slipway.failure import Failure
 
-#: Families of the N series that have GPUs; NP has FPGAs.
+#: Families of the N series with GPUs; NP has FPGAs.
 _GPUS = re.compile(r"standard\s?N[CDGV]", re.IGNORECASE)
 _WORD = re.compile(r"[\w-]{1,64}", re.ASCII)
 _COMPUTE, _ACCOUNTS = "2024-07-01", "2024-07-01"
 _SPOT = "lowPriorityCores"
-#: A provider that the subscription has never used.
+#: Errors for a provider that the subscription has never used.
 _UNKNOWN = ("MissingSubscriptionRegistration", "NotFound")
 
 
 class Quota(NamedTuple):
-    """Cores of one family of machines: used, and allowed. `used` is None where Azure does not say."""
+    """Cores of one family: used, and allowed. `used` is None if Azure does not report it."""
 
     family: str
     used: int | None
@@ -29,7 +29,7 @@ class Quota(NamedTuple):
 
 
 async def check(options: Options) -> list[Finding]:
-    """GPU quotas of the subscription and region given, else of azd's environment; nothing without either."""
+    """GPU quotas of the given subscription and region, else of azd's environment; nothing without either."""
     try:
         values = {} if options.subscription and options.region else environment(Path.cwd(), os.environ)
     except Failure as failure:
@@ -67,7 +67,7 @@ async def _machines(arm: Arm, subscription: str, region: str) -> list[Finding]:
 
 
 async def _accounts(arm: Arm, subscription: str, region: str) -> list[Finding]:
-    """Of each account of Azure's own scheduler, whose quotas are separate from those of machines."""
+    """The quotas of each Batch account, which are separate from those of machines."""
     path = f"/subscriptions/{subscription}/providers/Microsoft.Batch/batchAccounts"
     try:
         accounts = await arm.every(path, _ACCOUNTS)
@@ -84,7 +84,7 @@ async def _accounts(arm: Arm, subscription: str, region: str) -> list[Finding]:
 
 
 def _of_account(name: str, properties: Mapping[str, Any]) -> list[Finding]:
-    # In the other mode its nodes count as machines of the subscription.
+    # in the other mode its nodes count as machines of the subscription
     if properties.get("poolAllocationMode") == "UserSubscription":
         return []
     families = [
@@ -111,7 +111,7 @@ def _ask(subscription: str, region: str) -> str:
 
 
 def _findings(where: str, quotas: Sequence[Quota], remedy: str) -> list[Finding]:
-    """What has cores, and what has none; a warning if nothing has."""
+    """Families with and without cores; a warning if none has any."""
     results = [ok("quota", f"{where}: {_words(one)}") for one in quotas if one.limit > 0]
     without = sorted(one.family for one in quotas if one.limit <= 0)
     if not quotas:

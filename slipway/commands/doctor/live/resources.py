@@ -1,4 +1,4 @@
-"""The points that Resource Manager can show: what was made, without keys, with its references and roles."""
+"""The points that Resource Manager can show: resources, keys, references and roles."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,11 +11,11 @@ _STORAGE, _SITES = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
 _TOPICS, _INSIGHTS = "Microsoft.EventGrid/systemTopics", "Microsoft.Insights/components"
 _DEPLOYMENTS_VERSION, _STORAGE_VERSION = "2025-04-01", "2025-01-01"
 _SITE_VERSION, _EVENTS_VERSION, _QUERY_VERSION = "2024-11-01", "2025-02-15", "2018-04-20"
-#: Each kind of alert, with the version of its API; and how many the template makes.
+#: Each kind of alert, with the version of its API; and how many the template creates.
 _ALERTS, ALERTS = {"metricAlerts": "2018-03-01", "scheduledQueryRules": "2023-12-01"}, 7
-#: What the Functions host has to know to work: without them the package was not built.
+#: Functions that the host must know: without them the package was not built.
 NEEDED = ("accept_message", "sweep", "health")
-#: Member of the account → what it has to be.
+#: Member of the account → its required value.
 _CLOSED = {
     "allowSharedKeyAccess": False,
     "allowBlobPublicAccess": False,
@@ -39,7 +39,7 @@ async def deployment(arm: Arm, target: Target) -> Finding:
 
 
 async def keys(arm: Arm, target: Target) -> Finding:
-    """Whether storage refuses keys, public reading and plain HTTP, and the app has none of its keys."""
+    """Whether storage refuses keys, public reading and plain HTTP, and the app has no key for it."""
     account = await arm.get(target.path(_STORAGE, target.storage), _STORAGE_VERSION)
     properties = account["properties"]
     open_doors = [
@@ -55,7 +55,7 @@ async def keys(arm: Arm, target: Target) -> Finding:
 
 
 async def identity(arm: Arm, target: Target) -> Finding:
-    """Whether queues, table and package are reached with the app's identity."""
+    """Whether the app reaches queues, table and package with its identity."""
     settings = await _settings(arm, target)
     site = await arm.get(target.path(_SITES, target.app), _SITE_VERSION)
     ways = {
@@ -71,7 +71,7 @@ async def identity(arm: Arm, target: Target) -> Finding:
 
 
 async def secrets(arm: Arm, target: Target) -> Finding:
-    """Whether every reference to the vault has been resolved, so its secrets are there and may be read."""
+    """Whether every reference to the vault is resolved, so that its secrets exist and can be read."""
     path = f"{target.path(_SITES, target.app)}/config/configreferences/appsettings"
     references = await arm.every(path, _SITE_VERSION)
     if not references:
@@ -89,7 +89,7 @@ async def secrets(arm: Arm, target: Target) -> Finding:
 
 
 async def package(arm: Arm, target: Target) -> Finding:
-    """Whether the package was built, and the host results its functions."""
+    """Whether the package was built, and the host lists its functions."""
     results = await arm.every(f"{target.path(_SITES, target.app)}/functions", _SITE_VERSION)
     names = {str(one["name"]).rpartition("/")[2] for one in results}
     if absent := [name for name in NEEDED if name not in names]:
@@ -98,7 +98,7 @@ async def package(arm: Arm, target: Target) -> Finding:
 
 
 async def subscription(arm: Arm, target: Target) -> Finding:
-    """Whether the topic delivers drops, and keeps what it cannot deliver, both with its identity."""
+    """Whether the topic delivers drops, and keeps undelivered events, both with its identity."""
     path = f"{target.path(_TOPICS, target.topic)}/eventSubscriptions/drops"
     properties = (await arm.get(path, _EVENTS_VERSION))["properties"]
     if properties.get("provisioningState") != "Succeeded":
@@ -111,7 +111,7 @@ async def subscription(arm: Arm, target: Target) -> Finding:
 
 
 async def alerts(arm: Arm, target: Target) -> Finding:
-    """Whether the alerts are there and watch, and whether anyone gets their messages."""
+    """Whether the alerts exist and are enabled, and whether they have a recipient."""
     monitor = (
         f"/subscriptions/{target.subscription}/resourceGroups/{target.group}/providers/Microsoft.Insights"
     )
@@ -129,7 +129,7 @@ async def alerts(arm: Arm, target: Target) -> Finding:
 
 
 async def network(arm: Arm, target: Target) -> Finding:
-    """With a virtual network: whether storage is closed to all others, and the app is in the network."""
+    """With a virtual network: whether storage is closed to other networks, and the app is in its own."""
     if not target.is_private:
         return skip("network", "VNET_ENABLED is not true")
     account = await arm.get(target.path(_STORAGE, target.storage), _STORAGE_VERSION)
@@ -143,7 +143,7 @@ async def network(arm: Arm, target: Target) -> Finding:
 
 
 async def telemetry(arm: Arm, target: Target) -> Finding:
-    """Whether Application Insights has taken the runs of `sweep`, which comes each minute."""
+    """Whether Application Insights has received runs of `sweep`, one for each minute."""
     path = f"{target.path(_INSIGHTS, target.insights)}/query"
     answer = await arm.post(path, _QUERY_VERSION, {"query": _SWEEPS})
     number = int(answer["tables"][0]["rows"][0][0])
@@ -154,7 +154,7 @@ async def telemetry(arm: Arm, target: Target) -> Finding:
 
 
 async def _settings(arm: Arm, target: Target) -> Mapping[str, str]:
-    """The app's settings; they are looked at and never shown."""
+    """The app's settings, which are read and never shown."""
     path = f"{target.path(_SITES, target.app)}/config/appsettings/list"
     properties = (await arm.post(path, _SITE_VERSION, {}))["properties"]
     return {str(name): str(text) for name, text in properties.items()}

@@ -19,7 +19,7 @@ from slipway.commands.doctor.findings import Finding, fail, ok, skip
 from slipway.commands.drop import Uploaded, upload
 from slipway.failure import Failure
 
-#: Seconds for a drop to become a job, in which the inventory finds it even without its event.
+#: Seconds for a drop to become a job. Within them, the inventory finds it even without its event.
 _PATIENCE = 300.0
 _STEP = 1.0
 _JOB = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "true"}}}
@@ -46,7 +46,7 @@ async def refusal(deployment: Deployment) -> Finding:
 
 
 async def entra(deployment: Deployment, audience: str) -> Finding:
-    """Whether a token of the profile's scope is accepted, where the deployment asks for tokens."""
+    """Whether a token for the profile's scope is accepted, if the deployment requires tokens."""
     if not audience:
         return skip("entra", "SLIPWAY_API_AUDIENCE is not set, so callers show a function key")
     profile = chosen_profile()
@@ -58,7 +58,7 @@ async def entra(deployment: Deployment, audience: str) -> Finding:
 
 
 async def drop(deployment: Deployment, settings: Settings) -> Finding:
-    """Whether a dropped folder becomes a job by its event; the job is cancelled, and the folder removed."""
+    """Whether a dropped folder becomes a job by its event. The job is cancelled, and the folder removed."""
     name = f"slipway-doctor-{secrets.token_hex(4)}"
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary) / name
@@ -89,7 +89,7 @@ def _verdict(job: dict[str, Any] | None, name: str, seconds: float) -> Finding:
 
 
 async def webhook(deployment: Deployment, receiver: str) -> Finding:
-    """Whether a receiver, which checks the signature, accepts a signed test event."""
+    """Whether a receiver that checks signatures accepts a signed test event."""
     if not receiver:
         return skip("webhook", "name a receiver that checks signatures: --receiver URL")
     async with service(deployment.url, deployment.key) as api:
@@ -101,7 +101,7 @@ async def webhook(deployment: Deployment, receiver: str) -> Finding:
 
 
 async def _arrived(api: Service, name: str) -> dict[str, Any] | None:
-    """The job of a folder, as soon as there is one; None if none comes."""
+    """The job of a folder, as soon as it exists; None if it never does."""
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:
         if results := (await api.jobs({"name": name}, limit=1)).jobs:
@@ -123,7 +123,7 @@ async def _remove(settings: Settings, uploaded: Uploaded) -> None:
 
 
 def storage_of(name: str) -> Settings:
-    """Settings that name a storage account, reached with the identity that is signed in here."""
+    """Settings for a storage account, with the signed-in identity."""
     if not name.isalnum():
         raise Failure(f"{name[:80]!r} is no name of a storage account")
     kinds = ("blob", "queue", "table")
