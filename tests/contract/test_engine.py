@@ -183,9 +183,8 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         await on_slurm.close()
     elif isinstance(running, on_batch.Account):
         on_account = await on_batch.engine_on(running)
-        yield Rig(
-            on_account, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024)
-        )
+        t4 = ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024, size="standard_nc4as_t4_v3")
+        yield Rig(on_account, f"/clusters/{CLUSTER}", facts=replace(t4, priority="dedicated"))
         await on_account.close()
     elif isinstance(running, Kubernetes):
         on_cluster = engine_on_cluster(running)
@@ -199,7 +198,8 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         workspace = _workspace(running)
         engine = BatchAIEngine(workspace)
         nc6 = ClusterFacts(frozenset({"logs", "datalake"}), max_nodes=2, gpus=1, memory=56 * 1024)
-        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=nc6)
+        of_price = replace(nc6, size="STANDARD_NC6", priority="lowpriority")
+        yield Rig(engine, workspace.cluster_id(CLUSTER), facts=of_price)
         await engine.close()
 
 
