@@ -60,7 +60,7 @@ END
 
 
 #: Prints how busy its node is, every 15 seconds, and after each 1,000 lines half as often: some 5,000 lines a
-#: week. It ends with its parent, whose number may be its first argument, for one that ended before this began.
+#: week. It ends with its parent, whose number may be its first argument, as that may have ended before.
 #: It is silent about what it cannot find out, and ends where it cannot sleep.
 USAGE = """exec 2>/dev/null
 every=15 lines=0 before= parent=${1:-$PPID}

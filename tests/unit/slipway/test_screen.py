@@ -16,7 +16,7 @@ from slipway.screen import Line, Screen, cells, json_text, put, remark, table
 ROOT = Path(__file__).resolve().parents[3]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
 #: into a pipe), what clears the screen for `jobs --watch`, and the question after a Ctrl-C.
-BY_THEMSELVES = {"rules.py", "screen.py", "cat.py", "show.py", "listing.py", "run.py"}
+BY_THEMSELVES = {"rules.py", "screen.py", "cat.py", "show.py", "listing.py", "ending.py"}
 
 
 def written(*lines: Line, terminal: bool) -> str:

@@ -151,11 +151,11 @@ def _is_zombie(pid: int) -> bool:
 
 
 def test_a_sample_for_a_parent_that_ended_before_it_began_is_the_last(tmp_path: Path) -> None:
-    gone = subprocess.Popen(["true"])
-    gone.wait(30)
+    parent = subprocess.Popen(["true"])
+    parent.wait(30)
 
     result = subprocess.run(
-        ["bash", "-c", QUICK, "usage", str(gone.pid)],
+        ["bash", "-c", QUICK, "usage", str(parent.pid)],
         env={"PATH": os.environ["PATH"]},
         timeout=30,
         check=True,
