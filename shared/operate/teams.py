@@ -46,7 +46,7 @@ async def teams(ports: Ports) -> TeamsResult:
 
 
 @dataclass(frozen=True)
-class Share:
+class TeamUsage:
     """What a team may have, and what its jobs have; None for a team without a quota, which is not counted."""
 
     team: str
@@ -54,12 +54,12 @@ class Share:
     use: TeamUse | None
 
 
-async def usage(ports: Ports, who: Caller) -> list[Share]:
+async def usage(ports: Ports, who: Caller) -> list[TeamUsage]:
     """The teams of a caller, or all of them for one who sees every job; a point read for each quota."""
     document = await current_teams(ports)
     names = [name for name in document.teams if who.sees_all or name in who.teams]
     uses = await _uses(ports, document, names)
-    return [Share(name, document.teams[name].quota, uses.get(name)) for name in names]
+    return [TeamUsage(name, document.teams[name].quota, uses.get(name)) for name in names]
 
 
 async def _uses(ports: Ports, document: Teams, names: Iterable[str]) -> dict[str, TeamUse]:

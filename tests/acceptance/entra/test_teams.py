@@ -97,7 +97,13 @@ async def test_the_second_job_of_a_small_team_waits_and_says_why(shared: Door, b
     assert first["state"] in ("submitting", "queued", "running")
     assert (second["state"], second["waiting"]["word"]) == ("accepted", "TeamQuota")
     _, body, _ = await shared.call("GET", "teams", None, **boss)
-    assert body["use"] == {"small": {"jobs": 1, "nodes": 1, "gpus": 1}}
+    use = body["use"]["small"]
+    assert {name: use[name] for name in ("jobs", "nodes", "gpus", "waiting")} == {
+        "jobs": 1,
+        "nodes": 1,
+        "gpus": 1,
+        "waiting": 1,
+    }
     await shared.call("POST", f"jobs/{first['id']}/cancel", None, **liv)
 
     async def state() -> str | None:
