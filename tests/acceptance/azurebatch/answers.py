@@ -27,6 +27,7 @@ VARIES = {
     r"event/time": "a time",
     r"event/id": "follows from the job's id",
     r"receipt/(waitedSeconds|ranSeconds|nodeHours)": "how long it took",
+    r"receipt/usage/.*": "how long it took, and what is known of the nodes",
     r"receipt/notify/\d+/url": "the receiver's port is any free one",
     r"receipt/drop/files/\d+/etag": "of an upload of its own",
     r"receipt/engine/id": "what each engine calls a job",
@@ -47,7 +48,8 @@ async def compared(folder: Path, cluster: str, engine: str, version: str) -> Non
         ran = name != "mistakes"
         expected = {"receipt/engine/engine": ("batchai", engine)} if ran else {}
         members = {at: (left.get(at), right.get(at)) for at in left.keys() | right.keys()}
-        assert {at: both for at, both in members.items() if both[0] != both[1]} == expected, name
+        differing = {at: both for at, both in members.items() if both[0] != both[1]}
+        assert differing == expected, f"{name}: {differing}"
         assert not ran or [words.split()[0] for words in versions] == ["Batch", version]
 
 
