@@ -67,6 +67,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
     opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     opened.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
     yield opened
+    await opened.unroute_all(behavior="ignoreErrors")  # a request may be under way in the route of a test
     await context.close()
     # The browser reports refusals and outages there, too; what the page makes of them is for the tests.
     expected = (
