@@ -113,7 +113,8 @@ async def test_any_numbers_are_compared(reader: Reader, places: list[float], hei
     async def answer(route: Route) -> None:
         number = int(route.request.url.split("job-")[1][:6])
         points = {"name": "constructor", "file": "OUT/m", "axis": "line", "points": [[1, heights[number]]]}
-        await route.fulfill(json={"accepted": {}} if "receipt" in route.request.url else {"series": [points]})
+        body: dict[str, object] = {"series": [points]}
+        await route.fulfill(json={"accepted": {}} if "receipt" in route.request.url else body)
 
     await page.route("**/api/jobs/job-*/*", answer)
     await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
