@@ -50,7 +50,8 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
     httpsOnly: true
     keyVaultReferenceIdentity: identityId
     virtualNetworkSubnetId: empty(subnetId) ? null : subnetId
-    siteConfig: { minTlsVersion: '1.2', scmMinTlsVersion: '1.2', ftpsState: 'Disabled', http20Enabled: true }
+    // No ftpsState: Flex Consumption has no FTP, and refuses the member (error 51021).
+    siteConfig: { minTlsVersion: '1.2', scmMinTlsVersion: '1.2', http20Enabled: true }
     functionAppConfig: {
       deployment: {
         storage: {

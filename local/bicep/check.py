@@ -33,6 +33,7 @@ def check(templates: Mapping[str, Template], types: Types) -> Report:
             report.findings += _module(template.file, module, referenced)
         report.findings += names(template, templates)
         report.findings += parents(template)
+        report.findings += _reads(template, types)
     report.findings.sort(key=lambda one: (one.file, one.line, one.column))
     return report
 
@@ -51,6 +52,25 @@ def _module(file: str, module: Module, referenced: Template | None) -> Iterator[
     lacks = [name for name, default in referenced.parameters.items() if not default and name not in members]
     if lacks:
         yield Finding(file, line, column, "BCP035", f"{module.path} needs {', '.join(lacks)}.")
+
+
+def _reads(template: Template, types: Types) -> Iterator[Finding]:
+    """Members that are read of a resource, and that its type has not: Azure would fail in the deployment."""
+    kinds = {one.symbol: one.type.partition("@")[0] for one in template.resources if one.loop is None}
+    for use in template.reads:
+        symbol, *path = use.symbol.split(".")
+        schema = types.get(kinds[symbol]) if symbol in kinds else None
+        object_ = schema.body if schema is not None else None
+        for name in path:
+            if schema is None or object_ is None or object_.discriminator or object_.others:
+                break
+            member = object_.members.get(name)
+            if member is None:
+                if object_ is not schema.body or name not in _OF_BICEP:
+                    text = f'"{use.symbol}": {object_.name} has no member "{name}".'
+                    yield Finding(template.file, use.line, use.column, "BCP053", text)
+                break
+            object_ = schema.objects.get(member.type)
 
 
 class _Checker:

@@ -71,7 +71,7 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
     _SITE: {
         "properties": "functionAppConfig httpsOnly keyVaultReferenceIdentity serverFarmId siteConfig"
         " virtualNetworkSubnetId",
-        "properties.siteConfig": "ftpsState http20Enabled minTlsVersion scmMinTlsVersion",
+        "properties.siteConfig": "http20Enabled minTlsVersion scmMinTlsVersion",
     },
     f"{_SITE}/basicPublishingCredentialsPolicies": {"properties": "allow"},
     f"{_SITE}/config": {},

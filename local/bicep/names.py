@@ -23,6 +23,15 @@ _FUNCTIONS = re.compile(
     r"utcNow|allowed|batchSize|description|discriminator|export|maxLength|maxValue|"
     r"metadata|minLength|minValue|sealed|secure"
 )
+#: What a value of a type is here, and what only Azure evaluates.
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "string": ("text",),
+    "int": ("int",),
+    "bool": ("bool",),
+    "object": ("object",),
+    "array": ("array",),
+}
+_OF_AZURE = ("code", "choice", "union")
 _TYPE = re.compile(r"(string|int|bool|object|array)(\[\])?\??")
 
 
@@ -51,6 +60,17 @@ def names(template: Template, templates: Mapping[str, Template]) -> Iterator[Fin
         if use.symbol not in template.beside:
             yield _finding(template, use, "BCP091", f"There is no file {use.symbol}.")
     yield from _members(template, templates)
+    yield from _defaults(template)
+
+
+def _defaults(template: Template) -> Iterator[Finding]:
+    """Defaults of parameters that are of another type."""
+    for name, default in template.parameters.items():
+        type_ = template.parameter_types[name]
+        kinds = _KINDS.get(type_, ())
+        if default is not None and kinds and default.kind not in (*kinds, *_OF_AZURE):
+            place = Use(name, default.line, default.column)
+            yield _finding(template, place, "BCP033", f'"{name}" is {type_}, and its default is not.')
 
 
 def _members(template: Template, templates: Mapping[str, Template]) -> Iterator[Finding]:

@@ -16,7 +16,8 @@ from local.bicep.template import Finding, Module, Resource, Template, Value
 _ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 #: Functions that return a key, or another value each time.
 _FORBIDDEN = re.compile(
-    r"\b(list|list\w*Keys?|listAccountSas|listServiceSas|utcNow|newGuid|getSecret)\s*\(", re.IGNORECASE
+    r"\b(list|list\w*Keys?|listAccountSas|listServiceSas|utcNow|newGuid|deployment|getSecret)\s*\(",
+    re.IGNORECASE,
 )
 _BUILT_IN = re.compile(r"subscriptionResourceId\('Microsoft\.Authorization/roleDefinitions', (\w+)\)")
 _SUBSCRIPTION = "'/subscriptions/${subscription().subscriptionId}'"

@@ -62,6 +62,7 @@ def _declare(template: Template, node: Node) -> None:
     template.symbols.update(_inner_variables(node))
     if node.type == "parameter_declaration":
         template.parameters[symbol] = _value(children[2]) if len(children) > 2 else None
+        template.parameter_types[symbol] = _text(children[1])
     elif node.type == "variable_declaration":
         template.variables[symbol] = _value(children[-1])
     elif node.type == "output_declaration":

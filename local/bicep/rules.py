@@ -55,6 +55,7 @@ _NO_ADDRESS = ("!empty(subnetId) ? NoPublicIPAddresses : absent",)
 _ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provision"
 _DROPS = "/blobServices/default/containers/scripts/"
 _PEOPLE = "Microsoft.Insights/actionGroups"
+_WHO = ("empty(email) ? array : people.id",)
 _LOGS = "Microsoft.OperationalInsights/workspaces"
 _DELIVERY = "properties.deliveryWithResourceIdentity"
 _LIFETIME = "destination.properties.queueMessageTimeToLiveInSeconds"
@@ -76,7 +77,6 @@ RULES = (
     Rule(_SITE, "properties.httpsOnly", ("true",), "HTTPS only"),
     Rule(_SITE, "properties.siteConfig.minTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
     Rule(_SITE, "properties.siteConfig.scmMinTlsVersion", ("1.2", "1.3"), "TLS 1.2 at least"),
-    Rule(_SITE, "properties.siteConfig.ftpsState", ("Disabled",), "no FTP"),
     Rule(_SITE, "identity.type", ("UserAssigned",), "the app's identity is the one with roles"),
     Rule(_SITE, "properties.keyVaultReferenceIdentity", ("identityId",), "the app has no other identity"),
     Rule(_SITE, _PACKAGE, ("UserAssignedIdentity",), "the package is read with the app's identity"),
@@ -115,6 +115,10 @@ RULES = (
     Rule(_PEOPLE, "properties.enabled", ("true",), "alerts arrive"),
     Rule("Microsoft.Insights/scheduledQueryRules", "properties.enabled", ("true",), "alerts watch"),
     Rule("Microsoft.Insights/metricAlerts", "properties.enabled", ("true",), "alerts watch"),
+    Rule("Microsoft.Insights/scheduledQueryRules", "properties.actions.actionGroups", _WHO, "they arrive"),
+    Rule("Microsoft.Insights/metricAlerts", "properties.actions.actionGroupId", ("id",), "they arrive"),
+    Rule(_EVENTS, "properties.retryPolicy.maxDeliveryAttempts", ("30",), "tried for a day"),
+    Rule(_EVENTS, "properties.retryPolicy.eventTimeToLiveInMinutes", ("1440",), "tried for a day"),
     Rule(f"{_STORAGE}/blobServices", "properties.deleteRetentionPolicy.days", ("7",), "a week to notice"),
     Rule("Microsoft.Network/privateEndpoints", _LINKED, ("storageId", "accountId"), "what is ours"),
 )  # fmt: skip

@@ -90,6 +90,8 @@ class Template:
     modules: list[Module] = field(default_factory=list)
     #: name → its default
     parameters: dict[str, Value | None] = field(default_factory=dict)
+    #: name → its type, as the template writes it
+    parameter_types: dict[str, str] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
     outputs: dict[str, Value] = field(default_factory=dict)
     #: the names of the files beside it

@@ -46,7 +46,7 @@ TYPED = {
     ),
     "a misspelt member": ("storage.bicep", "allowBlobPublicAccess:", "allowBlobPublicAcess:", "BCP037"),
     "another case": ("monitor.bicep", "DisableLocalAuth", "disableLocalAuth", "BCP037"),
-    "a misspelt member of a member": ("dispatcher.bicep", "ftpsState:", "ftpState:", "BCP037"),
+    "a misspelt member of a member": ("dispatcher.bicep", "http20Enabled:", "http2Enabled:", "BCP037"),
     "a member in another place": ("dispatcher.bicep", "httpsOnly: true", "minTlsVersion: '1.2'", "BCP037"),
     "a text for a flag": (
         "storage.bicep",
@@ -84,8 +84,33 @@ TYPED = {
         "systemTopics@2025-02-16",
         "BCP081",
     ),
+    "a member that a resource has not": (
+        "dispatcher.bicep",
+        "app.properties.defaultHostName",
+        "app.properties.defaultHostname",
+        "BCP053",
+    ),
+    "a member that an account has not": ("batch.bicep", "accountEndpoint", "accountEndpont", "BCP053"),
+    "a name that a resource has not": (
+        "dispatcher.bicep",
+        "string = app.name",
+        "string = app.nmae",
+        "BCP053",
+    ),
 }
 UNTYPED = {
+    "a default of another type": (
+        "main.bicep",
+        "param dailyLogGb int = 1",
+        "param dailyLogGb int = '1'",
+        "BCP033",
+    ),
+    "a word for a flag, by default": (
+        "main.bicep",
+        "param batchSpot bool = false",
+        "param batchSpot bool = 'no'",
+        "BCP033",
+    ),
     "an output that a module has not": (
         "main.bicep",
         "network!.outputs.nodesSubnetId",

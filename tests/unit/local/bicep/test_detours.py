@@ -12,7 +12,7 @@ from tests.unit.local.bicep.planted import planted
 _NODES, _APP = "'${nodes.id}': {}", "'${identityId}': {}"
 _ACLS = "networkAcls: { defaultAction: 'Allow', bypass: 'AzureServices' }"
 _OPEN = "{ defaultAction: 'Allow', ipRules: [] }"
-_SITE = "{ minTlsVersion: '1.2', scmMinTlsVersion: '1.2', ftpsState: 'Disabled', http20Enabled: true }"
+_SITE = "{ minTlsVersion: '1.2', scmMinTlsVersion: '1.2', http20Enabled: true }"
 _CLOSED = "isPrivate ? 'Deny' : 'Allow'"
 _PROVISION = "isPrivate\n      ? { subnetId"
 PLANTED: dict[str, tuple[str, ...]] = {
@@ -67,7 +67,7 @@ PLANTED: dict[str, tuple[str, ...]] = {
     "a member that a union takes back": (
         "dispatcher.bicep",
         _SITE,
-        f"union({_SITE}, {{ ftpsState: 'AllAllowed' }})",
+        f"union({_SITE}, {{ minTlsVersion: '1.0' }})",
     ),
     "a member within one that a union takes back": (
         "storage.bicep",

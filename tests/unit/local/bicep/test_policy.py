@@ -23,7 +23,7 @@ PLANTED = {
     "a public container": ("storage.bicep", "publicAccess: 'None'", "publicAccess: 'Blob'"),
     "plain HTTP of the app": ("dispatcher.bicep", "httpsOnly: true", "httpsOnly: false"),
     "old TLS of the app": ("dispatcher.bicep", "minTlsVersion: '1.2'", "minTlsVersion: '1.0'"),
-    "FTP": ("dispatcher.bicep", "ftpsState: 'Disabled'", "ftpsState: 'AllAllowed'"),
+    "FTP": ("dispatcher.bicep", "http20Enabled: true", "http20Enabled: true, ftpsState: 'AllAllowed'"),
     "passwords of publishing": ("dispatcher.bicep", "allow: false", "allow: true"),
     "a package read with a key": (
         "dispatcher.bicep",
@@ -226,6 +226,23 @@ PLANTED = {
         "vault.bicep",
         "publicNetworkAccess: 'Enabled'",
         "publicNetworkAccess: 'Enabled'\n    enabledForTemplateDeployment: true",
+    ),
+    "alerts that no one gets": (
+        "alerts.bicep",
+        "actions: { actionGroups: actions }",
+        "actions: { actionGroups: [] }",
+    ),
+    "an alert of a metric that no one gets": (
+        "alerts.bicep",
+        "actions: [for id in actions: { actionGroupId: id }]",
+        "actions: []",
+    ),
+    "events that are tried once": ("events.bicep", "maxDeliveryAttempts: 30", "maxDeliveryAttempts: 1"),
+    "events that are tried for a minute": ("events.bicep", "InMinutes: 1440", "InMinutes: 1"),
+    "a name of each deployment": (
+        "main.bicep",
+        "uniqueString(subscription().id, environmentName, location)",
+        "uniqueString(deployment().name)",
     ),
     "a time for each deployment": ("vault.bicep", "name: 'kv-${token}'", "name: 'kv-${utcNow()}'"),
 }
