@@ -14,6 +14,7 @@ import aiohttp
 from shared.core.cost.prices import Price, prices_from
 from slipway.client.deployment import proxy_for
 from slipway.client.unreachable import why
+from slipway.commands.document.rewrite import rewrite
 from slipway.failure import Failure
 from slipway.screen import put, put_json, table
 
@@ -176,12 +177,9 @@ def _rows(document: dict[str, Any], file: Path | None) -> tuple[Price, ...]:
 
 
 def _write(file: Path, document: dict[str, Any], rows: Sequence[Price]) -> None:
-    """As a whole or not at all."""
     _settings(document)[_SETTING] = json.dumps([_plain(row) for row in rows])
-    new = file.with_name(f".{file.name}.new")
     try:
-        new.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        new.replace(file)
+        rewrite(file, (json.dumps(document, indent=2, ensure_ascii=False) + "\n").encode())
     except OSError as error:
         raise Failure(f"{file} cannot be written: {error.strerror}") from None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import stat
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -181,6 +182,22 @@ def test_a_list_that_goes_on_elsewhere_or_never_ends_is_refused(prices: List) ->
     prices.elsewhere, prices.is_endless = "", True
     with pytest.raises(Failure, match="does not end"):
         run([T4], "eastus", "USD", None, api=prices.url)
+
+
+def test_a_file_of_settings_with_keys_stays_its_owner_s_alone_and_a_link_to_it_stays(
+    prices: List, tmp_path: Path
+) -> None:
+    (tmp_path / "own").mkdir()
+    file, named = tmp_path / "own/settings.json", tmp_path / "settings.json"
+    file.write_text("{}")
+    file.chmod(0o600)
+    named.symlink_to(file)
+
+    assert run([T4], "eastus", "USD", named, api=prices.url) == 0
+
+    assert named.readlink() == file
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert "SLIPWAY_PRICES" in json.loads(file.read_text())
 
 
 @pytest.mark.parametrize(
