@@ -13,7 +13,7 @@ from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, 
 from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.intake.answer_path import answer_path
-from shared.intake.deployment_limits import claim_of, gpus_of, rate_of
+from shared.intake.deployment_limits import demand_of
 from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Retry, redact, report
@@ -147,10 +147,10 @@ def _share(policy: Policy, candidate: Candidate, draft: Draft) -> dict[str, Any]
     members: dict[str, Any] = {"team": request.share.team}
     if runnable is None:
         return members
-    document, cluster = runnable.document, runnable.cluster
-    members |= {"gpus": gpus_of(request, document, cluster), "rate": rate_of(policy, document, cluster)}
+    demand = demand_of(policy, request, runnable.document, runnable.cluster)
+    members |= {"gpus": demand.gpus, "rate": demand.rate}
     if request.share.quota is not None:
-        members["claim"] = claim_of(policy, request, document, cluster)
+        members["claim"] = demand.claim
     return members
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import dataclass
 from datetime import timedelta
 
 from shared.core.cost.prices import currency_of, matching
@@ -30,34 +31,45 @@ from shared.jobspec import (
 _LONGEST, _MOST_GROWTH = 500_000, 20
 
 
-def gpus_of(request: Request, document: JsonObject, cluster: Cluster) -> int:
-    """The GPUs of all nodes of a job: those that it asks for, or all of them, as far as they are known."""
-    resources = request.envelope.resources
+@dataclass(frozen=True)
+class Demand:
+    """What a job asks of its cluster: GPUs of all nodes together, as far as they are known."""
+
+    nodes: int
+    gpus: int
+    #: None where no price is known
+    rate: Rate | None
+    #: the longest time that it may run
+    hours: float
+
+    @property
+    def claim(self) -> Claim:
+        """What it takes of its team's quota, and uses at most."""
+        cost = self.rate.per_hour * self.hours if self.rate else None
+        return Claim(nodes=self.nodes, gpus=self.gpus, gpu_hours=self.gpus * self.hours, cost=cost)
+
+
+def demand_of(policy: Policy, request: Request, document: JsonObject, cluster: Cluster) -> Demand:
+    """What a document that is complete asks for. GPUs are those of the request, else all of the nodes."""
+    properties, resources, facts = document["properties"], request.envelope.resources, cluster.facts
     each = resources.gpus if resources is not None else None
-    return int(document["properties"]["nodeCount"]) * (cluster.facts.gpus or 0 if each is None else each)
+    nodes = int(properties["nodeCount"])
+    limit = (properties.get("constraints") or {}).get("maxWallClockTime")
+    return Demand(
+        nodes,
+        nodes * (facts.gpus or 0 if each is None else each),
+        _rate(policy, cluster, nodes),
+        wall_clock(limit, facts.longest) / timedelta(hours=1),
+    )
 
 
-def rate_of(policy: Policy, document: JsonObject, cluster: Cluster) -> Rate | None:
-    """What an hour of all nodes of a job costs; the most of what the prices leave open."""
+def _rate(policy: Policy, cluster: Cluster, nodes: int) -> Rate | None:
+    """What an hour of so many nodes costs: the most of what the prices leave open."""
     facts, currency = cluster.facts, currency_of(policy.prices)
     region = policy.region or facts.region
     rows = matching(policy.prices, facts.size, facts.priority, region, cluster=cluster.name)
     each = [row.per_hour for row in rows if row.currency == currency]
-    nodes = int(document["properties"]["nodeCount"])
     return Rate(per_hour=nodes * max(each), currency=currency) if each else None
-
-
-def claim_of(policy: Policy, request: Request, document: JsonObject, cluster: Cluster) -> Claim:
-    """What a job takes of its team's quota, and uses at most in the longest time that it may run."""
-    gpus, rate = gpus_of(request, document, cluster), rate_of(policy, document, cluster)
-    constraints = document["properties"].get("constraints") or {}
-    hours = wall_clock(constraints.get("maxWallClockTime"), cluster.facts.longest) / timedelta(hours=1)
-    return Claim(
-        nodes=int(document["properties"]["nodeCount"]),
-        gpus=gpus,
-        gpu_hours=gpus * hours,
-        cost=rate.per_hour * hours if rate else None,
-    )
 
 
 def over_quota(
@@ -68,7 +80,7 @@ def over_quota(
     if quota is None or document is None:
         return ()
     try:
-        claim = claim_of(policy, request, document, cluster)
+        claim = demand_of(policy, request, document, cluster).claim
     except (KeyError, TypeError, ValueError):
         return ()  # nodeCount is reported already
     over = exceeds(claim, quota)

@@ -86,7 +86,7 @@ class TeamUse:
         claims, behind, limits = dict(self.claims), list[str](), _limits(quota)
         total = self.total(month)
         for job, claim in waiting:
-            if job in claims or exceeds(claim, quota):
+            if job in claims or _exceeds(claim, quota, limits):
                 continue
             after = _plus(total, claim)
             if not behind and _fits(after, limits):
@@ -100,9 +100,13 @@ class TeamUse:
 
 def exceeds(claim: Claim, quota: Quota) -> str:
     """What a single job exceeds of an unused quota, as a clause; "" if it fits."""
+    return _exceeds(claim, quota, _limits(quota))
+
+
+def _exceeds(claim: Claim, quota: Quota, limits: tuple[_Limit, ...]) -> str:
     if quota.needs_price and claim.cost is None:
         return "the team has a budget, and the price of the job's cluster is not known"
-    for amount, limit in zip(_plus(_NONE, claim), _limits(quota), strict=True):
+    for amount, limit in zip(_plus(_NONE, claim), limits, strict=True):
         if limit.most is not None and amount > limit.most:
             return limit.exceeded.format(_number(amount), _number(limit.most))
     if quota.job_cost is not None and (claim.cost or 0.0) > quota.job_cost:

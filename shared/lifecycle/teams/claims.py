@@ -95,12 +95,10 @@ async def release_claims(ports: Ports, ended: Iterable[Job]) -> None:
 
 
 async def _release(ports: Ports, team: str, jobs: Sequence[Job]) -> None:
+    quota = await _quota(ports, team)
     for _ in range(_WRITES):
         use = await ports.teams.use(team)
-        after = use.after_ends(jobs)
-        written = use if after == use else await ports.teams.put_use(after)
-        if written is not None:
-            _publish(ports, use, written, await _quota(ports, team))
+        if await _written(ports, use, use.after_ends(jobs), quota) is not None:
             return
 
 
@@ -131,14 +129,20 @@ async def _brought_on(
         ended = await ended_jobs(ports, use.claims.keys() - active)
         month, released = month_of(ports.clock()), use.after_ends(ended)
         after = released.with_claims(requests, quota, month)
-        while outdated := await _outdated(ports, after.claims.keys() - use.claims.keys()):
+        while outdated := await _outdated(ports, after.claims.keys() - released.claims.keys()):
             requests = [one for one in requests if one[0] not in outdated]
             after = released.with_claims(requests, quota, month)
-        written = use if after == use else await ports.teams.put_use(after)
-        if written is not None:
-            _publish(ports, use, written, quota)
+        if (written := await _written(ports, use, after, quota)) is not None:
             return written
     return use
+
+
+async def _written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:
+    """The record after a change, which is published; None where another process wrote meanwhile."""
+    written = use if after == use else await ports.teams.put_use(after)
+    if written is not None:
+        _publish(ports, use, written, quota)
+    return written
 
 
 async def _outdated(ports: Ports, jobs: Collection[str]) -> set[str]:

@@ -6,12 +6,11 @@ import shutil
 import subprocess
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import ClassVar
 
-from shared.core.engine import Earlier, Order
-from shared.core.job import Target
+from shared.core.engine import Order
 from shared.engines.launch import alone
-from tests.slow.engines.slurm.test_program import Nodes
+from tests.slow.engines.slurm.test_program import Nodes, Program
 
 #: What the program itself calls, beyond the shell: the documentation says so.
 NEEDED = ("cat", "date", "ln", "mkdir", "mv", "rm", "rmdir", "sleep")
@@ -47,6 +46,8 @@ def _path_of(name: str) -> str:
 class NodesInShell(Nodes):
     """A pod's node: one at a time."""
 
+    ENGINE: ClassVar = "kubernetes"
+
     shell: str = "dash"
 
     def __post_init__(self) -> None:
@@ -58,24 +59,11 @@ class NodesInShell(Nodes):
         (self.programs / "alone.sh").write_text(text)
         (self.programs / "usage.sh").write_text(alone.sampling())
 
-    def start(
-        self,
-        *,
-        job: str = "7",
-        restarts: str = "0",
-        once: str = "s1",
-        token: str = "t.1",
-        earlier: tuple[Earlier, ...] = (),
-        output: IO[bytes] | int = subprocess.PIPE,
-        **properties: Any,
-    ) -> subprocess.Popen[bytes]:
-        document = {"nodeCount": 1, "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs", **properties}
-        target = Target(engine="kubernetes", cluster="c", experiment="e", name="n", token=token)
-        env = alone.environment(self.site, Order(target, {"properties": document}, earlier), once)
+    def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
+        env = alone.environment(self.site, order, once)
         pod = {
             "SLIPWAY_POD": f"{job}-{restarts}",
             "SLIPWAY_PROGRAMS": str(self.programs),
             "AZ_BATCH_NODE_ID": "node0",
         }
-        command = [f"{self.site.path}/sh", str(self.programs / "alone.sh")]
-        return subprocess.Popen(command, env={**env, **pod}, stdout=output, stderr=output)
+        return Program([f"{self.site.path}/sh", str(self.programs / "alone.sh")], {**env, **pod})

@@ -10,7 +10,7 @@ import sys
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, ClassVar, NamedTuple
 
 import pytest
 
@@ -28,9 +28,18 @@ def _spread(spread: Spread) -> tuple[str, ...]:
     return (sys.executable, str(_EVERYWHERE), *numbers)
 
 
+class Program(NamedTuple):
+    """A command, and all of its environment."""
+
+    command: list[str]
+    env: dict[str, str]
+
+
 @dataclass
 class Nodes:
     """A file system that all nodes share, and runs of the program on it."""
+
+    ENGINE: ClassVar = "slurm"
 
     root: Path
     nodes: int = 1
@@ -78,20 +87,20 @@ class Nodes:
             "stdOutErrPathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs",
             **properties,
         }
-        target = Target(engine="slurm", cluster="c", experiment="e", name="n", token=token)
-        env = launch.environment(self.site, Order(target, {"properties": document}, earlier), once)
+        target = Target(engine=self.ENGINE, cluster="c", experiment="e", name="n", token=token)
+        process = self.program(Order(target, {"properties": document}, earlier), once, job, restarts)
+        return subprocess.Popen(process.command, env=process.env, stdout=output, stderr=output)
+
+    def program(self, order: Order, once: str, job: str, restarts: str) -> Program:
+        """What a node runs."""
+        env = launch.environment(self.site, order, once)
         # The patience of a real cluster would be this test's.
         text = (
             launch.script()
             .replace("WATCH = 5.0", "WATCH = 0.2")
             .replace("GRACE = 0.1, 10.0", "GRACE = 0.1, 1.0")
         )
-        return subprocess.Popen(
-            [sys.executable, "-c", text],
-            env={**env, "JOB": job, "RESTARTS": restarts},
-            stdout=output,
-            stderr=output,
-        )
+        return Program([sys.executable, "-c", text], {**env, "JOB": job, "RESTARTS": restarts})
 
     def record(self, run: str = "7-0") -> dict[str, Any]:
         document: dict[str, Any] = json.loads((self.root / "records" / run / "result.json").read_text())
