@@ -48,13 +48,16 @@ def test_what_follows_a_question_without_an_answer_begins_a_line(
 
 @pytest.mark.parametrize(("by", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGINT, 130)])
 def test_each_signal_ends_it_as_ctrl_c_does_and_has_its_own_code(by: signal.Signals, code: int) -> None:
-    before = signal.getsignal(by)
+    usual = signal.default_int_handler if by is signal.SIGINT else signal.SIG_DFL
+    before = signal.signal(by, usual)  # the tests may run below nohup, or in the background of a script
+    try:
+        with endings() as ending, pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(by)
 
-    with endings() as ending, pytest.raises(KeyboardInterrupt):
-        signal.raise_signal(by)
-
-    assert (ending.code, ending.by) == (code, by)
-    assert signal.getsignal(by) == before
+        assert (ending.code, ending.by) == (code, by)
+        assert signal.getsignal(by) == usual
+    finally:
+        signal.signal(by, before)
 
 
 def test_only_a_person_who_pressed_ctrl_c_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
