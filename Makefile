@@ -6,6 +6,8 @@ RUN := .venv/bin
 # The environment's own Python starts faster than a version manager's python3, and is new enough.
 BOOT := $(firstword $(wildcard .venv/bin/python) python3)
 TESTS ?= tests
+# More options for pytest: `make test-browser MORE="-k axe"`.
+MORE ?=
 FUZZ_SECONDS ?= 60
 SBOM ?= slipway.cdx.json
 JOBS ?= 2000
@@ -34,17 +36,17 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
-	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS)
+	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
-	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS)
+	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/setup/install_extra.py az .venv-az
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/az
 
 test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
-	@$(RUN)/python -m pytest tests/browser
+	@$(RUN)/python -m pytest tests/browser $(MORE)
 
 screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
 	@$(RUN)/python -m tests.browser.screenshots
@@ -63,7 +65,7 @@ slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until C
 
 test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 or 26.05 for those, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
-		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py
+		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py $(MORE)
 
 kube-up: install-kubernetes ## a real Kubernetes on this machine, until Ctrl-C (KUBE_FLAGS="--nodes 3"; the first time it is built: minutes)
 	@$(RUN)/python -m local.kubernetes $(KUBE_FLAGS)
