@@ -65,7 +65,7 @@ slurm-up: install-slurm ## a real elastic Slurm cluster on this machine, until C
 
 test-slurm: install $(if $(SLURM),,install-slurm) ## the tests that need a real Slurm; SLURM=24.11 or 26.05 for those, from a newer Debian
 	@$(if $(SLURM),root=$$($(RUN)/python -m local.slurm.newer $(SLURM)) && SLURM_ROOT=$$root) \
-		$(RUN)/python -m pytest $(ON_SLURM) tests/contract/test_engine.py $(MORE)
+		$(RUN)/python -m pytest -k slurm $(ON_SLURM) tests/contract/test_engine.py $(MORE)
 
 kube-up: install-kubernetes ## a real Kubernetes on this machine, until Ctrl-C (KUBE_FLAGS="--nodes 3"; the first time it is built: minutes)
 	@$(RUN)/python -m local.kubernetes $(KUBE_FLAGS)
