@@ -4,7 +4,7 @@
 component is opened relative to the one before it, and none through a link. A link is read and followed here,
 as far as it stays below the root. Pipes, sockets and devices are refused: opening one may wait, or do things.
 
-Comes in: a root and a path below it. Goes out: an open file or directory, entries, or `Refused`.
+In: a root and a path below it. Out: an open file or directory, entries, or `Refused`.
 """
 
 from __future__ import annotations

@@ -4,5 +4,5 @@
 installs, `bicep` checks the templates of `infra/`; `stack` starts all of it. Nothing here imports `shared`
 or `functions`: it knows the wire only.
 
-Comes in: a folder and options. Goes out: running processes, their addresses, and the settings that name them.
+In: a folder and options. Out: running processes, their addresses, and the settings that name them.
 """

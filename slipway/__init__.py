@@ -3,7 +3,7 @@
 `commands` has one module for each command, `client` talks to the HTTP API, `stack` starts the local
 stack and makes the resources of a deployment.
 
-Comes in: the words of a command, or a call of the client. Goes out: answers for people and scripts.
+In: the words of a command, or a call of the client. Out: answers for people and scripts.
 """
 
 from typing import TYPE_CHECKING, Any

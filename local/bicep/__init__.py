@@ -1,5 +1,5 @@
 """Checks of the Bicep templates in infra/ without the compiler, so without a network.
 
-Comes in: *.bicep, and the types that Microsoft publishes for Azure's resources. Goes out: findings with the
+In: *.bicep, and the types that Microsoft publishes for Azure's resources. Out: findings with the
 compiler's codes. What only the compiler sees (types of expressions, scopes) is left to the workflow.
 """

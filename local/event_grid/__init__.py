@@ -1,4 +1,4 @@
 """The local twin of Event Grid: writes of blobs in Azurite become BlobCreated messages of the queue `jobs`.
 
-Comes in: the lines that `writes.mjs` prints in Azurite's process. Goes out: a CloudEvent for each, in base64.
+In: the lines that `writes.mjs` prints in Azurite's process. Out: a CloudEvent for each, in base64.
 """

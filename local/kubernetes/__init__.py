@@ -17,7 +17,7 @@ pod is processes of this machine in namespaces of their own: its image is this m
 Everything is under `Options.data`. No process survives the block, nor its owner's death.
 `missing_programs()` names what a test lacks, so that it can be skipped.
 
-Comes in: a folder, and how many nodes. Goes out: a cluster behind its API server, as above.
+In: a folder, and how many nodes. Out: a cluster behind its API server, as above.
 """
 
 from local.kubernetes.cluster import Kubernetes

@@ -1,5 +1,5 @@
 """Machines that really run jobs: directories, mounts, processes, containers, GPUs.
 
-Comes in: `Work`, what a job is to do on its machines. Goes out: an `Outcome`. No documents or states of a
+In: `Work`, what a job is to do on its machines. Out: an `Outcome`. No documents or states of a
 service are known here, so that emulators of several services can stand on it.
 """

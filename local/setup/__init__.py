@@ -1,5 +1,5 @@
 """What installs the project, and checks its packages: environments, lock files, advisories, an SBOM.
 
-Comes in: pyproject.toml and the requirements files. Goes out: environments, files, reports.
+In: pyproject.toml and the requirements files. Out: environments, files, reports.
 Uses nothing but the standard library, because it runs before anything is installed.
 """

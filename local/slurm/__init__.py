@@ -21,7 +21,7 @@ survives the block, nor its owner's death. `missing_programs()` names what a tes
 skipped. With SLURM_ROOT set to a directory that `python -m local.slurm.newer 24.11` has filled, all of
 it is that Slurm.
 
-Comes in: a folder and the partitions. Goes out: a cluster behind slurmrestd, as above.
+In: a folder and the partitions. Out: a cluster behind slurmrestd, as above.
 """
 
 from local.slurm.cluster import Slurm

@@ -1,4 +1,4 @@
-"""What the HTTP API answers, as types. The OpenAPI document is made from them.
+"""The responses of the HTTP API, as types. The OpenAPI document is made from them.
 
-Comes in: nothing. Goes out: models, which tests hold to what the routes really answer.
+In: nothing. Out: models, which tests compare with the real responses of the routes.
 """

@@ -1,4 +1,4 @@
-"""What all answers share, and words that many of them use."""
+"""The base class of all responses, and words that many of them use."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from shared.core.states import JobState, Reason
 
 
 class Answer(BaseModel):
-    """A JSON object that the API answers. Names are snake case here and camel case on the wire.
+    """A JSON object that the API returns. Names are snake case here and camel case on the wire.
 
-    A member whose default is None is left out of the answer; one that may be null has no default. Members
-    that it does not know, of a newer version, are passed by.
+    A member whose default is None is left out when it is not set; one that may be null has no default.
+    Unknown members, from a newer version, are ignored.
     """
 
     model_config = ConfigDict(
@@ -30,7 +30,7 @@ class Answer(BaseModel):
 
 #: A point in time, RFC 3339.
 Time: TypeAlias = AwareDatetime
-#: Texts, so that a client goes on with a word of a newer version.
+#: Plain strings, so that a client accepts a word that a newer version has added.
 StateWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in JobState]})]
 ReasonWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in Reason]})]
 RoleWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": sorted(ROLES)})]

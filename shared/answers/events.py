@@ -1,4 +1,4 @@
-"""Events with their deliveries, receivers, and what is dead."""
+"""Events with their deliveries, receivers, and dead letters."""
 
 from __future__ import annotations
 
@@ -42,19 +42,19 @@ class JobEvent(Answer):
 
 
 class JobEvents(Answer):
-    """All of a job, in order."""
+    """All events of a job, in order."""
 
     events: tuple[JobEvent, ...]
 
 
 class Redelivered(Answer):
-    """The ids of the events that are sent again."""
+    """The ids of the events that will be sent again."""
 
     events: tuple[str, ...]
 
 
 class ReceiverTested(Answer):
-    """What a receiver answered to a test."""
+    """A receiver's response to a test event."""
 
     outcome: str
     status: int | None
@@ -63,7 +63,7 @@ class ReceiverTested(Answer):
 
 
 class DisabledReceiver(Answer):
-    """An address that gets no more events."""
+    """An address to which no more events are sent."""
 
     url: str
     since: Time
@@ -71,50 +71,52 @@ class DisabledReceiver(Answer):
 
 
 class DisabledReceivers(Answer):
-    """Every address that gets no more events."""
+    """Every address to which no more events are sent."""
 
     receivers: tuple[DisabledReceiver, ...]
 
 
 class ReceiverBreaker(Answer):
-    """A receiver that failed so often that no event is sent there for a while."""
+    """The circuit breaker of a receiver: after repeated failures, events to it are held back for a while."""
 
     state: Literal["open", "half-open"]
-    """`half-open`: the next event, or the one under way, shows whether it answers again."""
+    """`half-open`: the next event, or the one being sent, is the probe."""
     since: Time
     until: Time
-    """When the next event is let through."""
+    """When the next event may be sent."""
 
 
 class ReceiverState(Answer):
-    """A receiver that has not taken all its events, or that is disabled."""
+    """A receiver with events that it has not accepted, or one that is disabled."""
 
     url: str
-    """Shortened to what is not secret."""
+    """Shortened to the part that is not secret."""
     state: Literal["disabled", "failing", "dead", "waiting"]
-    """`failing`: the last try failed, and there will be another; `dead`: all that is left was given up."""
+    """`failing`: the last try failed, and there will be another; `dead`: every event that remains was given
+    up."""
     since: Time | None = None
-    """When the first of the tries failed that are still repeated, or when it was disabled."""
+    """When the oldest of the tries that are still being repeated failed, or when the receiver was
+    disabled."""
     next: Time | None = None
     """When the next try is due."""
     last: str
-    """The last answer, in words."""
+    """The last response, in words."""
     pending: int
     dead: int
     dead_events: tuple[str, ...]
-    """The ids of the newest 50 events that were given up."""
+    """The ids of the 50 newest events that were given up."""
     breaker: ReceiverBreaker | None = None
-    """As the process that answers has learnt; each process learns for itself."""
+    """As the process that answers this request sees it; each process keeps its own."""
 
 
 class ReceiverStates(Answer):
-    """Every receiver that has not taken all its events, and every disabled one."""
+    """Every receiver with events that it has not accepted, and every disabled one."""
 
     receivers: tuple[ReceiverState, ...]
 
 
 class DeadOne(Answer):
-    """A message that failed too often, or an event that some receiver never took."""
+    """A message that failed too often, or an event that a receiver never accepted."""
 
     id: str
     kind: Literal["message", "event"]
@@ -133,7 +135,7 @@ class DeadList(Answer):
 
 
 class Redriven(Answer):
-    """What was sent on its way again."""
+    """The messages and events that were sent again."""
 
     id: str
     kind: Literal["message", "event"]

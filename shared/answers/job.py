@@ -1,4 +1,4 @@
-"""A job, in lists and by itself, and what came of asking for one."""
+"""A job, in lists and in detail, and the result of a request for one."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ class Waits(Answer):
 
 
 class JobUsage(Answer):
-    """What a job used with all its attempts."""
+    """What all attempts of a job used together."""
 
     node_hours: float
     gpu_hours: float
-    """0 where the GPUs of its nodes are not known."""
+    """0 if the number of GPUs of its nodes is not known."""
     cost: float | None = None
-    """By the price of when it was accepted; missing where no price is known."""
+    """At the price when the job was accepted; missing if no price is known."""
     currency: str | None = None
 
 
 class AttemptOnEngine(Answer):
-    """By what the cluster knows the current attempt."""
+    """The names by which the cluster knows the current attempt."""
 
     engine: str
     cluster: str
@@ -39,7 +39,7 @@ class AttemptOnEngine(Answer):
 
 
 class SweepMember(Answer):
-    """Which job of a sweep it is, and with which values."""
+    """Which job of a sweep this is, and its values."""
 
     id: str
     index: int
@@ -53,9 +53,9 @@ class JobLine(Answer):
     name: str
     experiment: str | None = None
     cluster: str | None = None
-    """Missing where the document was rejected before a cluster was chosen."""
+    """Missing if the document was rejected before a cluster was chosen."""
     door: str
-    """How it arrived: drop, inventory, http, queue or rerun."""
+    """The door through which it arrived: drop, inventory, http, queue or rerun."""
     state: StateWord
     reason: ReasonWord | None = None
     """Why it ended, or what it waits for."""
@@ -69,30 +69,30 @@ class JobLine(Answer):
     cancel_requested: bool | None = None
     labels: dict[str, str] | None = None
     resources: dict[str, Any] | None = None
-    """What it gets of its cluster, as its message asked."""
+    """The resources of its cluster that its message asked for."""
     created_at: Time
     started_at: Time | None = None
     ended_at: Time | None = None
     receipt: str
-    """Where the receipt is, from the storage account's top."""
+    """The path of the receipt in the storage account, container first."""
     generation: int
     rerun_of: str | None = None
     engine: AttemptOnEngine | None = None
     nodes: int | None = None
-    """How many nodes it asks for; missing in older records and where the document cannot run."""
+    """How many nodes it asks for; missing in older records and if the document cannot run."""
     priority: str | None = None
-    """The scheduling priority of its document, if that has one."""
+    """The scheduling priority in its document, if there is one."""
     team: str | None = None
-    """Missing where the deployment has no teams."""
+    """Missing if the deployment has no teams."""
     usage: JobUsage | None = None
-    """Of a job that has ended and ran."""
+    """Only for a job that ran and has ended."""
     owner: str | None = None
-    """The id (`oid`) of the caller who asked for it with a token; missing for any other way in."""
+    """The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way."""
     sweep: SweepMember | None = None
 
 
 class DroppedFile(Answer):
-    """A file of a drop, as it was read."""
+    """A file of a drop, in the version that was read."""
 
     name: str
     sha256: str
@@ -100,7 +100,7 @@ class DroppedFile(Answer):
 
 
 class DroppedFolder(Answer):
-    """Where a dropped job came from."""
+    """The folder that a dropped job came from."""
 
     container: str
     folder: str
@@ -113,11 +113,11 @@ class OtherJob(Answer):
     job: str
     name: str
     met: bool
-    """Whether it has ended as it has to."""
+    """Whether it has ended in the required way."""
 
 
 class Receiver(Answer):
-    """A receiver of a job's events; `url` is shortened to what is not secret."""
+    """A receiver of a job's events; `url` is shortened to the part that is not secret."""
 
     url: str
     secret: str | None
@@ -126,7 +126,7 @@ class Receiver(Answer):
 
 
 class HistoryEntry(Answer):
-    """A state that a job came to."""
+    """A state that a job has reached."""
 
     sequence: int
     state: StateWord
@@ -147,22 +147,22 @@ class JobDetail(JobLine):
     notify: tuple[Receiver, ...] | None = None
     problems: tuple[Finding, ...] | None = None
     received: str | None = None
-    """The text of a rejected document, with `***` for secrets and for what its unknown members hold."""
+    """The text of a rejected document, with `***` for secrets and for the values of unknown members."""
     history: tuple[HistoryEntry, ...] | None = None
 
 
 class AcceptedJob(JobDetail):
-    """The job that a request made, or joined."""
+    """The job that a request created or joined."""
 
     notes: tuple[str, ...]
     """Every value that was filled in."""
 
 
 class JobPage(Answer):
-    """Jobs, newest first, and where the next page begins."""
+    """A page of jobs, newest first."""
 
     jobs: tuple[JobLine, ...]
     next: str | None
     """The `after` of the next page; null on the last one."""
     note: str | None = None
-    """Said where the search reached its bounds before the page was full."""
+    """Set if the search reached its limits before the page was full."""

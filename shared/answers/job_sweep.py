@@ -1,4 +1,4 @@
-"""A job sweep, and what came of asking for one."""
+"""A job sweep, and the result of a request for one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.answers.base import Answer, Time
 
 
 class SweepDetail(Answer):
-    """A sweep: the jobs of one template, and how far they are."""
+    """A sweep: the jobs of one template, and their progress."""
 
     sweep_id: str
     name: str
@@ -19,22 +19,22 @@ class SweepDetail(Answer):
     total: int
     """The number of jobs."""
     parallel: int
-    """How many of them may be at work at once."""
+    """How many of them may be active at the same time."""
     at_work: int
-    """How many have a seat among these."""
+    """How many seats are taken."""
     waiting: int
     counts: dict[str, int]
-    """How many ended, by the state in which they did."""
+    """How many jobs have ended, by their final state."""
     cancel_requested: bool | None = None
     labels: dict[str, str] | None = None
     created_at: Time
     ended_at: Time | None = None
     parameters: dict[str, Any]
-    """The parameters with their values, as they were written."""
+    """The parameters and their values, as they were written."""
 
 
 class AcceptedSweep(SweepDetail):
-    """The sweep that a request made, or joined."""
+    """The sweep that a request created or joined."""
 
     notes: tuple[str, ...]
     """Every value that was filled in."""

@@ -1,4 +1,4 @@
-"""Clusters, pauses, audit, health, and what would happen to a job."""
+"""Clusters, pauses, audit, health, and explanations."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class ClusterNode(Answer):
 
 
 class Facts(Answer):
-    """What the jobs of a cluster can count on; null for what is not known."""
+    """What the jobs of a cluster can rely on; null if it is not known."""
 
     mounted: tuple[str, ...] | None
     max_nodes: int | None
     gpus: int | None
     node_memory: int | None
-    """MiB of a node."""
+    """In MiB, of one node."""
     max_wall_clock: str | None
     """ISO 8601 duration."""
 
 
 class Capability(Answer):
-    """Whether an engine can do something: `configured` means only where its cluster is set up for it."""
+    """Whether an engine supports something; `configured` means: if its cluster is set up for it."""
 
     answer: Literal["yes", "configured", "no"]
     note: str
@@ -40,7 +40,7 @@ class NodeHistory(Answer):
 
     states: tuple[str, ...]
     points: tuple[tuple[int | None, ...], ...]
-    """Seconds since 1970, then the nodes in each state; null for a cluster that did not answer."""
+    """Seconds since 1970, then the number of nodes in each state; null if the cluster did not answer."""
 
 
 class ClusterState(Answer):
@@ -58,7 +58,7 @@ class ClusterState(Answer):
     errors: tuple[str, ...]
     priority: str
     members: tuple[ClusterNode, ...]
-    """The nodes one by one; empty where the engine only counts them."""
+    """The nodes one by one; empty if the engine only counts them."""
     facts: Facts
     capabilities: dict[str, Capability]
     history: NodeHistory | None = None
@@ -66,24 +66,24 @@ class ClusterState(Answer):
 
 
 class SilentCluster(Answer):
-    """A cluster that cannot be queried, and why."""
+    """A cluster that cannot be queried, with the reason."""
 
     name: str
     error: str
     since: Time | None = None
-    """Since when the sweeps get no answer either, if one has asked lately."""
+    """Since when the background sweeps have had no answer either, if one has asked recently."""
     history: NodeHistory | None = None
     """Where it was asked for."""
 
 
 class ClusterList(Answer):
-    """Every configured cluster, as it is or why it is silent."""
+    """Every configured cluster: its state, or why it does not answer."""
 
     clusters: tuple[ClusterState | SilentCluster, ...]
 
 
 class PauseState(Answer):
-    """Whether submissions are paused, since when, by whom and why."""
+    """Whether submissions are paused; and if so since when, by whom and why."""
 
     paused: bool
     since: Time | None = None
@@ -100,18 +100,18 @@ class OwnTeam(Answer):
 
 
 class Identity(Answer):
-    """Who calls, and what they may do."""
+    """The caller, and what they may do."""
 
     id: str | None
-    """As `owner` of jobs; null for a holder of a function key."""
+    """The `owner` of their jobs; null for a holder of a function key."""
     roles: tuple[RoleWord, ...]
-    """A holder of a function key has every role; an administrator may do all, with this one role."""
+    """A holder of a function key has every role; an administrator has one role, which permits everything."""
     teams: tuple[OwnTeam, ...]
     """The first is the team of jobs that name none."""
 
 
 class AuditDifference(Answer):
-    """Two sources that say something else of one thing."""
+    """A difference between two sources."""
 
     kind: str
     what: str
@@ -119,7 +119,7 @@ class AuditDifference(Answer):
 
 
 class AuditReport(Answer):
-    """What was compared, in numbers; what differs; what could not be queried."""
+    """How much was compared, what differs, and what could not be queried."""
 
     counted: dict[str, int]
     differences: tuple[AuditDifference, ...]
@@ -127,7 +127,7 @@ class AuditReport(Answer):
 
 
 class Readiness(Answer):
-    """Whether storage and clusters answer, one word each."""
+    """Whether storage and the clusters answer, in one word each."""
 
     storage: str
     engine: str
@@ -141,24 +141,24 @@ class Readiness(Answer):
 
 
 class Health(Readiness):
-    """The words of a service that is ready."""
+    """The checks of a service that is ready."""
 
     status: Literal["ok"]
 
 
 class NotReady(Readiness, ProblemDocument):
-    """The same words, where one of them is bad."""
+    """The same checks, one of which has failed."""
 
 
 class ExistingJob(Answer):
-    """The job that would be joined."""
+    """The job that the request would join."""
 
     id: str
     state: StateWord
 
 
 class ExplainedJob(Answer):
-    """The record that would be made."""
+    """The record that the request would create."""
 
     id: str | None
     name: str
@@ -170,15 +170,15 @@ class ExplainedJob(Answer):
 
 
 class ExplainedSweep(Answer):
-    """The sweep of which the first job is explained."""
+    """The sweep whose first job is explained."""
 
     jobs: int
     parallel: int
-    """How many of them may be at work at once."""
+    """How many of them may be active at the same time."""
     values: dict[str, Any]
-    """Those of the first job."""
+    """The values of the first job."""
     existing: str | None
-    """The id of the sweep that it would join."""
+    """The id of the sweep that the request would join."""
 
 
 class Explanation(Answer):

@@ -13,19 +13,20 @@ class OutputEntry(Answer):
 
     name: str
     bytes: int | None
-    """Null for a directory, for a link that is not followed, and for what is left out."""
+    """Null for a directory, for a link that is not followed, and for an entry that is left out."""
     modified: Time | None
     link: bool | None = None
-    """True for a link that leads out of the run's own folder."""
+    """True for a link that points out of the run's own folder."""
     left_out: bool | None = None
-    """True where the name cannot be asked for, it is no file, or stands for the rest of too many entries."""
+    """True if the name cannot be requested, if it is not a file, or if it stands for the rest of too many
+    entries."""
     kind: str | None = None
-    """Of what is left out: `file` or `directory`, whose name cannot be asked for; `link`, `pipe`, `socket` or
-    `device`; `other` for one of these four, where the cluster does not say which."""
+    """The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`,
+    `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is."""
 
 
 class OutputEntries(Answer):
-    """What lies in a folder of an output directory, in the order of names: of a large one, a part."""
+    """The entries of a folder of an output directory, ordered by name; in pages if it is large."""
 
     files: tuple[OutputEntry, ...]
     next: str | None
@@ -38,7 +39,7 @@ class FileAddress(Answer):
     name: str
     bytes: int
     modified: Time
-    """When storage got it; a file that the list of files shows as newer is another one."""
+    """When it was written to storage; a file with a newer time in the list of files is another version."""
     url: str
     """A secret until it expires: anyone who has it can read the file."""
 
@@ -50,7 +51,8 @@ class FileAddresses(Answer):
     next: str | None
     """The `after` of the next request; null where there are no more."""
     expires: Time | None
-    """How long the addresses are valid; null where files of this directory come through the API only."""
+    """How long the addresses are valid; null if the files of this directory are only available through the
+    API."""
 
 
 class OutputPlace(Answer):
@@ -71,28 +73,28 @@ class OutputDirectories(Answer):
 
 
 class MetricSeries(Answer):
-    """The values of one number, from one file and, where the lines say so, one rank."""
+    """The values of one metric, from one file and, if its lines name a rank, of one rank."""
 
     name: str
     file: str
     rank: int | None = None
     axis: str
-    """What the first number of each point is: step, epoch, time, or line."""
+    """The meaning of the first number of each point: step, epoch, time, or line."""
     count: int
-    """Values that this answer has read; `points` may be fewer."""
+    """The number of values that were read; `points` may have fewer."""
     points: tuple[tuple[float, float], ...]
 
 
 class Metrics(Answer):
-    """What a job and its nodes have reported since the `after` of the request."""
+    """The metrics that a job and its nodes have reported since the `after` of the request."""
 
     series: tuple[MetricSeries, ...]
     next: str
     """The `after` of the next request."""
     more: bool
-    """Whether there is more to read now."""
+    """Whether there is more to read already."""
     restarted: bool
-    """Whether the job began a new run: points of earlier answers are out of date."""
+    """Whether the job began a new run: the points of earlier responses are out of date."""
     note: str | None = None
     """What was left out."""
 
@@ -105,15 +107,15 @@ class LastLines(Answer):
 
 
 class ErrorEnds(Answer):
-    """How standard error of a job's processes ended: of those that wrote some, the first eight by name."""
+    """The last lines of standard error of the first eight processes, by name, that wrote any."""
 
     files: tuple[LastLines, ...]
     more: int
-    """How many others wrote some."""
+    """How many other processes wrote to standard error."""
 
 
 class Receipt(JobDetail):
-    """What was accepted, what became of it, and the way there."""
+    """The accepted document, the outcome, and every step in between."""
 
     versions: dict[str, str]
     attempts: tuple[dict[str, Any], ...] | None = None

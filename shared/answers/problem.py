@@ -1,4 +1,4 @@
-"""What is wrong with a document, and problem documents."""
+"""Problems of a document, and problem documents."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.answers.base import Answer
 
 
 class Replacement(Answer):
-    """A part of a fix: what belongs between two places of the text. Lines and columns count from 1."""
+    """A part of a fix: the text that belongs between two places. Lines and columns count from 1."""
 
     line: int
     column: int
@@ -18,7 +18,7 @@ class Replacement(Answer):
 
 
 class Finding(Answer):
-    """One problem of a document; with its place where its text is known, and its fix if one is certain."""
+    """One problem of a document; with its place if the text is known, and with a fix if one is certain."""
 
     code: str
     """Its rule, as in docs/rules."""
@@ -35,11 +35,11 @@ class Finding(Answer):
     source: str | None = None
     """The line, without secrets."""
     caret: int | None = None
-    """How many characters of `source` precede what is meant."""
+    """How many characters of `source` precede the faulty piece."""
     width: int | None = None
-    """How many characters are meant."""
+    """The length of the faulty piece in characters."""
     help: str | None = None
-    """The page of the rule."""
+    """The documentation of the rule."""
     edits: tuple[Replacement, ...] | None = None
     """The fix, as replacements in the text."""
     patch: tuple[dict[str, Any], ...] | None = None
@@ -47,7 +47,7 @@ class Finding(Answer):
 
 
 class Validated(Answer):
-    """What is wrong with a document."""
+    """The problems of a document."""
 
     valid: bool
     problems: tuple[Finding, ...]
@@ -77,4 +77,4 @@ class ProblemDocument(Answer):
     errors: tuple[Finding, ...] | None = None
     receipt: str | None = None
     sign_in: SignInWay | None = None
-    """Of a 401 that asks for a token, where people can sign in."""
+    """Only in a 401 that asks for a token: where people can sign in."""

@@ -1,4 +1,4 @@
-"""Teams: their document, their quotas, and what their jobs use."""
+"""Teams: their document, their quotas, and the use of their jobs."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ class TeamsVersion(Answer):
     """The teams of the deployment."""
 
     version: str
-    """The same as long as the document says the same."""
+    """Changes only when the document does."""
     document: dict[str, Any]
 
 
 class TeamUse(Answer):
-    """What the jobs of a team have of its quota."""
+    """How much of its quota the jobs of a team use."""
 
     jobs: int
     nodes: int
     gpus: int
     gpu_hours: float
-    """Of this month: what jobs that ended have used, and what those at work may use."""
+    """In this month: the hours that ended jobs have used, and those that active jobs may still use."""
     cost: float
-    """The same of what they cost."""
+    """In this month: the cost of ended jobs, and the cost that active jobs may still reach."""
     waiting: int
     """Jobs that wait for the quota, up to 200."""
 
 
 class MonthUsage(Answer):
-    """What the jobs used that ended in a month."""
+    """The use of the jobs that ended in a month."""
 
     jobs: int
     node_hours: float
@@ -39,7 +39,7 @@ class MonthUsage(Answer):
 
 
 class Quota(Answer):
-    """What the jobs of a team may have at once, and use in a month; missing for no limit."""
+    """How much the jobs of a team may have at once, and use in a month; missing without a limit."""
 
     jobs: int | None = None
     nodes: int | None = None
@@ -49,11 +49,11 @@ class Quota(Answer):
     budget: float | None = None
     """Of a month."""
     job_cost: float | None = None
-    """Of a single job that runs as long as it may."""
+    """Of a single job, at its longest permitted run."""
 
 
 class TeamShare(Answer):
-    """A team, what it may have, and what it has."""
+    """A team, its quota, and its use."""
 
     name: str
     quota: Quota | None
@@ -64,7 +64,7 @@ class TeamShare(Answer):
 
 
 class TeamsUsage(Answer):
-    """The caller's teams; all of them for who may see every job."""
+    """The caller's teams; all teams for a caller who may see every job."""
 
     month: str
     currency: str
@@ -72,7 +72,7 @@ class TeamsUsage(Answer):
 
 
 class TeamsDocument(TeamsVersion):
-    """The teams, and what those with a quota have of it."""
+    """The teams, with their use of a quota."""
 
     use: dict[str, TeamUse]
 
@@ -81,6 +81,6 @@ class ChangedTeams(TeamsVersion):
     """The teams after a change."""
 
     changes: tuple[str, ...]
-    """A clause for each team that is not what it was."""
+    """A clause for each team that was changed."""
     dry_run: bool
     """Whether nothing was written."""

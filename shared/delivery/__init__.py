@@ -1,5 +1,5 @@
 """Delivery: events and receipts on their way to their receivers.
 
-Comes in: an event of the outbox. Goes out: signed webhooks, receipts, queue notices; tries and dead letters.
+In: an event of the outbox. Out: signed webhooks, receipts, queue notices; tries and dead letters.
 The schedule of tries and its bounds are in `shared/core/notify/schedule.py`.
 """

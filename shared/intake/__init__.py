@@ -1,4 +1,4 @@
-"""Intake: from a door to the record. Messages, drops, requests, reruns; explain, which runs nothing.
+"""Intake: from a door to the record. Messages, drops, requests and reruns; and explain, which runs nothing.
 
-Comes in: bytes from a queue, a blob or a request. Goes out: a record, `accepted` or `rejected`.
+In: bytes from a queue, a blob or a request. Out: a record, `accepted` or `rejected`.
 """

@@ -1,7 +1,7 @@
-"""accept: the one use case behind every door. Record first, submit after, acknowledge last.
+"""accept: the one use case behind every door. Record first, then submit, acknowledge last.
 
-Bad input is a success of the function: it becomes a `rejected` record with its answer. Nothing after the
-record may fail the function.
+Bad input does not fail the function: it becomes a `rejected` record with an answer. Once the record exists,
+no error may fail the function.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _ANSWERED = ("http", "rerun")
 
 @dataclass(frozen=True)
 class Accepted:
-    """What became of a candidate. `created` is False for a duplicate, which joined the existing job."""
+    """The outcome of a candidate. `created` is False for a duplicate, which joined the existing job."""
 
     job: Job
     created: bool
@@ -47,8 +47,8 @@ class Accepted:
 async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None = None) -> Accepted:
     """Record the job, or its rejection, and try one submission within the deadline.
 
-    `drafted`: its draft, by `draft_of`. Raises Misuse when the key is taken by another payload, Unavailable
-    when storage does not answer.
+    `drafted` is its draft, from `draft_of`. Raises Misuse when the key belongs to another payload,
+    Unavailable when storage does not answer.
     """
     key, draft = drafted or draft_of(ports, candidate, await cluster_for(ports, candidate.request))
     generation = candidate.generation
@@ -65,7 +65,7 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
             await _refuse(ports, job, wait)
         notice = _first_notice(ports, job)
         try:
-            # A rejected document is not kept, but for its text without what its unknown members hold.
+            # A rejected document is not kept; its text is, without the values of unknown members.
             stored = await ports.ledger.create(job, draft.document if draft.valid else None, notice)
         except Exists:
             existing = await ports.ledger.get(job.id)
@@ -86,7 +86,7 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
 
 
 async def _check_claim(ports: Ports, job: Job) -> None:
-    """Raise KeyTaken where a sweep claimed the id; what is rejected holds no key, and gets the next id."""
+    """Raise KeyTaken if a sweep has claimed the id. A rejected job holds no key and gets the next id."""
     sweep = await ports.job_sweeps.claimant(job.id)
     if sweep is None:
         raise Unavailable(f"record {job.id} exists and cannot be read")
@@ -95,13 +95,16 @@ async def _check_claim(ports: Ports, job: Job) -> None:
 
 
 def _stuck_notes(job: Job) -> tuple[str, ...]:
-    """What the cluster has reported: the job waits for something that will not come by itself."""
+    """The cluster's report that the job waits for something that will not happen by itself."""
     waits = job.waiting
     return (f"warning: {waits.text}",) if waits is not None and waits.never else ()
 
 
 async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:
-    """A caller waits for the answer, so a job over the limit is not recorded; a duplicate joins as usual."""
+    """Raise if a limit is exceeded: a caller waits for the answer, so the job is not recorded.
+
+    A duplicate joins as usual.
+    """
     if await ports.ledger.get(job.id) is None:
         seconds = max(1.0, (wait.until - ports.clock()).total_seconds())
         raise Misuse(
@@ -113,7 +116,7 @@ async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:
 
 
 async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice | None) -> Job:
-    """What follows the record. Errors are logged, never raised: the ledger owns the job now."""
+    """The steps after the record. Errors are logged, never raised: the ledger owns the job now."""
     try:
         if stored.job.drop is not None and not stored.job.state.terminal:
             await put_accepted(ports, stored.job, draft.document)
@@ -139,7 +142,7 @@ def runs_again(existing: Stored, candidate: Candidate) -> bool:
         if candidate.modified > ended:
             return True
         # Last-Modified has whole seconds: in the second of the end, only different ETags reveal a new upload.
-        # What was rejected may be mended by any of its files: a template, the envelope.
+        # A rejected job may be corrected in any of its files: a template, the envelope.
         decisive = job.state is JobState.REJECTED or candidate.modified >= ended.replace(microsecond=0)
         if decisive and candidate.drop and job.drop and candidate.drop.etags != job.drop.etags:
             return True
@@ -151,14 +154,14 @@ def runs_again(existing: Stored, candidate: Candidate) -> bool:
 
 
 class KeyHolder(NamedTuple):
-    """The job, if there is one, and its generation, else the first that is free."""
+    """The job and its generation; without a job, the first free generation."""
 
     job: Job | None
     generation: int
 
 
 async def key_holder(ports: Ports, key: str) -> KeyHolder:
-    """The job that a key belongs to, of those that were not rejected. Costs one point read of a new key."""
+    """The job that a key belongs to, rejected ones aside. Costs one point read for a new key."""
     generation = 1
     while (stored := await ports.ledger.get(job_id(key, generation))) is not None:
         if stored.job.state is not JobState.REJECTED:
@@ -168,7 +171,7 @@ async def key_holder(ports: Ports, key: str) -> KeyHolder:
 
 
 async def sweep_with_key(ports: Ports, job: Job) -> KeyTaken | None:
-    """Why a job that is not recorded would be refused: a sweep has its key. Costs two point reads."""
+    """The sweep that has the key of a job, for which the job would be refused. Costs two point reads."""
     recorded = await ports.job_sweeps.get(sweep_id(job.key))
     if recorded is not None:
         return key_taken(f"the sweep {recorded.sweep.id}")

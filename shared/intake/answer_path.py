@@ -1,16 +1,16 @@
-"""answer_path: where in the container of answers an answer about a folder goes. Pure."""
+"""answer_path: the path of the answer about a folder, in the container of answers. Pure."""
 
 from __future__ import annotations
 
 import hashlib
 
-#: UTF-16 units of a folder's name that leave room for its answers' (a blob's name has at most 1,024), and
+#: UTF-16 units of a folder's name that leave room for its answers (a blob's name has at most 1,024), and
 #: how many characters are kept of a longer one.
 _LONGEST, _PREFIX = 900, 400
 
 
 def answer_path(folder: str, name: str) -> str:
-    """Where an answer about a folder goes: below its name, or what is kept of a long one and a digest."""
+    """The path of an answer about a folder: below its name; a long name is cut and gets a digest."""
     path = folder.strip("/")
     if len(path.encode("utf-16-le")) // 2 > _LONGEST:
         path = f"{path[:_PREFIX]}-{hashlib.sha256(path.encode()).hexdigest()[:16]}"

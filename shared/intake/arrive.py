@@ -1,4 +1,4 @@
-"""arrive: pass on what came through the queue door or the blob trigger."""
+"""arrive: handle messages from the queue and the blob trigger."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _OUTAGE = (Unavailable, EngineError, TimeoutError)
 
 
 async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
-    """A blob was written. Only the drop container counts; answers can trigger nothing.
+    """A blob was written. Only the drop container counts; answers trigger nothing.
 
-    In any container, the record of a run has its job looked at, and does nothing else.
+    In any container, the record of a run causes a look at its job, and nothing else.
     """
     if (job := job_of_record(name)) is not None:
         await record_written(ports, job)
@@ -53,9 +53,10 @@ async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
 
 
 async def message_arrived(ports: Ports, body: bytes, message_id: str, tries: int = 1) -> list[Accepted]:
-    """One queue message; bad ones become rejected records, those that fail too often are kept as dead.
+    """Process one queue message.
 
-    Raises Unavailable, and any other error that makes the host try again.
+    A bad one becomes a rejected record; one that fails too often is kept as a dead letter. Raises
+    Unavailable, or any other error that makes the host try again.
     """
     if tries > ports.policy.message_tries:
         return await _last_try(ports, body, message_id, tries)
@@ -63,9 +64,10 @@ async def message_arrived(ports: Ports, body: bytes, message_id: str, tries: int
 
 
 async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
-    """A copy of a message, or of a blob's, that the host gave up, maybe for nothing but an outage.
+    """Process a copy of a queue or blob message that the host gave up, perhaps only because of an outage.
 
-    What names a blob is looked at, which may be repeated. Anything else has lost its id, and is kept as dead.
+    If it names a blob, look at the blob: that may be repeated. Any other message has lost its id and is kept
+    as a dead letter.
     """
     messages = read_message(body, ports.policy.limits)
     if not (messages and all(isinstance(message, BlobWritten) for message in messages)):
@@ -81,8 +83,8 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
 
 
 async def _last_try(ports: Ports, body: bytes, message_id: str, tries: int) -> list[Accepted]:
-    """Try once more: all earlier tries may have met an outage, which is no reason to give up a message."""
-    own = pointed_to(body) is None  # what any other one points to is kept already
+    """Try once more: all earlier tries may have met an outage, which is no reason to give a message up."""
+    own = pointed_to(body) is None  # any other pointer names a message that is kept already
     if own and not await hold(ports, "jobs", message_id, body):
         return []
     try:
@@ -145,7 +147,10 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
 
 
 async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
-    """No caller waits for an answer here, so a key that is taken becomes a rejected record with a receipt."""
+    """Accept a request from the queue.
+
+    No caller waits for an answer here, so a taken key becomes a rejected record with a receipt.
+    """
     # Another message with the same key is the same job, so it has to get the same name on the cluster.
     name = name_of_blob(request) or ("" if request.key else message_name(key))
     try:

@@ -1,4 +1,4 @@
-"""candidate: what a door found, its draft, and the first record of its job. No I/O."""
+"""candidate: a request from a door, its draft, and the first record of its job. No I/O."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from shared.lifecycle.teams.claims import why_claim
 from shared.lifecycle.waiting.admit import Wait
 from shared.lifecycle.waiting.dependents import why_after, why_member
 
-#: Characters of a problem that a record keeps: each of its texts, all of them, and the first one's line.
+#: Characters that a record keeps: of each text of a problem, of all problems, and of the first one's line.
 _PROBLEM_TEXT, _LINE = 600, 300
 _PROBLEM_BYTES = 60_000
 
@@ -41,7 +41,7 @@ class Candidate:
     script: str | None = None
     #: youngest Last-Modified of the dropped files, by the storage's clock
     modified: datetime | None = None
-    #: where to start looking for the generation (a cache's word)
+    #: where to start looking for the generation (a hint from a cache)
     generation: int = 1
     #: the job that is run again
     rerun_of: str = ""
@@ -50,21 +50,21 @@ class Candidate:
 
 
 def key_of(source: str, key: str) -> str:
-    """What makes two candidates the same, as records keep it."""
+    """The key that makes two candidates the same job, as records keep it."""
     return hashlib.sha256(f"{source}|{key}".encode()).hexdigest()
 
 
 class KeyedDraft(NamedTuple):
-    """What makes two candidates the same, as records keep it; and the document, ready to record."""
+    """The key of a candidate, as records keep it, and its document, ready to record."""
 
     key: str
     draft: Draft
 
 
 def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> KeyedDraft:
-    """What makes two candidates the same, as records keep it; and the document, ready to record. No I/O.
+    """The key of a candidate, as records keep it, and its document, ready to record. No I/O.
 
-    `cluster` is what `cluster_for` says about it.
+    `cluster` is the result of `cluster_for`.
     """
     key = key_of(candidate.source, candidate.key)
     folder = candidate.drop.folder if candidate.drop else None
@@ -77,7 +77,7 @@ def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None)
 def record(
     ports: Ports, candidate: Candidate, draft: Draft, key: str, generation: int, wait: Wait | None = None
 ) -> Job:
-    """The first record, with its intent, so that a crash leaves a name to look for, or its wait. No I/O."""
+    """The first record. It holds the intent, which survives a crash, or the reason to wait. No I/O."""
     now, token, valid = ports.clock(), ports.token(), draft.valid
     envelope, identity = candidate.request.envelope, job_id(key, generation)
     name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
@@ -127,7 +127,7 @@ def record(
 
 
 def _flaws(draft: Draft) -> dict[str, Any]:
-    """What was found in a document, and the text of one that cannot run."""
+    """The problems of a document, and its text if it cannot run."""
     members: dict[str, Any] = {"problems": _problems_for_record(draft), "received": draft.received}
     if draft.valid:
         return members
@@ -136,13 +136,13 @@ def _flaws(draft: Draft) -> dict[str, Any]:
 
 
 def _queue_request(draft: Draft) -> dict[str, Any]:
-    """What a document asks of its cluster's queue; nothing where it cannot run."""
+    """The queue options that a document asks for; none if it cannot run."""
     properties = draft.document["properties"] if draft.document and draft.valid else {}
     return {"nodes": properties.get("nodeCount", 0), "priority": properties.get("schedulingPriority") or ""}
 
 
 def _share(policy: Policy, candidate: Candidate, draft: Draft) -> dict[str, Any]:
-    """The team; and of a job that may run its GPUs, its price, and what it takes of its team's quota."""
+    """The team; and, for a job that may run, its GPUs, its price, and its claim on the team's quota."""
     request, runnable = candidate.request, draft.runnable
     members: dict[str, Any] = {"team": request.share.team}
     if runnable is None:
@@ -155,7 +155,7 @@ def _share(policy: Policy, candidate: Candidate, draft: Draft) -> dict[str, Any]
 
 
 def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:
-    """What a job waits for that cannot be submitted at once: other jobs first, then its own slot or seat."""
+    """Why a job has to wait before it can be submitted: for other jobs, or for its own slot or seat."""
     share = candidate.request.share
     why = why_after(candidate.request.dependencies) or (wait.why if wait else why_member(candidate.member))
     why = why or (why_claim(share.team, share.quota) if share.quota is not None else None)
@@ -170,7 +170,7 @@ def _message(draft: Draft, waits: Waiting | None) -> str:
 
 
 def _problems_for_record(draft: Draft) -> tuple[dict[str, Any], ...]:
-    """The problems as the record keeps them: bounded, for a record has to fit into its row."""
+    """The problems as the record keeps them: bounded, because a record has to fit into its row."""
     shortened: list[dict[str, Any]] = []
     room = _PROBLEM_BYTES
     for problem in draft.problems:

@@ -1,8 +1,9 @@
-"""bury: keep what no try could deliver or process, show it, and send it on its way again.
+"""bury: keep messages and events that every try has failed, list them, and send them again.
 
-Two kinds are dead: a message that failed too often (a record of its own), and an event that some receiver
-never took, or whose receipt could not be written (a row of the outbox). A message goes back through its door
-under the identity that it had there, so that a job that it had started after all is joined and not run again.
+There are two kinds of dead letters: a message that failed too often (a record of its own), and an event that
+a receiver never accepted, or whose receipt could not be written (a row of the outbox). A message goes back
+through its door under its old identity, so that it joins a job that it had started after all, and does not
+run it again.
 """
 
 from __future__ import annotations
@@ -21,28 +22,31 @@ from shared.intake.message import unwrap
 
 log = logging.getLogger(__name__)
 
-#: What says that a message stands for a dead one; it carries no body, for that may fill a message already.
+#: Marks a message that stands for a dead one. It carries no body, because a body may fill a message by
+#: itself.
 REDRIVE, _POINTER = "io.slipway.dead.redrive.v1", 200
 #: Seconds until a poison message is looked at again, when not even the ledger answers.
 _LATER = 300.0
-#: The reasons of a message that is held for one more try, and of one that is tried again after an outage.
+#: The reasons recorded for a message that is held for one more try, and for one that is tried again after an
+#: outage.
 _TRIED = "of its tries did not end: the process died, or storage stopped answering"
 _AGAIN = "is tried again: "
-#: How many tries in a row may fail to end. One proves nothing: storage after a long outage may fail again.
+#: How many tries in a row may stop without an end. One proves nothing: storage may fail again after a long
+#: outage.
 _UNENDED = 3
 
 
 def _reason(error: Exception) -> str:
-    """Why a try failed. Only our own errors are quoted: other texts may hold what a person sent."""
+    """Why a try failed. Only our own errors are quoted: other texts may contain what a person sent."""
     text = f": {error}" if isinstance(error, SlipwayError) else ""
     return f"{type(error).__name__}{text}"[:500]
 
 
 async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
-    """Keep a message for one more try, so that a process which dies in it leaves the message here.
+    """Keep a message for one more try, so that a process that dies during the try leaves the message here.
 
-    False when that happened often enough: the message is dead, and stays here. Raises Unavailable, as in an
-    outage, which ends no message.
+    False when that has happened too often: the message is dead, and stays here. Raises Unavailable, because
+    an outage ends no message.
     """
     dead = await ports.dead.get(dead_id(queue, message_id))
     unended = 0
@@ -56,13 +60,13 @@ async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
 
 
 async def wait(ports: Ports, queue: str, message_id: str, body: bytes, error: Exception) -> None:
-    """The try failed for no fault of the message: there will be another one, if this can be recorded."""
+    """Record that the try failed through no fault of the message, so that there will be another one."""
     with suppress(SlipwayError):
         await _keep(ports, queue, message_id, body, f"{_AGAIN}{_reason(error)}")
 
 
 async def bury(ports: Ports, queue: str, message_id: str, body: bytes, tries: int, error: Exception) -> None:
-    """Keep a message whose last try failed for its own sake."""
+    """Keep a message whose last try failed through its own fault."""
     dead = await _keep(ports, queue, message_id, body, f"tried {tries} times; {_reason(error)}")
     log.error("message %s of %s is kept as %s: %s", message_id, queue, dead.id, dead.reason)
 
@@ -70,7 +74,7 @@ async def bury(ports: Ports, queue: str, message_id: str, body: bytes, tries: in
 async def bury_poison(ports: Ports, queue: str, poison_id: str, body: bytes) -> None:
     """Keep a copy from a poison queue, which has lost the id that the message had at its door.
 
-    Never gives up: while the ledger does not answer, the message waits on, where it cannot expire.
+    Never gives up: while the ledger does not answer, the message goes on waiting where it cannot expire.
     """
     if pointed_to(body) is not None:
         return
@@ -107,12 +111,12 @@ async def _keep(ports: Ports, queue: str, message_id: str, body: bytes, reason: 
 
 
 def body_of(ports: Ports, dead: DeadMessage) -> bytes:
-    """What was sent. Raises Misconfigured when the key that sealed it is gone."""
+    """The message as it was sent. Raises Misconfigured when the key that sealed it is gone."""
     return base64.b64decode(ports.seal.unseal(dead.body, dead.id) if dead.sealed else dead.body)
 
 
 def pointed_to(body: bytes) -> str | None:
-    """The id of the dead message that a message wants to be taken for; None for any other message."""
+    """The id of the dead message that a message stands for; None for any other message."""
     body = unwrap(body)
     if len(body) > _POINTER:
         return None

@@ -1,6 +1,6 @@
-"""dependencies: the jobs that a request waits for, looked up: a name stands for the latest job of that name.
+"""dependencies: looks up the jobs that a request waits for; a name stands for the latest job of that name.
 
-They are looked up before the record is made, so a job can wait only for jobs that exist already.
+This happens before the record is made, so a job can wait only for jobs that exist already.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from shared.jobspec import Problem
 from shared.jobspec.problems.suggest import Suggestions
 from shared.lifecycle.lookup import visible
 
-#: Jobs whose names may be the one that a person wanted.
+#: How many jobs are searched for a name that the person may have meant.
 _NEWEST = 100
 #: What to write in place of a sweep.
 _OF_A_SWEEP = "name jobs of it, or submit the job when io.slipway.sweep.ended.v1 comes"
@@ -31,7 +31,7 @@ _OF_A_SWEEP = "name jobs of it, or submit the job when io.slipway.sweep.ended.v1
 
 @dataclass(frozen=True)
 class _Reference:
-    """A job as a message names it: where, by which text, and how it has to end."""
+    """A job that a message names: the place and the text of the name, and how the job has to end."""
 
     pointer: str
     text: str
@@ -39,14 +39,14 @@ class _Reference:
 
 
 class _Result(NamedTuple):
-    """The job that a reference means, or why none is meant."""
+    """The job that a reference means, or why it means none."""
 
     job: Job | None
     problem: Problem | None
 
 
 async def with_dependencies(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Request:
-    """The request with the jobs that it waits for, and a problem for each name that means none.
+    """The request with the jobs that it waits for, and a problem for each name without a job.
 
     Costs nothing for a request that names none. Raises Unavailable.
     """
@@ -82,13 +82,16 @@ def _references(request: Request) -> list[_Reference]:
 
 
 def _dependency(job: Job, reference: _Reference) -> Dependency:
-    """Met already, if the job has ended as it has to. `dependents` judges one that ended otherwise."""
+    """The dependency, which is met already if the job has ended in the required way.
+
+    `dependents` handles a job that ended otherwise.
+    """
     one = Dependency(job=job.id, name=job.name, success=reference.success)
     return judge([one], {job.id: job.state}).dependencies[0] if job.state.terminal else one
 
 
 def _located(request: Request, problems: list[Problem]) -> tuple[Problem, ...]:
-    """The problems with their places, where the envelope is a text of its own."""
+    """The problems with their places, if the envelope is a text of its own."""
     return tuple(problems) if request.around is None else tuple(request.around.locate(tuple(problems)))
 
 

@@ -26,31 +26,34 @@ from shared.jobspec import (
     wall_clock,
 )
 
-#: Characters, in UTF-16, of a document that one row of the ledger takes (1 MiB), with what surrounds it; and
-#: by how much sealing may make a document longer, at the very most.
+#: UTF-16 characters of a document that fit into one row of the ledger (1 MiB) beside its other columns; and
+#: the factor by which sealing can lengthen a document at most.
 _LONGEST, _MOST_GROWTH = 500_000, 20
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What a job asks of its cluster: GPUs of all nodes together, as far as they are known."""
+    """The demand of a job on its cluster: GPUs of all nodes together, as far as they are known."""
 
     nodes: int
     gpus: int
-    #: None where no price is known
+    #: None if no price is known
     rate: Rate | None
-    #: the longest time that it may run
+    #: the longest time for which it may run
     hours: float
 
     @property
     def claim(self) -> Claim:
-        """What it takes of its team's quota, and uses at most."""
+        """Its claim on its team's quota, and its highest possible use."""
         cost = self.rate.per_hour * self.hours if self.rate else None
         return Claim(nodes=self.nodes, gpus=self.gpus, gpu_hours=self.gpus * self.hours, cost=cost)
 
 
 def demand_of(policy: Policy, request: Request, document: JsonObject, cluster: Cluster) -> Demand:
-    """What a document that is complete asks for. GPUs are those of the request, else all of the nodes."""
+    """The demand of a completed document.
+
+    The GPUs are those of the request, or else all GPUs of the nodes.
+    """
     properties, resources, facts = document["properties"], request.envelope.resources, cluster.facts
     each = resources.gpus if resources is not None else None
     nodes = int(properties["nodeCount"])
@@ -64,7 +67,7 @@ def demand_of(policy: Policy, request: Request, document: JsonObject, cluster: C
 
 
 def _rate(policy: Policy, cluster: Cluster, nodes: int) -> Rate | None:
-    """What an hour of so many nodes costs: the most of what the prices leave open."""
+    """The price of an hour on this many nodes; the highest one where the prices give a range."""
     facts, currency = cluster.facts, currency_of(policy.prices)
     region = policy.region or facts.region
     rows = matching(policy.prices, facts.size, facts.priority, region, cluster=cluster.name)
@@ -75,7 +78,7 @@ def _rate(policy: Policy, cluster: Cluster, nodes: int) -> Rate | None:
 def over_quota(
     policy: Policy, request: Request, document: JsonObject | None, cluster: Cluster
 ) -> tuple[Problem, ...]:
-    """A job that alone exceeds its team's quota would wait for good."""
+    """Problems of a job that exceeds its team's quota by itself, and would wait forever."""
     quota = request.share.quota
     if quota is None or document is None:
         return ()
@@ -95,7 +98,7 @@ def over_quota(
 
 
 def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:
-    """A cluster that the job's team may not use, where the request names it."""
+    """A problem for a cluster that the job's team may not use, at the place where the request names it."""
     allowed = request.share.clusters
     if allowed is None or cluster.name in allowed:
         return ()
@@ -108,19 +111,19 @@ def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:
 
 
 def not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:
-    """Each of the `resources` that the cluster does not give."""
+    """A problem for each of the `resources` that the cluster does not offer."""
     resources = request.envelope.resources
     if resources is None:
         return ()
     try:
         problems = ports.engines.get(cluster.engine).allots(cluster.name, resources.as_written())
     except Misconfigured:
-        return ()  # reported of the cluster itself
+        return ()  # reported for the cluster itself
     return tuple(one.relocate(request.envelope_at) for one in problems)
 
 
 def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Problem]:
-    """The node-hours that a job may use up at most, against the limit of the deployment."""
+    """Compare the node-hours that a job can use at most with the limit of the deployment."""
     constraints = spec.properties.constraints
     written = constraints.max_wall_clock_time if constraints else None
     nodes, length = (
@@ -136,7 +139,10 @@ def too_long(spec: JobSpec, limits: Limits, cluster: Cluster | None) -> list[Pro
 
 
 def too_large(request: Request, sealed: JsonObject) -> list[Problem]:
-    """Sealing makes a document larger, many times so with many short secrets; the ledger must take it."""
+    """Refuse a document that does not fit into the ledger once it is sealed.
+
+    Many short secrets make it several times as long.
+    """
     if request.text is not None and len(request.text.data) * _MOST_GROWTH <= _LONGEST:
         return []
     text = json.dumps(sealed, ensure_ascii=False, separators=(",", ":"))

@@ -1,4 +1,4 @@
-"""facts: the cluster that a request is for, with what it reported about itself lately.
+"""facts: the cluster that a request is for, with its latest report about itself.
 
 The engine caches the answers, so this queries a cluster now and then, not for each job.
 """
@@ -19,9 +19,9 @@ from shared.lifecycle.clusters.calling import left_alone
 
 
 async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
-    """The configured cluster that a request names, or the default one; None where it names another.
+    """The configured cluster that a request names, or the default one; None if it names an unknown one.
 
-    One that does not answer has the facts that are configured.
+    For a cluster that does not answer, the configured facts count.
     """
     document = {"properties": {"cluster": cluster_member(request)}}
     completed, _ = complete(document, ports.policy.completion, cluster=request.envelope.cluster)
@@ -33,7 +33,7 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
         read = await ports.engines.get(cluster.engine).facts(
             cluster.name, resources.as_written() if resources else {}
         )
-    except Misconfigured:  # the document is checked against that engine, which says so
+    except Misconfigured:  # the document is checked against that engine, which reports it
         return cluster
     return replace(cluster, facts=together(cluster.facts, read))
 
@@ -48,6 +48,6 @@ def cluster_of(ports: Ports, document: Any) -> Cluster | None:
 
 
 def cluster_member(request: Request) -> Any:
-    """What its document says about the cluster; None where it says nothing."""
+    """The cluster in its document; None if it names none."""
     properties = (request.document or {}).get("properties")
     return properties.get("cluster") if isinstance(properties, dict) else None

@@ -1,4 +1,4 @@
-"""fetch: what a request only names, read: the document of a `specBlob`, and what is known of its scripts."""
+"""fetch: read what a request only names: the document of a `specBlob`, and facts about its scripts."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from shared.intake.message import Request, straighten
 from shared.intake.teams import with_share
 from shared.jobspec import Source, complete, read_through, scripts_wanted
 
-#: How many scripts of a job are looked at, and up to which size: only warnings follow from it.
+#: How many scripts of a job are read, and up to which size in bytes; they only cause warnings.
 _SCRIPTS = 10
 _LONGEST = 1 << 20
 
 
 async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Caller = KEY_HOLDER) -> Request:
-    """The request with its document, what is known of the paths in it, and the jobs that it names.
+    """The request with its document, facts about the paths in it, and the jobs that it names.
 
-    `folder` is about to be dropped: its files need not be there yet.
-    Raises Unavailable, and Misuse (403) where the document is in the drop of another caller.
+    `folder` is about to be dropped: its files need not exist yet.
+    Raises Unavailable, and Misuse (403) if the document is in the drop of another caller.
     """
     request = await _with_scripts(ports, await with_document(ports, request, who), folder)
     request = await with_share(ports, request, who, folder or None)
@@ -52,7 +52,8 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
         return replace(request, problems=(*request.problems, problem))
     source = Source(data, reference)
     document, problems = read_through(source, ports.policy.limits)
-    # The content belongs to the payload: the same message with another blob behind it is another request.
+    # The content is part of the payload: the same message with another content of the blob is another
+    # request.
     payload = digest([request.payload, digest(document)])
     around = request.text
     problems_around = around.locate(request.problems) if around else request.problems
@@ -70,7 +71,10 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
 
 
 async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
-    """Whether the scripts that the job names in the drop container are there, and how their lines end."""
+    """The request with facts about the scripts that it names in the drop container.
+
+    The facts: whether they exist, and their line endings.
+    """
     container = ports.policy.drop_container
     document = request.document
     # A cheap check of the raw document: most jobs mount no drop container.
@@ -79,7 +83,7 @@ async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
     defaults = ports.policy.completion
     completed, _ = complete(document, defaults)
     scripts = scripts_wanted(completed, container=container, account=defaults.drop_account)
-    # No name begins with a slash, so nothing is a folder's own where there is none.
+    # No name begins with a slash, so without a folder no script is its own.
     names = [name for name in scripts if not name.startswith(f"{folder}/")][:_SCRIPTS]
     contents = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
     return replace(
@@ -90,7 +94,10 @@ async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
 
 
 async def _read(ports: Ports, name: str) -> bytes | None:
-    """The content; None when there is no such blob. Empty if it cannot be read: then no check follows."""
+    """The content; None when there is no such blob.
+
+    Empty if it cannot be read; then it is not checked.
+    """
     try:
         content = await ports.drops.read(name, limit=_LONGEST)
     except SlipwayError:

@@ -1,7 +1,7 @@
 """job_sweep: from a request with a sweep to its record, and to the records of its jobs.
 
-The record comes first; each job has an id that follows from it, so every step may be repeated by any process.
-A request with a problem becomes one rejected job, as any other does.
+The record comes first. The ids of its jobs are derived from it, so any process may repeat any step. A request
+with a problem becomes one rejected job, as any other does.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ from shared.lifecycle.teams.current import current_teams
 
 log = logging.getLogger(__name__)
 
-#: Jobs that are recorded at once, before it is noted that they are.
+#: How many jobs are recorded before the progress is noted.
 _AT_ONCE = 50
-#: How often an id is claimed that jobs take meanwhile, each of which is rejected.
+#: How often a claim is tried again, when rejected jobs keep taking the ids meanwhile.
 _CLAIMS = 10
 
 
 @dataclass(frozen=True)
 class AcceptedSweep:
-    """What became of a request with a sweep: its record, or the job that says why it was rejected."""
+    """The outcome of a request for a sweep: its record, or the rejected job with the reasons."""
 
     sweep: JobSweep | None
     rejected: Accepted | None = None
@@ -55,7 +55,7 @@ class AcceptedSweep:
 
     @property
     def accepted(self) -> JobSweep:
-        """The record. Raises ValueError where it was rejected."""
+        """The record. Raises ValueError if the request was rejected."""
         if self.sweep is None:
             raise ValueError("the sweep was rejected, so it has no record")
         return self.sweep
@@ -93,9 +93,9 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
 
 
 async def _claim(ports: Ports, sweep: JobSweep) -> None:
-    """Take the id that a job with the same key would get. Raises KeyTaken where a job was quicker.
+    """Take the id that a job with the same key would get. Raises KeyTaken if a job was quicker.
 
-    A crash after it leaves the claim: the same request goes on from there, and no job gets the key.
+    After a crash the claim remains: the same request continues from there, and no job gets the key.
     """
     for _ in range(_CLAIMS):
         holder, generation = await key_holder(ports, sweep.key)
@@ -107,7 +107,7 @@ async def _claim(ports: Ports, sweep: JobSweep) -> None:
 
 
 async def _joined(ports: Ports, stored: StoredSweep, candidate: Candidate) -> AcceptedSweep:
-    """The sweep that has this key already; what is missing of its jobs is recorded."""
+    """The sweep that has this key already; its missing jobs are recorded."""
     if stored.sweep.payload != candidate.request.payload:
         raise key_taken(f"the sweep {stored.sweep.id}")
     ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
@@ -128,7 +128,7 @@ async def _expand(ports: Ports, stored: StoredSweep) -> StoredSweep:
         return stored
     template = await ports.job_sweeps.template(sweep.id)
     if template is None:
-        # It goes with the end of the sweep, before which all its jobs are recorded.
+        # It is deleted with the end of the sweep, before which all its jobs are recorded.
         raise Unavailable(f"the template of {sweep.id} is not there: read the record again")
     document = open_secrets(template, lambda at, value: ports.seal.unseal(value, f"{sweep.key}{at}"))
     envelope = _envelope(ports, sweep)
@@ -147,7 +147,7 @@ async def _expand(ports: Ports, stored: StoredSweep) -> StoredSweep:
 
 
 async def _note_recorded(ports: Ports, stored: StoredSweep, number: int) -> StoredSweep:
-    """The record after so many jobs were recorded; other processes may write it, too."""
+    """The record, with this many jobs noted as recorded; other processes may write it, too."""
     while stored.sweep.recorded_jobs < number:
         after = stored.sweep.model_copy(update={"recorded_jobs": number})
         written = await ports.job_sweeps.change(stored, after)
@@ -161,7 +161,7 @@ async def _note_recorded(ports: Ports, stored: StoredSweep, number: int) -> Stor
 
 
 def _sample(candidate: Candidate, values: dict[str, Value]) -> Candidate:
-    """One of the jobs, to see whether it may run: it would be rejected in place of the sweep."""
+    """One of the jobs, to check whether it may run; if not, it is rejected in place of the sweep."""
     request = candidate.request
     document = filled(request.document, values) if request.document is not None else None
     return replace(candidate, request=replace(request, document=document))

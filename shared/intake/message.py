@@ -1,8 +1,8 @@
-"""What arrives at the queue door, read: a blob's arrival, a delayed look at a folder, or a request for a job.
+"""Reads a message of the queue: a blob's arrival, a delayed look at a folder, or a request for a job.
 
 Accepted forms: a job message (envelope), a bare job.json, a BlobCreated event in the Event Grid or the
 CloudEvents schema, a CloudEvent that carries a job message, and the message by which the Functions host
-stands for a blob (BlobTriggerMessage.cs); each plain or base64. Pure.
+announces a blob (BlobTriggerMessage.cs); each plain or base64. Pure.
 """
 
 from __future__ import annotations
@@ -47,43 +47,43 @@ from shared.jobspec.reader.foreign import foreign_document
 #: CloudEvents type of a job message.
 SUBMIT = "io.slipway.job.submit.v1"
 _NO_EVENT = f"write the job itself, or an event of type {SUBMIT} with the job message as its data"
-#: In an account with directories a file may get its name by a rename, and has no other event then.
+#: In an account with directories a file may get its name by a rename, which is then its only event.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
 _BLOB_TRIGGER = "BlobTrigger"
 
 
 @dataclass(frozen=True)
 class ForeignEvent:
-    """A well-formed event that is not for us."""
+    """A well-formed event that is not meant for Slipway."""
 
     type: str
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request for a job, as far as it could be read, and its problems so far."""
+    """A request for a job, as far as it could be read, with its problems so far."""
 
     envelope: Envelope
     document: dict[str, Any] | None
     payload: str
     key: str | None = None
     problems: tuple[Problem, ...] = ()
-    #: where the document stands in what was sent, and where its envelope: "/spec" and "" in a message
+    #: pointers to the document and to its envelope in the message: "/spec" and "" in a job message
     pointer: str = ""
     envelope_at: str = ""
-    #: where the properties of the document stand in it, if that is not where they belong
+    #: the pointer to the document's properties in it, if they are not where they belong
     properties: str = "/properties"
-    #: False for a document that had to be mended to be read: it is good for diagnostics only
+    #: False for a document that had to be repaired to be read: it serves for diagnostics only
     readable: bool = True
-    #: the text that the document was read from, and that of its envelope where it is another one
+    #: the text of the document, and the text of its envelope if that is another one
     text: Source | None = field(default=None, repr=False, compare=False)
     around: Source | None = field(default=None, repr=False, compare=False)
-    #: scripts in the drop container: those that are not there, and those with Windows line endings
+    #: scripts in the drop container: those that are missing, and those with Windows line endings
     absent: frozenset[str] = frozenset()
     crlf: frozenset[str] = frozenset()
-    #: the jobs that `after` and `afterFailure` name, once they are looked up
+    #: the jobs that `after` and `afterFailure` name, once they have been looked up
     dependencies: tuple[Dependency, ...] = ()
-    #: its team, and what that may use, once it is known
+    #: its team with the team's limits, once it is known
     share: Share = NO_TEAM
 
 
@@ -91,7 +91,7 @@ Message = BlobWritten | FolderLook | JobsEnded | SweepPart | SweepExpansion | Fo
 
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
-    """The meaning of one queue message. Never raises: what cannot be read becomes a Request with problems."""
+    """Read one queue message. Never raises: an unreadable one becomes a Request with problems."""
     return meaning(unwrap(body), limits)
 
 
@@ -108,9 +108,9 @@ def meaning(body: bytes, limits: Limits) -> tuple[Message, ...]:
 
 
 def read_request(body: bytes, limits: Limits, name: str = MESSAGE) -> Request:
-    """A request for one job from any door: a bare job.json, an envelope, or an event with one.
+    """Read a request for one job from any door: a bare job.json, an envelope, or an event with one.
 
-    Never raises. `name` is what problems call the text.
+    Never raises. Problems call the text by `name`.
     """
     source = Source(body, name)
     document, problems = read_through(source, limits)
@@ -121,7 +121,10 @@ def read_request(body: bytes, limits: Limits, name: str = MESSAGE) -> Request:
 
 
 def unwrap(body: bytes) -> bytes:
-    """The text of a message that may be base64. What is neither stays as it is and is reported as it is."""
+    """The text of a message that may be base64.
+
+    Any other text is returned unchanged, and is reported as it is.
+    """
     text = body.strip()
     if not text:
         return body
@@ -132,7 +135,7 @@ def unwrap(body: bytes) -> bytes:
 
 
 def _unsound(source: Source, problems: tuple[Problem, ...], message: Message | None) -> Request:
-    """What is left of a text with mistakes; it asks for nothing, but it may be wrong in more ways."""
+    """The readable part of a faulty text. It requests nothing, but shows further problems."""
     payload = hashlib.sha256(source.data).hexdigest()
     if not isinstance(message, Request):
         return Request(Envelope(), None, payload, problems=problems, text=source, readable=False)
@@ -214,9 +217,9 @@ def _request(
 
 
 def straighten(request: Request) -> Request:
-    """The request with the job in its document as it should stand, if it stands otherwise.
+    """The request with the job taken out of a wrong wrapper, if it is in one.
 
-    Such a document is good for diagnostics only; one of another format is none at all.
+    Such a document serves for diagnostics only; a document of another format is dropped.
     """
     if request.document is None:
         return request

@@ -1,6 +1,7 @@
 """From a request to a record: complete, then validate, then check against the cluster.
 
-Pure but for the ports it asks (`engines.check`, `seal`), which do no I/O either. All problems at once.
+Pure, except for the ports that it calls (`engines.check`, `seal`), which do no I/O either. All problems are
+reported together.
 """
 
 from __future__ import annotations
@@ -39,13 +40,13 @@ from shared.jobspec import (
 )
 
 log = logging.getLogger(__name__)
-#: Bytes of a rejected document whose text a record keeps.
+#: The size, in bytes, up to which a record keeps the text of a rejected document.
 _MOST_RECEIVED = 24_000
 
 
 @dataclass(frozen=True)
 class Runnable:
-    """What a job that may run has: the document as it is stored, and its cluster."""
+    """A job that may run: the document as it is stored, and its cluster."""
 
     document: JsonObject
     cluster: Cluster
@@ -53,7 +54,7 @@ class Runnable:
 
 @dataclass(frozen=True)
 class Draft:
-    """The draft of a job: a document ready to be recorded, or the problems that forbid it."""
+    """The draft of a job: a document ready to be recorded, or the problems that prevent it."""
 
     #: completed, secrets sealed: the form that is stored; None when nothing could be read
     document: JsonObject | None
@@ -61,7 +62,7 @@ class Draft:
     receivers: tuple[Receiver, ...]
     problems: tuple[Problem, ...]
     notes: tuple[str, ...] = ()
-    #: the text of one that cannot run, without what is secret or unknown in it; "" where that is too long
+    #: the text of one that cannot run, without secrets and values of unknown members; "" if it is too long
     received: str = ""
 
     @property
@@ -71,7 +72,7 @@ class Draft:
 
     @property
     def runnable(self) -> Runnable | None:
-        """What it would run with; None for what is not valid."""
+        """The job as it would run; None if it is not valid."""
         if self.document is None or self.cluster is None or not self.valid:
             return None
         return Runnable(self.document, self.cluster)
@@ -86,10 +87,10 @@ def prepare(
     folder: str | None = None,
     cluster: Cluster | None = None,
 ) -> Draft:
-    """Complete, validate and check one request. Never raises on bad input, not even by a defect.
+    """Complete, validate and check one request. Never raises on bad input, not even through a defect.
 
-    `key` is what secrets are sealed for; `script` and `folder` are those of a drop; `cluster` is the one that
-    the request names, with what is known of it now.
+    Secrets are sealed for `key`; `script` and `folder` are those of a drop; `cluster` is the one that the
+    request names, with its current facts.
     """
     try:
         return _judged(ports, request, key=key, script=script, folder=folder, cluster=cluster)
@@ -190,7 +191,7 @@ def _checked(
 
 
 def slug(text: str, fallback: str) -> str:
-    """A name that every part of the system takes: `[A-Za-z0-9_-]`, at most 64 characters."""
+    """A name that every part of the system accepts: `[A-Za-z0-9_-]`, at most 64 characters."""
     return re.sub(r"[^A-Za-z0-9_-]+", "-", text).strip("-")[:64] or fallback
 
 
@@ -220,7 +221,7 @@ def _engine_problems(ports: Ports, spec: JobSpec, cluster: Cluster) -> list[Prob
 
 
 class _Sealed(NamedTuple):
-    """A document without readable secrets, and what cannot be kept."""
+    """A document with its secrets sealed, and problems for those that cannot be."""
 
     document: JsonObject
     problems: list[Problem]

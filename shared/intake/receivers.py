@@ -14,14 +14,17 @@ from shared.jobspec import Problem, RequestedReceiver
 
 
 class Receivers(NamedTuple):
-    """The receivers of a job, and what forbids others."""
+    """The receivers of a job, and the problems of refused ones."""
 
     receivers: tuple[Receiver, ...]
     problems: tuple[Problem, ...]
 
 
 def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
-    """The receivers that it names, or the default ones, secret addresses sealed; and what forbids others."""
+    """The receivers that it names, or the default ones, and the problems of refused ones.
+
+    Secret addresses are sealed.
+    """
     entries = request.envelope.notify or tuple(
         RequestedReceiver.model_validate(s) for s in ports.policy.default_notify
     )
@@ -47,7 +50,7 @@ def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
 
 
 def check_default_notify(ports: Ports) -> None:
-    """Raise Misconfigured for a default receiver that no job could use: its author never wrote it."""
+    """Raise Misconfigured for a default receiver that no job could use: a job's author cannot correct it."""
     for index, one in enumerate(ports.policy.default_notify):
         problem = _refused(ports, RequestedReceiver.model_validate(one), f"/{index}")
         if problem is not None:

@@ -1,4 +1,4 @@
-"""request_door: one request, from whichever door: accepted, validated or explained."""
+"""request_door: accepts, validates or explains one request, whichever door it came through."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare
 from shared.jobspec import JsonObject, has_errors
 
-#: How the keys begin that no sender chose: nothing else has them.
+#: The prefixes of keys that no sender chose; no other key begins like them.
 _KEYS_OF_DOORS = ("once:", "message:", "taken:")
-#: For what is never recorded.
+#: The time for requests that are never recorded.
 _NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
 
@@ -39,7 +39,7 @@ async def request_arrived(
     name: str = "",
     who: Caller = KEY_HOLDER,
 ) -> Accepted:
-    """Accept a request for a job at any door; fetch its document if the request only names it."""
+    """Accept a request for a job from any door; fetch its document if the request only names it."""
     if request.envelope.sweep is not None:
         raise Misuse("this asks for a sweep of jobs", remedy="send it to POST /api/sweeps, or to the queue")
     candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
@@ -78,7 +78,7 @@ async def _candidate(
 
 
 async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
-    """The problems of a request. Does nothing else."""
+    """The problems of a request. Has no other effect."""
     request = await fetched(ports, request, who=who)
     return prepare(ports, request, key=_NO_KEY, cluster=await cluster_for(ports, request))
 
@@ -93,7 +93,7 @@ async def request_explained(
     script: str = "",
     who: Caller = KEY_HOLDER,
 ) -> JsonObject:
-    """What a request would do. With `drop`, what the document would do as the job file of that folder."""
+    """Explain a request. With `drop`, explain the document as the job file of that folder."""
     request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
     key = request.key or key
     candidate = Candidate(

@@ -1,4 +1,7 @@
-"""rerun: run a job once more. Its document comes from the ledger; its scripts must not have changed since."""
+"""rerun: run a job once more.
+
+Its document comes from the ledger; its scripts must not have changed since then.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +30,8 @@ _SEND_ANEW = "send the job again by the door that it came through"
 async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, key: str) -> Accepted:
     """Accept the job of a receipt once more, as a job of its own; the same `key` joins it.
 
-    Raises Misuse: 404 for an unknown job, 410 when the archive is cleared, 409 when the receipt or a script
-    is not what it was.
+    Raises Misuse: 404 for an unknown job, 410 when the archive was cleared, 409 when the receipt or a script
+    has changed.
     """
     stored = await visible(ports, job_id, who)
     if stored is None:
@@ -62,7 +65,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
 
 
 def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
-    """The receipt has to be that of the job, as it was written."""
+    """Raise Misuse if the receipt is another job's, or was edited."""
     if receipt.get("id") != job.id:
         raise Misuse("the receipt belongs to another job", status=409, remedy="name the receipt's own job")
     accepted = receipt.get("accepted")
@@ -77,7 +80,10 @@ def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
 
 
 async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
-    """The drop with the ETags of now. Raises Misuse that names a script that has changed or is gone."""
+    """The drop with its current ETags.
+
+    Raises Misuse with the name of a script that has changed or is gone.
+    """
     own = {name for name in drop.files if PurePosixPath(name).name == ENVELOPE_FILE} | {drop.job_file}
     scripts = sorted(drop.files.keys() - own)  # the accepted document stands for the other two
 
@@ -99,7 +105,7 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
 
 
 async def _team(ports: Ports, job: Job, who: Caller) -> str | None:
-    """The team of the earlier job, where there still is one that the caller may act for."""
+    """The team of the earlier job, if it still exists and the caller may act for it."""
     is_theirs = ADMIN in who.roles or job.team in who.teams
     return job.team if is_theirs and job.team in (await current_teams(ports)).teams else None
 

@@ -1,4 +1,4 @@
-"""teams: the team of a request, and those of its caller. Costs one point read in some seconds."""
+"""teams: the team of a request, and those of its caller. Costs one point read every few seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""wakeups: what a message holds that brings no job: a blob, ended jobs, a part of a sweep, a folder."""
+"""wakeups: reads messages that carry no job: a blob, ended jobs, a part of a sweep, a folder."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class BlobWritten:
 
 
 def arrival(subject: str) -> BlobWritten | None:
-    """The blob that an event of storage names; None where it names none."""
+    """The blob that a storage event names; None if it names none."""
     # /blobServices/default/containers/<container>/blobs/<name>  (Event Grid, storage event schema)
     head, _, rest = subject.partition("/containers/")
     container, _, name = rest.partition("/blobs/")
@@ -32,14 +32,14 @@ def arrival(subject: str) -> BlobWritten | None:
 
 
 def triggered(document: dict[str, Any]) -> BlobWritten | None:
-    """The blob that a message of the blob trigger names; None where it names none."""
+    """The blob that a message of the blob trigger names; None if it names none."""
     container, name = document.get("ContainerName"), document.get("BlobName")
     named = isinstance(container, str) and isinstance(name, str) and container and name
     return BlobWritten(str(container), str(name)) if named else None
 
 
 def jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
-    """The ids of the jobs that have ended; None where the data is of another form."""
+    """The ids of the jobs that have ended; None if the data has another form."""
     job_ids = data.get("jobs")
     if not isinstance(job_ids, list) or len(job_ids) > MOST_ENDED:
         return None
@@ -49,7 +49,7 @@ def jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
 
 
 def sweep_part(data: dict[str, Any]) -> SweepPart | None:
-    """A part of a sweep, and when it was ordered; None where the data is of another form."""
+    """A part of a sweep, and when it was ordered; None if the data has another form."""
     try:
         at = datetime.fromisoformat(str(data["at"]))
         return SweepPart(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
@@ -58,7 +58,7 @@ def sweep_part(data: dict[str, Any]) -> SweepPart | None:
 
 
 def folder_look(data: dict[str, Any]) -> FolderLook | None:
-    """A folder to look at, and its newest file; None where the data is of another form."""
+    """A folder to look at, and its newest file; None if the data has another form."""
     try:
         newest = datetime.fromisoformat(str(data["newest"]))
         return FolderLook(str(data["folder"]), newest) if newest.tzinfo else None

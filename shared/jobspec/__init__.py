@@ -1,6 +1,6 @@
 """The job.json format: read, complete, validate; and the envelope around it. Pure: no I/O and no clock.
 
-Comes in: bytes or a tree of JSON. Goes out: a document, and problems with their places and remedies.
+In: bytes or a tree of JSON. Out: a document, and problems with their places and remedies.
 """
 
 from __future__ import annotations

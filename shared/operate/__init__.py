@@ -1,4 +1,4 @@
 """Operate: what an operator or a caller asks of jobs, events, clusters and dead letters.
 
-Comes in: a request of the API. Goes out: an answer, and at most one order to another room.
+In: a request of the API. Out: an answer, and at most one order to another room.
 """

@@ -1,6 +1,6 @@
-"""A setting: what the table says about each, the bounds of its kind, and how its text is read.
+"""A setting: its row in the table, the bounds of its kind, and how its text is read.
 
-Comes in: the values of the environment. Goes out: rows of the table, typed values, and errors that name the
+In: the values of the environment. Out: rows of the table, typed values, and errors that name the
 setting. `shared.settings` adds the engines' rows and reads the whole.
 """
 
@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from shared.core.notify import waits
 
-#: How a value is read: the methods of `Settings` with these names.
+#: The kinds of values: `Settings` has a method of the same name for each.
 Kind = Literal[
     "text", "number", "whole", "seconds", "hours", "days", "flag", "choice", "names", "ports", "durations",
     "address", "document", "objects", "table", "container", "containers", "ledger",
@@ -21,15 +21,18 @@ Kind = Literal[
 
 
 class Bounds(NamedTuple):
-    """The smallest and the largest value, in the unit of the kind; of each, where a setting has several."""
+    """The smallest and the largest value, in the unit of the kind.
+
+    If a setting has several values, they hold for each.
+    """
 
     least: float
     most: float
 
 
-#: A larger number is a typing error; no calendar holds what a longer time leads to.
+#: A larger number is a typing error; a longer time leads beyond what a date can express.
 LARGEST, LONGEST_DAYS = 1e12, 36_500
-#: Of every setting of a kind, unless its row is stricter.
+#: The bounds of every setting of a kind, unless its row is stricter.
 BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
     {
         "number": Bounds(0, LARGEST),
@@ -52,16 +55,16 @@ class Setting:
     kind: Kind
     default: str
     about: str
-    #: in local.settings.example.json, where that is not the default
+    #: its value in local.settings.example.json, if that is not the default
     example: str | None = None
     #: stricter than those of its kind
     bounds: Bounds | None = None
-    #: of a choice: what it may be
+    #: the words of a choice
     words: tuple[str, ...] = ()
-    #: of a name that is read for one more release: what takes its place
+    #: for a name that is read for one more release: the setting that replaces it
     successor: str = ""
 
     @property
     def limits(self) -> Bounds:
-        """Its bounds. Raises KeyError for a kind that is not counted."""
+        """The bounds of a setting. Raises KeyError for a kind without numbers."""
         return self.bounds or BOUNDS[self.kind]

@@ -1,4 +1,4 @@
-"""The table of settings: what the documentation, the example file and the checks at start are made from.
+"""The table of settings, from which the documentation, the example file and the checks at start are made.
 
 These are the app's own; an engine's are in its entry of the registry. `shared.settings.TABLE` holds all.
 """
@@ -17,7 +17,7 @@ _SHARDS = Bounds(1, 1_000)
 _DOCUMENT_BYTES = Bounds(1, 500_000)
 #: An event keeps the addresses and the tries of all its receivers in one entity.
 _RECEIVERS = Bounds(0, 50)
-#: Jobs of a few seconds at least; under no limit at all no job would be valid.
+#: Jobs of a few seconds at least; with a limit of zero no job would be valid.
 _WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
 
 

@@ -22,10 +22,10 @@ from shared.setting import Setting
 
 @dataclass(frozen=True)
 class Values:
-    """The texts of the settings, each checked for its kind when it is read."""
+    """The texts of the settings; each is checked for its kind when it is read."""
 
     values: Mapping[str, str] = field(repr=False)
-    #: the table by which they are read
+    #: the table that gives their kinds
     known_settings: Mapping[str, Setting] = field(repr=False)
 
     def text(self, name: str) -> str:
@@ -73,7 +73,7 @@ class Values:
         return self.number(name)
 
     def hours(self, name: str) -> timedelta | None:
-        """A number of hours; None for none."""
+        """A number of hours; None for 0."""
         return timedelta(hours=self.number(name)) or None
 
     def days(self, name: str) -> timedelta:
@@ -134,7 +134,7 @@ class Values:
             raise Misconfigured(f"{name} is not JSON") from None
 
     def address(self, name: str) -> str:
-        """An address of the web, or nothing."""
+        """An https address, or ""."""
         text = self.text(name)
         if text and not text.startswith(("https://", "http://")):
             raise Misconfigured(f"{name} must be an address that starts with https://, not {text!r}")

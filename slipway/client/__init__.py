@@ -1,4 +1,4 @@
 """The client of the HTTP API.
 
-Comes in: what a command asks. Goes out: the API's answer, or a Failure with what the person can do.
+In: what a command asks. Out: the API's answer, or a Failure with what the person can do.
 """

@@ -1,4 +1,4 @@
 """One module for each command that works without a clone.
 
-Comes in: arguments and options from `main`. Goes out: lines for people or JSON, and the exit code.
+In: arguments and options from `main`. Out: lines for people or JSON, and the exit code.
 """

@@ -1,5 +1,5 @@
 """What only a clone has: the local stack (`slipway up`, `slipway demo`), and `slipway setup`.
 
-Comes in: ports, a data folder, settings. Goes out: running processes of `local.stack` and their addresses;
+In: ports, a data folder, settings. Out: running processes of `local.stack` and their addresses;
 the resources of a deployment. It stands on `commands`, which know nothing of it.
 """

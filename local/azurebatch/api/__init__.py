@@ -1,4 +1,4 @@
 """The wire: routes, bodies, errors, authentication.
 
-Comes in: a request of a client. Goes out: the response that the service would send.
+In: a request of a client. Out: the response that the service would send.
 """

@@ -1,4 +1,4 @@
 """The File service that serves jobs' shares and outputs.
 
-Comes in: a signed request for a share or a file. Goes out: its bytes, never from outside of the share.
+In: a signed request for a share or a file. Out: its bytes, never from outside of the share.
 """

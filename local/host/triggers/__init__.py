@@ -1,4 +1,4 @@
 """The triggers: queue, blob, timer, HTTP.
 
-Comes in: a message, a blob, a moment or a request. Goes out: invocations of functions, as in Azure.
+In: a message, a blob, a moment or a request. Out: invocations of functions, as in Azure.
 """

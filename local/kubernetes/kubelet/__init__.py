@@ -4,5 +4,5 @@ What Kubernetes sees is a node: a Node with a Lease, pods with their states, exi
 one container; its image is this machine: the same programs and files, with the pod's volumes at their
 places. It ends with the node, as on a machine without power.
 
-Comes in: pods that the scheduler has given to the node. Goes out: what became of them.
+In: pods that the scheduler has given to the node. Out: what became of them.
 """

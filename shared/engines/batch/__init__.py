@@ -1,5 +1,5 @@
 """Azure Batch: jobs on pools of virtual machines that scale from zero, with GPUs, dedicated or spot.
 
-Comes in: orders for attempts. Goes out: one task for each, in a long-lived Batch job per cluster and
+In: orders for attempts. Out: one task for each, in a long-lived Batch job per cluster and
 priority.
 """

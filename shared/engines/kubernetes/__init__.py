@@ -1,5 +1,5 @@
 """Jobs on Kubernetes, as Indexed Jobs of batch/v1.
 
-Comes in: attempts. Goes out: Jobs and the objects that belong to them, and the cluster's reports in Slipway's
+In: attempts. Out: Jobs and the objects that belong to them, and the cluster's reports in Slipway's
 terms.
 """

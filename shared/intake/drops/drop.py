@@ -37,17 +37,17 @@ QUEUE = "jobs"
 
 @dataclass(frozen=True)
 class FolderResult:
-    """What a look at a folder found: jobs, or what it waits for."""
+    """The result of a look at a folder: its jobs, or what the folder waits for."""
 
     accepted: tuple[Accepted, ...] = ()
     waits: str = ""
-    #: folders of `runs` with an answer to a drop that is not to run
+    #: folders of `runs` with an answer to a drop that is only explained
     explained: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Explanations:
-    """What each run of a folder would do, or what the folder waits for."""
+    """An explanation of each run of a folder, or what the folder waits for."""
 
     bodies: tuple[JsonObject, ...] = ()
     waits: str = ""
@@ -55,7 +55,7 @@ class Explanations:
 
 @dataclass(frozen=True)
 class _Result:
-    """What became of one plan, and what is to be remembered of it."""
+    """The outcome of one plan, and what to remember about it."""
 
     memo: DropMemo
     accepted: Accepted | None = None
@@ -65,7 +65,7 @@ class _Result:
 async def look_at_folder(
     ports: Ports, folder: str, *, sent_for: datetime | None = None, door: str = "drop"
 ) -> FolderResult:
-    """Accept what is complete in a folder (its name ends with a slash, or is empty at the top).
+    """Accept the complete runs of a folder (its name ends with a slash, or is empty at the top).
 
     A folder that is not quiet gets a delayed look for its youngest file. `sent_for` is set by such
     a look: when it finds a still younger file, that file's own look will come.
@@ -94,7 +94,7 @@ async def look_at_folder(
 
 
 async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanations:
-    """What each run of a folder would do. Writes nothing."""
+    """Explain each run of a folder. Writes nothing."""
     blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
     folder_plans = await plans(ports, folder, blobs)
     explained = [await _explained(ports, plan, live=live) for plan in folder_plans.runs]
@@ -125,7 +125,10 @@ async def _explained(ports: Ports, plan: Plan, *, live: bool) -> JsonObject | No
 
 
 async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
-    """None when a file changed while it was read: its own event, or the inventory, looks again."""
+    """Accept one plan.
+
+    None when a file changed while it was read: its own event, or the inventory, looks again.
+    """
     memo = await ports.ledger.drop_memo(plan.path)
     if memo is not None and memo.job_id and _unchanged(memo, plan):
         stored = await ports.ledger.get(memo.job_id)
@@ -149,21 +152,24 @@ async def _with_relations(ports: Ports, candidate: Candidate, plan: Plan) -> Can
 
 
 def _unchanged(memo: DropMemo, plan: Plan) -> bool:
-    """Whether nothing asks for another run. What was rejected may be mended by any of its files."""
+    """Whether there is no reason for another run. A rejected job may be corrected in any of its files."""
     if not memo.started:
         return memo.etags == plan.etags
     return all(memo.etags.get(blob.name) == blob.etag for blob in plan.own_files)
 
 
 async def _remember(ports: Ports, folder: str, content: str, memos: Iterable[DropMemo]) -> None:
-    """Only now is the content known: until all plans are done, every inventory has to look again."""
+    """Remember the content of a folder, now that all its plans are done.
+
+    Until then, every inventory has to look again.
+    """
     await _no_longer_waiting(ports, folder)  # first, because a known folder is not looked at again
     new = [replace(memo, content=content) for memo in memos if memo.content != content]
     await asyncio.gather(*(ports.ledger.remember(memo) for memo in new))
 
 
 async def _no_longer_waiting(ports: Ports, folder: str) -> None:
-    """Take the note away that said what the folder waits for."""
+    """Delete the note that said what the folder waits for."""
     waiting = await ports.ledger.drop_memo(waiting_path(folder))
     if waiting is not None and waiting.waiting:
         await ports.drops.drop_answer(answer_path(folder, "waiting.json"))

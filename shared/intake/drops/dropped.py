@@ -67,8 +67,8 @@ def _candidate(
 ) -> Candidate:
     folder = plan.folder.rstrip("/")
     parts = folder.split("/") if folder else ["default"]
-    # The envelope is no part of the key: who adds it late does not start a second run. Nor is a template:
-    # editing it must not run again what was dropped under it.
+    # The envelope is no part of the key: adding it late starts no second run. Nor is a template: editing it
+    # must not run every drop below it again.
     own = {blob.name: hashes[blob.name] for blob in plan.own_files}
     key = "|".join([ports.policy.drop_container, folder, *(f"{name}={own[name]}" for name in sorted(own))])
     request = plan.job.request
@@ -77,7 +77,7 @@ def _candidate(
     if plan.envelope is not None and plan.envelope.name in contents:
         request = _with_envelope(ports, plan.envelope, contents[plan.envelope.name], request)
     script = PurePosixPath(plan.script.name) if plan.script else None
-    # The cache counts generations of a path; they are this key's only if the ids agree.
+    # The cache counts the generations of a path; they belong to this key only if the ids agree.
     hashed = key_of(_SOURCE, key)
     is_repeated = memo is not None and memo.job_id == job_id(hashed, memo.generation)
     return Candidate(
@@ -101,7 +101,7 @@ def _candidate(
 
 
 def _with_envelope(ports: Ports, blob: Blob, content: bytes, request: Request) -> Request:
-    """The request with `slipway.json` read into it, which wins over a job.json that is a message itself.
+    """The request with the envelope from `slipway.json`, which wins over a job.json that is a message itself.
 
     Its problems name the file.
     """

@@ -17,14 +17,14 @@ from shared.jobspec import Envelope, JsonObject, Problem, complete, script_patte
 
 JOB_FILE = "job.json"
 ENVELOPE_FILE = "slipway.json"
-#: How far up a template is looked for.
+#: How many levels up a template is searched for.
 _LEVELS = 8
 _ANY_SCRIPT = "*.py"
 
 
 @dataclass(frozen=True)
 class JobFile:
-    """A job.json as it was read at one version."""
+    """One version of a job.json."""
 
     blob: Blob
     raw: bytes
@@ -32,7 +32,7 @@ class JobFile:
 
     @property
     def document(self) -> JsonObject | None:
-        """The job in it; None where there is none, or none that can be read."""
+        """The job in it; None if there is none, or if it cannot be read."""
         return self.request.document if self.request.readable else None
 
 
@@ -49,22 +49,25 @@ class Plan:
 
     @property
     def files(self) -> tuple[Blob, ...]:
-        """Every blob that makes the run."""
+        """Every blob that the run depends on."""
         return (self.job.blob, *self.scripts, *([self.envelope] if self.envelope else []))
 
     @property
     def own_files(self) -> tuple[Blob, ...]:
-        """The files whose change asks for another run: no envelope, and no template, which folders share."""
+        """The files whose change starts another run.
+
+        The envelope does not, nor does a template, which folders share.
+        """
         return self.scripts if self.script else (self.job.blob, *self.scripts)
 
     @property
     def etags(self) -> dict[str, str]:
-        """The version of every blob that makes the run."""
+        """The version of every blob that the run depends on."""
         return {blob.name: blob.etag for blob in self.files}
 
     @property
     def explains(self) -> bool:
-        """Whether a person asked what would happen, by the metadata of the job file or a script."""
+        """Whether the metadata of the job file or of a script asks for an explanation only."""
         return any(blob.mode == "explain" for blob in (self.job.blob, *self.scripts))
 
     @property
@@ -75,14 +78,17 @@ class Plan:
 
 @dataclass(frozen=True)
 class Plans:
-    """The runs that a folder asks for, none for a template's own; or what it waits for, in a sentence."""
+    """The runs that a folder asks for, or what it waits for, in a sentence.
+
+    The folder of a template itself asks for none.
+    """
 
     runs: tuple[Plan, ...] = ()
     waits: str = ""
 
 
 async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
-    """What is to be done about a folder.
+    """The plans for a folder.
 
     `folder` ends with a slash or is empty; `blobs` are the files directly in it.
     """
@@ -106,7 +112,7 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
 
 
 def content_of(blobs: Sequence[Blob]) -> str:
-    """A digest of what lies directly in a folder, for recognising that nothing changed there."""
+    """A digest of the files directly in a folder, by which an unchanged folder is recognised."""
     listed = sorted(f"{blob.name}={blob.etag}" for blob in blobs)
     return hashlib.sha256("\n".join(listed).encode()).hexdigest()
 
@@ -116,12 +122,12 @@ def waiting_path(folder: str) -> str:
     return f"{folder}|waiting"
 
 
-#: Parts of a path that a client resolves before it asks.
+#: Parts of a path that a client resolves before it sends the request.
 _CLIMBS = (".", "..")
 
 
 def ignored(name: str) -> bool:
-    """Whether a blob belongs to no drop, or cannot belong to one."""
+    """Whether a blob belongs to no drop."""
     return _is_left_over(name) or _cannot_be_asked_for(name)
 
 
@@ -131,13 +137,13 @@ def unusable(name: str) -> bool:
 
 
 def _is_left_over(name: str) -> bool:
-    """What Python and editors leave behind, and hidden files."""
+    """Whether this is a leftover of Python or an editor, or a hidden file."""
     parts = name.split("/")
     return any(part == "__pycache__" or (part.startswith(".") and part not in _CLIMBS) for part in parts)
 
 
 def _cannot_be_asked_for(name: str) -> bool:
-    """Whether the storage's client would ask for another blob than the one of this name."""
+    """Whether a storage client would request another blob than the one with this name."""
     climbs = any(part in _CLIMBS for part in name.split("/"))
     return climbs or name.startswith("/") or not name.isprintable() or "\\" in name
 
@@ -199,7 +205,7 @@ async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile
     try:
         content = await ports.drops.read(blob.name, etag=blob.etag, limit=ports.policy.max_document)
     except Misuse as error:
-        # Its ETag stands for content that is not read.
+        # Its ETag belongs to content that was not read.
         too_large = refused("SW107", "", str(error), error.remedy)
         return JobFile(blob, blob.etag.encode(), Request(Envelope(), None, "", problems=(too_large,)))
     if content is None:

@@ -1,4 +1,4 @@
-"""inventory: compare the drop container with what the ledger remembers; accept what no event brought."""
+"""inventory: compare the drop container with the ledger's memory; accept drops for which no event came."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from shared.intake.drops.unusable import path_of, say_unusable
 
 log = logging.getLogger(__name__)
 
-#: How many paths one inventory forgets.
+#: How many paths one inventory forgets at most.
 _FORGOTTEN = 100
 
 
 @dataclass(frozen=True)
 class InventoryCounts:
-    """What one inventory did, in numbers for the log."""
+    """The counts of one inventory, for the log."""
 
     looked: int
     accepted: int
@@ -33,7 +33,10 @@ class InventoryCounts:
 
 
 async def inventory(ports: Ports) -> InventoryCounts:
-    """Look at every folder with a recent file that is not known yet. One listing, one range query."""
+    """Look at every folder with a recent file that is not known yet.
+
+    Costs one listing and one range query a shard.
+    """
     drops = await unseen(ports)
     for path in drops.stale[:_FORGOTTEN]:
         await ports.ledger.forget(path)
@@ -58,20 +61,20 @@ async def inventory(ports: Ports) -> InventoryCounts:
 
 @dataclass(frozen=True)
 class Unseen:
-    """Where the drop container and what the ledger remembers of it differ."""
+    """The differences between the drop container and the ledger's memory of it."""
 
     #: folders whose content the ledger does not know, in order, with their files
     folders: Mapping[str, list[Blob]]
-    #: everything that the ledger remembers, by path
+    #: all entries that the ledger remembers, by path
     remembered: Mapping[str, DropMemo]
-    #: the paths of that whose folder is gone, or older than the inventory looks back
+    #: the paths of entries whose folder is gone, or older than the inventory looks back
     stale: list[str]
-    #: files that nothing can ask for
+    #: files that no client can request
     unusable: list[Blob]
 
 
 async def unseen(ports: Ports) -> Unseen:
-    """Compare them: one listing, and a range query a shard."""
+    """Compare the two. Costs one listing, and one range query a shard."""
     blobs = await ports.drops.list("")
     remembered = await ports.ledger.drop_memos()
     oldest = ports.clock() - ports.policy.inventory_window
@@ -96,7 +99,10 @@ async def unseen(ports: Ports) -> Unseen:
 
 
 def _is_known(rows: list[DropMemo], content: str, etags: Mapping[str, str]) -> bool:
-    """Whether all that lies in a folder was dealt with. What started nothing may be mended from elsewhere."""
+    """Whether all files of a folder were handled.
+
+    A folder that started nothing may be completed by files elsewhere.
+    """
     return not any(memo.waiting for memo in rows) and any(
         memo.content == content
         and (memo.started or all(etags.get(name) == etag for name, etag in memo.etags.items()))
@@ -114,10 +120,13 @@ async def _say_what_it_waits_for(ports: Ports, folder: str, files: list[Blob], w
 
 
 async def _say_that_it_fails(ports: Ports, folder: str, error: Exception, *, again: bool) -> None:
-    """A defect of ours stopped the look at a folder: a note for its owner, one traceback for the operator."""
+    """Report that a defect of Slipway stopped the look at a folder.
+
+    Its owner gets a note, the operator one traceback.
+    """
     log.error("folder %r is left to the next inventory: %s", folder, type(error).__name__, exc_info=not again)
     if not again:
-        with suppress(Exception):  # the note may be what fails
+        with suppress(Exception):  # the note itself may fail
             why = f"Slipway failed over this folder ({type(error).__name__})"
             await _note(ports, folder, f"{why}; report this defect, or upload other files")
 

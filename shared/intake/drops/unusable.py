@@ -1,6 +1,6 @@
-"""unusable: a dropped file whose name nothing can ask for gets a note that says so; no other file suffers.
+"""unusable: leaves a note for a dropped file whose name no client can request; other files are not affected.
 
-A backslash, a control character or `..` cannot be addressed as it is: storage's client asks for another blob.
+Storage clients change a backslash, a control character or `..`, and request another blob.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shared.intake.answer_path import answer_path
 
 log = logging.getLogger(__name__)
 
-#: How many of them one inventory deals with.
+#: How many of them one inventory handles.
 _MOST = 100
 _WHY = (
     "the name of this file holds a backslash, a character that cannot be printed, or a folder named . or .., "
@@ -26,19 +26,19 @@ _REMEDY = "upload it again under a plain name, with / between folders, and delet
 
 
 def path_of(name: str) -> str:
-    """The key of such a file in the ledger's cache: its name may not fit into a row."""
+    """The key of such a file in the ledger's cache: its name may be too long for a row."""
     return f"unusable|{hashlib.sha256(name.encode('utf-8', 'replace')).hexdigest()}"
 
 
 def note_path(name: str) -> str:
-    """Where the note goes: into the intended folder, as far as it can be derived."""
+    """The path of the note: in the intended folder, as far as that can be derived."""
     plain = "".join(c if c.isprintable() else "_" for c in name.replace("\\", "/"))
     levels = [level for level in plain.split("/")[:-1] if level.strip(". ")]
     return answer_path("/".join(levels), f"unusable-{path_of(name)[-16:]}.json")
 
 
 async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[str, DropMemo]) -> None:
-    """Leave a note for each that has none, and a line in the log. Never raises for one of them."""
+    """Leave a note for each file that has none, and log a line. Never raises because of one of them."""
     reported = 0
     for blob in files:
         path = path_of(blob.name)

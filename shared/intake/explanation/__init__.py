@@ -1,4 +1,4 @@
-"""Explanations: what would happen with a request. Nothing is recorded or submitted.
+"""Explanations: what would happen to a request. Nothing is recorded or submitted.
 
-Comes in: a candidate. Goes out: the answer, as JSON and as Markdown, without a secret in it.
+In: a candidate. Out: the answer, as JSON and as Markdown, without a secret in it.
 """

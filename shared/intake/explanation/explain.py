@@ -1,7 +1,9 @@
-"""explain: what would happen with a job, by the same functions that would do it. Records and submits nothing.
+"""explain: what would happen to a job, worked out by the functions that would run it.
 
-Secrets never come in: values that a person sent are masked in the answer, and keys of accounts are masks
-before the request is built.
+Records and submits nothing.
+
+Secrets never appear: values that a person sent are masked in the answer, and account keys are replaced by
+masks before the request is built.
 """
 
 from __future__ import annotations
@@ -27,9 +29,9 @@ from shared.intake.prepare import Draft
 from shared.jobspec import JsonObject, redact
 from shared.lifecycle.waiting.dependents import Ends, ends_of, why_after
 
-#: Seconds that the cluster has to answer.
+#: Seconds within which the cluster has to answer.
 _PATIENCE = 5.0
-#: Generations that are looked through, from the one that was remembered.
+#: How many generations are searched, from the remembered one on.
 _GENERATIONS = 100
 _ANY = "<job id>"
 
@@ -45,7 +47,8 @@ _DUPLICATES = {
 async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, live: bool = True) -> JsonObject:
     """The answer for machines; `explain_text.markdown` makes it readable.
 
-    `keyed`: the key is the one that the job would have. `live`: ask the ledger and the cluster, reading only.
+    `keyed`: the key is the one that the job would have. `live`: query the ledger and the cluster, which only
+    reads.
     """
     cluster = await cluster_for(ports, candidate.request) if live else None
     dependencies = candidate.request.dependencies
@@ -86,7 +89,7 @@ def _not_looked_up(candidate: Candidate, *, live: bool) -> list[str]:
 
 
 class _Foreseen(NamedTuple):
-    """The record that would be made, the one that would be joined, and why it would be refused."""
+    """The record that would be made, the one that would be joined, and why the request would be refused."""
 
     job: Job
     existing: Stored | None
@@ -96,7 +99,7 @@ class _Foreseen(NamedTuple):
 async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
     generation = candidate.generation
-    # As it is submitted, when the jobs that it waits for have ended.
+    # As it will be submitted when the jobs that it waits for have ended.
     candidate = replace(candidate, request=replace(candidate.request, dependencies=()))
     while True:
         job = record(ports, candidate, draft, key, generation)
@@ -196,7 +199,7 @@ def _nodes(document: JsonObject | None) -> int | None:
 
 
 def _warnings(body: JsonObject) -> list[str]:
-    """What deserves attention although nothing forbids the job."""
+    """Warnings: the job may run, but these deserve attention."""
     warnings = [
         f"{p['code']} {p['pointer']}: {p['message']}" for p in body["problems"] if p["severity"] == "warning"
     ]
@@ -213,7 +216,7 @@ def _warnings(body: JsonObject) -> list[str]:
 
 
 def _without_id(body: JsonObject, job: Job) -> JsonObject:
-    """The answer for a job without an id yet: values that follow from the id are placeholders."""
+    """The answer for a job that has no id yet: values derived from the id are placeholders."""
     text = json.dumps(body)
     for part in (job.id, job.id[2:18], job.id[2:10]):
         text = text.replace(part, _ANY)

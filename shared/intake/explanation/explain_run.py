@@ -1,4 +1,4 @@
-"""explain_run: what would be asked of the cluster: environment, request, limits, wait and cost."""
+"""explain_run: the request that the cluster would get: environment, request, limits, wait and cost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What explain found, as Markdown for people. Pure: the JSON is the truth, and holds no secret."""
+"""An explanation as Markdown for people. Pure; it is made from the JSON, which holds no secret."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import Any
 
 from shared.jobspec import JsonObject
 
-#: A warning that stands among the problems, with its remedy.
+#: A warning that is listed among the problems, with its remedy.
 _PROBLEM = re.compile(r"SW\d{3} ")
 _MARKS = {True: "met", False: "**not met**", None: "not known"}
 
 
 def markdown(body: JsonObject) -> str:
-    """One page: the verdict first, what a person decides by next, the long parts last."""
+    """One page: the verdict first, then the facts for a decision, the long parts last."""
     job = body["job"]
     parts = [
         f"# {job['experiment']}/{job['name']}: {body['verdict']}",
@@ -86,7 +86,7 @@ def _expectations(body: JsonObject) -> list[str]:
 
 
 def _sources(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Where prices come from: the regions of each source, and its date."""
+    """The sources of the prices: the regions of each, and its date."""
     regions: dict[tuple[str, str], list[str]] = {}
     for row in rows:
         regions.setdefault((row["date"], row["source"]), []).append(row["region"])
@@ -130,7 +130,7 @@ def _document(document: Any) -> list[str]:
 
 
 def _code(value: Any) -> str:
-    """JSON between fences that it does not hold."""
+    """JSON between fences that do not occur in it."""
     text = json.dumps(value, indent=2, ensure_ascii=False)
     fence = "`" * 3
     while fence in text:

@@ -1,6 +1,6 @@
-"""What can be said before a job runs: limits, nodes to add, how long it waits, what it may cost. Pure.
+"""The forecast for a job: limits, nodes to add, how long it waits, what it may cost. Pure.
 
-Every number has its reason beside it, and what is not known is marked as unknown.
+Every number comes with its reason, and unknown ones are marked as unknown.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from shared.jobspec import Limits, iso_duration
 
 #: How long a node takes to start, in seconds: an assumption, which depends on size, region and image.
 _NODE_START = 15 * 60
-#: Until the scheduler has given a job to idle nodes, in seconds; an assumption too.
+#: How long the scheduler takes to give a job to idle nodes, in seconds; an assumption, too.
 _PLACING = 60
 
 
@@ -37,7 +37,10 @@ def nodes_to_add(nodes: int, view: ClusterView) -> int:
 def limits(
     nodes: int, wall_clock: timedelta, allowed: Limits, view: ClusterView | None, facts: ClusterFacts
 ) -> list[dict[str, Any]]:
-    """Each limit: what the job asks, what is allowed, and whether it is met (None: unknown)."""
+    """Each limit: the value that the job asks for, the one that is allowed, and whether it is met.
+
+    None: unknown.
+    """
     rows = [
         _limit("nodes of a job", nodes, allowed.max_nodes, met=nodes <= allowed.max_nodes),
         _limit(
@@ -94,7 +97,7 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
 def cost(
     nodes: int, wall_clock: timedelta, size: str, priority: str, prices: Sequence[Price]
 ) -> dict[str, Any]:
-    """Node-hours and price, from a job that ends at once to one that runs into its wall-clock limit."""
+    """Node-hours and price, from a job that ends at once to one that reaches its wall-clock limit."""
     hours = nodes * wall_clock.total_seconds() / 3600
     body: dict[str, Any] = {
         "nodes": nodes,

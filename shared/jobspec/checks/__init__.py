@@ -1,4 +1,4 @@
 """The checks of a job.json: its shape, unknown names, rules, lint; `validate` runs all of them. Pure.
 
-Comes in: a document. Goes out: its problems, and the models if it has no error.
+In: a document. Out: its problems, and the models if it has no error.
 """

@@ -1,4 +1,4 @@
 """From the bytes that a person wrote to a document and its problems, and back with `--fix`. Pure.
 
-Comes in: bytes. Goes out: a document, and problems with their lines and columns.
+In: bytes. Out: a document, and problems with their lines and columns.
 """

@@ -1,4 +1,4 @@
 """What jobs wrote: logs, lists of files, and files.
 
-Comes in: a job, and which of its files. Goes out: lines, curves and files on this machine.
+In: a job, and which of its files. Out: lines, curves and files on this machine.
 """

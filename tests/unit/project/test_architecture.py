@@ -130,9 +130,7 @@ def test_every_room_says_what_comes_in_and_what_goes_out() -> None:
         path.parent.relative_to(ROOT).as_posix()
         for top in PACKAGES
         for path in (ROOT / top).rglob("__init__.py")
-        if not re.search(
-            r"Comes in: .*Goes out:\s", ast.get_docstring(ast.parse(path.read_text())) or "", re.S
-        )
+        if not re.search(r"In: .*Out:\s", ast.get_docstring(ast.parse(path.read_text())) or "", re.S)
     }
 
     assert silent == set()

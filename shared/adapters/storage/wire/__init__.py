@@ -1,4 +1,4 @@
 """The storage account by HTTP: addresses, signatures, the table service.
 
-Comes in: an operation on a row or a queue. Goes out: signed requests, and the answer or an error of ours.
+In: an operation on a row or a queue. Out: signed requests, and the answer or an error of ours.
 """

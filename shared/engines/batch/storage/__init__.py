@@ -1,4 +1,4 @@
 """The app's view of what nodes keep in a blob container: records, logs, outputs.
 
-Comes in: targets and paths. Goes out: records and files, and errors in Slipway's classes.
+In: targets and paths. Out: records and files, and errors in Slipway's classes.
 """

@@ -1,4 +1,4 @@
 """The REST API of one Batch account, api-version 2024-07-01.20.0.
 
-Comes in: paths and bodies. Goes out: parsed answers, and errors in Slipway's classes.
+In: paths and bodies. Out: parsed answers, and errors in Slipway's classes.
 """

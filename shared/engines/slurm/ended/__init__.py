@@ -1,4 +1,4 @@
 """How a job on Slurm ended: records of the nodes, completions, accounting.
 
-Comes in: a target that slurmctld has forgotten. Goes out: the observation of its end, or None.
+In: a target that slurmctld has forgotten. Out: the observation of its end, or None.
 """

@@ -1,4 +1,4 @@
 """slurmrestd: the client and its dialects.
 
-Comes in: a method, a path, a body. Goes out: the answer in one form for all versions, or an engine error.
+In: a method, a path, a body. Out: the answer in one form for all versions, or an engine error.
 """
