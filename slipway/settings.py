@@ -1,8 +1,9 @@
 """Which settings a command works with: a file's, the environment's, or those of a local stack."""
 
 import hashlib
+import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -55,24 +56,31 @@ def local_stack() -> Path:
 
 
 def running_stacks() -> list[Path]:
-    """The folders of all local stacks that run: the usual one, and others (`up --data`)."""
-    others = sorted(Path(note.read_text(encoding="utf-8")) for note in _notes().glob("*"))
+    """The folders of all local stacks of this person that run: the usual one, and others.
+
+    Others are those of `up --data`, and of other clones: a command that was installed has no clone.
+    """
+    others = {Path(note.read_text(encoding="utf-8")) for note in _notes().glob("*")}
     # One that was killed leaves its address and its note, but not its lock.
-    return [one for one in (UP, *others) if _url_in(one) and is_locked(one)]
+    return [one for one in (UP, *sorted(others - {UP})) if _url_in(one) and is_locked(one)]
 
 
 @contextmanager
 def noted_stack(folder: Path) -> Iterator[None]:
-    """Note the folder of a stack for the length of the block, where it is not the usual one."""
-    folder, notes = folder.resolve(), _notes()
-    note = notes / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
-    if folder != UP:
-        notes.mkdir(parents=True, exist_ok=True)
+    """Note the folder of a stack for the length of the block, so that commands elsewhere find it.
+
+    A home that cannot be written to is no reason to end: commands of the same clone need no note.
+    """
+    folder = folder.resolve()
+    note = _notes() / hashlib.sha256(str(folder).encode()).hexdigest()[:16]
+    with suppress(OSError):
+        note.parent.mkdir(parents=True, exist_ok=True)
         note.write_text(str(folder), encoding="utf-8")
     try:
         yield
     finally:
-        note.unlink(missing_ok=True)
+        with suppress(OSError):
+            note.unlink(missing_ok=True)
 
 
 def local_url() -> str:
@@ -96,8 +104,10 @@ def is_local(source: str) -> bool:
 
 
 def _notes() -> Path:
-    """A file for each stack that runs with its data elsewhere, which names its folder."""
-    return UP.with_name("stacks")
+    """A file for each stack that runs, which names its folder; by the XDG base directories."""
+    base = os.environ.get("XDG_STATE_HOME", "")
+    folder = Path(base) if base.startswith("/") else Path.home() / ".local" / "state"
+    return folder / "slipway" / "stacks"
 
 
 def _url_in(folder: Path) -> str:

@@ -19,6 +19,7 @@ from tests import breadth
 
 _PLACE = Path(__file__).parent / "dialled"
 _LOG = Path(tempfile.mkstemp(prefix="dialled-", suffix=".log")[1])
+_STATE = tempfile.TemporaryDirectory(prefix="slipway-state-")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -45,8 +46,9 @@ def pytest_configure(config: pytest.Config) -> None:
     gc.disable()
     # A check of the format of IRIs, which no schema here asks for: its grammar alone takes over a second.
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # what cannot be imported
-    # The profiles of the person who runs the tests do not count.
+    # The profiles and the stacks of the person who runs the tests do not count.
     os.environ["XDG_CONFIG_HOME"] = str(_PLACE / "none")
+    os.environ["XDG_STATE_HOME"] = _STATE.name
     os.environ["DIALLED_LOG"] = str(_LOG)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(_PLACE), os.environ.get("PYTHONPATH"))))
     sys.modules.pop("sitecustomize", None)
@@ -98,6 +100,7 @@ def pytest_collection_finish() -> None:
 def pytest_unconfigure(config: pytest.Config) -> None:
     """Leave nothing behind."""
     _LOG.unlink(missing_ok=True)
+    _STATE.cleanup()
 
 
 @pytest.fixture(autouse=True)

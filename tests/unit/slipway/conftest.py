@@ -8,6 +8,8 @@ import pytest
 @pytest.fixture(autouse=True)
 def no_stack(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder in which a local stack would have its data."""
-    usual = tmp_path_factory.mktemp("stacks") / "up"
+    folder = tmp_path_factory.mktemp("stacks")
+    usual = folder / "up"
     monkeypatch.setattr("slipway.settings.UP", usual)
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
     return usual

@@ -56,6 +56,7 @@ def test_a_path_is_shown_as_a_person_would_type_it(tmp_path: Path, monkeypatch: 
 def usual(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The folder of the usual stack, which does not run."""
     monkeypatch.setattr(settings, "UP", tmp_path / "up")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     return tmp_path / "up"
 
 
@@ -93,8 +94,30 @@ def test_a_stack_with_its_data_elsewhere_is_the_local_one_while_only_it_runs(
     assert settings.load(None, {}).source == str(usual / "local.settings.json")
 
 
+def test_a_command_without_a_clone_finds_the_stack_of_one(
+    usual: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(usual, "http://127.0.0.1:4711"):
+        assert settings.running_stacks() == [usual]
+        monkeypatch.setattr(settings, "UP", tmp_path / "site-packages" / ".local" / "up")
+
+        assert settings.running_stacks() == [usual]
+        assert settings.local_url() == "http://127.0.0.1:4711"
+        assert settings.load(None, {}).source == str(usual / "local.settings.json")
+
+
+def test_a_home_that_cannot_be_written_to_keeps_no_stack_from_running(
+    usual: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+
+    with running(usual, "http://127.0.0.1:4711"):
+        assert settings.local_url() == "http://127.0.0.1:4711"
+
+
 def test_a_stack_elsewhere_that_was_killed_is_none(usual: Path, tmp_path: Path) -> None:
-    notes = tmp_path / "stacks"
+    notes = tmp_path / "slipway" / "stacks"
     with running(tmp_path / "other", "http://127.0.0.1:4712"):
         (note,) = notes.iterdir()
         text = note.read_text()
