@@ -9,9 +9,10 @@ import sys
 from pathlib import Path
 
 from local.bicep.check import check
-from local.bicep.fetch import TYPES, NoTypesError, fetch
+from local.bicep.fetch import TYPES, fetch
 from local.bicep.policy import weaknesses
 from local.bicep.reader import read
+from local.bicep.schema_program import NoTypesError
 from local.bicep.template import Template
 from local.bicep.types import Types
 from local.setup.interpreter import InstallError
@@ -26,12 +27,7 @@ def templates(folder: Path) -> dict[str, Template]:
 def main() -> int:
     """The exit code; writes what was found, and what was not checked."""
     files = templates(ROOT / "infra")
-    kinds = {
-        resource.type.partition("@")[0]
-        for one in files.values()
-        for resource in one.resources
-        if not resource.is_existing
-    }
+    kinds = {resource.type.partition("@")[0] for one in files.values() for resource in one.resources}
     untyped = ""
     try:
         fetch(kinds)

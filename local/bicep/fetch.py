@@ -1,19 +1,18 @@
 """The types of Azure's resources, which Microsoft's npm package `@azure/mcp` prints, without a network.
 
-The package takes 140 MB and a call 2 s of processor time, so what was printed is kept below `.local/bicep/`.
+The package takes 140 MB and its start some seconds, so what was printed is kept below `.local/bicep/`.
 """
 
 from __future__ import annotations
 
-import os
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterable
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import NamedTuple
 
+from local.bicep.schema_program import NoTypesError, SchemaProgram
 from local.bicep.types import file_name
 from local.setup.node import installed_node, packaged_node
 from local.setup.steps import ROOT
@@ -21,12 +20,7 @@ from local.setup.steps import ROOT
 HOME = ROOT / ".local" / "bicep"
 TYPES = HOME / "types"
 _PACKAGES = Path(__file__).resolve().parent
-_INSTALL_PATIENCE, _CALL_PATIENCE = 300.0, 120.0
-_AT_ONCE = 4
-
-
-class NoTypesError(Exception):
-    """The types cannot be had; the message says why."""
+_INSTALL_PATIENCE = 300.0
 
 
 def fetch(kinds: Iterable[str]) -> None:
@@ -34,15 +28,21 @@ def fetch(kinds: Iterable[str]) -> None:
 
     A type that the package lacks gets an empty file: it is not asked for again.
     """
-    unknown = sorted(kind for kind in kinds if not any(path.exists() for path in _files(kind)))
+    unknown = sorted(kind for kind in kinds if not any(path.exists() for path in _files(TYPES, kind)))
     if not unknown:
         return
     program = _program() or _install()
-    TYPES.mkdir(parents=True, exist_ok=True)
     sys.stdout.write(f"types of {len(unknown)} kinds of resources, once: {', '.join(unknown)}\n")
     sys.stdout.flush()
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(lambda kind: _keep(program, kind), unknown))
+    keep(program, unknown, TYPES)
+
+
+def keep(program: Path, kinds: Iterable[str], folder: Path) -> None:
+    """Ask one process for those types, and write them into a folder. Raises NoTypesError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with SchemaProgram(program) as running:
+        for kind in kinds:
+            _keep(_files(folder, kind), kind, running.schema(kind))
 
 
 class _Files(NamedTuple):
@@ -52,30 +52,20 @@ class _Files(NamedTuple):
     none: Path
 
 
-def _files(kind: str) -> _Files:
-    file = TYPES / file_name(kind)
+def _files(folder: Path, kind: str) -> _Files:
+    file = folder / file_name(kind)
     return _Files(file, file.with_suffix(".none"))
 
 
-def _keep(program: Path, kind: str) -> None:
-    file, none = _files(kind)
-    command = [str(program), "bicepschema", "get", "--resource-type", kind]
-    environment = {**os.environ, "AZURE_MCP_COLLECT_TELEMETRY": "false"}
-    try:
-        answer = subprocess.run(
-            command, env=environment, check=False, capture_output=True, timeout=_CALL_PATIENCE
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise NoTypesError(f"{program.name} does not run: {error}") from error
-    if answer.returncode == 0 and b'"BicepSchemaResult"' in answer.stdout:
-        draft = file.with_suffix(".part")
-        draft.write_bytes(answer.stdout)
-        draft.replace(file)
-    elif b"not supported" in answer.stdout + answer.stderr:
-        none.touch()
+def _keep(files: _Files, kind: str, answer: str) -> None:
+    if '"BicepSchemaResult"' in answer:
+        draft = files.types.with_suffix(".part")
+        draft.write_text(answer, "utf-8")
+        draft.replace(files.types)
+    elif "not supported" in answer:
+        files.none.touch()
     else:
-        words = (answer.stderr or answer.stdout).decode(errors="replace").strip().splitlines()
-        raise NoTypesError(f"{program.name} says nothing of {kind}: {(words or ['no answer'])[0][:200]}")
+        raise NoTypesError(f"the program says nothing of {kind}: {answer.strip()[:200] or 'no answer'}")
 
 
 def _program() -> Path | None:

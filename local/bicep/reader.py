@@ -194,9 +194,11 @@ def _inner_variables(node: Node) -> Iterator[str]:
 
 
 def _walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in node.children:
-        yield from _walk(child)
+    """A node and all within it, in the order of the text."""
+    waiting = [node]
+    while waiting:
+        yield (one := waiting.pop())
+        waiting.extend(reversed(one.children))
 
 
 def _literal(node: Node) -> str | None:

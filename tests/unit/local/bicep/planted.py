@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from local.bicep.reader import read
@@ -11,12 +12,16 @@ from local.setup.steps import ROOT
 INFRA = ROOT / "infra"
 
 
+@cache
+def unchanged() -> dict[str, Template]:
+    return {path.name: read(path, path.name) for path in sorted(INFRA.glob("*.bicep"))}
+
+
 def planted(folder: Path, file: str, old: str, new: str, more: str = "") -> dict[str, Template]:
     """All templates, one of them with a text replaced, once, and with more at its end."""
-    for path in (one for one in INFRA.iterdir() if one.is_file()):
-        text = path.read_text("utf-8")
-        if path.name == file:
-            assert old in text, f"{file} no longer has {old!r}"
-            text = text.replace(old, new, 1) + more
-        (folder / path.name).write_text(text, "utf-8")
-    return {path.name: read(path, path.name) for path in folder.glob("*.bicep")}
+    text = (INFRA / file).read_text("utf-8")
+    assert old in text, f"{file} no longer has {old!r}"
+    (folder / file).write_text(text.replace(old, new, 1) + more, "utf-8")
+    changed = read(folder / file, file)
+    changed.beside = unchanged()[file].beside
+    return unchanged() | {file: changed}

@@ -14,6 +14,8 @@ from local.bicep.reader import read
 from local.bicep.types import Types, file_name
 from tests.unit.local.bicep.planted import INFRA, planted
 
+#: Read once, for all tests.
+OF_AZURE = Types(TYPES)
 #: what → the file, a text in it and another one, the compiler's code
 TYPED = {
     "a text for the number of a pool": (
@@ -178,7 +180,7 @@ def test_a_planted_error_is_found_with_the_compilers_code(tmp_path: Path, error:
     if error in TYPED and not any(TYPES.glob("*.json")):
         pytest.skip("Microsoft's types are not here: `make check` fetches them into .local/bicep")
 
-    findings = check(planted(tmp_path, file, old, new), Types(TYPES)).findings
+    findings = check(planted(tmp_path, file, old, new), OF_AZURE).findings
 
     assert code in {one.code for one in findings}
     assert {one.file for one in findings} <= {file, "main.bicep"}
