@@ -3,7 +3,8 @@
 Bare: ranged GETs of the blobs by their addresses, as many at once, each part written as it comes, as by
 `curl --range --output`. Discarded: the same, thrown away; these two take turns at being first, as storage
 has read nothing then. Direct: `slipway download`, which lists the files and reads storage itself. Through
-the app: the same without addresses.
+the app: the same without addresses. Callers: several at once, each of which asks the app for as much as one
+answer may hold.
 """
 
 from __future__ import annotations
@@ -23,9 +24,11 @@ import aiohttp
 import psutil
 
 from bench.world import QUIET, World, disk, world
+from shared.operate.files.output import MOST_BYTES
 from slipway.client.answers import AddressPage
 from slipway.client.files.output import DIRECT_CHUNK, PARALLEL
 from slipway.client.files.walk import walk
+from slipway.client.patience import patiently
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.output.download import save
@@ -35,6 +38,8 @@ from slipway.stack.provision import Plan
 _CONTAINER = "datalake-bench"
 _SETTINGS = {**QUIET, "SLIPWAY_ADDRESS_MINUTES": "60", "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"}
 _MB = 1e6
+#: Callers at once that read whole answers through the app, and how many each reads.
+_CALLERS, _READS = 8, 4
 #: Whether the bare reads are kept, in the order of a round.
 _ORDERS = itertools.cycle([(False, True), (True, False)])
 #: Writes `one/0` with that many bytes, and the same bytes split into files.
@@ -78,7 +83,16 @@ async def download(megabytes: float, files: int) -> dict[str, float]:
                 seconds = await _saved(bench, bench.service(_WithoutAddresses), folder)
             figures[f"{folder} through the app MB/s"] = megabytes / seconds
             figures[f"{folder} worker MiB above idle"] = (max(peak) - idle) / (1 << 20)
+        async with memory(bench.stack.worker) as peak:
+            await asyncio.gather(*(_read(bench) for _ in range(_CALLERS)))
+        figures["callers worker MiB above idle"] = (max(peak) - idle) / (1 << 20)
     return {f"download {name}": figure for name, figure in figures.items()}
+
+
+async def _read(bench: _Bench) -> None:
+    """Read the beginning of the one file through the app, in answers as large as they may be."""
+    for _ in range(_READS):
+        await patiently(lambda: bench.service().content(bench.job, "OUT", "one/0", 0, MOST_BYTES - 1))
 
 
 @asynccontextmanager

@@ -98,6 +98,11 @@ TARGETS = (
     ),
     Target("download of one file: worker MiB above idle", "download one worker MiB above idle", most=64),
     Target("download of many files: worker MiB above idle", "download many worker MiB above idle", most=64),
+    Target(
+        "download, eight callers at once: worker MiB above idle",
+        "download callers worker MiB above idle",
+        most=64,
+    ),
     Target("dollars per million jobs, no-op engine", "no-op $/million", most=2.50),
     Target("a document / parsing its text", "document µs", "document json.loads µs"),
 )

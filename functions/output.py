@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
 import mimetypes
 import re
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 import azure.functions as func
@@ -17,12 +17,13 @@ from functions.problem import HEADERS, answer, api_route, problem
 from functions.process import ports
 from functions.ranges import is_named, span_of, validator
 
+if TYPE_CHECKING:
+    from functions.allowance import Body, Share
+    from shared.core.engine import FileChunk
+
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 #: A job wrote it: no browser runs it, shows it as a page, or guesses another type.
 _HOSTILE = {"Content-Security-Policy": "default-src 'none'; sandbox"}
-
-#: An archive is whole in memory: this process makes one at a time.
-_one_zip = asyncio.Semaphore(1)
 
 
 @blueprint.function_name("get_log")
@@ -84,15 +85,21 @@ async def get_files(req: func.HttpRequest) -> func.HttpResponse:
 @api_route("directory", "path")
 async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
     """A small directory as one ZIP file: ?directory=stdouterr|<output id> &path=."""
+    from functions.allowance import ARCHIVES, BODIES
     from shared.operate.files.zipped import zipped
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
-    async with _one_zip:
-        archive = await zipped(ports(), job_id, directory, path, caller())
-    headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Slipway-Left-Out": str(archive.left_out)}
     name = "-".join((job_id, directory, *(part for part in path.split("/") if part not in ("", "."))))
-    return _attachment(f"{name}.zip", archive.data, 200, headers)
+    async with ARCHIVES.share() as seat, BODIES.share() as share:
+        await seat.take(1)
+        archive = await zipped(ports(), job_id, directory, path, caller(), share.take)
+        headers = {
+            **_HOSTILE,
+            "Cache-Control": "private, no-cache",
+            "Slipway-Left-Out": str(archive.left_out),
+        }
+        return _attachment(f"{name}.zip", share.body(archive.data), 200, headers)
 
 
 @blueprint.function_name("get_addresses")
@@ -152,6 +159,7 @@ async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def get_file(req: func.HttpRequest) -> func.HttpResponse:
     """A file that a job wrote, whole or in part (RFC 9110, section 14): 200, 206, 304, 307, 412, 413, 416."""
+    from functions.allowance import BODIES
     from shared.operate.files import output
     from shared.operate.files.addresses import address_of_large
 
@@ -162,12 +170,21 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
     if span is None and (address := await address_of_large(app, job_id, directory, path, who)):
         kept_from = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
         return func.HttpResponse(status_code=307, headers={"Location": address, **kept_from})
-    chunk = await output.content(app, job_id, directory, path, span, who)
-    tag = validator(job_id, directory, path, chunk)
-    if span and (condition := req.headers.get("If-Range")) and condition != tag:
-        span = None
-        chunk = await output.content(app, job_id, directory, path, None, who)
+    condition = req.headers.get("If-Range")
+    async with BODIES.share() as share:
+        await share.take(span.most if span and not condition else output.MOST_BYTES)
+        chunk = await output.content(app, job_id, directory, path, span, who)
         tag = validator(job_id, directory, path, chunk)
+        if span and condition and condition != tag:
+            del chunk  # this request never has two
+            span, chunk = None, await output.content(app, job_id, directory, path, None, who)
+            tag = validator(job_id, directory, path, chunk)
+        return _answered(req, share, chunk, tag, whole=span is None)
+
+
+def _answered(
+    req: func.HttpRequest, share: Share, chunk: FileChunk, tag: str, *, whole: bool
+) -> func.HttpResponse:
     headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
     headers |= {"ETag": tag} if tag else {}
     if not is_named(req.headers.get("If-Match", "*"), tag):
@@ -175,17 +192,20 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
     if is_named(req.headers.get("If-None-Match", "").replace('W/"', '"'), tag):  # compared weakly
         return func.HttpResponse(status_code=304, headers=headers)
     first = chunk.next - len(chunk.data)
-    if span and not chunk.data:
+    if not (whole or chunk.data):
         text = f"the file has {chunk.size:,} bytes, none of them in this range"
         refused = problem(416, text, "ask for bytes that it has, or without Range")
         refused.headers["Content-Range"] = f"bytes */{chunk.size}"
         return refused
-    if span:
+    if not whole:
         headers["Content-Range"] = f"bytes {first}-{chunk.next - 1}/{chunk.size}"
-    return _attachment(path.rpartition("/")[2], chunk.data, 206 if span else 200, headers)
+    name = req.route_params.get("path", "").rpartition("/")[2]
+    return _attachment(name, share.body(chunk.data), 200 if whole else 206, headers)
 
 
-def _attachment(name: str, data: bytes, status: int, headers: dict[str, str]) -> func.HttpResponse:
+def _attachment(name: str, data: Body, status: int, headers: dict[str, str]) -> func.HttpResponse:
+    from functions.allowance import FileResponse
+
     plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
     headers |= {
         "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}",
@@ -193,4 +213,4 @@ def _attachment(name: str, data: bytes, status: int, headers: dict[str, str]) ->
     }
     kind, encoding = mimetypes.guess_type(name)
     mimetype = kind if kind and not encoding else "application/octet-stream"
-    return func.HttpResponse(data, status_code=status, mimetype=mimetype, headers=headers)
+    return FileResponse(data, status_code=status, mimetype=mimetype, headers=headers)

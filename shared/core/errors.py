@@ -100,5 +100,5 @@ class Misuse(SlipwayError):
         super().__init__(message)
         self.status = status
         self.remedy = remedy
-        #: Seconds, for 429.
+        #: Seconds, for 429 and 503.
         self.retry_after = retry_after

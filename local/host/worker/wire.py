@@ -23,7 +23,7 @@ def encode(document: Any) -> bytes:
         nonlocal end
         if not isinstance(value, bytes | bytearray | memoryview):
             raise TypeError(f"cannot send a {type(value).__name__} between host and worker")
-        attached.append(bytes(value))
+        attached.append(value if isinstance(value, bytes) else bytes(value))  # a body is not copied twice
         end += len(attached[-1])
         return {"$bytes": [end - len(attached[-1]), len(attached[-1])]}
 

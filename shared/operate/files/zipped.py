@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -54,10 +54,18 @@ class _Tree:
     left_out: list[str] = field(default_factory=list)
 
 
-async def zipped(ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER) -> Zipped:
+async def _at_once(_: int) -> None:
+    """Room without a bound."""
+
+
+async def zipped(
+    ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER,
+    room: Callable[[int], Awaitable[None]] = _at_once,
+) -> Zipped:  # fmt: skip
     """The files of an output directory, or of a folder in it, laid out as by `slipway download`.
 
-    The same files make the same bytes. Raises Misuse: 400, 404, 409; 413 if it is too large.
+    The same files make the same bytes. It waits for `room` for so many bytes before it reads the first file.
+    Raises Misuse: 400, 404, 409; 413 if it is too large.
     """
     stored = await stored_of(ports, job_id, directory, path, who)
     folder = "/".join(part for part in path.split("/") if part not in ("", "."))
@@ -76,6 +84,7 @@ async def zipped(ports: Ports, job_id: str, directory: str, path: str, who: Call
         tree = await _tree(engine, target, directory, folder, too_much)
         if not tree.members and not tree.left_out:
             raise NotFound(f"there is no file in {named}")
+        await room(sum(member.size for member in tree.members))
         return await _archive(engine, target, directory, tree, too_much)
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
