@@ -34,7 +34,7 @@ from shared.jobspec import (
     open_secrets,
     redact,
 )
-from shared.lifecycle.teams.current import current_teams
+from shared.lifecycle.current_teams import current_teams
 
 log = logging.getLogger(__name__)
 

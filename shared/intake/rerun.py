@@ -21,8 +21,8 @@ from shared.intake.drops.folder import ENVELOPE_FILE
 from shared.intake.message import Request
 from shared.intake.teams import with_share
 from shared.jobspec import Envelope, JsonObject, open_secrets, redact
+from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.lookup import archived, visible
-from shared.lifecycle.teams.current import current_teams
 
 _SEND_ANEW = "send the job again by the door that it came through"
 

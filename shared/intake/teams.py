@@ -8,7 +8,7 @@ from shared.core.caller import Caller
 from shared.core.ports import Ports
 from shared.core.teams.membership import share_of_caller, share_of_folder, teams_of
 from shared.intake.message import Request
-from shared.lifecycle.teams.current import current_teams
+from shared.lifecycle.current_teams import current_teams
 
 
 async def with_teams(ports: Ports, who: Caller) -> Caller:

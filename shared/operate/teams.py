@@ -13,7 +13,7 @@ from shared.core.ports import Ports
 from shared.core.teams.document import MAX_BYTES, Quota, StoredTeams, Teams, changes, read_teams, version_of
 from shared.core.teams.use import TeamUse
 from shared.jobspec import Limits, Problem, Source, read_through
-from shared.lifecycle.teams.current import current_teams, forget_teams
+from shared.lifecycle.current_teams import current_teams, forget_teams
 
 log = logging.getLogger(__name__)
 

@@ -69,6 +69,8 @@ class Team(Model):
     #: folders of the drop container whose jobs belong to the team
     folders: Items[str] = ()
     quota: Quota | None = None
+    #: its part of what all teams share, the limit of active jobs, beside the weights of the others
+    weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
 
 
 class Teams(Model):

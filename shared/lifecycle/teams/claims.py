@@ -21,7 +21,7 @@ from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS, Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.use import TeamUse, described
-from shared.lifecycle.teams.current import current_teams
+from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.waiting.admit import NO_SLOT
 from shared.lifecycle.waiting.dependents import ended_jobs
 from shared.lifecycle.waiting.pauses import paused

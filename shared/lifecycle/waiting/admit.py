@@ -19,6 +19,8 @@ from shared.core.job import Job, JobState
 from shared.core.ledger.records import Active
 from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
+from shared.core.teams.turns import compete, in_turn
+from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.waiting.pauses import PAUSED, describe_pause, paused
 
 log = logging.getLogger(__name__)
@@ -113,7 +115,7 @@ async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) 
 
 
 async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], share: float) -> list[Active]:
-    """As many of the waiting jobs as the limit of active jobs allows.
+    """As many of the waiting jobs as the limit of active jobs allows: the oldest, or teams in turn.
 
     Shares are rounded up, so that none is zero, and other shards may have more active jobs than their share:
     a sweeper of some shards also counts the active jobs of all, one range query a shard, unless this
@@ -123,8 +125,13 @@ async def _in_turn(ports: Ports, rows: list[Active], waiting: list[Active], shar
     limit = ports.policy.max_active_jobs
     at_work = {row.job_id for row in rows if row.state is not JobState.ACCEPTED}
     room = math.ceil(limit * share) - len(at_work)
-    if share >= 1 or room <= 0 or not waiting:
-        return waiting[: max(0, room)]
+    if room <= 0 or not waiting:
+        return []
+    if len(waiting) > room and compete(waiting):
+        weights = {name: team.weight for name, team in (await current_teams(ports)).teams.items()}
+        waiting = in_turn(waiting, (row.team for row in rows if row.job_id in at_work), weights, room)
+    if share >= 1:
+        return waiting[:room]
     everywhere = await ports.memo.get(_AT_WORK, ports.clock(), _COUNTS, partial(_at_work, ports))
     # From here on nothing is awaited, so of parts that are swept at once no two take the same slot.
     chosen = waiting[: max(0, min(room, limit - len(at_work | everywhere.keys())))]

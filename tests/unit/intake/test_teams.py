@@ -14,7 +14,7 @@ from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived, request_explained, sweep_requested
 from shared.intake.rerun import rerun
 from shared.intake.teams import with_teams
-from shared.lifecycle.teams.current import current_teams, forget_teams
+from shared.lifecycle.current_teams import current_teams, forget_teams
 from shared.operate.listing import jobs
 from tests.unit.world import World, job_json
 

@@ -9,7 +9,7 @@ import pytest
 
 from shared.core.errors import Misuse, Unreadable
 from shared.core.teams.document import MAX_BYTES
-from shared.lifecycle.teams.current import current_teams
+from shared.lifecycle.current_teams import current_teams
 from shared.operate.teams import TeamsResult, replace_teams, teams
 from tests.unit.world import World
 

@@ -11,6 +11,7 @@ import pytest
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
+from shared.core.teams.document import Teams
 from shared.lifecycle.waiting.admit import _good_for, admit, submittable
 from shared.lifecycle.waiting.pauses import describe_pause, pause, paused, resume
 from tests.doubles.memory import MemoryLedger
@@ -178,3 +179,18 @@ async def test_without_limits_no_job_waits_and_nothing_is_counted(world: World) 
 @pytest.mark.parametrize(("limit", "result", "seconds"), [(999, 0, 15), (1000, 0, 300), (1999, 1000, 15)])
 def test_a_count_is_good_for_longer_far_from_its_limit(limit: int, result: int, seconds: float) -> None:
     assert _good_for(limit, range(result)) == seconds
+
+
+async def test_teams_take_turns_by_their_weights_where_all_together_reach_the_limit(world: World) -> None:
+    teams = Teams.model_validate({"default": "a", "teams": {"a": {}, "b": {"weight": 3}}})
+    assert await world.ports.teams.put(teams, "") is not None
+    world.policy(max_active_jobs=4, paused=True)
+    for number in range(12):
+        document = {"spec": job_json(), "team": "a" if number < 6 else "b"}
+        await world.message(document, f"m{number}")
+    world.policy(paused=False)
+
+    await world.sweep()
+
+    at_work = [job.team for job in world.ledger.jobs if job.state is JobState.QUEUED]
+    assert sorted(at_work) == ["a", "b", "b", "b"]

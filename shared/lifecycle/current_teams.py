@@ -1,4 +1,4 @@
-"""current: this process's copy of the document of teams. Costs a point read every few seconds."""
+"""current_teams: this process's copy of the document of teams. Costs a point read every few seconds."""
 
 from __future__ import annotations
 

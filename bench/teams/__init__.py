@@ -1,0 +1,1 @@
+"""Teams that share a cluster: a simulation of their jobs."""
