@@ -4,15 +4,17 @@ import asyncio
 import re
 import signal
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 _KEPT_LINES = 200
 _SHOWN_LINES = 12
 _LINE_LIMIT = 1 << 20
+#: How many times its patience a child gets that works and is not ready.
+_LONGEST = 10
 
 
 class StartError(RuntimeError):
@@ -59,15 +61,30 @@ class Child:
         return tuple(self._lines)
 
     async def line(self, pattern: str, seconds: float = 30.0) -> re.Match[str]:
-        """The first line that matches, already written or to come; `seconds` limits the wait.
+        """The first line that matches, already written or to come.
 
-        Raises ProcessError, with the child's last lines, when it ends or the time is over before.
+        Raises ProcessError, with the child's last lines, when it ends before, and as `patiently` does.
         """
+        return await self.patiently(self._search(re.compile(pattern)), seconds)
+
+    async def patiently(self, wait: Coroutine[Any, Any, T], seconds: float) -> T:
+        """The result of a wait for what the child does.
+
+        A child that works gets more time: on a busy machine, a start of a second may take a minute.
+        Raises ProcessError, with its last lines, when for `seconds` it neither writes a line nor uses the
+        processor, and when that is not yet so after ten times as long.
+        """
+        task = asyncio.create_task(wait)
         try:
-            async with asyncio.timeout(seconds):
-                return await self._search(re.compile(pattern))
-        except TimeoutError:
-            raise ProcessError(self._story(f"was not ready within {seconds:g} s")) from None
+            for _ in range(_LONGEST):
+                before = self._work()
+                if (await asyncio.wait({task}, timeout=seconds))[0]:
+                    return task.result()
+                if self._work() == before:
+                    raise ProcessError(self._story(f"was not ready, and did nothing for {seconds:g} s"))
+            raise ProcessError(self._story(f"was not ready within {_LONGEST * seconds:g} s"))
+        finally:
+            task.cancel()
 
     async def wait(self) -> int:
         """Wait until the child has ended and all its lines are read; its exit code."""
@@ -97,6 +114,17 @@ class Child:
         with suppress(asyncio.CancelledError):
             await self._pump
         return code
+
+    def _work(self) -> tuple[object, ...]:
+        """What changes while the child, or what it started, does something: its lines, and processor time."""
+        import psutil
+
+        try:
+            itself = psutil.Process(self.pid)
+            times = [one.cpu_times()[:2] for one in (itself, *itself.children(recursive=True))]
+        except psutil.Error:  # one has ended: that is news
+            times = []
+        return self.recent, times
 
     async def _search(self, pattern: re.Pattern[str]) -> re.Match[str]:
         while True:

@@ -15,7 +15,7 @@ from local.slurm.configuration import Site
 from local.slurm.programs import Programs, SlurmError, api, openapi
 from local.slurm.token import token
 
-_PATIENCE = 20.0  # seconds until a process has to answer
+_PATIENCE = 20.0  # seconds in which a process that does not answer yet has to do something
 #: From here on slurmrestd has to be started as another user, which root alone can do.
 _STRICT = (25, 5)
 
@@ -218,15 +218,17 @@ class Slurm:
         await self._processes[name].wait()
 
     async def _wait_until(self, name: str, answers: Callable[[], Awaitable[bool]]) -> None:
-        """Raises ProcessError when the daemon ends or the time is over before."""
+        """Raises ProcessError when the daemon ends, or stalls, before."""
         process = self._processes[name]
-        end = time.monotonic() + _PATIENCE
-        while not await answers():
-            if process.returncode is not None or time.monotonic() > end:
-                shown = "".join(f"\n  | {line}" for line in process.recent[-12:])
-                how = "ended" if process.returncode is not None else f"was not ready within {_PATIENCE:g} s"
-                raise ProcessError(f"{name} {how}; its last lines:{shown}")
-            await asyncio.sleep(0.05)
+
+        async def wait() -> None:
+            while not await answers():
+                if process.returncode is not None:
+                    shown = "".join(f"\n  | {line}" for line in process.recent[-12:])
+                    raise ProcessError(f"{name} ended; its last lines:{shown}")
+                await asyncio.sleep(0.05)
+
+        await process.patiently(wait(), _PATIENCE)
 
     async def _controller_answers(self) -> bool:
         try:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from local.host.worker.contract import Function, Invocation, LoadError, Result, RuntimeName
 from local.host.worker.wire import encode, function_from_json, invocation_to_json, receive, result_from_json
-from local.process import Child, child
+from local.process import Child, ProcessError, child
 
 _log = logging.getLogger("Host.worker")
 _app_log = logging.getLogger("app")
@@ -25,6 +25,8 @@ _BOOT = (
 )
 _ROOT = str(Path(__file__).resolve().parents[3])
 _SLOWEST_RESTART = 10.0
+#: Seconds for which an app that loads may do nothing.
+_LOAD_PATIENCE = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,6 @@ class WorkerOptions:
     environment: Mapping[str, str]
     timeout: float | None
     python: str = sys.executable
-    load_within: float = 60.0
 
 
 class _Launch(NamedTuple):
@@ -216,12 +217,10 @@ class _Slot:
 
     async def _loaded(self, reader: asyncio.StreamReader) -> list[Function]:
         """The functions of the app, which the new process reports first. Raises LoadError."""
-        patience = self._options.load_within
         try:
-            async with asyncio.timeout(patience):
-                first = await receive(reader)
-        except TimeoutError:
-            raise LoadError(f"the app did not load within {patience:g} s") from None
+            first = await self._worker.process.patiently(receive(reader), _LOAD_PATIENCE)
+        except ProcessError as error:
+            raise LoadError(f"the app did not load: {error}") from None
         if first is None:
             code = await self._worker.process.wait()
             raise LoadError(

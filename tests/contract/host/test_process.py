@@ -8,6 +8,9 @@ import pytest
 
 from local.process import ProcessError, child
 
+#: Longer than the patience of the tests, also where the processor is another's for most of the time.
+_BUSY = "import time\nend = time.monotonic() + 1.5\nwhile time.monotonic() < end: pass"
+
 
 def _python(code: str) -> list[str]:
     return [sys.executable, "-u", "-c", code]
@@ -31,10 +34,32 @@ async def test_one_that_ends_too_early_is_reported_with_its_last_lines() -> None
             await process.line("ready")
 
 
-async def test_one_that_is_not_ready_in_time_is_reported() -> None:
-    async with child(_python("import time; time.sleep(60)"), name="it") as process:
-        with pytest.raises(ProcessError, match=r"it was not ready within 0\.1 s and wrote nothing"):
-            await process.line("ready", seconds=0.1)
+async def test_one_that_stalls_before_it_is_ready_is_reported() -> None:
+    async with child(_python("print('up'); import time; time.sleep(60)"), name="it") as process:
+        await process.line("up")
+        with pytest.raises(ProcessError, match=r"it was not ready, and did nothing for 0\.5 s; .*\n  \| up"):
+            await process.line("ready", seconds=0.5)
+
+
+async def test_one_that_works_is_given_more_time() -> None:
+    code = f"{_BUSY}\nprint('ready'); time.sleep(60)"
+
+    async with child(_python(code), name="it") as process:
+        assert await process.line("ready", seconds=1)
+
+
+async def test_one_that_starts_another_is_given_the_time_that_this_one_works() -> None:
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {_BUSY!r}]); print('ready')"
+
+    async with child(_python(code), name="it") as process:
+        assert await process.line("ready", seconds=1)
+
+
+async def test_one_that_works_for_good_is_not_waited_for() -> None:
+    async with child(_python("print('up')\nwhile True: pass"), name="it") as process:
+        await process.line("up")
+        with pytest.raises(ProcessError, match=r"it was not ready within 4 s; .*\n  \| up"):
+            await process.line("ready", seconds=0.4)
 
 
 async def test_one_that_ignores_the_request_is_killed() -> None:
