@@ -207,7 +207,7 @@ async def main(options: argparse.Namespace) -> None:
 def _emulator(data: str) -> list[str]:
     """Its command line, on data where the jobs' share is already."""
     Path(data, "shares", _ACCOUNT, "logs").mkdir(parents=True)
-    argv = [sys.executable, "-m", "local.batchai", "--data", data]
+    argv = [sys.executable, "-m", "local.batchai", "--data", data, "--until-stdin-closes"]
     argv += ["--storage-connection-string", f"AccountName={_ACCOUNT};AccountKey={_KEY}"]
     return [*argv, "--provisioning-seconds", "0", "--idle-seconds", "0", "--leaving-seconds", "0"]
 

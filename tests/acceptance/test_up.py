@@ -113,6 +113,7 @@ async def test_another_host_runs_the_app_with_the_settings_that_up_writes(
         assert "func start" in running.printed
         settings = tmp_path / "local.settings.json"
         command = [sys.executable, "-m", "local.host", f"--app={ROOT}", f"--settings={settings}", "--port=0"]
+        command += ["--until-stdin-closes"]
         async with child(command, name="the host") as host:
             url = (await host.line(r"^ready (http://\S+)", seconds=PATIENCE))[1]
             await slipway("drop", "examples/digits", f"--settings={settings}")

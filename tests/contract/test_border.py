@@ -113,7 +113,7 @@ async def servers(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[dic
 
 async def started(stack: AsyncExitStack, module: str, *arguments: str) -> str:
     env = {"HOOK_SECRET": SECRET, "PATH": "/usr/bin:/bin"}
-    argv = [sys.executable, "-m", module, "--port=0", *arguments]
+    argv = [sys.executable, "-m", module, "--port=0", "--until-stdin-closes", *arguments]
     process = await stack.enter_async_context(child(argv, name=module, env=env, cwd=ROOT))
     return (await process.line(r"^ready (http://\S+)"))[1]
 

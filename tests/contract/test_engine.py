@@ -91,6 +91,7 @@ class Rig:
 async def settings(storage: Azurite, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Settings]:
     data: Path = tmp_path_factory.mktemp("batchai")
     command = [sys.executable, "-m", "local.batchai", "--data", str(data), "--provisioning-seconds", "0"]
+    command += ["--until-stdin-closes"]
     options = ["--storage-connection-string", storage.connection_string, "--leaving-seconds", "0"]
     async with child([*command, *options], name="emulator") as emulator:
         url = (await emulator.line(r"ready (\S+)"))[1]

@@ -63,7 +63,14 @@ class Az:
 async def prepared(data: Path, folder: Path, programs: Path) -> AsyncIterator[Az]:
     """A person who has logged in; jobs find `programs` first of all."""
     async with azurite() as storage:
-        argv = [sys.executable, "-m", "local.batchai", "--data", str(data / "batchai")]
+        argv = [
+            sys.executable,
+            "-m",
+            "local.batchai",
+            "--data",
+            str(data / "batchai"),
+            "--until-stdin-closes",
+        ]
         argv += ["--storage-connection-string", storage.connection_string]
         argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.5", "--leaving-seconds", "0.1"]
         for directory in (programs, Path(sys.executable).parent, _PROGRAMS):

@@ -42,7 +42,7 @@ async def account(data: Path, **options: str) -> AsyncIterator[Account]:
     """The emulator for the length of the block; `options` are its own, without dashes."""
     shared = data / "shared"
     (shared / "mounts" / "logs").mkdir(parents=True)
-    command = [sys.executable, "-m", "local.azurebatch", "--data", str(data / "emulator")]
+    command = [sys.executable, "-m", "local.azurebatch", f"--data={data}/emulator", "--until-stdin-closes"]
     usual = {"provisioning-seconds": "0.1", "leaving-seconds": "0.1", "autoscale-seconds": "1"}
     words = [word for name, value in {**usual, **options}.items() for word in (f"--{name}", value)]
     async with child([*command, *words], name="azurebatch") as emulator:

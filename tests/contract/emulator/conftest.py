@@ -75,7 +75,16 @@ class Emulator:
         return (sys.executable,)
 
     async def start(self) -> None:
-        argv = [*self.program, "-m", "local.batchai", "--port", "0", "--data", str(self.data)]
+        argv = [
+            *self.program,
+            "-m",
+            "local.batchai",
+            "--port",
+            "0",
+            "--data",
+            str(self.data),
+            "--until-stdin-closes",
+        ]
         argv += ["--storage-connection-string", self.storage.connection_string]
         argv += ["--provisioning-seconds", "0.1", "--idle-seconds", "0.3", "--leaving-seconds", "0.1"]
         for directory in self.node_path:

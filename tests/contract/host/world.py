@@ -163,6 +163,7 @@ async def running(
         app,
         "--runtime",
         runtime,
+        "--until-stdin-closes",
         *arguments,
     ]
     async with child([str(a) for a in argv], name="host", env=env, cwd=ROOT) as process:
