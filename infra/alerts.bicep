@@ -83,6 +83,8 @@ resource rules 'Microsoft.Insights/scheduledQueryRules@2023-12-01' = [
       description: one.about
       severity: one.severity
       enabled: true
+      // The tables come with the first lines of the app, after the template: Azure would refuse what reads them.
+      skipQueryValidation: true
       scopes: [insightsId]
       evaluationFrequency: 'PT5M'
       windowSize: 'PT10M'

@@ -14,6 +14,9 @@ param maxNodes int
 param spot bool
 @description('Subnet of the nodes; empty: outside of a network.')
 param subnetId string
+@description('The network of that subnet, and its subnet of private endpoints; both empty without a network.')
+param networkId string
+param endpointsSubnetId string
 
 var jobSubmitter = '48e5e92e-a480-4e71-aa9c-2778f4c13781'
 var blobDataContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
@@ -71,9 +74,23 @@ resource account 'Microsoft.Batch/batchAccounts@2024-07-01' = {
   }
 }
 
+module doors 'batch-network.bicep' = if (isPrivate) {
+  name: 'batch-network'
+  params: {
+    location: location
+    token: token
+    tags: tags
+    accountId: account.id
+    networkId: networkId
+    subnetId: endpointsSubnetId
+  }
+}
+
 resource pool 'Microsoft.Batch/batchAccounts/pools@2024-07-01' = {
   parent: account
   name: 'gpu'
+  // Nodes without a public address reach the account over its endpoint alone: it is there before they are.
+  dependsOn: [doors]
   identity: { type: 'UserAssigned', userAssignedIdentities: { '${nodes.id}': {} } }
   properties: {
     vmSize: vmSize

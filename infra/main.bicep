@@ -167,19 +167,8 @@ module batch 'batch.bicep' = if (isBatch) {
     maxNodes: mostNodes
     spot: batchSpot
     subnetId: vnetEnabled ? network!.outputs.nodesSubnetId : ''
-  }
-}
-
-module batchNetwork 'batch-network.bicep' = if (isBatch && vnetEnabled) {
-  name: 'batch-network'
-  scope: group
-  params: {
-    location: location
-    token: token
-    tags: tags
-    accountId: batch!.outputs.id
-    networkId: network!.outputs.id
-    subnetId: network!.outputs.endpointsSubnetId
+    networkId: vnetEnabled ? network!.outputs.id : ''
+    endpointsSubnetId: vnetEnabled ? network!.outputs.endpointsSubnetId : ''
   }
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 _APP, _STORAGE = "identity.outputs.principalId", "storage.outputs.name"
-_IS_BATCH = "isBatch"
+_IS_BATCH = "engine == 'batch'"
 _ROLE = "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)"
 #: (file of a module, member of its declaration) → what it is
 PARAMS: Mapping[tuple[str, str], str] = {
@@ -20,7 +20,11 @@ PARAMS: Mapping[tuple[str, str], str] = {
     ("batch.bicep", "params.storageName"): _STORAGE,
     ("batch.bicep", "params.scalerRoleId"): f"empty(poolScalerRole) ? scaler.id : {_ROLE}",
     ("batch.bicep", "params.subnetId"): "vnetEnabled ? network!.outputs.nodesSubnetId : ''",
-    ("batch-network.bicep", "params.accountId"): "batch!.outputs.id",
+    ("batch.bicep", "params.networkId"): "vnetEnabled ? network!.outputs.id : ''",
+    ("batch.bicep", "params.endpointsSubnetId"): "vnetEnabled ? network!.outputs.endpointsSubnetId : ''",
+    ("batch-network.bicep", "params.accountId"): "account.id",
+    ("batch-network.bicep", "params.networkId"): "networkId",
+    ("batch-network.bicep", "params.subnetId"): "endpointsSubnetId",
     ("dispatcher.bicep", "params.identityId"): "identity.outputs.id",
     ("dispatcher.bicep", "params.clientId"): "identity.outputs.clientId",
     ("dispatcher.bicep", "params.storageName"): _STORAGE,
@@ -31,12 +35,12 @@ PARAMS: Mapping[tuple[str, str], str] = {
     ("events.bicep", "params.storageName"): _STORAGE,
     ("alerts.bicep", "params.email"): "alertEmail",
 }
-#: file and resource or module → its condition; what is not here is made always
+#: file and resource or module → its condition, with variables in place; what is not here is made always
 CONDITIONS: Mapping[str, str] = {
     "main.bicep network": "vnetEnabled",
     "main.bicep scaler": f"{_IS_BATCH} && empty(poolScalerRole)",
     "main.bicep batch": _IS_BATCH,
-    "main.bicep batchNetwork": f"{_IS_BATCH} && vnetEnabled",
+    "batch.bicep doors": "!empty(subnetId)",
     "main.bicep budget": "monthlyBudget > 0",
     "alerts.bicep people": "!empty(email)",
 }

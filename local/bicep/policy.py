@@ -9,7 +9,7 @@ from dataclasses import replace
 from local.bicep.app_settings import led_astray
 from local.bicep.closed import opened
 from local.bicep.modules import CONDITIONS, OUTPUTS, PARAMS
-from local.bicep.resolve import at, resolved, shown
+from local.bicep.resolve import at, resolved, shown, substituted
 from local.bicep.rules import GRANTS, ROLES, RULES, SCALER, SCALES
 from local.bicep.template import Finding, Module, Resource, Template, Value
 
@@ -84,12 +84,13 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
             value = at(module.body, name)
             if module.path == path and shown(value and resolved(value, template)) != text:
                 yield finding(value or module.body, f"{module.symbol}: {name} is {text}")
-        if (scope := module.body.members.get("scope", module.body)).text != "group":
-            yield finding(scope, f"{module.symbol}: its scope is the group of the deployment")
+        scope = module.body.members.get("scope")
+        if (scope.text if scope else "") != ("group" if "group" in template.symbols else ""):
+            yield finding(scope or module.body, f"{module.symbol}: its scope is the group of the deployment")
     parts: list[Module | Resource] = [*template.modules, *template.resources]
     for one in parts:
         expected = CONDITIONS.get(f"{template.file.rpartition('/')[2]} {one.symbol}", "")
-        if one.condition != expected:
+        if substituted(one.condition, template) != expected:
             yield finding(one.body, f"{one.symbol}: made {f'if {expected}' if expected else 'always'}")
     for (file, name), text in OUTPUTS.items():
         output = template.outputs.get(name)

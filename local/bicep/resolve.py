@@ -24,7 +24,7 @@ def resolved(value: Value, template: Template, depth: int = 0) -> Value:
         return _code(value, template, depth)
     items = tuple(resolved(one, template, depth) for one in value.items)
     members = {name: resolved(one, template, depth) for name, one in value.members.items()}
-    text = _substituted(value.text, template) if value.kind == "choice" else value.text
+    text = substituted(value.text, template) if value.kind == "choice" else value.text
     if value.kind == "union" and all(one.kind == "object" for one in items):
         return _merged(items, value)
     return replace(value, text=text, items=items, members=members)
@@ -40,10 +40,10 @@ def _code(value: Value, template: Template, depth: int) -> Value:
             target = target.members.get(path.pop(0))
         if target is not None and not path:
             return resolved(target, template, depth + 1)
-    return replace(value, text=_substituted(value.text, template))
+    return replace(value, text=substituted(value.text, template))
 
 
-def _substituted(text: str, template: Template) -> str:
+def substituted(text: str, template: Template) -> str:
     """An expression with variables that are expressions themselves in their place."""
 
     def put(match: re.Match[str]) -> str:

@@ -56,6 +56,7 @@ _ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provisi
 _DROPS = "/blobServices/default/containers/scripts/"
 _PEOPLE = "Microsoft.Insights/actionGroups"
 _WHO = ("empty(email) ? array : people.id",)
+_QUERIES = "Microsoft.Insights/scheduledQueryRules"
 _LOGS = "Microsoft.OperationalInsights/workspaces"
 _DELIVERY = "properties.deliveryWithResourceIdentity"
 _LIFETIME = "destination.properties.queueMessageTimeToLiveInSeconds"
@@ -113,14 +114,17 @@ RULES = (
     Rule(_VAULT, "properties.networkAcls.bypass", ("AzureServices",), "the app's references come past it"),
     Rule(_PEOPLE, "properties.emailReceivers.emailAddress", ("email",), "the operator"),
     Rule(_PEOPLE, "properties.enabled", ("true",), "alerts arrive"),
-    Rule("Microsoft.Insights/scheduledQueryRules", "properties.enabled", ("true",), "alerts watch"),
+    Rule(_QUERIES, "properties.enabled", ("true",), "alerts watch"),
     Rule("Microsoft.Insights/metricAlerts", "properties.enabled", ("true",), "alerts watch"),
-    Rule("Microsoft.Insights/scheduledQueryRules", "properties.actions.actionGroups", _WHO, "they arrive"),
+    Rule(_QUERIES, "properties.actions.actionGroups", _WHO, "they arrive"),
     Rule("Microsoft.Insights/metricAlerts", "properties.actions.actionGroupId", ("id",), "they arrive"),
     Rule(_EVENTS, "properties.retryPolicy.maxDeliveryAttempts", ("30",), "tried for a day"),
     Rule(_EVENTS, "properties.retryPolicy.eventTimeToLiveInMinutes", ("1440",), "tried for a day"),
     Rule(f"{_STORAGE}/blobServices", "properties.deleteRetentionPolicy.days", ("7",), "a week to notice"),
     Rule("Microsoft.Network/privateEndpoints", _LINKED, ("storageId", "accountId"), "what is ours"),
+    Rule(f"{_BATCH}/pools", "dependsOn", ("doors",), "nodes reach the account over its private endpoint"),
+    Rule(_EVENTS, "dependsOn", ("mayDeliver, mayKeep",), "Event Grid tries its roles at once"),
+    Rule(_QUERIES, "properties.skipQueryValidation", ("true",), "its tables come with the app's first lines"),
 )  # fmt: skip
 #: What the app's settings are, by what their names end in.
 SETTINGS: Mapping[str, str] = {

@@ -7,9 +7,11 @@ import pytest
 from shared.engines.registry import ENGINES
 from tests.unit.project.test_architecture import CONTRACTS, PACKAGES, ROOT
 
-#: Where an engine has a name: its folder and its program of the local stack, and the two registries.
+#: Where an engine has a name: its folder and its program of the local stack, the two registries, and the
+#: conditions of the templates, which make the nodes of one.
 ENGINES_ARE_NAMED_IN = re.compile(
     rf"(?:shared/engines|local)/(?:azure)?(?:{'|'.join(ENGINES)})/|shared/engines/registry\.py|local/clusters/"
+    r"|local/bicep/modules\.py"
 )
 #: Documents that people send by mistake, by what they call them.
 FOREIGN = {"shared/jobspec/reader/foreign.py", "slipway/commands/document/kind.py"}

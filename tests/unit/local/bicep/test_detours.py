@@ -136,7 +136,11 @@ PLANTED: dict[str, tuple[str, ...]] = {
         "AZURE_CLIENT_ID: clientId\n        SLIPWAY_SEAL_KEY: "
         "'@Microsoft.KeyVault(SecretUri=https://elsewhere.vault.azure.net/secrets/seal-key)'",
     ),
-    "another vault": ("dispatcher.bicep", "SecretUri=${vaultUri}", "SecretUri=https://elsewhere.vault.azure.net/"),
+    "another vault": (
+        "dispatcher.bicep",
+        "SecretUri=${vaultUri}",
+        "SecretUri=https://elsewhere.vault.azure.net/",
+    ),
     "settings of another file": (
         "dispatcher.bicep",
         "loadJsonContent('settings.json')",
@@ -159,7 +163,7 @@ PLANTED: dict[str, tuple[str, ...]] = {
         "version: 'latest' }",
         "version: 'latest', id: '/subscriptions/x/images/y' }",
     ),
-    "alerts that are off": ("alerts.bicep", "enabled: true\n      scopes", "enabled: false\n      scopes"),
+    "alerts that are off": ("alerts.bicep", "enabled: true\n      // The", "enabled: false\n      // The"),
     "alerts for someone else": ("alerts.bicep", "emailAddress: email", "emailAddress: 'x@example.com'"),
     "a private door to another account": (
         "network.bicep",
@@ -170,6 +174,37 @@ PLANTED: dict[str, tuple[str, ...]] = {
         "storage.bicep",
         "deleteRetentionPolicy: { enabled: true, days: 7 }",
         "deleteRetentionPolicy: { enabled: true, days: 1 }",
+    ),
+    "nodes that come before the way to their account": ("batch.bicep", "  dependsOn: [doors]\n", ""),
+    "a way to the account that is not always made": (
+        "batch.bicep",
+        "if (isPrivate) {",
+        "if (minNodes > 0) {",
+    ),
+    "a way to the account from another subnet": (
+        "batch.bicep",
+        "subnetId: endpointsSubnetId",
+        "subnetId: subnetId",
+    ),
+    "a way to the account in another group": (
+        "batch.bicep",
+        "  name: 'batch-network'\n",
+        "  name: 'batch-network'\n  scope: resourceGroup('elsewhere')\n",
+    ),
+    "events before their roles": (
+        "events.bicep",
+        "dependsOn: [mayDeliver, mayKeep]",
+        "dependsOn: [mayDeliver]",
+    ),
+    "alerts that Azure refuses until there are tables": (
+        "alerts.bicep",
+        "      skipQueryValidation: true\n",
+        "",
+    ),
+    "a pool for every engine": (
+        "main.bicep",
+        "var isBatch = engine == 'batch'",
+        "var isBatch = engine != 'none'",
     ),
 }  # fmt: skip
 
