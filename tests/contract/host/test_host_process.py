@@ -153,7 +153,7 @@ async def test_a_stopped_host_finishes_what_runs_and_hands_back_the_rest(
 
         await eventually(both_run, lambda: f"two naps in {host.process.recent}")
         host.process.signal(signal.SIGTERM)
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(60):
             assert await host.process.wait() == 0
 
     assert await storage.take("done", lambda t: "nap" in t)

@@ -37,7 +37,7 @@ async def test_what_was_uploaded_is_there_and_what_nodes_write_is_uploaded(
         await container.upload_blob("later.txt", b"later")
         (place / "model.txt").write_bytes(b"model")
 
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(120):
             while not (place / "later.txt").exists():  # noqa: ASYNC110 - storage tells no one
                 await asyncio.sleep(0.1)
             while await content(container, "model.txt") != b"model":  # noqa: ASYNC110

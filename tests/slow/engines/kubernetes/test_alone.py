@@ -143,7 +143,7 @@ def test_the_processes_that_a_job_leaves_end_with_it(node: NodesInShell) -> None
     assert node.run(**custom(f"sleep 600 & echo $! > {node.root}/pid")) == 0
 
     pid = int((node.root / "pid").read_text())
-    end = time.monotonic() + 30
+    end = time.monotonic() + 120
     while Path(f"/proc/{pid}/cmdline").exists() and Path(f"/proc/{pid}/cmdline").read_bytes():
         assert time.monotonic() < end
         time.sleep(0.02)

@@ -110,7 +110,7 @@ class Nodes:
         return (self.root / "mnt/logs/jobs/n" / run / "stdouterr" / name).read_text()
 
     def until(self, path: str) -> None:
-        end = time.monotonic() + 60
+        end = time.monotonic() + 120
         while not (self.root / path).exists():
             assert time.monotonic() < end, f"no {path}"
             time.sleep(0.02)

@@ -45,7 +45,7 @@ NOT_REPLAYED = {
     "job123": "its pool is made for it (autoPoolSpecification), which is not done here",
     "helloworld-job3": "its pool is made for it (autoPoolSpecification), which is not done here",
 }
-_PATIENCE = 20.0
+_PATIENCE = 120.0
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from local.azurebatch.settings import ACCOUNT, KEY
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[4]
 _QUICK = ("--provisioning-seconds=0.2", "--leaving-seconds=0.1", "--preempted-seconds=0.3")
-_PATIENCE = 20.0
+_PATIENCE = 120.0
 IMAGE = {"publisher": "microsoft-dsvm", "offer": "ubuntu-hpc", "sku": "2404", "version": "latest"}
 
 
