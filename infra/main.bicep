@@ -45,7 +45,7 @@ param alwaysReady int = 0
 @description('Region of the Batch account and its nodes; empty: that of all else. With vnetEnabled it has to be that one.')
 param batchLocation string = ''
 
-@description('Size of the nodes. A pool keeps its size: delete it before another one.')
+@description('Size of the nodes. Azure changes it only while the pool has no node.')
 param batchVmSize string = 'Standard_NC4as_T4_v3'
 
 @description('GPUs of a node of that size.')

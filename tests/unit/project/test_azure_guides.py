@@ -17,7 +17,7 @@ AZD = {
     "env get-value": {"--environment"},
     "env list": set(),
     "up": {"--no-prompt", "--environment"},
-    "provision": {"--preview", "--no-prompt", "--environment"},
+    "provision": {"--preview", "--no-state", "--no-prompt", "--environment"},
     "deploy": {"--no-prompt", "--environment"},
     "down": {"--purge", "--force", "--no-prompt", "--environment"},
 }
@@ -65,6 +65,18 @@ def test_azd_has_each_command_and_option_that_we_name() -> None:
     assert {"up", "down", "env set", "provision"} <= commands <= set(AZD)
     for command, rest in used:
         assert set(re.findall(r"--[a-z-]+", rest)) <= AZD[command], command
+
+
+@pytest.mark.parametrize("name", ["deploy-gpus", "first-live-run"])
+def test_what_was_deleted_by_hand_is_made_again_without_the_state_of_azd(name: str) -> None:
+    """azd compares a deployment with the last one, and not with what there is: it would do nothing."""
+    again = re.findall(
+        r"(?:az resource delete |remove the queue)(?:(?!\n\n|\n\|)[\s\S])*?azd provision([^`\n]*)",
+        guide(name),
+    )
+
+    assert again
+    assert set(again) == {" --no-state"}
 
 
 def test_azd_knows_the_hooks_and_where_they_run() -> None:

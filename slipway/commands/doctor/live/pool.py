@@ -8,7 +8,7 @@ from slipway.commands.doctor.live.arm import Arm
 from slipway.commands.doctor.live.azd import Target
 
 _ACCOUNTS, _VERSION = "Microsoft.Batch/batchAccounts", "2024-07-01"
-_REMEDY = "`azd provision`; a pool keeps its size and image: delete it before"
+_REMEDY = "`azd provision --no-state`; what Azure refuses to change: delete the pool before"
 
 
 async def pool(arm: Arm, target: Target) -> Finding:
