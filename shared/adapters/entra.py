@@ -1,8 +1,8 @@
 """Access tokens of Entra: signature, issuer, audience, time and roles, by PyJWT.
 
-The keys are those that the tenant publishes (OpenID Connect discovery, `jwks_uri`); they are fetched at the
-first token, after a day, and again when a token names a key that is not known, at most once a minute. While
-they cannot be fetched, those that are known go on for a week.
+The tenant publishes its keys (OpenID Connect discovery, `jwks_uri`). They are fetched at the first token,
+after a day, and again when a token names an unknown key, at most once a minute. If they cannot be fetched,
+the known keys remain in use for a week.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _ALGORITHMS = ("RS256",)
-#: Seconds: difference of clocks, time for fetching the keys, and between two fetches.
+#: Seconds: the permitted clock skew, the timeout for fetching the keys, and the time between two fetches.
 _LEEWAY, _PATIENCE, _PAUSE = 60, 10.0, 60.0
-#: Seconds after which a key may have been withdrawn.
+#: Seconds after which the keys are fetched again, because one may have been withdrawn.
 _DAY = 86_400.0
-#: Seconds for which keys are used while younger ones cannot be fetched.
+#: Seconds for which known keys are used while newer ones cannot be fetched.
 _WEEK = 7 * _DAY
 #: An application's id.
 _APPLICATION = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _REQUIRED = ("exp", "iat", "iss", "aud", "tid", "oid")
-#: Longer ones are not looked at.
+#: The longest token, in characters, that is read at all.
 _LONGEST = 16_384
 
 
@@ -60,7 +60,10 @@ class EntraTokens:
         self._fetching = asyncio.Lock()
 
     async def verify(self, token: str) -> Caller:
-        """Who sent it. Raises Misuse (401, 403) for a token that is not for us, Unavailable without keys."""
+        """The caller who sent it.
+
+        Raises Misuse (401, 403) for a token that is not meant for us, Unavailable without keys.
+        """
         import jwt
 
         if len(token) > _LONGEST:
@@ -126,12 +129,18 @@ class EntraTokens:
 
 
 def _texts(claim: object) -> frozenset[str]:
-    """The texts of a claim that lists some. Of more than 200 groups a token names none."""
+    """The strings of a claim that is a list.
+
+    A token of a caller with more than 200 groups names none of them.
+    """
     return frozenset(one for one in claim if isinstance(one, str)) if isinstance(claim, list) else frozenset()
 
 
 def _sign_in(authority: str, base: str, audiences: tuple[str, ...]) -> SignIn | None:
-    """An application may ask for a token for itself only by its id, so one audience has to be that."""
+    """How the page signs in.
+
+    An application can request a token for itself only by its id, so one audience has to be the id.
+    """
     client = next((one for one in audiences if _APPLICATION.fullmatch(one)), None)
     if client is None:
         return None

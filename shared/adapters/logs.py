@@ -7,12 +7,12 @@ import logging
 from datetime import UTC, datetime
 
 _LONGEST = 2000
-#: What every record has; the rest was given as `extra`.
+#: The attributes that every record has; the others came from `extra`.
 _OWN = frozenset((*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"))
 
 
 class JsonLines(logging.Formatter):
-    """Formats a record as JSON, which escapes its texts, so that no one can forge a line."""
+    """Formats a record as JSON. JSON escapes line breaks, so a text cannot forge a log line."""
 
     def format(self, record: logging.LogRecord) -> str:
         """One line of JSON, with the record's own fields."""

@@ -1,7 +1,7 @@
-"""Sealing secret values that people sent, before the first write: AES-256-GCM, bound to their context.
+"""Seals the secret values of a request before the first write: AES-256-GCM, bound to their context.
 
 Sealed text: `sealed:v1:` + base64url(nonce ‖ ciphertext). The key comes from a setting (in the
-cloud a Key Vault reference); several keys may be given for rotation, the first one seals.
+cloud a Key Vault reference); several keys may be given for rotation, of which the first one seals.
 """
 
 from __future__ import annotations

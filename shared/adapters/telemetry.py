@@ -1,6 +1,6 @@
 """Metrics and traces by OpenTelemetry, to an OTLP collector or to Application Insights.
 
-Its packages stand in requirements-telemetry.txt and are imported only when a setting asks for them.
+The packages are listed in requirements-telemetry.txt, and are imported only if a setting turns telemetry on.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.export import SpanExporter
 
-#: Set when a sweep has ended; its age is what is exported.
+#: Set when a sweep has ended; its age is exported.
 SWEPT = "slipway.sweep.ended"
 
 
-#: Variables that turn off the exporter's own telemetry, and the settings that it would fetch from its maker.
+#: Variables that turn off the exporter's own telemetry, and its requests for settings from its vendor.
 PHONES_HOME = ("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "APPLICATIONINSIGHTS_CONTROLPLANE_DISABLED")
 
 
 class OtelMeter:
-    """The meter port. Providers are its own, so that nothing of the host's is changed."""
+    """The meter port. It has providers of its own, so that the host's are not changed."""
 
     def __init__(
         self, spans: Callable[[TracerProvider], SpanExporter], metrics: MetricExporter, *, seconds: float = 60
@@ -57,7 +57,7 @@ class OtelMeter:
         self._instruments[name].add(number, attributes)
 
     def set(self, name: str, value: float, **attributes: str) -> None:
-        """A value that goes up and down."""
+        """Set a gauge."""
         if name == SWEPT:
             self._swept = time.monotonic()
             return
@@ -67,7 +67,7 @@ class OtelMeter:
 
     @contextmanager
     def span(self, name: str) -> Iterator[None]:
-        """A span; an error in it is reported by its type, never by its text."""
+        """Open a span; an error in it is reported by its type, never by its text."""
         from opentelemetry.trace import Status, StatusCode
 
         opened = self._tracer.start_as_current_span(
@@ -81,18 +81,18 @@ class OtelMeter:
                 raise
 
     def annotate(self, **attributes: str) -> None:
-        """Attributes of the span that is open."""
+        """Set attributes of the current span."""
         from opentelemetry.trace import get_current_span
 
         get_current_span().set_attributes({f"slipway.{name}": value for name, value in attributes.items()})
 
     def flush(self) -> None:
-        """Send what is held, now; blocks."""
+        """Send the buffered data now; blocks."""
         self._traces.force_flush()
         self._metrics.force_flush()
 
     def close(self) -> None:
-        """Send what is held, and end the threads that export; blocks."""
+        """Send the buffered data, and end the export threads; blocks."""
         self._traces.shutdown()
         self._metrics.shutdown()
 

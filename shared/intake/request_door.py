@@ -1,4 +1,4 @@
-"""request_door: accepts, validates or explains one request, whichever door it came through."""
+"""request_door: accepts, validates or explains one request from any door."""
 
 from __future__ import annotations
 

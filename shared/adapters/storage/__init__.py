@@ -1,5 +1,5 @@
 """Storage: the ledger and its neighbours in a table, drops and receipts in blobs, messages in queues.
 
-In: records, events and bytes. Out: transactions of the table service, blobs and messages, or an
-error that says whether to try again.
+In: records, events and bytes. Out: transactions of the table service, blobs and messages, or an error whose
+type shows whether to try again.
 """

@@ -1,4 +1,4 @@
-"""The trail of acts in append blobs: storage adds a block to their end, and changes none that is there."""
+"""The audit trail in append blobs: storage only adds blocks at their end, and never changes existing ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ class BlobActivity:
         )
 
     async def _make(self, blob: BlobClient) -> None:
-        """The blob, or the container where that is missing. Of two processes at once, one makes it."""
+        """Create the blob, or the container if that is missing.
+
+        Of two concurrent processes, one creates it.
+        """
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 

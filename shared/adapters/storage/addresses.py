@@ -1,4 +1,4 @@
-"""Signed addresses of blobs: by a key of the app's identity (user delegation), or by the account's key."""
+"""Signed addresses of blobs: by a user delegation key of the app's identity, or by the account's key."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from shared.core.ports import Address, AddressPage, BlobFolder
 if TYPE_CHECKING:
     from azure.storage.blob import BlobProperties
 
-#: Blobs of a page.
+#: The number of blobs on a page.
 _PAGE = 1_000
-#: Of the first page, for which a download waits: ten times as many take ten times as long to sign.
+#: The number on the first page, for which a download waits: ten times as many take ten times as long to sign.
 _FIRST = 100
-#: How much longer than an address a key is valid, and how much earlier it begins: clocks differ.
+#: How much longer than an address a key is valid, and how much earlier it becomes valid: clocks differ.
 _LASTING, _EARLIER = timedelta(hours=1), timedelta(minutes=5)
-#: Metadata of a blob that is no file: a folder, or a link that blobfuse wrote.
+#: The metadata of a blob that is not a file: a folder, or a link that blobfuse wrote.
 _NO_FILE = ("hdi_isfolder", "is_symlink")
 
 
@@ -69,14 +69,14 @@ class BlobAddresses:
                     ) from None
                 raise
         blobs = [item for item in page if isinstance(item, BlobProperties) and _is_file(item.metadata)]
-        # A thousand signatures take a tenth of a second: other calls go on meanwhile.
+        # A thousand signatures take a tenth of a second, so other calls get a chance to run in between.
         addresses = await asyncio.to_thread(
             lambda: [self._address(folder, one, key, expires) for one in blobs]
         )
         return AddressPage(tuple(addresses), pages.continuation_token or "", expires)
 
     async def find(self, folder: BlobFolder, name: str) -> Address | None:
-        """The address of one file; None where there is no such file."""
+        """The address of one file; None if there is no such file."""
         from azure.core.exceptions import ResourceNotFoundError
 
         blob = self._account.blobs.get_blob_client(folder.container, f"{folder.path}/{name}")

@@ -1,4 +1,4 @@
-"""The archive in blobs: one holds the lines of many jobs, since a blob costs 150 times more than a row."""
+"""The archive in blobs. A blob holds the lines of many jobs, because it costs 150 times as much as a row."""
 
 from __future__ import annotations
 

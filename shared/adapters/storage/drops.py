@@ -13,14 +13,14 @@ from shared.core.ports import Blob, Content
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
 
-#: STATUS lines that a process remembers to have written or read; each saves a request for the blob.
+#: How many STATUS lines a process remembers after it wrote or read them; each saves a request for the blob.
 _LINES = 20_000
-#: How often a write of a line is repeated when another writer was faster.
+#: How often the write of a line is repeated if another writer was faster.
 _RACES = 6
 
 
 class _Line(NamedTuple):
-    """The state of a job as its last line in storage says it: of which change, and the line's ETag."""
+    """The last STATUS line of a job in storage: the number of its change, and its ETag."""
 
     sequence: int
     etag: str
@@ -37,7 +37,7 @@ class BlobDrops:
         self._lines: dict[str, tuple[int, str]] = {}
 
     async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """Flat, or one level by delimiter. A container that is missing is empty."""
+        """List blobs, flat or one level by delimiter. A missing container counts as empty."""
         from azure.core.exceptions import ResourceNotFoundError
         from azure.storage.blob import BlobProperties
 
@@ -58,11 +58,11 @@ class BlobDrops:
                 return []
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
-        """One version of one dropped blob."""
+        """Read one version of one dropped blob."""
         return await self._read(self._drops, name, etag, limit)
 
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
-        """`container/name`; raises Misuse for a container that is not for specs."""
+        """Read `container/name`; raises Misuse for a container that may not hold specs."""
         container, _, name = reference.partition("/")
         if container not in self._readable:
             names = ", ".join(sorted(self._readable))
@@ -73,7 +73,10 @@ class BlobDrops:
         return blob.data if blob else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        """Write an answer; makes the container at the first one. The version of a new one is remembered."""
+        """Write an answer, and create the container for the first one.
+
+        The version of a new answer is remembered.
+        """
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
         from azure.storage.blob import ContentSettings
 
@@ -86,7 +89,7 @@ class BlobDrops:
                 except ResourceNotFoundError:
                     await self._make_answers()
                 except ResourceExistsError:
-                    return  # a later answer stands there, or our own whose acknowledgement was lost
+                    return  # a later answer is there, or our own, whose acknowledgement was lost
                 else:
                     if not replace:
                         self._remember(name, (0, str(properties["etag"])))
@@ -94,7 +97,7 @@ class BlobDrops:
         raise Unavailable(f"container {self._answers} cannot be created: it is being deleted")
 
     async def read_answer(self, name: str, *, limit: int) -> bytes | None:
-        """The blob as it is now."""
+        """The current content of the blob."""
         blob = await self._read(self._answers, name, None, limit)
         return blob.data if blob else None
 
@@ -109,10 +112,11 @@ class BlobDrops:
                 return
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
-        """One conditional PUT where this process wrote the line before or there is none; else a HEAD first.
+        """One conditional PUT if this process wrote the previous line or there is none; else a HEAD first.
 
-        The number stands in the blob's metadata. Each write names the ETag of the line that it replaces
-        (or "none is there"), so a late writer fails with 412 or 409, looks, and finds a greater number.
+        The number is in the blob's metadata. Each write names the ETag of the line that it replaces (or
+        requires that there is none), so a late writer fails with 412 or 409, reads the line, and finds a
+        greater number.
         """
         last, etag = self._lines.get(name), None
         if last is None and not fresh:
@@ -135,7 +139,7 @@ class BlobDrops:
         self._lines[name] = line
 
     async def _replace_line(self, name: str, line: bytes, sequence: int, etag: str | None) -> str | None:
-        """The new ETag; None when something else stands there than was thought."""
+        """Write the line and return the new ETag; None if the blob is not in the expected version."""
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
         from azure.storage.blob import ContentSettings
@@ -200,7 +204,10 @@ class BlobDrops:
 async def _beginning(
     blob: BlobClient, length: int, condition: Mapping[str, Any]
 ) -> StorageStreamDownloader[bytes]:
-    """At most `length` bytes of a blob. Without a range the SDK reads 32 MiB before it reports the size."""
+    """Read at most `length` bytes of a blob.
+
+    Without a range the SDK reads 32 MiB before it reports the size.
+    """
     from azure.core.exceptions import HttpResponseError
 
     stream: StorageStreamDownloader[bytes]
@@ -218,15 +225,15 @@ def _kind(name: str) -> str:
 
 
 def _mode(metadata: Mapping[str, str] | None) -> str:
-    """What a person asked for by the metadata `mode`."""
+    """The mode that a person set in the metadata `mode`."""
     return _metadata_value(metadata, "mode")
 
 
 def _is_folder(metadata: Mapping[str, str] | None) -> bool:
-    """Accounts with a hierarchical namespace list directories as blobs, which say so."""
+    """Whether the blob is a directory, which accounts with a hierarchical namespace list and mark."""
     return _metadata_value(metadata, "hdi_isfolder") == "true"
 
 
 def _metadata_value(metadata: Mapping[str, str] | None, key: str) -> str:
-    """A value of the metadata, however its name was written: it travels as a header."""
+    """A value of the metadata; its name counts in any case, because it is sent as a header."""
     return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == key), "")

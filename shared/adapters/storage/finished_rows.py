@@ -1,4 +1,4 @@
-"""Finished jobs in the ledger's table: what is due for the archive, and the tombstone in a record's place."""
+"""Finished jobs in the ledger's table: those due for the archive, and the tombstones of their records."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.job import Job, Stored
 from shared.core.ledger.finished_jobs import FinishedJob
 
-#: Rows of one transaction; the service takes 100.
+#: Rows in one transaction; the service accepts 100.
 _ROWS = 90
 
 
@@ -30,7 +30,7 @@ class TableFinishedJobs:
         return self._shards
 
     async def relist(self, now: datetime, seconds: float) -> int:
-        """A range of keys a shard; then a point read and a share of a transaction for each such job."""
+        """A range query a shard; then a point read and a share of a transaction for each such job."""
         return await relist(self._store, now, seconds)
 
     async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
@@ -59,7 +59,7 @@ class TableFinishedJobs:
         return FinishedJob(stored, document, events)
 
     async def entomb(self, finished_job: FinishedJob, tombstone: Job) -> bool:
-        """One transaction, unless the job has very many events, or some row is missing: then two and more."""
+        """One transaction; two or more if the job has very many events or a row is missing."""
         job, stored = finished_job.job, finished_job.stored
         event_keys = (rows.notice_key(job.id, notice.sequence, "e") for notice in finished_job.events)
         dead = await self._keys("x", job.id) if any(n.state == "dead" for n in finished_job.events) else []
@@ -77,7 +77,7 @@ class TableFinishedJobs:
             await self._clear(tombstone, leftovers[-1])
             return True
         standing = await self._store.row(job.id, f"j|{job.id}")
-        # Our own write whose answer was lost, or another process's of the same line, or a change.
+        # Our own write, whose answer was lost; another process's write of the same line; or a change.
         current = self._store.perhaps(standing.row, rows.job_of) if standing is not None else None
         return current is not None and current.archived == tombstone.archived
 
@@ -89,7 +89,7 @@ class TableFinishedJobs:
         return True
 
     async def _clear(self, job: Job, ended: Row) -> None:
-        """Remove what stands beside a tombstone; the row by which it is found goes last."""
+        """Delete the rows beside a tombstone; the row by which the job is found goes last."""
         leftovers = [row for kind in "sex" for row in await self._keys(kind, job.id)]
         lists = listed.listed_rows(job, self._shards)
         leftovers += [row for row in lists if await self._store.row(job.id, row["RowKey"]) is not None]
@@ -101,7 +101,7 @@ class TableFinishedJobs:
                 return  # our own deletion whose answer was lost, or another process's: the next run checks
 
     async def _keys(self, kind: str, job_id: str) -> list[Row]:
-        """The rows of one kind of a job, by their keys."""
+        """The keys of a job's rows of one kind."""
         range_ = self._range(kind, job_id, ("RowKey",))
         return [rows.row_of(job_id, row["RowKey"], self._shards) for row in await self._store.rows(range_)]
 

@@ -1,8 +1,8 @@
-"""Group commit: what concurrent callers write to one partition shares transactions.
+"""Group commit: the writes of concurrent callers to one partition share transactions.
 
 A transaction costs one request, for any number of writes. While one is in progress, further writes
 gather for the next one; a lone write goes at once. When the service refuses a shared transaction, each of its
-writes is repeated in a transaction of its own, so one conflict spoils no other write.
+writes is repeated in a transaction of its own, so a conflict of one write does not affect the others.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from typing import Any
 from shared.adapters.storage.table import Operation, Refused, Table
 from shared.core.errors import Misuse
 
-#: What one transaction may hold: entities, and bytes of the request (4 MiB); what surrounds a row in it.
+#: The limits of one transaction: entities, and bytes of the request (4 MiB); and the bytes around each row.
 _ENTITIES, _BYTES, _OVERHEAD = 100, 4_000_000, 600
-#: Seconds that a busy partition waits for company. An idle one does not wait.
+#: Seconds for which a busy partition waits for further writes. An idle one does not wait.
 LINGER = 0.003
 
 
 @dataclass(frozen=True)
 class Write:
-    """What changes of one job at once: whole or not at all, and never twice in one transaction."""
+    """One change of a job: applied whole or not at all, and never two of the same job in one transaction."""
 
     job_id: str
     operations: tuple[Operation, ...]
@@ -36,11 +36,11 @@ class Write:
 
     @cached_property
     def size(self) -> int:
-        """Bytes in the request, about."""
+        """The approximate size in the request, in bytes."""
         return sum(len(operation.body) + _OVERHEAD for operation in self.operations)
 
 
-#: For each write its new ETags, or why there are none; in order.
+#: For each write, in order, its new ETags or the error.
 _Outcomes = list[list[str] | BaseException]
 
 
@@ -55,7 +55,7 @@ class _Batch:
         self.done = asyncio.create_task(send(self))
 
     def takes(self, write: Write) -> bool:
-        """Whether there is room, and nothing of the same job yet."""
+        """Whether there is room, and no other write of the same job yet."""
         return (
             self.open
             and write.job_id not in self.jobs
@@ -73,7 +73,7 @@ class _Batch:
 
 
 class GroupCommit:
-    """Writes of one process to one table. At most one shared transaction a partition is on its way."""
+    """The writes of one process to one table. At most one shared transaction a partition is in flight."""
 
     def __init__(self, table: Table, linger: float = LINGER) -> None:
         self._table = table
@@ -112,7 +112,7 @@ class GroupCommit:
         try:
             etags = iter(await self._table.transact(operations))
         except (Refused, Misuse) as refused:
-            # One write alone may make the transaction too large: the others must not suffer.
+            # A single write may make the transaction too large; the others must not fail with it.
             if len(writes) == 1:
                 return [refused]
             alone = (self._table.transact(write.operations) for write in writes)

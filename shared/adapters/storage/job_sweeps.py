@@ -2,8 +2,8 @@
 
 `w|<id>` the record · `s|<id>` its template, and `p|<id>` the key alone, while it has not ended. `p|` comes
 after `o|`, so the range query of a shard's unfinished work finds it, too. `v|<time>|<id>` it ended then, and
-is not archived yet. `j|<id of a job>` stands where a job with the same idempotency key would be recorded, so
-that only one of the two is.
+is not archived yet. `j|<id of a job>` takes the row of a job with the same idempotency key, so that only one
+of the two is recorded.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class TableJobSweeps:
         self._store = store
 
     async def create(self, sweep: JobSweep, template: JsonObject) -> StoredSweep:
-        """One transaction: record, template, and the row that says that it has not ended."""
+        """One transaction: the record, the template, and the row that marks the sweep as open."""
         shards = self._store.shards
         new = (self._record(sweep), rows.spec_row(sweep.id, template, shards), self._open(sweep))
         try:
@@ -42,7 +42,7 @@ class TableJobSweeps:
         return StoredSweep(sweep, etags[0])
 
     async def claim(self, sweep_id: str, job_id: str) -> bool:
-        """One write, and a point read where something stands there."""
+        """One write, and a point read if the row exists."""
         try:
             await self._store.write(job_id, Operation("create", self._claim(sweep_id, job_id)))
         except Refused:
@@ -108,7 +108,7 @@ class TableJobSweeps:
         return standing is not None and standing.sweep.archived == tombstone.archived
 
     async def _clear(self, sweep: JobSweep) -> None:
-        """Remove what stands beside a tombstone."""
+        """Delete the rows beside a tombstone."""
         events = [*await self._rows("e", sweep.id), *await self._rows("x", sweep.id)]
         leftovers = [rows.row_of(sweep.id, row["RowKey"], self._store.shards) for row in events]
         # Refused when another process was quicker: the next run looks again.
@@ -130,7 +130,7 @@ class TableJobSweeps:
         return StoredSweep(after, etags[0])
 
     def _claim(self, sweep_id: str, job_id: str) -> rows.Entity:
-        """What takes the key of a job's record for a sweep that has the same idempotency key."""
+        """The row that takes the key of a job's record for a sweep with the same idempotency key."""
         keys = rows.row_of(job_id, f"j|{job_id}", self._store.shards)
         return {**keys, "State": "", "Sweep": sweep_id}
 
@@ -139,7 +139,7 @@ class TableJobSweeps:
         return {**keys, **split("Sweep", sweep.model_dump_json(exclude_defaults=True))}
 
     def _open(self, sweep: JobSweep) -> rows.Entity:
-        # Due at once, and always: the range of unfinished work leaves out what is due later.
+        # Always due: the range of unfinished work leaves out rows that are due later.
         keys = rows.row_of(sweep.id, f"p|{sweep.id}", self._store.shards)
         return {**keys, "Due": rows.text_of(sweep.created)}
 

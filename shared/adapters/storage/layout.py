@@ -1,6 +1,7 @@
-"""What a ledger's table was made for: its layout, its number of shards, and the app that it belongs to.
+"""The identity of a ledger's table: its layout, its number of shards, and the app that it belongs to.
 
-Two rows that the first process writes and every process compares with itself, in one request when it starts.
+The first process writes two rows; every process compares them with its own settings when it starts, in one
+request.
 """
 
 from __future__ import annotations
@@ -10,18 +11,18 @@ from typing import Any
 from shared.adapters.storage.table import Operation, Range, Refused, Row, Table
 from shared.core.errors import Misconfigured, Unavailable
 
-#: Which rows there are, and what they hold; changed when older ones could not be read.
+#: The version of the rows and their columns; increased when older ones could not be read any more.
 _LAYOUT = 2
 #: The rows `layout` and `owner`.
 _BOTH = Range("meta", "layout", "p")
 #: The key of the first.
 LAYOUT = {"PartitionKey": "meta", "RowKey": "layout"}
-#: From the beginning: this version's own tables have every job in its lists.
+#: From the beginning: a table that this version created has every job in its lists.
 _ALWAYS = "0" * 15
 
 
 def listed_until(moment: str) -> Row:
-    """The columns that say until when all jobs are in the lists as they are.
+    """The columns with the time up to which the lists show all jobs in their current state.
 
     `Listed`: those that have ended. `Current`: the same, or an older version, which does not know it, has
     completed the lists since, and may have moved on jobs that have not ended.
@@ -63,7 +64,7 @@ async def _make(table: Table, rows: list[dict[str, Any]], *, new: bool) -> None:
     try:
         await table.transact([Operation("create", row) for row in rows])
     except Refused:
-        return  # another process was quicker, or our own answer was lost: what stands there counts
+        return  # another process was quicker, or our own answer was lost: the stored row counts
 
 
 def _check_layout(layout: Row, shards: int) -> None:

@@ -27,7 +27,7 @@ class TableLeases:
         try:
             return await self._store.write_other(write)
         except Refused:
-            return None  # another process was quicker, or our own answer was lost: then it expires
+            return None  # another process was quicker; or our own answer was lost, and then the lease expires
 
     async def release(self, name: str, token: str, start: datetime) -> None:
         """A write that fails if another process holds the lease."""

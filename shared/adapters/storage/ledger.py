@@ -1,7 +1,7 @@
 """The ledger over a table: one transaction a transition, shared with others of the same partition.
 
-An answer that was lost looks like a conflict when the request is repeated. Every write carries a token of its
-own in the record's history, so our own write is recognised, and not taken for another process's.
+If an answer is lost, the repeated request looks like a conflict. So every write puts a token of its own into
+the record's history, by which our own write is told from another process's.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from shared.core.ledger.records import Active, Change, DropMemo, Pause, Reported
 from shared.core.notify.events import Notice
 from shared.jobspec import JsonObject
 
-#: How often a record is looked for that moves from row to row meanwhile.
+#: How often the search for a record is repeated while it moves from row to row.
 _LOOKS = 3
-#: Records that a process remembers as it last wrote or read them.
+#: How many records a process remembers as it last wrote or read them.
 _REMEMBERED = 4_000
-#: Active jobs whose rows of lists are completed at once.
+#: How many active jobs' list rows are completed together.
 _RELISTED = 1_000
 
 
@@ -62,7 +62,7 @@ class TableLedger:
         return self._remember(Stored(job, etags[0], None))
 
     async def get(self, job_id: str) -> Stored | None:
-        """A point read of a job that has not ended; two of one that has, or that is not there."""
+        """A point read for a job that has not ended; two for one that has ended or does not exist."""
         for _ in range(_LOOKS):
             for kind in "nj":
                 row = await self._store.row(job_id, f"{kind}|{job_id}")
@@ -87,7 +87,7 @@ class TableLedger:
 
     async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
         """Each by itself; those of one shard share transactions."""
-        if len(changes) == 1:  # as for nearly every job: a task of its own would be for nothing
+        if len(changes) == 1:  # the usual case, for which separate tasks would be a waste
             return [await self._commit(changes[0])]
         return list(await asyncio.gather(*(self._commit(change) for change in changes)))
 
@@ -156,7 +156,7 @@ class TableLedger:
         )
 
     async def drop_memo(self, path: str) -> DropMemo | None:
-        """What is remembered of a dropped path, in one point read."""
+        """The memo of a dropped path, in one point read."""
         row = other_rows.drop_memo_row(DropMemo(path, {}, "", 1), self._shards)
         memo = await self._store.get(row["PartitionKey"], row["RowKey"])
         return self._store.perhaps(memo.row, other_rows.drop_memo_of) if memo is not None else None
@@ -166,7 +166,7 @@ class TableLedger:
         await self._store.upsert(other_rows.drop_memo_row(memo, self._shards))
 
     async def forget(self, path: str) -> None:
-        """Delete what is remembered of a dropped path."""
+        """Delete the memo of a dropped path."""
         row = other_rows.drop_memo_row(DropMemo(path, {}, "", 1), self._shards)
         await self._store.drop(row["PartitionKey"], row["RowKey"])
 
@@ -202,7 +202,7 @@ class TableLedger:
         return self._remember(Stored(job, etags[0], None))
 
     async def _legible(self, job_id: str) -> Stored | None:
-        """As `get`, for a page: an unreadable record must not hide the others."""
+        """Like `get`, but for a page, in which an unreadable record must not hide the others."""
         try:
             return await self.get(job_id)
         except Unreadable:

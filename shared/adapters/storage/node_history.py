@@ -19,11 +19,11 @@ class TableNodeHistories:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        #: as this process wrote or read them last; another process's write refuses the next one of ours
+        #: as this process last wrote or read them; after another process's write, our next one is refused
         self._histories: dict[str, NodeHistory] = {}
 
     async def get(self, cluster: str) -> NodeHistory:
-        """A point read, once a process. A row that cannot be read counts as empty, and is replaced."""
+        """One point read in the life of a process. An unreadable row counts as empty, and is replaced."""
         if cluster in self._histories:
             return self._histories[cluster]
         row = await self._store.get(_PARTITION, _key(cluster))

@@ -1,7 +1,7 @@
 """The rows of the ledger table that belong to no job, as pure translations.
 
-Partitions `d<shard>` remember dropped paths, `receivers` those who want no more events, `dead` the messages
-that failed too often; `meta` has the pause of submissions, and what troubles the sweeps.
+Partitions `d<shard>` remember dropped paths, `receivers` the disabled receivers, `dead` the messages that
+failed too often; `meta` has the pause of submissions and the reports of the sweeps.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from shared.core.ledger.dead import DeadMessage
 from shared.core.ledger.records import DropMemo, Pause, Reported, Silent
 from shared.core.notify.receivers import Disabled
 
-#: The partition of receivers that want no more events.
+#: The partition of disabled receivers.
 RECEIVERS = "receivers"
-#: The partition of messages that no try could process.
+#: The partition of dead messages.
 DEAD = "dead"
 #: The key of the pause of submissions.
 PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
 
 
-#: What each part of a sweep found to be wrong.
+#: The key prefix of the troubles that each part of a sweep found.
 TROUBLES = Range("meta", "trouble|", "trouble}")
 
 
-#: Both, and nothing else of what lies there.
+#: The range that holds both, and nothing else of the partition.
 STANDING = Range("meta", PAUSE["RowKey"], TROUBLES.last)
 
 
 def trouble_row(sweep: str, reported: Reported) -> Entity:
-    """What is wrong, as far as the sweeps of this name have seen it."""
+    """The row with the troubles that the sweeps of this name have seen."""
     silent = {cluster: [text_of(one.since), one.why] for cluster, one in reported.silent.items()}
     return {
         "PartitionKey": TROUBLES.partition,
@@ -46,7 +46,7 @@ def trouble_row(sweep: str, reported: Reported) -> Entity:
 
 
 def troubles_of(entity: Mapping[str, Any]) -> Reported:
-    """When something was wrong, and what."""
+    """The time and the troubles that a row holds."""
     troubles = json.loads(entity["Found"])
     silent = json.loads(joined("Silent", entity)) if "Silent0" in entity else {}
     return Reported(
@@ -57,7 +57,7 @@ def troubles_of(entity: Mapping[str, Any]) -> Reported:
 
 
 def pause_row(pause: Pause | None) -> Entity:
-    """The pause, or that there is none."""
+    """The row with the pause, or with none."""
     if pause is None:
         return {**PAUSE, "Since": ""}
     return {**PAUSE, "Since": text_of(pause.since), "By": pause.by, "Reason": pause.reason}
@@ -71,7 +71,7 @@ def pause_of(entity: Mapping[str, Any]) -> Pause | None:
 
 
 def drop_memo_row(memo: DropMemo, shards: int) -> Entity:
-    """What is remembered of a dropped path."""
+    """The row with the memo of a dropped path."""
     digest = hashlib.sha256(memo.path.encode()).hexdigest()
     return {
         "PartitionKey": f"d{int(digest[:8], 16) % shards:03d}",
@@ -102,7 +102,7 @@ def drop_memo_of(entity: Mapping[str, Any]) -> DropMemo:
 
 
 def disabled_row(one: Disabled) -> Entity:
-    """A receiver that wants no more events."""
+    """The row of a disabled receiver."""
     return {
         "PartitionKey": RECEIVERS,
         "RowKey": one.id,
@@ -118,7 +118,7 @@ def disabled_of(entity: Mapping[str, Any]) -> Disabled:
 
 
 def dead_row(dead: DeadMessage) -> Entity:
-    """A message that no try could process."""
+    """The row of a dead message."""
     return {
         "PartitionKey": DEAD,
         "RowKey": dead.id,

@@ -62,7 +62,7 @@ class TableOutbox:
         return self._latest(answers)
 
     async def find(self, event_id: str) -> Notice | None:
-        """The service looks through the rows of each shard, those that wait and the archive."""
+        """The service searches the rows of each shard, both waiting and delivered."""
         ranges = (
             rows.range_of(shard, kind, equal=("Event", event_id))
             for shard in range(self._shards)
@@ -73,7 +73,7 @@ class TableOutbox:
         return notices[-1] if notices else None
 
     async def revive(self, notice: Notice) -> None:
-        """One transaction, after a look whether there is a dead letter to delete."""
+        """One transaction, after a check whether there is a dead letter to delete."""
         again = Operation("upsert", rows.notice_row(notice, self._shards))
         dead = Operation("delete", rows.notice_row(notice, self._shards, "x"))
         row = await self._store.row(notice.job_id, dead.row["RowKey"])
@@ -83,7 +83,7 @@ class TableOutbox:
             await self._store.write(notice.job_id, again)
 
     async def disable(self, receiver: Disabled) -> None:
-        """Write that a receiver gets no more events, by an upsert."""
+        """Disable a receiver, by an upsert."""
         await self._store.upsert(other_rows.disabled_row(receiver))
 
     async def enable(self, receiver_id: str) -> None:
@@ -91,7 +91,7 @@ class TableOutbox:
         await self._store.drop(other_rows.RECEIVERS, receiver_id)
 
     async def disabled(self) -> list[Disabled]:
-        """Every receiver that gets no more events: a range query over one partition."""
+        """Every disabled receiver: a range query over one partition."""
         entities = await self._store.rows(Range(other_rows.RECEIVERS, "", ""))
         return self._store.legible(entities, other_rows.disabled_of)
 

@@ -1,4 +1,4 @@
-"""Queues that wake functions up."""
+"""Queues whose messages start functions."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import re
 from shared.adapters.storage.wire.connection import Account
 from shared.core.errors import Unavailable
 
-#: The service takes delays up to seven days; longer waits are looked at again after six.
+#: The service accepts delays of up to seven days; a longer wait is continued after six.
 _LONGEST = 6 * 24 * 3600
 _MESSAGE_ID = re.compile(rb"<MessageId>([\w-]{1,100})</MessageId>", re.ASCII)
 
 
 class StorageQueues:
-    """The queues port. Messages never expire, and are base64: no character of theirs can block a queue."""
+    """The queues port. Messages never expire. They are base64, so that no character can block a queue."""
 
     def __init__(self, account: Account) -> None:
         self._rest = account.queues

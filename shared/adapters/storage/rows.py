@@ -1,9 +1,9 @@
 """The rows of the ledger table, as pure translations. One job's rows share one partition.
 
 `n|<id>` record and index of a job that has not ended · `j|<id>` record of one that has, or its tombstone; the
-key is taken from the first write on · `s|<id>` immutable spec · `o|<id>|<seq>` undelivered event ·
+key is taken with the first write · `s|<id>` immutable spec · `o|<id>|<seq>` undelivered event ·
 `e|<id>|<seq>` delivered event · `x|<id>|<seq>` dead letter · `f|<time>|<id>` ended then, and not archived
-yet. Those of lists are in `listed`, those of no job in `other_rows`. Long strings are split: the service
+yet. The rows of lists are in `listed`, those of no job in `other_rows`. Long strings are split: the service
 takes 32,768 UTF-16 units a string and 1 MiB an entity, which Azurite does not enforce.
 """
 
@@ -24,12 +24,12 @@ from shared.core.notify.events import Notice
 from shared.core.relations.claim import Claim
 
 Entity = dict[str, Any]
-#: What reverse times count down from: the last second of the year 9999, in milliseconds.
+#: Reverse times count down from this: the last second of the year 9999, in milliseconds.
 LISTED_UNTIL = 253_402_300_799_000
 
 
 def shard_of(job_id: str, shards: int) -> int:
-    """The shard of a job; the same for ever, which is why the shard count never changes."""
+    """The shard of a job. It never changes, which is why the number of shards is fixed."""
     return zlib.crc32(job_id.encode()) % shards
 
 
@@ -39,7 +39,7 @@ def partition(shard: int) -> str:
 
 
 def stub_row(job: Job, shards: int) -> Entity:
-    """What takes the key of a record while its index row holds it."""
+    """The row that takes the key of a record while the index row holds the record."""
     return {**row_of(job.id, f"j|{job.id}", shards), "State": ""}
 
 
@@ -58,7 +58,7 @@ def job_of(entity: Mapping[str, Any]) -> Job:
 
 
 def is_stub(entity: Mapping[str, Any]) -> bool:
-    """Whether the row only takes the key of a record that stands in its index row."""
+    """Whether the row only takes the key of a record that is in its index row."""
     return str(entity["RowKey"]).startswith("j|") and entity.get("State") == ""
 
 
@@ -68,17 +68,20 @@ def record_of(entity: Mapping[str, Any]) -> Job:
 
 
 def tombstone_row(job: Job, stored: datetime, shards: int) -> Entity:
-    """What stays of a record; later drops are judged by `stored`, the storage's own time of its end."""
+    """The row that remains of a record.
+
+    Later drops are compared with `stored`, the storage's own time of its end.
+    """
     return {**record_row(job, shards), "Stored": stored.astimezone(UTC).isoformat()}
 
 
 def stored_of(entity: Mapping[str, Any], written: datetime) -> datetime:
-    """When the record was last written, by the storage's clock; of a tombstone, what it says."""
+    """When the record was last written, by the storage's clock; for a tombstone, the time that it holds."""
     return moment_of(entity["Stored"]) if "Stored" in entity else written
 
 
 def ended_row(job: Job, shards: int) -> Entity:
-    """The row that finds a job when its retention is over; by our clock, not by the engine's.
+    """The row by which a job is found when its retention is over; by our clock, not by the engine's.
 
     `Listed`: lists have the job as it ended. An older version did not say so.
     """
@@ -125,7 +128,7 @@ def active_row(job: Job, shards: int) -> Entity:
 
 
 def active_of(entity: Mapping[str, Any]) -> Active:
-    """What the index row says."""
+    """The active job that an index row holds."""
     record = joined("Packed", entity)
     return Active(
         job_id=str(entity["RowKey"])[2:],
@@ -192,7 +195,7 @@ class KeyedNotice(NamedTuple):
 
 
 def latest(notices: Iterable[tuple[str, Notice]]) -> list[Notice]:
-    """The events of some rows, by sequence. Of one that stands in two, the undelivered one counts."""
+    """The events of some rows, by sequence. If an event is in two rows, the undelivered one counts."""
     each = {notice.event_id: notice for _, notice in sorted(notices, key=lambda row: row[0])}  # e| before o|
     return sorted(each.values(), key=lambda notice: notice.sequence)
 
@@ -238,12 +241,15 @@ def row_of(job_id: str, key: str, shards: int) -> Entity:
 
 
 def text_of(moment: datetime) -> str:
-    """A moment as columns have it; compared as text."""
+    """A moment as text, as columns hold and compare it."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
 def moment_of(text: str) -> datetime:
-    """The moment that a column holds. Raises ValueError, also without a zone: it compares with no other."""
+    """The moment that a column holds.
+
+    Raises ValueError, also for one without a zone, which cannot be compared.
+    """
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError("a moment without a zone")

@@ -22,7 +22,7 @@ T = TypeVar("T")
 
 
 class Store:
-    """One table with its shards, whose number is fixed when it is made."""
+    """One table with its shards, whose number is fixed when the table is created."""
 
     def __init__(
         self,
@@ -46,7 +46,7 @@ class Store:
         return await self.get(rows.partition(rows.shard_of(job_id, self.shards)), key)
 
     async def get(self, partition: str, key: str) -> VersionedRow | None:
-        """A row by its keys, with its ETag; None where there is none."""
+        """A row by its keys, with its ETag; None if there is none."""
         await self.open()
         return await self._table.get(partition, key)
 
@@ -60,25 +60,28 @@ class Store:
         return await self._table.rows(key_range)
 
     def read(self, row: Row, make: Callable[[Row], T]) -> T:
-        """What a row holds. Raises Unreadable, after the row was noted with the column that it failed at."""
+        """The content of a row.
+
+        Raises Unreadable, after noting the row and the column at which reading failed.
+        """
         try:
             return make(row)
         except Exception as error:  # pure code over rows that others may have written
             raise self.spoiled(row, _column(row, make, error)) from error
 
     def legible(self, rows: Iterable[Row], make: Callable[[Row], T]) -> list[T]:
-        """What some rows hold. One that cannot be read is noted and skipped."""
+        """The contents of some rows. An unreadable one is noted and skipped."""
         return [one for row in rows if (one := self.perhaps(row, make)) is not None]
 
     def perhaps(self, row: Row, make: Callable[[Row], T]) -> T | None:
-        """What a row holds; None for one that cannot be read, which is noted."""
+        """The content of a row; None for an unreadable one, which is noted."""
         try:
             return self.read(row, make)
         except Unreadable:
             return None
 
     def spoiled(self, row: Row, column: str) -> Unreadable:
-        """Note that a row cannot be read, by its key alone."""
+        """Note an unreadable row, only by its key."""
         name = f"{row.get('PartitionKey', '?')}/{row['RowKey']}"
         if self.troubles.report("row", name, column):
             log.error("a row cannot be read, and is skipped: %s, %s", name, column)
@@ -111,7 +114,7 @@ class Store:
     async def open(self) -> None:
         """Make sure that the table exists, for this app and its number of shards. Raises Misconfigured.
 
-        Every verb does it first; it costs one request a process.
+        Every operation calls it first; it costs one request a process.
         """
         if self._ready:
             return
@@ -121,9 +124,9 @@ class Store:
                 self._ready = True
 
     async def listed(self) -> str:
-        """Until when every job that has ended is in the lists of its groups; "" while that is not known.
+        """The time up to which the lists of groups hold every job that ended; "" while that is not known.
 
-        Costs nothing, but a point read of a table that an older version made.
+        Free, except for one point read of a table that an older version created.
         """
         await self.open()
         if not self._layout.get("Listed"):
@@ -131,10 +134,10 @@ class Store:
         return str(self._layout.get("Listed", ""))
 
     async def current(self) -> bool:
-        """Whether the list of all jobs shows those that have not ended, as they are.
+        """Whether the list of all jobs shows the active ones in their current state.
 
-        Costs nothing, but a point read of a table in which an older version wrote last. One that runs beside
-        this one may move a job on all the same: the next sweep finds it.
+        Free, except for one point read of a table that an older version wrote last. An older version that
+        runs beside this one may still change a job; the next sweep finds it.
         """
         if not self._is_current():
             await self.open()
@@ -142,7 +145,7 @@ class Store:
         return self._is_current()
 
     async def set_listed(self, until: str) -> None:
-        """Write the columns of `listed_until`: up to `until`, the lists hold every job as it is."""
+        """Write the columns of `listed_until`: up to `until`, the lists are up to date."""
         columns = listed_until(until)
         await self._table.transact([Operation("upsert", {**LAYOUT, **columns})])
         self._layout = {**self._layout, **columns}
@@ -156,7 +159,7 @@ class Store:
 
 
 class _Watched(dict[str, Any]):
-    """A row that knows which of its columns was asked for last."""
+    """A row that remembers which of its columns was read last."""
 
     last = "RowKey"
 
@@ -170,7 +173,7 @@ class _Watched(dict[str, Any]):
 
 
 def _column(row: Row, make: Callable[[Row], Any], error: Exception) -> str:
-    """The column that cannot be read, and of a record which of its fields: names of ours, no content."""
+    """The column that cannot be read, and the field if it is a record: only our own names, no content."""
     watched = _Watched(row)
     try:
         make(watched)

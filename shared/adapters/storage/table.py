@@ -1,6 +1,6 @@
 """What the ledger needs of a table: point reads, ranges of one partition, and transactions in one partition.
 
-Two things are tables: the service's (`resttable`), and one in memory for tests.
+There are two implementations: the service's (`resttable`), and one in memory for tests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any, Literal, Protocol
 from pydantic_core import to_json
 
 Row = dict[str, Any]
-#: The name under which a row of a range has its version; no column has it.
+#: The name under which a row of a range holds its version; no column is called this.
 ETAG = "odata.etag"
 
 
@@ -30,7 +30,7 @@ class Refused(Exception):
 class Operation:
     """One row of a transaction. `etag` guards `replace`, `merge` and `delete`; "*" is any version.
 
-    `merge` and `upsert` leave the columns alone that the row does not name: a newer version's.
+    `merge` and `upsert` keep columns that the row does not name, such as those of a newer version.
     """
 
     verb: Literal["create", "replace", "merge", "upsert", "delete"]
@@ -39,7 +39,7 @@ class Operation:
 
     @cached_property
     def body(self) -> bytes:
-        """The row as it is sent; made once, since its length decides what shares a transaction."""
+        """The row as it is sent. Made once, since its length decides which writes share a transaction."""
         return to_json(self.row)
 
 
@@ -95,14 +95,14 @@ _CHUNK = 16_000  # characters: at most two UTF-16 units each
 def split(name: str, text: str) -> dict[str, str]:
     """A long text as columns, each within the service's limit.
 
-    An empty one is the last: a merge leaves later columns of a longer text that was there before.
+    An empty column marks the end, since a merge keeps the later columns of an earlier, longer text.
     """
     chunks = [text[at : at + _CHUNK] for at in range(0, max(1, len(text)), _CHUNK)]
     return {f"{name}{n}": chunk for n, chunk in enumerate([*chunks, ""])}
 
 
 def joined(name: str, entity: Mapping[str, Any]) -> str:
-    """The text that some columns hold. Raises KeyError where there is none."""
+    """The text that some columns hold. Raises KeyError if there is none."""
     parts = [entity[f"{name}0"]]
     while part := entity.get(f"{name}{len(parts)}"):
         parts.append(part)

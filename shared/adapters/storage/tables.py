@@ -1,4 +1,4 @@
-"""The ports that are rows of the ledger's table."""
+"""The ports whose data are rows of the ledger's table."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from shared.adapters.storage.teams import TableTeams
 
 
 class Tables(NamedTuple):
-    """One adapter for each port, under the port's name in `Ports`."""
+    """One adapter for each port, named as in `Ports`."""
 
     ledger: TableLedger
     outbox: TableOutbox
@@ -29,7 +29,7 @@ class Tables(NamedTuple):
 
 
 def tables(store: Store) -> Tables:
-    """All of them, over one store."""
+    """All these adapters, over one store."""
     return Tables(
         TableLedger(store),
         TableOutbox(store),

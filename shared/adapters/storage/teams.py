@@ -18,7 +18,7 @@ from shared.core.teams.document import StoredTeams, Teams, as_json
 from shared.core.teams.use import TeamUse
 
 _KEY = {"PartitionKey": "teams", "RowKey": "document"}
-#: What a row has of a claim, in this order; an older version wrote the first two.
+#: The numbers of a claim in a row, in this order; an older version wrote only the first two.
 _CLAIM = ("nodes", "gpus", "gpu_hours", "cost")
 
 
@@ -29,7 +29,7 @@ class TableTeams:
         self._store = store
 
     async def get(self) -> StoredTeams | None:
-        """A point read. Raises Unreadable: without its teams no deployment may guess who is in which."""
+        """A point read. Raises Unreadable: without the document, membership must not be guessed."""
         row = await self._store.get(_KEY["PartitionKey"], _KEY["RowKey"])
         if row is None:
             return None
@@ -48,7 +48,7 @@ class TableTeams:
             return None
 
     async def use(self, team: str) -> TeamUse:
-        """A point read. Raises Unreadable: claims that are not known could be exceeded."""
+        """A point read. Raises Unreadable: without the claims, the quota could be exceeded."""
         row = await self._store.get(_KEY["PartitionKey"], f"u|{team}")
         if row is None:
             return TeamUse(team, {})

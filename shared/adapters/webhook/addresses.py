@@ -34,7 +34,7 @@ _REFUSED_V4 = tuple(
     )
 )
 
-#: The only unicast space that IANA has given out; everything outside is refused without a list.
+#: The only unicast space that IANA has allocated; all addresses outside it are refused.
 _GLOBAL_V6 = IPv6Network("2000::/3")
 _REFUSED_V6 = tuple(
     IPv6Network(network)
@@ -52,7 +52,7 @@ _ISATAP = 0x0000_5EFE
 
 
 def is_public(address: str | IPv4Address | IPv6Address, *, allow_loopback: bool = False) -> bool:
-    """Whether a webhook may connect to this literal address; text that is no literal address is refused."""
+    """Whether a webhook may connect to this literal address; False for a text that is not one."""
     if isinstance(address, str):
         try:
             address = ip_address(address)

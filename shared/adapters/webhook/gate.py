@@ -19,17 +19,20 @@ if TYPE_CHECKING:
 
 
 class AddressRefusedError(OSError):
-    """The connect-time gate stopped a connection. An OSError, because aiohttp carries those to the caller."""
+    """The connect-time gate stopped a connection.
+
+    An OSError, because aiohttp passes those on to the caller.
+    """
 
 
 class OwnThreads:
-    """Looks names up on its own threads: name servers that hang must not use up those that storage needs."""
+    """Looks names up on its own threads, so that hung name servers never use up those that storage needs."""
 
     def __init__(self, threads: int = 64) -> None:
         self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook-names")
 
     async def resolve(self, host: str, port: int, family: socket.AddressFamily) -> list[ResolveResult]:
-        """What getaddrinfo answers. Raises OSError."""
+        """The result of getaddrinfo. Raises OSError."""
         from aiohttp.abc import ResolveResult
 
         lookup = partial(socket.getaddrinfo, host, port, family=family, type=socket.SOCK_STREAM)
@@ -48,7 +51,7 @@ class OwnThreads:
 
 
 class Gate:
-    """The connect-time gate, in the two places where aiohttp lets one stand."""
+    """The connect-time gate, in the two places that aiohttp offers for one."""
 
     def __init__(self, names: OwnThreads | AbstractResolver, *, loopback: bool) -> None:
         self._names = names
@@ -57,7 +60,7 @@ class Gate:
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Look the name up once and answer with literal addresses, all of them public, or raise OSError."""
+        """Look the name up once and return literal addresses, all of them public, or raise OSError."""
         answers = await self._names.resolve(host, port, family)
         if not answers:
             raise OSError("the name has no address")
@@ -73,7 +76,7 @@ class Gate:
         return socket.socket(family, kind, protocol)
 
     async def close(self) -> None:
-        """Nothing to close; aiohttp asks every resolver."""
+        """Nothing to close; aiohttp calls this on every resolver."""
 
     def _allows(self, address: str) -> bool:
         return is_public(address, allow_loopback=self._loopback)

@@ -1,4 +1,4 @@
-"""Send signed events to receivers that strangers chose: the outgoing door.
+"""Sends signed events to receivers whose addresses come from outside.
 
 The address text passes the URL gate first (`core/notify/webhook_url.py`); the real protection is the
 connect-time gate (`gate.py`).
@@ -27,7 +27,10 @@ if TYPE_CHECKING:
 
 
 class WebhookSender:
-    """Posts events; one per process. Close it at the end. A post never takes longer than `total_seconds`."""
+    """Posts events.
+
+    Use one per process and close it at the end. A post never takes longer than `total_seconds`.
+    """
 
     def __init__(
         self,
@@ -52,15 +55,15 @@ class WebhookSender:
     ) -> Posted:
         """Make one signed try. `now` becomes the signed timestamp.
 
-        Every reaction of network and receiver is an outcome; only an id or a secret that cannot be signed
-        with raises (ValueError).
+        Every reaction of the network and the receiver is an outcome. Raises ValueError only for an unusable
+        id or secret.
         """
         problem = webhook_url.refusal(url, self._policy)
         if problem is not None:
             return Posted("refused", None, problem, None, 0)
         headers = signature_headers(webhook_id, int(now.timestamp()), body, secrets)
         try:
-            # Waiting for a slot is no try, and takes nothing of its time.
+            # The wait for a slot is not part of the try, and does not count towards its time.
             async with self._slots.take(webhook_url.authority(url)):
                 return await self._timed(url, body, headers, now)
         except _NoSlotError:
@@ -87,13 +90,13 @@ class WebhookSender:
         return Posted(outcome, status, detail, retry_after, round((time.perf_counter() - started) * 1000))
 
     async def _answer(self, url: str, body: bytes, headers: dict[str, str]) -> ClientResponse:
-        """Send, and return the head of the answer; its body could say nothing that matters, so it is left."""
+        """Send, and return the head of the response. The body does not matter, so it is not read."""
         from yarl import URL
 
         from shared.adapters.webhook.session import CONNECTION_LOST, Way
 
         session = self._session(loopback=self._policy.reaches_loopback(_host(url)))
-        # `encoded`: the bytes that passed the gate are the bytes that are sent.
+        # `encoded`: the address is sent byte for byte as it passed the gate.
         request = partial(session.post, URL(url, encoded=True), data=body, allow_redirects=False)
         while True:
             way = Way()
@@ -105,7 +108,10 @@ class WebhookSender:
                     raise
 
     def _session(self, *, loopback: bool) -> ClientSession:
-        """Loopback hosts have a session of their own, so that no public name can lead to this machine."""
+        """The session for an address.
+
+        Loopback hosts have one of their own, so that no public name can lead to this machine.
+        """
         if loopback not in self._sessions:
             from shared.adapters.webhook.session import session
 
@@ -115,11 +121,11 @@ class WebhookSender:
 
 
 class _NoSlotError(Exception):
-    """The limit of requests at once is reached, for one receiver or in all."""
+    """The limit of concurrent requests is reached, for one receiver or in all."""
 
 
 class _Slots:
-    """Limits the requests at once, to one receiver and in all: a hung receiver cannot delay the others."""
+    """Limits concurrent requests, to one receiver and in all: a hung receiver cannot delay the others."""
 
     def __init__(self, per_host: int, at_once: int, patience: float) -> None:
         self._per_host = per_host
@@ -130,14 +136,15 @@ class _Slots:
 
     @asynccontextmanager
     async def take(self, key: str) -> AsyncIterator[None]:
-        """Hold a slot; raises _NoSlotError after the patience. An unused receiver is forgotten."""
+        """Hold a slot. Raises _NoSlotError if none becomes free in time. An unused receiver is forgotten."""
         slots = self._free.setdefault(key, asyncio.Semaphore(self._per_host))
         self._users[key] += 1
         try:
             async with AsyncExitStack() as stack:
                 try:
                     async with asyncio.timeout(self._patience):
-                        # The receiver's own slot first: a request that waits for it takes no other's.
+                        # The receiver's own slot comes first: a request that waits for it must not hold a
+                        # shared one.
                         await stack.enter_async_context(slots)
                         await stack.enter_async_context(self._all)
                 except TimeoutError:
@@ -150,14 +157,17 @@ class _Slots:
 
 
 class _Verdict(NamedTuple):
-    """What became of one try, and the word for it."""
+    """The outcome of one try, and its name."""
 
     outcome: Outcome
     detail: str
 
 
 def _meaning(status: int) -> _Verdict:
-    """Standard Webhooks: only 2xx is success, 410 is a farewell, all else (3xx too) is tried again."""
+    """The outcome by Standard Webhooks: 2xx is success, 410 disables the receiver.
+
+    Everything else, 3xx included, is tried again.
+    """
     if 200 <= status <= 299:
         return _Verdict("delivered", "2xx")
     if status == 410:
@@ -172,7 +182,10 @@ def _expected_errors() -> tuple[type[Exception], ...]:
 
 
 def _failure(error: Exception) -> _Verdict:
-    """Name the class of an error, never its text: that holds resolved addresses and the receiver's words."""
+    """Name the class of an error, never its text.
+
+    The text contains resolved addresses and words of the receiver.
+    """
     cause = getattr(error, "os_error", error)
     if isinstance(cause, AddressRefusedError):
         return _Verdict(

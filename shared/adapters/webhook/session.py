@@ -1,7 +1,7 @@
 """The HTTP session of the webhook sender: a connection may serve the next event of its address, and no other.
 
-Loaded at the first delivery. What a receiver answers could be read as the answer to the next request of its
-connection, so two addresses, and with them two tenants of one host, never share one.
+Loaded at the first delivery. A receiver's response could be read as the response to the next request on the
+same connection. So two addresses, and with them two tenants of one host, never share a connection.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from aiohttp.client_reqrep import ConnectionKey
 from shared.adapters.webhook.gate import Gate
 from shared.core.notify.cloudevents import CONTENT_TYPE
 
-#: Bytes of an answer that are held in memory; its body is never looked at.
+#: Bytes of a response that are held in memory; its body is never read.
 _READ_LIMIT = 4096
-#: Seconds for which an idle connection is kept: less than servers do, and enough for what comes in a burst.
+#: Seconds for which an idle connection is kept: less than servers keep it, and enough for a burst of events.
 _IDLE = 2.0
-#: A connection that was kept may be closed at the very moment when it is used again.
+#: A server may close a kept connection at the very moment when it is used again.
 CONNECTION_LOST = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 
 
 class Way:
-    """How a request went: `reused` after it was sent over a connection that had been kept."""
+    """The course of a request: `reused` if it was sent over a kept connection."""
 
     reused = False
 
@@ -33,7 +33,7 @@ class Way:
 class _Request(aiohttp.ClientRequest):
     @property
     def connection_key(self) -> ConnectionKey:
-        """The whole address in a member that only distinguishes connections: there is no proxy."""
+        """The whole address, in a field that only distinguishes connections: there is no proxy."""
         return super().connection_key._replace(proxy_headers_hash=str(self.url))  # type: ignore[arg-type]
 
 
@@ -44,7 +44,7 @@ def session(gate: Gate, connect_seconds: float) -> aiohttp.ClientSession:
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             resolver=cast("AbstractResolver", gate),
-            socket_factory=gate.open,  # aiohttp asks no resolver about an IP literal
+            socket_factory=gate.open,  # aiohttp does not call the resolver for an IP literal
             use_dns_cache=False,
             keepalive_timeout=_IDLE,
             limit=0,  # the slots bound it

@@ -1,7 +1,7 @@
 """Signatures of webhooks: Standard Webhooks 1.0.0, symmetric (`v1`). Pure.
 
-The signed bytes are id, timestamp and body joined by dots, so the body is signed as the bytes that are sent
-and never as a document that is written out again.
+The signed bytes are id, timestamp and body joined by dots. The body is signed as the bytes that are sent, and
+is never serialised again.
 """
 
 from __future__ import annotations
@@ -73,7 +73,10 @@ def _signature(key: bytes, signed: bytes) -> str:
 
 @lru_cache(maxsize=64)
 def _key(secret: str) -> bytes:
-    """Decode strictly: a lenient decoder silently turns a mistyped secret into another key."""
+    """The key of a secret, decoded strictly.
+
+    A lenient decoder would silently turn a mistyped secret into another key.
+    """
     if not secret.startswith(_PREFIX):
         raise ValueError(f"the secret does not start with {_PREFIX!r}; {_HOW_TO_MAKE_ONE}")
     encoded = secret.removeprefix(_PREFIX)

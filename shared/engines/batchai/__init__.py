@@ -1,5 +1,5 @@
 """Batch AI: the engine over its ARM API, which the emulator serves.
 
-In: an order, targets. Out: requests of `azure-mgmt-batchai`, and observations; `words` says which
-state of the service is which of ours.
+In: an order, targets. Out: requests of `azure-mgmt-batchai`, and observations; `words` maps the states of the
+service to ours.
 """

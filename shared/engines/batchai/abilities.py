@@ -1,4 +1,4 @@
-"""What Batch AI can do, and its emulator. Pure."""
+"""The abilities of Batch AI and of its emulator. Pure."""
 
 from __future__ import annotations
 

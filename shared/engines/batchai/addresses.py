@@ -1,7 +1,7 @@
-"""The signed addresses of files that lists gave, kept while they are valid. They are secrets: never shown.
+"""A cache of the signed addresses of files, kept while they are valid. They are secrets: never shown.
 
-Batch AI gives the address of a file by a list of its whole folder only. So a list serves the files that are
-most likely asked for next, and a file that was not in it is not looked for again at once.
+Batch AI only returns the address of a file in a list of its whole folder. So one list also serves the files
+that are likely to be requested next, and a file that was not in it is not searched for again at once.
 """
 
 from __future__ import annotations
@@ -14,15 +14,17 @@ from typing import NamedTuple
 
 from shared.core.errors import no_file
 
-#: Seconds that an address is used again; the service signs them for an hour.
+#: Seconds for which an address is reused; the service signs them for an hour.
 _FRESH = 1800.0
-#: Addresses of one folder that are kept, some 10 MB: those from the wanted one on, in the order of downloads.
+#: How many addresses of one folder are kept, about 10 MB: from the requested one on, in the order of
+#: downloads.
 _MOST = 20_000
-#: Folders whose addresses are kept, fewer of large ones.
+#: How many folders' addresses are kept; fewer if they are large.
 _FOLDERS, _ALL = 200, 60_000
-#: A missing file is looked for again after this multiple of the time that its list took; seconds at most.
+#: A missing file is searched for again after this multiple of the time that its list took; and the most
+#: seconds.
 _PAUSE, _LONGEST = 20.0, 300.0
-#: Missing files of one folder that are remembered.
+#: How many missing files of one folder are remembered.
 _MOST_ABSENCES = 100
 
 
@@ -34,12 +36,12 @@ class Listed(NamedTuple):
     directories: frozenset[str] = frozenset()
 
 
-#: Gives the page after one of a folder; "" is before the first.
+#: Returns the next page of a folder after a position; "" is the beginning.
 List = Callable[[str], Awaitable[Listed]]
 
 
 class _Absence(NamedTuple):
-    """When a file may be looked for again, and whether a directory has its name."""
+    """When a missing file may be searched for again, and whether a directory has its name."""
 
     until: float
     is_directory: bool
@@ -49,28 +51,28 @@ class _Absence(NamedTuple):
 class _Folder:
     urls: dict[str, str] = field(default_factory=dict)
     until: float = 0.0
-    #: by name, of what is no file there
+    #: by name, for names that are not files there
     absences: dict[str, _Absence] = field(default_factory=dict)
     listing: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Addresses:
-    """By folder, the one that was used last at the end; `clock` in seconds."""
+    """Addresses by folder, the most recently used one last; `clock` in seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._folders: dict[str, _Folder] = {}
 
     async def find(self, folder: str, name: str, list_folder: List, path: str = "") -> str:
-        """The address of a file; lists its folder where needed. Raises NotFound, and what the list raises.
+        """The address of a file; lists its folder if needed.
 
-        The former names the `path`, by default the name.
+        Raises NotFound with the `path`, by default the name, and any error of the list.
         """
         entry = self._folders.pop(folder, None) or _Folder()
         self._folders[folder] = entry
         if url := self._address(entry, name, path):
             return url
-        async with entry.listing:  # of many who wait for the same list, one makes it
+        async with entry.listing:  # of several callers that wait for the same list, one requests it
             if url := self._address(entry, name, path):
                 return url
             began = self._clock()
@@ -87,7 +89,7 @@ class Addresses:
             return listed.urls[name]
 
     def _address(self, entry: _Folder, name: str, path: str) -> str:
-        """The address if it is valid; "" where the folder is to be listed. Raises NotFound."""
+        """The address if it is valid; "" if the folder has to be listed. Raises NotFound."""
         if entry.until > self._clock() and name in entry.urls:
             return entry.urls[name]
         if (absence := entry.absences.get(name)) and absence.until > self._clock():
@@ -95,12 +97,12 @@ class Addresses:
         return ""
 
     def listed(self, folder: str) -> None:
-        """The folder was listed for a caller, who may ask for a file that was missing before."""
+        """Note that a caller listed the folder, and may now request a file that was missing before."""
         if folder in self._folders:
             self._folders[folder].absences.clear()
 
     def drop(self, folder: str, name: str) -> None:
-        """The address of a file is refused."""
+        """Forget the address of a file, because it was refused."""
         if folder in self._folders:
             self._folders[folder].urls.pop(name, None)
 
@@ -110,7 +112,7 @@ class Addresses:
 
 
 async def _listed(list_folder: List, name: str) -> Listed:
-    """The addresses from a name on, as many as are kept. No more is read than that takes."""
+    """The addresses from a name on, as many as are kept. Reads no more pages than that takes."""
     urls: dict[str, str] = {}
     after, more, directories = "", True, frozenset[str]()
     while more:
@@ -118,6 +120,6 @@ async def _listed(list_folder: List, name: str) -> Listed:
         directories |= page.directories & {name}
         urls |= {one: url for one, url in page.urls.items() if one >= name}
         after, more = page.next, bool(page.next) and not (name in urls and len(urls) >= _MOST)
-        if len(urls) > 2 * _MOST:  # a list in no order, whose name is still to come
+        if len(urls) > 2 * _MOST:  # the list is not sorted, and the name may still come
             urls = {one: urls[one] for one in sorted(urls)[:_MOST]}
     return Listed({one: urls[one] for one in sorted(urls)[:_MOST]}, "", directories)

@@ -1,7 +1,9 @@
-"""The requests of one workspace, through the SDK's client: what is asked for, not what it means.
+"""The requests to one workspace, through the SDK's client, without an interpretation of the responses.
 
-The SDK is imported at the first call, never at start. Lists are parsed behind the SDK's pipeline without its
-models, which cost eight times more. The SDK's errors pass.
+The SDK is imported at the first call, never at start.
+
+Lists are parsed behind the SDK's pipeline without its models, which take eight times as long. Errors of the
+SDK are passed on.
 """
 
 from __future__ import annotations
@@ -38,7 +40,7 @@ class _Names(NamedTuple):
 
 
 class Calls:
-    """One client, whose connections stay open, and the experiments that are there."""
+    """One client, whose connections stay open, and the experiments that are known to exist."""
 
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
@@ -52,7 +54,7 @@ class Calls:
             self._open = None
 
     async def ensure_experiment(self, experiment: str) -> None:
-        """PUT of the experiment, unless this process has made it."""
+        """PUT the experiment, unless this process has done so."""
         if experiment in self._experiments:
             return
         workspace = self._workspace
@@ -61,7 +63,7 @@ class Calls:
         self._experiments.add(experiment)
 
     def forget_experiment(self, experiment: str) -> None:
-        """Make it again before the next job of it."""
+        """PUT the experiment again before its next job."""
         self._experiments.discard(experiment)
 
     async def create(self, order: Order) -> dict[str, Any] | None:
@@ -80,15 +82,15 @@ class Calls:
         return f"{self._jobs(target.experiment)}/{target.name}"
 
     async def job(self, target: Target) -> dict[str, Any]:
-        """A job as the service knows it, by a GET of its own."""
+        """The resource of a job, by a GET of its own."""
         return await self._json(self.job_id(target))
 
     async def terminate(self, target: Target) -> None:
-        """POST terminate, whose end is not waited for."""
+        """POST terminate; does not wait for its end."""
         await (await self._client()).jobs.begin_terminate(*self._names(target), polling=False)
 
     async def delete(self, target: Target) -> None:
-        """DELETE, whose end is not waited for."""
+        """DELETE; does not wait for its end."""
         await (await self._client()).jobs.begin_delete(*self._names(target), polling=False)
 
     async def files(self, target: Target, directory: str, path: str, after: str = "") -> Folder:
@@ -99,17 +101,17 @@ class Calls:
         return Folder(list(body["value"]), following if following != after else "")
 
     async def cluster(self, name: str) -> dict[str, Any]:
-        """A cluster as the service knows it now."""
+        """The current resource of a cluster."""
         return await self._json(self._workspace.cluster_id(quote(name, safe="")))
 
     def experiments(self) -> AsyncIterator[list[dict[str, Any]]]:
-        """All of the workspace, page by page."""
+        """All experiments of the workspace, page by page."""
         return self._pages(f"{self._workspace.id}/experiments")
 
     def jobs(
         self, experiment: str, parse: Callable[[bytes], Any] = json.loads
     ) -> AsyncIterator[list[dict[str, Any]]]:
-        """All of an experiment, in pages of 1000; `parse` reads a page, or what is needed of it."""
+        """All jobs of an experiment, in pages of 1000; `parse` reads a page, or the needed part of it."""
         return self._pages(self._jobs(experiment), parse)
 
     def _jobs(self, experiment: str) -> str:
@@ -126,7 +128,7 @@ class Calls:
                 page = parse(await self._body(url))
             except ResourceNotFoundError as error:
                 if names_ours(error):
-                    raise  # nothing is known about any job
+                    raise  # the answer shows nothing about any job
                 return
             yield page["value"]
             url = page.get("nextLink")
@@ -135,9 +137,10 @@ class Calls:
         return dict(json.loads(await self._body(url)))
 
     async def _body(self, url: str, query: Mapping[str, str] | None = None, method: str = "GET") -> bytes:
-        """A request through the SDK's pipeline (authentication, retries), without its models.
+        """Send a request through the SDK's pipeline (authentication, retries), without its models.
 
-        As a stream, which `connect` has read to its end: the pipeline would parse anything else, for nothing.
+        The response is a stream, which `connect` has read to its end: the pipeline would parse any other kind
+        needlessly.
         """
         from azure.core.rest import HttpRequest
 

@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
 
-#: Azure Resource Manager, of every cloud: the service Batch AI behind it was shut down in 2019.
+#: The hosts of Azure Resource Manager in every cloud; the service Batch AI behind them was shut down in 2019.
 _AZURE = (
     "management.azure.com",
     "management.core.windows.net",
@@ -20,7 +20,10 @@ _AZURE = (
 
 @dataclass(frozen=True)
 class Workspace:
-    """Where the engine's jobs live. `url` is that of an emulator; plain http only on loopback."""
+    """The workspace of the engine's jobs.
+
+    `url` is the address of an emulator; plain http only on loopback.
+    """
 
     url: str
     subscription: str
@@ -30,7 +33,7 @@ class Workspace:
 
     @property
     def id(self) -> str:
-        """The ARM id that the ids of its clusters and experiments begin with."""
+        """The ARM id with which the ids of its clusters and experiments begin."""
         return (
             f"/subscriptions/{self.subscription}/resourceGroups/{self.group}"
             f"/providers/Microsoft.BatchAI/workspaces/{self.name}"
@@ -42,9 +45,9 @@ class Workspace:
 
     @property
     def trouble(self) -> str:
-        """Why no job can run there, and the remedy; "" if one might."""
+        """Why no job can run there, with the remedy; "" if jobs may run."""
         host = (urlsplit(self.url).hostname or "").lower().rstrip(".")
-        # A region may stand in front.
+        # A region may precede the host.
         if host and not any(f".{host}".endswith(f".{azure}") for azure in _AZURE):
             return ""
         why = "Azure has ended its service Batch AI" if host else "SLIPWAY_BATCHAI_URL names no Batch AI API"
@@ -52,9 +55,9 @@ class Workspace:
 
 
 def connect(workspace: Workspace) -> Any:
-    """The SDK's async client, imported now. Raises Misconfigured for a service that no longer is.
+    """The SDK's async client, which is imported now.
 
-    Also raises it for plain http to another machine.
+    Raises Misconfigured for a service that has been shut down, and for plain http to another machine.
     """
     if workspace.trouble:
         raise Misconfigured(workspace.trouble)
@@ -84,7 +87,7 @@ def connect(workspace: Workspace) -> Any:
 
 
 def _whole_answers() -> Any:
-    """Reads a streamed answer to its end, within a try of the request: one that breaks off is tried again."""
+    """Reads a streamed response to its end within the try of the request; a broken one is tried again."""
     from azure.core.pipeline.policies import AsyncHTTPPolicy
 
     class WholeAnswers(AsyncHTTPPolicy):  # type: ignore[type-arg]

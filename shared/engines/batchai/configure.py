@@ -1,4 +1,4 @@
-"""The Batch AI clusters of a deployment, which are those of one workspace."""
+"""The Batch AI clusters of a deployment, all in one workspace."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def workspace_of(settings: Values) -> Workspace:
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-    """Each with the facts of its own, or those that earlier versions had for all."""
+    """The clusters, each with its own facts or with those that earlier versions had for all."""
     workspace, usual = workspace_of(settings), _usual(settings)
     own = configured({name: one for name, one in options.items() if one}, "SLIPWAY_CLUSTERS")
 

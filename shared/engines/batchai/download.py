@@ -1,4 +1,7 @@
-"""Ranged reads of signed download addresses, over one pooled session. Addresses are secrets: never shown."""
+"""Ranged reads from signed download addresses, over one pooled session.
+
+Addresses are secrets: never shown.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +18,7 @@ _CONTENT_RANGE = re.compile(r"bytes (?:\d+-\d+|\*)/(\d+)")
 
 
 class Refused(NotFound):
-    """The server knows no such file, or no longer takes the address."""
+    """The server has no such file, or no longer accepts the address."""
 
 
 class Downloads:
@@ -30,7 +33,7 @@ class Downloads:
 
         if self._session is None:
             self._session = ClientSession(timeout=ClientTimeout(total=30))
-        # The bytes as they are stored: a compressed answer has other offsets.
+        # Request the bytes as they are stored: a compressed response has other offsets.
         headers = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
         try:
             async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
@@ -56,7 +59,7 @@ class Downloads:
 
 
 def _size(answer: ClientResponse, size: int) -> int:
-    """Bytes of the whole file; `size` where the server does not say."""
+    """The size of the whole file in bytes; `size` if the server does not report it."""
     match = _CONTENT_RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     if match:
         return int(match[1])
@@ -65,7 +68,7 @@ def _size(answer: ClientResponse, size: int) -> int:
 
 
 async def _upto(content: StreamReader, limit: int) -> bytes:
-    """At most `limit` bytes of an answer."""
+    """At most `limit` bytes of a response."""
     data = bytearray()
     while len(data) < limit and (chunk := await content.read(limit - len(data))):
         data += chunk

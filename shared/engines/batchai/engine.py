@@ -47,7 +47,7 @@ from shared.jobspec import JobSpec, JsonObject, Problem
 
 log = logging.getLogger(__name__)
 
-#: Seconds for which a look at a cluster is good: what its jobs wait for is in it.
+#: Seconds for which a view of a cluster is used; it explains what the jobs wait for.
 _GOOD = 15.0
 
 
@@ -62,19 +62,22 @@ class BatchAIEngine:
 
     @property
     def version(self) -> str:
-        """Which API the engine speaks, with its version."""
+        """The name and version of the API that the engine uses."""
         return f"Batch AI {API}"
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
-        """All of the format; the cluster itself says whether its nodes come and go."""
+        """Everything in the format; the cluster itself shows whether its number of nodes changes."""
         return abilities_of(view)
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
-        """Whole nodes only: the service had no words for less."""
+        """Whole nodes only: the service offered nothing smaller."""
         return gives_none("Batch AI", resources)
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Nothing: the format is Batch AI's own. Raises Misconfigured where there is no Batch AI."""
+        """No problems, since the format is Batch AI's own.
+
+        Raises Misconfigured if the service no longer exists.
+        """
         if self._workspace.trouble:
             raise Misconfigured(self._workspace.trouble)
         return ()
@@ -121,7 +124,7 @@ class BatchAIEngine:
         views: dict[str, ObservedJob] = {}
 
         async def one(experiment: str, names: set[str]) -> None:
-            # Page by page, so that what is held of a job is what is asked about it.
+            # Page by page, so that only the needed part of each job is kept in memory.
             async for jobs in self._calls.jobs(experiment, page_of):
                 for job in jobs:
                     if job["name"] in names and (understood := _understand(job)) is not None:
@@ -150,7 +153,7 @@ class BatchAIEngine:
         return explained_one
 
     async def cancel(self, target: Target) -> None:
-        """POST terminate; one that ended or is unknown is success."""
+        """POST terminate; succeeds also if the job has ended or is unknown."""
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 
         async with api_errors():
@@ -160,7 +163,7 @@ class BatchAIEngine:
                 return
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """DELETE of each job that is ours. Its files are in its share, and stay there."""
+        """DELETE each job that is ours. Its files are in its share, and stay there."""
 
         async def one(target: Target) -> None:
             from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
@@ -170,7 +173,7 @@ class BatchAIEngine:
                     if token_of(await self._calls.job(target)) == target.token:
                         await self._calls.delete(target)
                 except (ResourceNotFoundError, ResourceExistsError):
-                    return  # it is gone, or going
+                    return  # it is deleted, or being deleted
 
         await each(targets, one)
         return frozenset()
@@ -187,7 +190,7 @@ class BatchAIEngine:
         return FilePage(tuple(map(output_file, listed.entries)), listed.next)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        """A ranged GET of the file's download address, which is kept while it is valid."""
+        """A ranged GET from the file's download address, which is kept while it is valid."""
         above, _, name = path.rpartition("/")
         folder = _folder(target, directory, above)
 
@@ -212,12 +215,15 @@ class BatchAIEngine:
         return view_of(cluster, resource["properties"])
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """The facts in its resource, some seconds old at most."""
+        """The facts in its resource, at most some seconds old."""
         view = await self._lately.view(cluster)
         return view.facts if view else NO_FACTS
 
     async def _explained(self, cluster: str, jobs: Collection[ObservedJob]) -> list[Observation]:
-        """The observations; queued jobs with reasons, by a view of the cluster after the last was queued."""
+        """The observations.
+
+        Queued jobs get a reason, from a view of the cluster taken after the last job was queued.
+        """
         age = youngest(jobs, datetime.now(UTC))
         return explained(jobs, None if age is None else await self._lately.now(cluster, age))
 
@@ -232,7 +238,7 @@ def _folder(target: Target, directory: str, path: str) -> str:
 
 
 def _understand(job: Mapping[str, Any]) -> Observation | None:
-    """The status from the list, if its words are known; a missing job is queried directly, for the reason."""
+    """The status from the list, if its words are known; a missing job is queried directly."""
     try:
         return observation(job)
     except Transient as error:
@@ -243,7 +249,7 @@ def _understand(job: Mapping[str, Any]) -> Observation | None:
 
 
 def _works(job: Mapping[str, Any], cluster_id: str) -> str | None:
-    """Our token of a job that has not ended on that cluster, None for any other job."""
+    """Our token of a job that has not ended on that cluster; None for any other job."""
     of_cluster = (job["properties"].get("cluster") or {}).get("id", "").lower()
     understood = _understand(job) if of_cluster == cluster_id else None
     return token_of(job) if understood is not None and not understood.state.terminal else None

@@ -1,4 +1,4 @@
-"""What the registry says about Batch AI, and its settings."""
+"""The registry's entry of Batch AI, with its settings."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a job's processes find in their environment on Batch AI, before any of them runs. Pure.
+"""The environment of a job's processes on Batch AI, known before any of them runs. Pure.
 
-The names and paths are the service's documented ones, and for what it never documented those that its nodes
-showed. An emulator has the same names below a root of its own.
+The names and paths are those that the service documented, or else those seen on its nodes. An emulator has
+the same names below a root of its own.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ from shared.engines.batchai.client import Workspace
 
 _ROOT = "/mnt/batch/tasks/shared/LS_root"
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
-#: Stands for what the service chooses when it takes the job.
+#: Stands for a value that the service chooses when it accepts the job.
 _INSTANCE = "<a UUID of the service>"
 
 
 def environment(workspace: Workspace, order: Order) -> tuple[Variable, ...]:
-    """Every variable, in the order of its making: a value may use those before it."""
+    """Every variable, in the order of definition: a value may use those before it."""
     properties: dict[str, Any] = order.document["properties"]
     values: dict[str, str] = {}
     variables: list[Variable] = []
-    # One after the other, as each reads what those before it have set.
+    # One after the other, because each may use those before it.
     for variable in chain(
         _node(workspace, order),
         _directories(workspace, order, properties, values),
@@ -56,7 +56,7 @@ def _node(workspace: Workspace, order: Order) -> list[Variable]:
 def _directories(
     workspace: Workspace, order: Order, properties: Mapping[str, Any], values: Mapping[str, str]
 ) -> Iterator[Variable]:
-    """Input directories as they are; output directories below a folder of the job's own."""
+    """The variables of input directories, unchanged, and of output directories, below a folder of the job."""
     for directory in properties.get("inputDirectories") or ():
         yield _expanded(f"AZ_BATCHAI_INPUT_{directory['id']}", directory["path"], values, "engine")
     target = order.target
@@ -75,7 +75,7 @@ def _directories(
 
 
 def _toolkit(properties: Mapping[str, Any]) -> Iterator[Variable]:
-    """What only one toolkit's processes have."""
+    """The variables that only one toolkit's processes have."""
     torch = properties.get("pyTorchSettings")
     if torch is not None:
         yield _formed("AZ_BATCHAI_TASK_INDEX", "<the rank of the process, from 0>")
@@ -92,7 +92,7 @@ def _toolkit(properties: Mapping[str, Any]) -> Iterator[Variable]:
 
 
 def _own(properties: Mapping[str, Any], values: Mapping[str, str]) -> Iterator[Variable]:
-    """The job's variables, expanded; secrets are taken as they are."""
+    """The job's own variables, expanded; secrets are not expanded."""
     for variable in properties.get("environmentVariables") or ():
         source = "slipway" if variable["name"].startswith("SLIPWAY_") else "job"
         yield _expanded(variable["name"], str(variable["value"]), values, source)

@@ -1,4 +1,4 @@
-"""The border that errors of the Batch AI client cross, each into what its caller does next."""
+"""Translates errors of the Batch AI client into ours, which show the caller what to do next."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 from shared.core.errors import Conflict, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
 
 _QUOTA = frozenset({"QuotaExceeded", "CoreQuotaReached", "OperationNotAllowed"})
-#: What the service says with 400 of a directory that a job does not have.
+#: The service's message, with status 400, for a directory that a job does not have.
 _ABSENT = "OutputDirectoryNotFound"
 _OURS = frozenset({"WorkspaceNotFound", "ClusterNotFound", "ResourceGroupNotFound"})
 
 
 @asynccontextmanager
 async def api_errors() -> AsyncIterator[None]:
-    """Turn what the SDK raises into the tree of `errors.py`."""
+    """Translate the SDK's errors into those of `errors.py`."""
     from azure.core.exceptions import AzureError, ClientAuthenticationError, HttpResponseError
 
     try:
@@ -28,12 +28,12 @@ async def api_errors() -> AsyncIterator[None]:
     except AzureError as error:
         raise Transient(f"the cluster's API did not answer: {type(error).__name__}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        # A proxy's page, a date that is none: what cannot be understood decides nothing.
+        # A proxy's page, or an invalid date: an unreadable response decides nothing.
         raise Transient(f"the cluster's API sent an unreadable answer: {type(error).__name__}") from error
 
 
 def raise_for(answer: Any, *status: int) -> None:
-    """Raise the SDK's own error for an answer that is none of those wanted (200 if none is named)."""
+    """Raise the SDK's own error for a status that is not expected (200, if none is named)."""
     from azure.core import exceptions
 
     if answer.status_code in (status or (200,)):
@@ -47,7 +47,7 @@ def raise_for(answer: Any, *status: int) -> None:
 
 
 def names_ours(error: Any) -> bool:
-    """Whether what is missing is named by the settings: a workspace, a cluster, a resource group."""
+    """Whether the missing resource is named by the settings: a workspace, a cluster, a resource group."""
     return _code(error) in _OURS
 
 

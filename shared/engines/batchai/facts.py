@@ -1,4 +1,4 @@
-"""What a Batch AI cluster's jobs can count on: by its resource, and as an operator configures it. Pure."""
+"""The facts of a Batch AI cluster: from its resource, and from an operator's settings. Pure."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from shared.engines.options import checked, each_cluster
 from shared.jobspec import parse_duration
 from shared.jobspec.format.mounts import MOUNT_LISTS
 
-#: Sizes with GPUs: one for six cores, and GiB of memory for each GPU, less in the first NC and NV.
+#: VM sizes with GPUs: one GPU for six cores, and GiB of memory for each GPU, less in the first NC and NV.
 _GPU_SIZE = re.compile(r"(?:STANDARD_)?N(?P<kind>[CDV])(?P<cores>6|12|24)R?S?(?P<later>_V[23])?", re.ASCII)
 _CORES, _MEMORY, _FIRST_MEMORY = 6, 112, 56
-#: option → what its value is
+#: option → the kind of its value
 _OPTIONS: Mapping[str, str] = {
     "mounted": "Sequence[str]",
     "maxNodes": "int",
@@ -61,7 +61,7 @@ def _configured(value: Any, place: str) -> ClusterFacts:
 
 
 def _mounts(setup: Mapping[str, Any]) -> frozenset[str] | None:
-    """What the nodes mount; not known where a command sets them up, which may mount anything."""
+    """The mounts of the nodes; unknown if a setup command runs on them, which may mount anything."""
     if setup.get("setupTask"):
         return None
     volumes = setup.get("mountVolumes") or {}
@@ -70,14 +70,14 @@ def _mounts(setup: Mapping[str, Any]) -> frozenset[str] | None:
 
 
 class _Hardware(NamedTuple):
-    """GPUs of a node, and their memory in MiB; None where the size is not known here."""
+    """The GPUs of a node and its memory in MiB; None if the VM size is not known here."""
 
     gpus: int | None
     memory: int | None
 
 
 def _hardware(size: str) -> _Hardware:
-    """GPUs and MiB of a node; None for sizes that are not known here."""
+    """The GPUs and MiB of a node; None for VM sizes that are not known here."""
     match = _GPU_SIZE.fullmatch(size.upper())
     if match is None:
         return _Hardware(None, None)

@@ -40,10 +40,10 @@ _PAGE = TypeAdapter(_Page)
 
 
 def page_of(body: bytes) -> Any:
-    """The page. Raises ValueError for what is no JSON.
+    """The page. Raises ValueError for invalid JSON.
 
-    What pydantic refuses is read whole, as everything else is: it takes no half of a surrogate, and the text
-    of one job must not hide the others.
+    A page that pydantic refuses is read by the standard library: pydantic accepts no lone surrogate, and the
+    text of one job must not hide the others.
     """
     try:
         return _PAGE.validate_json(body)

@@ -1,4 +1,4 @@
-"""What a Batch AI cluster needs, made where it is not there yet.
+"""Creates the missing resources of a Batch AI cluster.
 
 A share for logs with a directory for scripts; the resource group, the workspace, and a cluster that starts at
 no nodes and scales by itself, with the share and the data mounted.
@@ -16,17 +16,17 @@ from shared.engines.batchai.client import Workspace, connect
 from shared.engines.entry import Values
 from shared.engines.provisioning import Plan, Stage, Step
 
-#: That of the workspace script.
+#: The share that the workspace script uses.
 _SIZE = "Standard_NC6"
-#: The file service takes an account key; without one the share is made through the management API.
+#: The file service accepts an account key; without one, the share has to be made through the management API.
 _AZURITE = "devstoreaccount1"
-#: Of Microsoft.Resources, which resource groups belong to.
+#: The API version of Microsoft.Resources, to which resource groups belong.
 _GROUPS_VERSION = "2021-04-01"
 _BY_HAND = "not made here: SLIPWAY_STORAGE names no key; make it with `az storage share-rm create`"
 
 
 def provision(where: Workspace, settings: Values, cluster: str, plan: Plan) -> Iterator[Stage]:
-    """The share, then the resources. Raises Misconfigured where there is no Batch AI."""
+    """Create the share, then the resources. Raises Misconfigured if the service no longer exists."""
     if where.trouble:
         raise Misconfigured(where.trouble)
     yield Stage("the file service", "FileEndpoint in SLIPWAY_STORAGE", _files(settings, plan))
@@ -46,7 +46,7 @@ async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:
     from azure.core.exceptions import ResourceExistsError
     from azure.storage.fileshare.aio import ShareServiceClient
 
-    # By default it waits for more than a minute for a service that is not there.
+    # By default it waits more than a minute for a service that does not exist.
     client = ShareServiceClient.from_connection_string(
         string, retry_total=2, initial_backoff=1, connection_timeout=5
     )
@@ -69,7 +69,10 @@ async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:
 
 
 def _with_file_service(settings: Values, string: str) -> str:
-    """The connection string; Azurite has no file service, so its account's shares are the emulator's."""
+    """The connection string.
+
+    Azurite has no file service, so for its account the emulator serves the shares.
+    """
     emulator, account = settings.text("SLIPWAY_BATCHAI_URL").rstrip("/"), settings.account()[0]
     if "FileEndpoint=" in string or account != _AZURITE or urlsplit(emulator).scheme != "http":
         return string
@@ -122,7 +125,7 @@ async def _group(client: Any, name: str, location: str) -> bool:
 
 
 def _cluster(settings: Values, plan: Plan) -> dict[str, Any]:
-    """The cluster as a request body; its key for the mounts goes nowhere else."""
+    """The cluster as a request body; the account key for its mounts is used nowhere else."""
     account, key = settings.account()
     credentials = {"accountKey": key}
     mounts = {
@@ -160,7 +163,7 @@ def _cluster(settings: Values, plan: Plan) -> dict[str, Any]:
 
 
 def _described(plan: Plan) -> dict[str, Any]:
-    """The cluster of a file; the administrator of its nodes, if it names none."""
+    """The cluster that a file describes, with an administrator of its nodes if the file names none."""
     properties: dict[str, Any] = (plan.cluster or {})["properties"]
     return {"properties": {"userAccountSettings": _administrator(plan)} | properties}
 

@@ -1,6 +1,6 @@
 """The request that creates a job, built in one place: the engine sends it, explain shows it. Pure.
 
-Jobs_Create of API 2018-05-01: PUT by name, so that a repetition meets the same resource.
+Jobs_Create of API 2018-05-01: PUT by name, so that a repeated request addresses the same resource.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ API = "2018-05-01"
 
 
 def submission(workspace: Workspace, order: Order) -> Submission:
-    """Method, path with query, and body. What is null is left out: the service counts it as absent."""
+    """Method, path with query, and body. Null members are left out: the service treats them as absent."""
     path = f"{job_path(workspace, order)}?api-version={API}"
     return Submission("PUT", path, _without_nulls(order.document))
 
 
 def job_path(workspace: Workspace, order: Order) -> str:
-    """The resource of the job."""
+    """The path of the job's resource."""
     target = order.target
     return f"{workspace.id}/experiments/{target.experiment}/jobs/{target.name}"
 

@@ -1,4 +1,4 @@
-"""A cluster of Batch AI, as its resource says. Pure."""
+"""The view of a Batch AI cluster, from its resource. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.engines.batchai.facts import facts_of
 
 
 def view_of(name: str, properties: Mapping[str, Any]) -> ClusterView:
-    """A cluster resource, as the port has it."""
+    """The view of a cluster resource, in the form of the port."""
     scale = properties.get("scaleSettings") or {}
     auto, manual = scale.get("autoScale") or {}, scale.get("manual") or {}
     counts = properties.get("nodeStateCounts") or {}

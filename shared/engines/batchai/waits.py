@@ -1,4 +1,4 @@
-"""Why a job of Batch AI waits: its resource does not say, so it is concluded from its cluster's. Pure."""
+"""Why a job of Batch AI waits. Its resource does not show this, so it is derived from the cluster's. Pure."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from shared.core.job import JobState
 from shared.engines import untrusted
 from shared.jobspec import JsonObject
 
-#: A job resource, and what it was understood to say.
+#: A job resource, and the observation made from it.
 ObservedJob = tuple[JsonObject, Observation]
 
 
 def youngest(jobs: Iterable[ObservedJob], now: datetime) -> float | None:
-    """Seconds since the last queued job came into its queue; None where no job is queued.
+    """Seconds since the last queued job entered the queue; None if no job is queued.
 
-    An older view says nothing of them: the nodes of a job that was put back were still its own.
+    An older view cannot explain these jobs: a job that was requeued still had its nodes then.
     """
-    # Jobs that came into their queue together have the same text.
+    # Jobs that were queued together have the same text.
     texts = {_entered(job) for job, observation in jobs if observation.state is JobState.QUEUED}
     if not texts:
         return None
@@ -32,7 +32,7 @@ def youngest(jobs: Iterable[ObservedJob], now: datetime) -> float | None:
 
 
 def explained(jobs: Iterable[ObservedJob], view: ClusterView | None) -> list[Observation]:
-    """What is known of each job, with what the queued ones wait for."""
+    """The observation of each job; queued ones with the reason why they wait."""
     if view is None:
         return [observation for _, observation in jobs]
     reasons: dict[int, Why | None] = {}
@@ -58,7 +58,7 @@ def _properties(job: JsonObject) -> JsonObject:
 
 
 def why(nodes: Any, view: ClusterView | None) -> Why | None:
-    """Why a queued job with that many nodes waits; None while nothing is known of its cluster."""
+    """Why a queued job with this many nodes waits; None while nothing is known about its cluster."""
     if view is None or not isinstance(nodes, int):
         return None
     if never := too_large(nodes, view):
@@ -72,7 +72,7 @@ def why(nodes: Any, view: ClusterView | None) -> Why | None:
 
 
 def _comes(nodes: int, view: ClusterView) -> Why:
-    """Why a job waits whose nodes are missing or in use, but may come."""
+    """Why a job waits whose nodes are missing or in use, but may become available."""
     counts = view.counts
     if view.state == "resizing":
         return Why("Resizing", f"the cluster {view.name} is changing the number of its nodes", passes=True)
@@ -80,7 +80,7 @@ def _comes(nodes: int, view: ClusterView) -> Why:
         return Why("NodesPreparing", f"nodes of the cluster {view.name} are being prepared", passes=True)
     if counts.get("unusable", 0):
         return Why("NodesUnusable", f"nodes of the cluster {view.name} are unusable")
-    # The number of all nodes includes those that leave, and those taken back, which no state counts.
+    # The total number of nodes includes leaving and preempted ones, which no state counts.
     if counts.get("idle", 0) + counts.get("running", 0) < nodes:
         return Why("NodesMissing", f"the cluster {view.name} has not enough nodes yet", passes=True)
     return Why("NodesBusy", f"the nodes of the cluster {view.name} are busy with other jobs", passes=True)

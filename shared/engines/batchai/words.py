@@ -1,4 +1,4 @@
-"""Batch AI's words in ours, as tables and pure functions: states, error codes, ids (API 2018-05-01)."""
+"""Translates Batch AI's words into ours: states, error codes, ids (API 2018-05-01). Pure."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ TOKEN = "SLIPWAY_TOKEN"  # noqa: S105 - the name of a variable, not a secret
 
 
 def output_file(file: Mapping[str, Any]) -> OutputFile:
-    """What a listed file says; a job may have chosen any name for it.
+    """The output file for an entry of a list; a job may have chosen any name for it.
 
-    One without an address and without properties is no file, or stands for the rest of a directory.
+    An entry without an address and without properties is not a file, or stands for the rest of a directory.
     """
     name, properties = str(file["name"]), file.get("properties")
     folder = file.get("fileType") == "directory"
@@ -51,7 +51,10 @@ def output_file(file: Mapping[str, Any]) -> OutputFile:
 
 
 def observation(job: Mapping[str, Any]) -> Observation:
-    """What a job resource says. Raises Transient for a word that is not in the table: it decides nothing."""
+    """The observation of a job resource.
+
+    Raises Transient for a state that is not in the table: it decides nothing.
+    """
     properties = job.get("properties") or {}
     info = properties.get("executionInfo") or {}
     errors = info.get("errors") or []
@@ -81,7 +84,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
 
 
 def token_of(job: Mapping[str, Any]) -> str | None:
-    """The token in a job resource's environment, None when it has none."""
+    """The token in a job resource's environment; None if it has none."""
     for variable in (job.get("properties") or {}).get("environmentVariables") or []:
         if variable.get("name") == TOKEN:
             return str(variable.get("value"))

@@ -1,7 +1,9 @@
-"""What runs a job on one node in shell, with no Python in its image, and what that program has to know. Pure.
+"""The shell program that runs a job on one node whose image has no Python, and the input of that program.
 
-The program (`node/shell/`) is POSIX shell, the same for every job. It runs what starts as one command: the
-preparation, and the command line of a custom toolkit. Ranks and MPI need the program in Python (`plan`).
+Pure.
+
+The program (`node/shell/`) is POSIX shell, the same for every job. It runs single commands: the preparation,
+and the command line of a custom toolkit. Ranks and MPI need the program in Python (`plan`).
 """
 
 from __future__ import annotations
@@ -18,34 +20,34 @@ from shared.engines.launch.site import Site
 from shared.jobspec import JsonObject
 
 _FILES = ("values", "claim")
-#: The one step that the program knows, and where it writes.
+#: The only step that the program supports, and where it writes.
 _STEP, _OUTPUT = ["bash", "-c", ONE], ["stdout.txt", "stderr.txt"]
 
 
 @cache
 def script() -> str:
-    """The program, the same for every job: it holds nothing of any of them."""
+    """The program, which is the same for every job."""
     return "".join(_text(name) for name in (*_FILES, "run"))
 
 
 @cache
 def forgetting() -> str:
-    """The program that removes what attempts have left."""
+    """The program that removes the leftovers of attempts."""
     return "".join(_text(name) for name in (*_FILES, "forget"))
 
 
 def sampling() -> str:
-    """What samples how busy the node is, as a file."""
+    """The program that samples the load of the node, as a file."""
     return USAGE.replace("{RANK}", "SLIPWAY_RANK")
 
 
 def is_alone(properties: JsonObject) -> bool:
-    """Whether such a job needs neither Python nor bash in its image: one command on one node."""
+    """Whether the job needs neither Python nor bash in its image: one command on one node."""
     return int(properties["nodeCount"]) == 1 and properties.get("customToolkitSettings") is not None
 
 
 def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
-    """The environment in which the program is to be started. Nothing else may hold secret values."""
+    """The environment in which to start the program. Nothing else may hold secret values."""
     plan = launch.plan(site, order)
     preparation, main = plan["preparation"], plan["main"]
     return {
@@ -66,7 +68,7 @@ def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
 
 
 def claim(site: Site, order: Order, submission: str) -> dict[str, str]:
-    """The part by which the program claims the attempt, also where it has only to say why nothing can run."""
+    """The variables with which the program claims the attempt, or reports why nothing can run."""
     earlier = ((one.target.name, one.target.token, one.reason) for one in order.earlier)
     return {
         "SLIPWAY_RECORDS": site.records,

@@ -1,6 +1,7 @@
-"""Containers of jobs by Docker, where the program on the nodes is root on the host: one on each node. Pure.
+"""The Docker containers of jobs, one on each node, where the program on the nodes is root on the host.
 
-What varies is in variables of a step; no value of a job's environment, and no password, is in a command line.
+Pure. Everything variable is in the variables of a step; no value of a job's environment, and no password, is
+in a command line.
 """
 
 from __future__ import annotations
@@ -13,22 +14,23 @@ from urllib.parse import urlsplit
 from shared.engines.launch.mounts import image_of
 from shared.engines.launch.site import Container
 
-#: What is the node's own in an environment; the image has its own. A job may set them all the same.
+#: Variables that belong to the node; the image has its own. A job may set them all the same.
 _HOSTS_OWN = ("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "LD_LIBRARY_PATH")
 
-#: With it a process starts others on the nodes themselves, which is for what runs beside the container.
+#: With it a process starts others on the nodes themselves; only steps beside the container get it.
 _AGENT_KEY = "SLIPWAY_AGENT_KEY"
 
-#: Where the processes of MPI find the files of the mpirun on the host.
+#: Where MPI processes find the files of the host's mpirun.
 _SESSIONS = "/tmp"  # noqa: S108 - of the nodes
 
-#: The first process of a container waits to be asked to end, and gives all others ten seconds to do so.
+#: The first process of a container waits for a signal to end, then gives all others ten seconds.
 _KEEP = (
     "trap 'kill -TERM -1; for i in {1..100}; do kill -0 -1 || exit 0; sleep 0.1; done; exit 0' TERM; "
     "while :; do sleep 86400 & wait $!; done"
 )
 
-#: Starts the container. What a killed run has left would hold its GPUs; a node has one task at a time.
+#: Starts the container, after removing those of a killed run, which would hold the GPUs: a node has one task
+#: at a time.
 _BEGIN = f"""
 for left in $(docker ps --all --quiet --filter "label=slipway.node=$%s"); do
   docker rm --force "$left" >/dev/null || exit
@@ -46,7 +48,7 @@ docker run --detach --pull never --name "$SLIPWAY_BOX-$%s" --label "slipway.node
   --entrypoint /bin/bash "$SLIPWAY_IMAGE" -c {shlex.quote(_KEEP)} >/dev/null || exit
 """
 
-#: Asks everything in the container to end, and removes it.
+#: Signals every process in the container to end, and removes the container.
 _END = 'docker stop -t 12 "$0-$%s" >/dev/null 2>&1; docker rm --force "$0-$%s" >/dev/null 2>&1; :'
 
 #: Runs its arguments in the container, with the variables that are set here: by their names.
@@ -68,7 +70,7 @@ def docker(
 ) -> Container:
     """The container of a job with that name; `node`: the variable with a node's id, `path`: PATH there.
 
-    It sees the directories at their own paths, has the node's network, and lives as long as the run.
+    It has the directories at their own paths and the node's network, and lives as long as the run.
     """
     settings = properties["containerSettings"]
     registry = settings["imageSourceRegistry"]
@@ -100,7 +102,7 @@ def docker(
 
 
 def _server(image: str, url: str) -> str:
-    """The host to log in to: the one that is named, else that of the image's name."""
+    """The host to log in to: the named one, or else the host in the image's name."""
     if url:
         return urlsplit(url).netloc or url
     first, slash, _ = image.partition("/")

@@ -21,6 +21,6 @@ class Layout:
         return f"{self.shared.rstrip('/')}/attempts/{target.experiment}/{target.name}"
 
     def segment(self, target: Target) -> str:
-        """What lies between a path prefix of the job and the folder of one run."""
+        """The path between a path prefix of the job and the folder of one run."""
         path = f"{self.engine}/{self.cluster}/experiments/{target.experiment}"
         return f"{path}/jobs/{target.name}"

@@ -1,4 +1,4 @@
-"""What a cluster cannot honour of a job's volumes, and of values in a Key Vault. Pure."""
+"""Problems of a job's volumes and Key Vault references that a cluster cannot honour. Pure."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ _MODES = ("fileMode", "directoryMode")
 def mount_refusals(
     cluster: str, table: Mapping[str, str], properties: Mapping[str, Any], *, itself: bool = False
 ) -> Iterator[Problem]:
-    """Each volume that the nodes do not have, and each option of a mount; `table` as in `mounted`.
+    """A problem for each volume that the nodes do not have, and for each mount option.
 
-    `itself`: whether the nodes mount what they do not have, with the job's options.
+    `table` is that of `mounted`. `itself`: whether the nodes mount missing volumes themselves, with the job's
+    options.
     """
     lists = properties.get("mountVolumes") or {}
     for at, _, path in mounted(table, properties):
@@ -37,7 +38,7 @@ def mount_refusals(
 
 
 def _fixed(at: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
-    """Options of what is mounted before the job comes."""
+    """Problems for options of volumes that are mounted before the job arrives."""
     for option in _MODES:
         if entry.get(option) not in (None, "0777"):
             yield _refused(f"{at}/{option}", "the cluster mounts it, with modes of its own", "leave it out")
@@ -47,7 +48,7 @@ def _fixed(at: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def _own(at: str, kind: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
-    """What the nodes cannot do with a volume that they mount for the job."""
+    """Problems of a volume that the nodes mount for the job."""
     if (entry.get("credentials") or {}).get("accountKeySecretReference"):
         text = "the nodes have no identity that may read a Key Vault"
         remedy = "give accountKey, which is kept sealed, or none: the deployment's, or the pool's identity"
@@ -59,7 +60,7 @@ def _own(at: str, kind: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
 
 
 def vault_refusals(properties: Mapping[str, Any]) -> Iterator[Problem]:
-    """Each value that is to come from a Key Vault."""
+    """A problem for each value that refers to a Key Vault."""
     for kind in ("environmentVariables", "secrets"):
         for index, variable in enumerate(properties.get(kind) or ()):
             if variable.get("valueSecretReference"):

@@ -1,11 +1,11 @@
-"""Where a job's volumes and its image are on a cluster whose operator has mounted and fetched them. Pure."""
+"""Finds a job's volumes and its image on a cluster whose operator has mounted and fetched them. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-#: What a file server's place in the table begins with where the nodes mount it for each job.
+#: The prefix of a file server's entry in the table if the nodes mount it for each job.
 NFS = "nfs://"
 
 

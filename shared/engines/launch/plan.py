@@ -1,9 +1,10 @@
-"""What runs on the nodes for a job: one program for every scheduler, and the plan that it follows. Pure.
+"""The program that runs a job on the nodes, one for every scheduler, and the plan that it follows.
 
-The program (`node/`) is Python, for any version from 3.6 on with nothing installed: it has JSON, processes in
-groups and atomic renames, where a shell would need quoting for each of them; and the nodes of a scheduler
-have it. What enters a job's container is bash alone. The plan is data. A person's text is in the environment
-of a step, and meets a shell only as the job's own command.
+Pure. The program (`node/`) is Python, for any version from 3.6 on with nothing installed.
+
+Python has JSON, process groups and atomic renames, which would each need quoting in a shell, and the nodes of
+a scheduler have it. A job's container only needs bash. The plan is data. A person's text is in the
+environment of a step, and reaches a shell only as the job's own command.
 """
 
 from __future__ import annotations
@@ -25,25 +26,25 @@ from shared.jobspec import wall_clock
 
 _PLACES = ("files", "places", "blobs")
 _FILES = (*_PLACES, "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
-#: Variables by which the program gets its orders.
+#: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 
 
 @cache
 def script() -> str:
-    """The program, the same for every job: it holds nothing of any of them."""
+    """The program, which is the same for every job."""
     return _joined(_FILES)
 
 
 @cache
 def spreading() -> str:
-    """The program that starts processes on the other nodes, for schedulers that have no command for that."""
+    """The program that starts processes on the other nodes, for schedulers without a command for that."""
     return _joined((*_PLACES, "agent", "spread"))
 
 
 @cache
 def keeping() -> str:
-    """The program that brings files of the nodes to a container."""
+    """The program that uploads files of the nodes to a blob container."""
     return _joined((*_PLACES, "keep"))
 
 
@@ -55,7 +56,7 @@ def mounting() -> str:
 
 @cache
 def forgetting() -> str:
-    """The program that removes what attempts have left."""
+    """The program that removes the leftovers of attempts."""
     return _joined(("files", "forget"))
 
 
@@ -69,7 +70,7 @@ def _joined(names: Sequence[str]) -> str:
 
 
 def plan(site: Site, order: Order) -> dict[str, Any]:
-    """Everything that the program has to know, as JSON. Secret values stand in it: see `environment`."""
+    """The input of the program, as JSON. It contains secret values: see `environment`."""
     properties: Mapping[str, Any] = order.document["properties"]
     nodes = int(properties["nodeCount"])
     steps = Steps(site, nodes, _names(site, properties))
@@ -113,7 +114,10 @@ def _uploads(site: Site, steps: Steps) -> dict[str, Any]:
 
 
 def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
-    """The environment in which the scheduler is to start the program. Nothing else may hold secret values."""
+    """The environment in which the scheduler has to start the program.
+
+    Nothing else may hold secret values.
+    """
     return {
         "PATH": site.path,
         "LANG": "C.UTF-8",
@@ -123,7 +127,7 @@ def environment(site: Site, order: Order, submission: str) -> dict[str, str]:
 
 
 def seconds(properties: Mapping[str, Any], longest: timedelta | None = None) -> int:
-    """The wall-clock limit, on a cluster that lets no job run for longer."""
+    """The wall-clock limit in seconds, at most the cluster's own."""
     written = (properties.get("constraints") or {}).get("maxWallClockTime")
     return int(wall_clock(written, longest).total_seconds())
 
@@ -133,13 +137,13 @@ def _pairs(variables: Mapping[str, str]) -> list[list[str]]:
 
 
 def _programs(site: Site) -> list[str]:
-    """The scheduler's programs that a run needs: for its state, the nodes' names, and steps on them."""
+    """The scheduler's programs that a run needs: for its state, the nodes' names, and steps on the nodes."""
     spread = site.scheduler.spread(Spread(1, 1))
     return list(dict.fromkeys(words[0] for words in (site.scheduler.ready, site.scheduler.hosts, spread)))
 
 
 def _names(site: Site, properties: Mapping[str, Any]) -> tuple[str, ...]:
-    """Every variable that the processes of the job see, under any launcher."""
+    """The names of all variables that the processes of the job get, under any launcher."""
     names = [*system(site), *inputs(properties)]
     names += [output.variable for output in outputs(site, properties)]
     return tuple(dict.fromkeys((*names, *own(properties), *secrets(properties), "SLIPWAY_WORK")))

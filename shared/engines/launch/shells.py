@@ -1,4 +1,4 @@
-"""The few shell texts on the nodes: constants, with everything that varies in variables. Pure.
+"""The few shell scripts for the nodes: constants, with everything variable in variables. Pure.
 
 `{RANK}` and `{NODE}` stand for the scheduler's variables. A person's command is in $SLIPWAY_COMMAND.
 """
@@ -14,7 +14,7 @@ _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 #: The job's own command, in its working directory.
 ONE = 'cd "$SLIPWAY_WORK" && exec bash -c "$SLIPWAY_COMMAND"'
 
-#: One of several, which has a number and files of its own.
+#: One of several processes, with a number and files of its own.
 RANKED = (
     'cd "$SLIPWAY_WORK" || exit; export AZ_BATCHAI_TASK_INDEX="$%s"; '
     'exec >>"$AZ_BATCHAI_STDOUTERR_DIR/stdout-$AZ_BATCHAI_TASK_INDEX.txt" '
@@ -31,8 +31,8 @@ PREPARE = (
 )
 
 #: Makes a node's directories, and shows the mounts below the job's mount root. In /tmp, another user may have
-#: made the directories above, and could put others in their place. Then it removes what runs have left whose
-#: node died, or which were killed: their time was over a day ago.
+#: made the directories above, and could replace them. Then it removes the leftovers of runs that were killed
+#: or whose node died: those whose time was over a day ago.
 SETUP = """mkdir -p -m 700 "$SLIPWAY_TEMP" || exit
 for at in "${SLIPWAY_TEMP%/*/*}" "${SLIPWAY_TEMP%/*}" "$SLIPWAY_TEMP"; do
   case $(stat -c %u "$at") in
@@ -59,9 +59,9 @@ END
 """
 
 
-#: Prints how busy its node is, every 15 seconds, and after each 1,000 lines half as often: some 5,000 lines a
-#: week. It ends with its parent, whose number may be its first argument, as that may have ended before.
-#: It is silent about what it cannot find out, and ends where it cannot sleep.
+#: Prints the load of its node every 15 seconds, and half as often after each 1,000 lines: some 5,000 lines a
+#: week. It ends with its parent, whose process id may be the first argument, since the parent may end before
+#: it looks. It leaves out values that it cannot find, and ends if it cannot sleep.
 USAGE = """exec 2>/dev/null
 every=15 lines=0 before= parent=${1:-$PPID}
 while IFS= read -r own </proc/$$/stat; do
@@ -93,8 +93,8 @@ END
 done
 """
 
-#: Removes a node's directory of a run, its argument, and that of the attempt after the last run. It enters
-#: nothing that a job has mounted there.
+#: Removes a run's directory on a node (its argument), and the attempt's after the last run. It does not enter
+#: mounts that a job has made there.
 CLEANUP = 'rm -rf --one-file-system -- "$0" "$0.until"; rmdir -- "${0%/*}" 2>/dev/null; :'
 
 #: Runs the program that brings files to a container, with its words as arguments.
@@ -102,7 +102,7 @@ KEEP = 'exec python3 "$AZ_BATCH_TASK_WORKING_DIR/keep.py" "$0" "$@"'
 
 
 def quote(text: str, names: Collection[str]) -> str:
-    """Shell text for a word of the job file: the node expands known variables, all else is literal."""
+    """Shell text for a word of the job file: the node expands known variables, everything else is literal."""
     result, end = "", 0
     for match in _VARIABLE.finditer(text):
         name = match[1] or match[2]

@@ -1,4 +1,4 @@
-"""What a job's processes find in their environment, before any of them runs: to show it. Pure."""
+"""The environment of a job's processes, as explain shows it before any of them runs. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.engines.launch import plan as launch
 from shared.engines.launch.site import Site
 
 _USED = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
-#: What only the nodes find out.
+#: Placeholders for values that are known only on the nodes.
 _LATER = {
     "SLIPWAY_HOSTS": "<the job's nodes, with commas>",
     "SLIPWAY_HOST_0": "<the first of the job's nodes>",
@@ -19,9 +19,9 @@ _LATER = {
 
 
 def variables(site: Site, order: Order, run: str) -> tuple[Variable, ...]:
-    """Every variable, in the order of its making: a value may use those before it.
+    """Every variable, in the order of definition: a value may use those before it.
 
-    `run` stands for what numbers the runs of a job there.
+    `run` stands for the number of a run.
     """
     texts = {"SLIPWAY_RUN": run, **_LATER}
     values = {}

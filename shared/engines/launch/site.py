@@ -1,4 +1,4 @@
-"""What a cluster, and the scheduler on it, give to a job. Pure."""
+"""What a cluster and its scheduler offer to a job. Pure."""
 
 from __future__ import annotations
 
@@ -11,18 +11,21 @@ from shared.engines.launch.volumes import Volume
 
 @dataclass(frozen=True)
 class Spread:
-    """Processes over the nodes of a job: `tasks` on the `nodes` from number `first` on, in blocks."""
+    """How processes are spread over the nodes of a job: `tasks` on `nodes` nodes from number `first` on.
+
+    The nodes are filled in blocks.
+    """
 
     nodes: int
     tasks: int
     first: int = 0
-    #: the MPI that starts them; "" for none
+    #: the MPI by which they are started; "" for none
     mpi: str = ""
 
 
 @dataclass(frozen=True)
 class Scheduler:
-    """How the program finds out where it is, and starts processes on other nodes."""
+    """How the program on the nodes finds out where it runs, and starts processes on other nodes."""
 
     #: a command that prints the nodes of the job, one a line, the first of them first
     hosts: tuple[str, ...]
@@ -33,15 +36,15 @@ class Scheduler:
     #: variables that hold a process's node and its rank
     node: str
     rank: str
-    #: the words before a command that is to run in many places
+    #: the words before a command that has to run in several places
     spread: Callable[[Spread], tuple[str, ...]]
-    #: variables that serve `hosts` alone: no process of the job sees them
+    #: variables that only `hosts` needs: no process of the job gets them
     hidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Container:
-    """How a process gets into a job's container: by words before it, or by options of the scheduler."""
+    """How a process is started in a job's container: by words before it, or by options of the scheduler."""
 
     words: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
@@ -56,7 +59,7 @@ class Site:
     """One cluster, for one attempt of a job. Paths are those of its nodes."""
 
     scheduler: Scheduler
-    #: what lies between a path prefix of the job and the folder of one run
+    #: the path between a path prefix of the job and the folder of one run
     segment: str
     #: directory of the attempt on a file system that all nodes share
     records: str
@@ -69,19 +72,19 @@ class Site:
     gpus: int
     #: mount path of the job → directory of the nodes
     links: tuple[tuple[str, str], ...] = ()
-    #: what the nodes mount for the job, and the words before `mount` and `unmount` that do it
+    #: the volumes that the nodes mount for the job, and the words before `mount` and `unmount` that do it
     volumes: tuple[Volume, ...] = ()
     mounter: tuple[str, ...] = ()
     #: directory of the nodes in which a new file is noticed at once; "" for none
     ends: str = ""
     container: Container | None = None
-    #: "mpirun", or what the scheduler calls its own MPI
+    #: "mpirun", or the scheduler's name for its own MPI
     mpi: str = "mpirun"
-    #: how long the cluster lets a job run; None where that is not known
+    #: how long the cluster lets a job run; None if that is not known
     longest: timedelta | None = None
-    #: where claims and records stand (`node/blobs.py`); "" for the directory `records`
+    #: where claims and records are kept (`node/blobs.py`); "" for the directory `records`
     place: str = ""
-    #: where files are brought to that only a node has, in the same words; "" where nodes share all
+    #: where files are uploaded that exist only on a node, in the same form; "" if the nodes share all files
     keep: str = ""
-    #: directories of the nodes that outlive them
+    #: directories on the nodes whose content outlives the nodes
     shares: tuple[str, ...] = ()

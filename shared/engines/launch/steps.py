@@ -1,4 +1,4 @@
-"""The ways in which processes of a job are started: once, everywhere, by rank, under MPI. Pure."""
+"""The ways to start processes of a job: once, everywhere, by rank, under MPI. Pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Step = dict[str, Any]
 
 @dataclass(frozen=True)
 class Steps:
-    """Makes the steps of one job on one site; `names` are the variables that its processes see."""
+    """Makes the steps of one job on one site; `names` are the variables that its processes get."""
 
     site: Site
     nodes: int
@@ -38,7 +38,7 @@ class Steps:
         return self._step(start, command, files, more, service=service)
 
     def everywhere(self, shell: str, command: str = "", *, host: bool = False) -> Step:
-        """Once on every node; `host`: beside the container."""
+        """One process on every node; `host`: outside the container."""
         if self.nodes == 1 and command:
             return self.on_one_node(command) | {"files": ["stdout-job_prep.txt", "stderr-job_prep.txt"]}
         text = ("bash", "-c", shell.replace("%s", self.site.scheduler.node))
@@ -48,18 +48,18 @@ class Steps:
         return self._step(start, command, (_JOURNAL, _JOURNAL))
 
     def setup(self) -> Step:
-        """The step that makes every node ready, with the container where one has to be started."""
+        """The step that makes every node ready, and starts the container if there is one."""
         container = self.site.container or Container()
         step = self.everywhere(SETUP + container.begin, host=True)
         return step | {"literal": {**step["literal"], **container.variables}}
 
     def usage(self) -> Step:
-        """The step that samples how busy every node is, outside the container. Its errors are ignored."""
+        """The step that samples the load of every node, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
         return self._step((*self._everywhere(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
 
     def keeping(self, word: str, *, service: bool = False) -> list[Step]:
-        """The step in which every node does its part of bringing files to the container; none without one."""
+        """The step in which every node uploads its files to the blob container; none without one."""
         if not self.site.keep:
             return []
         start: tuple[str, ...] = ("bash", "-c", KEEP, word)
@@ -67,7 +67,7 @@ class Steps:
         return [step | {"literal": {"SLIPWAY_KEEP": self.site.keep}}]
 
     def mounting(self) -> list[Step]:
-        """The step in which every node mounts the job's volumes, and takes away those of a killed run."""
+        """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""
         if not self.site.mounter:
             return []
         step = self._step(
@@ -85,7 +85,7 @@ class Steps:
         return self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
 
     def removing(self) -> list[list[str]]:
-        """The commands that take from the nodes what is in the container."""
+        """The commands that remove from the nodes the files that were uploaded."""
         return (
             [[*self._everywhere(), "bash", "-c", KEEP, "remove", "{SLIPWAY_REMOVED}"]]
             if self.site.keep
@@ -124,17 +124,17 @@ class Steps:
         return " ".join([*(quote(word, self.names) for word in words), arguments or ""]).rstrip()
 
     def node_of(self, index: int, count: int) -> int:
-        """The node of a process: in blocks, filled from the first node on."""
+        """The node of a process: the nodes are filled in blocks, from the first one on."""
         return index // self._each(count)
 
     def slots(self, properties: Mapping[str, Any]) -> int:
-        """The most processes of the job on one node."""
+        """The largest number of processes on one node."""
         blocks = (value for name, value in properties.items() if name.endswith("Settings"))
         counts = [block["processCount"] for block in blocks if block and block.get("processCount")]
         return self._each(max(counts, default=self.nodes))
 
     def cleanup(self) -> list[list[str]]:
-        """The commands that put away the nodes' directories, and the program's own output if it is empty."""
+        """The commands that remove the nodes' directories, and the program's own output if it is empty."""
         everywhere = self._everywhere()
         end = self.site.container.end if self.site.container else ()
         return [

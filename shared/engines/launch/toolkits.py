@@ -1,4 +1,4 @@
-"""What each toolkit of Batch AI starts, as steps. Pure."""
+"""The steps of each toolkit of Batch AI. Pure."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def _caffe2(steps: Steps, block: Block) -> list[Step]:
 
 
 def _pytorch(steps: Steps, block: Block) -> list[Step]:
-    """Processes that meet at a file which all of them see, or by MPI."""
+    """Processes that meet at a shared file, or by MPI."""
     backend = block.get("communicationBackend") or ""
     more = {"AZ_BATCHAI_PYTORCH_INIT_METHOD": "file://$AZ_BATCHAI_SHARED_JOB_TEMP/pytorch-init"}
     if backend:
@@ -101,13 +101,13 @@ def _tensorflow(steps: Steps, block: Block) -> list[Step]:
         if len(tasks) > 1:
             more |= {"AZ_BATCHAI_PS_HOSTS": ",".join(servers), "AZ_BATCHAI_WORKER_HOSTS": ",".join(workers)}
         name, command = f"{task.role}-{task.index}", steps.script(block, arguments)
-        # A parameter server waits for ever; the job is over when its workers are.
+        # A parameter server waits forever; the job ends when its workers do.
         processes.append(steps.single(command, task.node, name, more, service=task.role == "ps"))
     return processes
 
 
 def _tasks(steps: Steps, block: Block) -> list[_Task]:
-    """Ports count from 2222 on each node, parameter servers first."""
+    """The processes of TensorFlow. Ports count from 2222 on each node, parameter servers first."""
     written = block.get("workerCount"), block.get("parameterServerCount")
     distributed = steps.nodes > 1 or any(written)
     workers = int(written[0] or steps.nodes) if distributed else 1
@@ -123,7 +123,10 @@ def _tasks(steps: Steps, block: Block) -> list[_Task]:
 
 
 def _config(task: _Task, servers: list[str], workers: list[str]) -> dict[str, Any]:
-    """TF_CONFIG. The service called worker 0 a worker, with which estimators never found their chief."""
+    """The variable TF_CONFIG.
+
+    The service called worker 0 a worker, so that estimators never found their chief.
+    """
     cluster: dict[str, list[str]] = {}
     kind, index = "worker", task.index
     if servers or len(workers) > 1:

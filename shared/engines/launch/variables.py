@@ -1,7 +1,7 @@
-"""The variables that a job's processes find, as templates in the order of their making. Pure.
+"""The variables of a job's processes, as templates in the order of definition. Pure.
 
-The names are those of Batch AI; values may use what stands before them, and $SLIPWAY_RUN, $SLIPWAY_HOSTS and
-$SLIPWAY_HOST_<n>, which the program on the nodes finds out.
+The names are those of Batch AI. Values may use earlier variables, and $SLIPWAY_RUN, $SLIPWAY_HOSTS and
+$SLIPWAY_HOST_<n>, which the program on the nodes sets.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from shared.engines.launch.site import Site
 
-#: For every mpirun, a job's own included; with the names of Open MPI 4 (OMPI) and 5 (PRTE). Jobs may be root.
+#: For every mpirun, also a job's own, with the names of Open MPI 4 (OMPI) and 5 (PRTE). Jobs may run as root.
 _OPEN_MPI = {
     f"{name}_ALLOW_RUN_AS_ROOT{suffix}": "1" for name in ("OMPI", "PRTE") for suffix in ("", "_CONFIRM")
 }
@@ -42,7 +42,7 @@ def inputs(properties: Mapping[str, Any]) -> dict[str, str]:
 
 
 class OutputDirectory(NamedTuple):
-    """Its variable, its id, its prefix as the job has it, and what the run puts behind that."""
+    """Its variable, its id, its prefix in the job file, and the path that the run appends."""
 
     variable: str
     id: str
@@ -51,7 +51,7 @@ class OutputDirectory(NamedTuple):
 
 
 def outputs(site: Site, properties: Mapping[str, Any]) -> list[OutputDirectory]:
-    """The output directories, that of stdout and stderr first."""
+    """The output directories, the one for stdout and stderr first."""
     run = f"{site.segment}/$SLIPWAY_RUN"
     prefix = properties["stdOutErrPathPrefix"]
     directories = [OutputDirectory("AZ_BATCHAI_STDOUTERR_DIR", "stdouterr", prefix, f"{run}/stdouterr")]
@@ -64,11 +64,11 @@ def outputs(site: Site, properties: Mapping[str, Any]) -> list[OutputDirectory]:
 
 
 def own(properties: Mapping[str, Any]) -> dict[str, str]:
-    """The variables that the job sets itself, but no secret ones."""
+    """The variables that the job sets itself, without its secrets."""
     return {v["name"]: str(v["value"]) for v in properties.get("environmentVariables") or ()}
 
 
 def secrets(properties: Mapping[str, Any]) -> dict[str, str]:
-    """The job's secrets, taken as they are: a '$' in a password is a '$'."""
+    """The job's secrets, which are not expanded: a '$' in a password is a '$'."""
     entries = properties.get("secrets") or ()
     return {s["name"]: str(s["value"]) for s in entries if s.get("value") is not None}

@@ -1,4 +1,4 @@
-"""The volumes of a job that its nodes mount themselves, as `node/volumes.py` gets them. Pure."""
+"""The volumes of a job that its nodes mount themselves, as input for `node/volumes.py`. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from shared.engines.launch.mounts import NFS, mounted
 
 _MODE = "0777"
-#: Options of blobfuse, as Batch AI's job files have them → where they are in the configuration of blobfuse2.
+#: Options of blobfuse in Batch AI's job files → their places in the configuration of blobfuse2.
 _SECONDS = {
     "--file-cache-timeout-in-seconds": ("file_cache", "timeout-sec"),
     "attr_timeout": ("libfuse", "attribute-expiration-sec"),
@@ -18,7 +18,7 @@ _SECONDS = {
     "negative_timeout": ("libfuse", "negative-entry-expiration-sec"),
 }
 _READ_ONLY = frozenset({"ro", "--read-only", "--read-only=true"})
-#: What is so anyway.
+#: Options that are in effect anyway.
 _DEFAULTS = frozenset({"rw", "allow_other", "--allow-other", "--use-https=true", "--use-attr-cache=true"})
 BLOB_OPTIONS = ("-o ro", "-o allow_other", *(f"{'' if o[0] == '-' else '-o '}{o}=SECONDS" for o in _SECONDS))
 _WORD = re.compile(r"[^\s,]+")
@@ -33,7 +33,7 @@ _REMEDY = {
 
 
 class Volume(NamedTuple):
-    """Its mount path, what people call it, and everything about it, with keys."""
+    """A volume: its mount path, its name for people, and its description, which includes keys."""
 
     at: str
     label: str
@@ -46,9 +46,10 @@ def volumes(
     client: str = "",
     suffix: str = "core.windows.net",
 ) -> tuple[Volume, ...]:
-    """Those that are not in the table, and file servers that are there with their address (`nfs://`).
+    """The volumes that are not in the table, and file servers that are in it with their address (`nfs://`).
 
-    `client`: of the nodes' identity, for containers without a key; `suffix`: of storage in the cloud.
+    `client`: the id of the nodes' identity, for containers without a key; `suffix`: of storage hosts in the
+    cloud.
     """
     return tuple(_volumes(table, properties, client, suffix))
 
@@ -119,7 +120,7 @@ def _server(entry: Mapping[str, Any], path: str) -> Volume:
 
 
 class BlobOptions(NamedTuple):
-    """Options of blobfuse: as sections of a configuration of blobfuse2, and those that it is not given."""
+    """Options of blobfuse: the sections of a configuration of blobfuse2, and the options that are refused."""
 
     sections: dict[str, Any]
     unknown: list[str]

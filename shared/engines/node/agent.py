@@ -1,7 +1,7 @@
 """The agent of a node: it starts processes of a job there, where the scheduler has no command for that.
 
-It says where it listens in a place that all nodes see, and obeys who knows the key of the job
-(`spread`). What it started ends with the connection that asked for it.
+It announces its address in a place that all nodes see, and obeys callers with the key of the job (`spread`).
+The processes that it started end with the connection of their caller.
 """
 
 import base64
@@ -18,11 +18,11 @@ from typing import IO, Any, Dict, List
 
 from shared.engines.node.blobs import place
 
-#: Variables with the key that agents and their callers share, and with the place where agents are announced.
+#: Variables with the key that agents and their callers share, and with the place of the announcements.
 KEY, AGENTS = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
-#: Seconds: to connect, for processes to end, and without a caller.
+#: Seconds: to connect, for processes to end, and until an agent without a caller ends.
 CONNECT, GRACE, LONELY = 10.0, 10.0, 1800.0
-#: What is a node's own in the environment that a caller sends.
+#: Variables that a node keeps, even if a caller sends others.
 OWN = (
     "AZ_BATCH_NODE_ID",
     "AZ_BATCH_TASK_DIR",
@@ -32,7 +32,7 @@ OWN = (
 
 
 class Agent:
-    """Runs what callers with the key ask for, each within its own connection."""
+    """Runs the commands of callers with the key, each within its own connection."""
 
     def __init__(self, key: str) -> None:
         self._key, self._calls, self._until = key, 0, time.time() + LONELY
@@ -48,7 +48,7 @@ class Agent:
         return int(self._listener.getsockname()[1])
 
     def serve(self) -> None:
-        """Until nothing was asked for a long time."""
+        """Serve callers until none has come for a long time."""
         while self._calls or time.time() < self._until:
             with suppress(OSError):
                 connection, _ = self._listener.accept()
@@ -96,7 +96,7 @@ class Agent:
 
 
 class _Sender:
-    """Frames to a caller; one that is gone is noticed elsewhere."""
+    """Sends frames to a caller; a lost caller is noticed elsewhere."""
 
     def __init__(self, connection: socket.socket) -> None:
         self._connection, self._lock = connection, threading.Lock()
@@ -108,7 +108,7 @@ class _Sender:
 
 
 def start(argv: List[str], env: Dict[str, str], output: Any) -> "subprocess.Popen[bytes]":
-    """A process in a group of its own; `output` as Popen takes it."""
+    """Start a process in a group of its own; `output` is as in Popen."""
     return subprocess.Popen(
         argv,
         env=env,
@@ -149,7 +149,7 @@ def _end_with(connection: socket.socket, processes: "List[subprocess.Popen[bytes
 
 
 def wait(processes: "List[subprocess.Popen[bytes]]") -> int:
-    """The first code that is not zero; the others are then ended."""
+    """Wait for all; returns the first code that is not zero, after which the others are ended."""
     while True:
         codes = [process.poll() for process in processes]
         for code in codes:
@@ -161,7 +161,7 @@ def wait(processes: "List[subprocess.Popen[bytes]]") -> int:
 
 
 def stop(processes: "List[subprocess.Popen[bytes]]") -> None:
-    """End what still runs of them and of their groups: asked first, then killed."""
+    """End the processes that still run, with their groups: with a signal first, then by a kill."""
     until = time.time() + GRACE
     for number in (signal.SIGTERM, signal.SIGKILL):
         for process in processes:
@@ -174,17 +174,17 @@ def stop(processes: "List[subprocess.Popen[bytes]]") -> None:
 
 
 def close(connection: socket.socket) -> None:
-    """End it also where another thread still reads from it."""
+    """Close the connection even while another thread reads from it."""
     with suppress(OSError):
         connection.shutdown(socket.SHUT_RDWR)
     connection.close()
 
 
 def announce(port: int, process: int) -> None:
-    """Write where this node's agent listens, for all nodes to see."""
+    """Write the address of this node's agent where all nodes see it."""
     master = os.environ.get("AZ_BATCH_MASTER_NODE", "").partition(":")[0] or "127.0.0.1"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        probe.connect((master, 9))  # sends nothing: asks for our own address on the way there
+        probe.connect((master, 9))  # sends nothing: finds our own address on the way there
         address = probe.getsockname()[0]
     name, agents = os.environ["AZ_BATCH_NODE_ID"], place(os.environ[AGENTS])
     agents.prepare()

@@ -1,7 +1,7 @@
-"""A container of blobs as a place, by HTTP alone: nothing is installed on the nodes.
+"""A blob container as a place, by plain HTTP: nothing is installed on the nodes.
 
-A new blob is made with `If-None-Match: *`. Requests are signed by the identity of the node's pool, whose
-token the metadata service of Azure gives; at an emulator, by a shared access signature.
+A new blob is made with `If-None-Match: *`. Requests carry a token of the identity of the node's pool, from
+the metadata service of Azure; with an emulator, a shared access signature.
 """
 
 import http.client
@@ -14,25 +14,26 @@ from xml.etree import ElementTree
 
 from shared.engines.node.places import Directory, Place
 
-#: Of the REST API; Azurite knows it as well.
+#: The version of the REST API; Azurite supports it as well.
 VERSION = "2021-12-02"
-#: Where a node asks for a token of its identity; nothing else is reached at this address.
+#: The address from which a node gets a token of its identity; nothing else is requested there.
 METADATA = "http://169.254.169.254/metadata/identity/oauth2/token"
 RESOURCE = "https://storage.azure.com/"
-#: Seconds: for one answer, and in which the storage may be away. A scheduler ends the task soon after.
+#: Seconds: the timeout of one request, and for how long the storage may be away. A scheduler ends the task
+#: soon after.
 ANSWER, OUTAGE = 20.0, 240.0
-#: Seconds before the end of a token from which another one is asked for.
+#: How many seconds before a token expires another one is requested.
 RENEWED = 300.0
-#: What may be different in a moment: throttled, timed out, failed. 0 stands for no answer.
+#: Statuses that are tried again: throttled, timed out, failed. 0 stands for no response.
 PASSING = (0, 408, 429, 500, 502, 503, 504)
-#: Seconds of a pause that the storage may ask for (`Retry-After`).
+#: The longest pause in seconds that the storage may request (`Retry-After`).
 LONGEST_PAUSE = 60.0
-#: A blob that makes a place be there.
+#: The name of a blob by which a place exists.
 BEGUN = "begun"
 
 
 class Answer(NamedTuple):
-    """What came back; names of headers are in lower case, and status 0 stands for no answer."""
+    """A response; names of headers are in lower case, and status 0 stands for no response."""
 
     status: int
     headers: Dict[str, str]
@@ -42,8 +43,8 @@ class Answer(NamedTuple):
 class Container:
     """The requests to one container.
 
-    `where` has its address (`container`), and `signature`, or else `client` and perhaps `tokens`: the id of
-    the identity, and another address that gives tokens.
+    `where` has its address (`container`), and `signature`, or else `client`, the id of the identity, and
+    perhaps `tokens`, another address for tokens.
     """
 
     def __init__(self, where: Dict[str, str]) -> None:
@@ -60,7 +61,7 @@ class Container:
         patience: float = OUTAGE,
         accept: Any = (),
     ) -> Answer:
-        """What the storage says, of success or one of the statuses to `accept`. Raises OSError."""
+        """A response of the storage, with success or one of the statuses to `accept`. Raises OSError."""
         until, pause = time.time() + patience, 0.5
         while True:
             try:
@@ -70,7 +71,7 @@ class Container:
             if 200 <= answer.status < 300 or answer.status in accept:
                 return answer
             if answer.status == 401:
-                self._renew_at = 0.0  # the token was taken back, or the clock is wrong
+                self._renew_at = 0.0  # the token was revoked, or the clock is wrong
             if answer.status not in (*PASSING, 401) or time.time() + pause > until:
                 code = answer.headers.get("x-ms-error-code", "")
                 # Never its query, which may be a signature.
@@ -105,10 +106,10 @@ class Container:
 
 
 def _asked_pause(headers: Dict[str, str]) -> float:
-    """The seconds for which a throttled request is to wait; 0 where none are named."""
+    """The seconds for which a throttled request has to wait; 0 if none are named."""
     try:
         return min(max(float(headers.get("retry-after", 0)), 0.0), LONGEST_PAUSE)
-    except ValueError:  # a date: the storage writes none
+    except ValueError:  # a date, which the storage never sends
         return 0.0
 
 
@@ -128,7 +129,7 @@ def request(method: str, url: str, headers: Dict[str, str], body: bytes) -> Answ
 
 
 class Blobs(Place):
-    """What begins with a prefix in a container."""
+    """The blobs of a container whose names begin with a prefix."""
 
     def __init__(self, container: Container, prefix: str) -> None:
         self._container, self._prefix = container, prefix.strip("/")
@@ -138,18 +139,18 @@ class Blobs(Place):
         return self._prefix
 
     def at(self, name: str) -> "Blobs":
-        """A longer prefix."""
+        """The place with a longer prefix."""
         return Blobs(self._container, f"{self._prefix}/{name}")
 
     def sibling(self, name: str) -> "Blobs":
-        """A prefix with another last part."""
+        """The place with another last part of the prefix."""
         return Blobs(self._container, f"{self._prefix.rpartition('/')[0]}/{name}")
 
     def prepare(self) -> None:
-        """Nothing: a prefix is there with its first blob."""
+        """Does nothing: a prefix exists with its first blob."""
 
     def names(self) -> List[str]:
-        """Of blobs and of what is deeper, by a list of one level."""
+        """The names of blobs and of places within, by a list of one level."""
         prefix, marker = self._prefix + "/", ""
         names = []  # type: List[str]
         while True:
@@ -171,12 +172,12 @@ class Blobs(Place):
         return names
 
     def has(self, name: str) -> bool:
-        """By a HEAD, which is cheap: a run looks every few seconds."""
+        """Whether a blob exists, by a HEAD, which is cheap: a run looks every few seconds."""
         answer = self._container.call("HEAD", self._path(name), patience=0.0, accept=(404,))
         return answer.status != 404
 
     def read(self, name: str) -> Dict[str, Any]:
-        """A blob. Raises OSError where the storage is away: what is there is not known then."""
+        """Read a blob. Raises OSError if the storage is away, because then its content is not known."""
         answer = self._container.call("GET", self._path(name), accept=(404,))
         try:
             document = json.loads(answer.content.decode()) if answer.status == 200 else {}
@@ -189,18 +190,18 @@ class Blobs(Place):
         self._put(name, value, {})
 
     def add(self, name: str, value: Dict[str, Any]) -> None:
-        """A blob that is new."""
-        # 412 where another request makes it at the same time.
+        """Write a new blob."""
+        # 412 if another request makes it at the same time.
         answer = self._put(name, value, {"If-None-Match": "*"}, accept=(409, 412))
         if answer.status in (409, 412):
             raise FileExistsError(self._path(name))
 
     def reserve(self, name: str) -> None:
-        """A first blob with that prefix."""
+        """Write the first blob with that prefix."""
         self.add(f"{name}/{BEGUN}", {})
 
     def release(self, name: str) -> None:
-        """Remove that blob."""
+        """Delete that blob."""
         self._container.call("DELETE", self._path(f"{name}/{BEGUN}"), accept=(404,))
 
     def _path(self, name: str) -> str:
@@ -218,7 +219,7 @@ def _is_entry(element: Any) -> bool:
 
 
 def place(text: str) -> Place:
-    """The place that a plan names: the path of a directory, or where a container and a prefix in it are."""
+    """The place that a plan names: the path of a directory, or a container with a prefix in it."""
     if text.startswith("/"):
         return Directory(Path(text))
     where = json.loads(text)

@@ -1,8 +1,8 @@
-"""Who may run an attempt: one submission, one run of it at a time, and none while an earlier attempt runs.
+"""The claim on an attempt: one submission may run it, one run at a time, and only after earlier attempts.
 
 The scheduler may forget a job, give its number to another one, start a copy of it, or lose a node whose
-processes live on. Whose turn it is stands where all nodes see it (`turns`); a run whose turn is over
-ends its processes, and says nothing more.
+processes live on. The current turn is recorded where all nodes see it (`turns`); a run whose turn is over
+ends its processes, and writes nothing more.
 """
 
 import time
@@ -15,16 +15,16 @@ from shared.engines.node.places import Directory, Place
 from shared.engines.node.processes import GRACE
 from shared.engines.node.turns import Turns
 
-#: Exit codes of a copy that must not run.
+#: The exit codes of a copy that must not run.
 FOREIGN, DIRECTORY_TAKEN, MOVED = 252, 253, 254
-#: Seconds between two looks at the claim.
+#: Seconds between two checks of the claim.
 WATCH = 5.0
-#: A file that a run leaves in its directory when nothing of it is left on its nodes.
+#: The name of a file that a run writes when nothing of it is left on its nodes.
 NODES_CLEAR = "left"
 
 
 class Silent(Exception):
-    """This copy must not run, and leaves no record: another one has the claim, or had it."""
+    """This copy must not run, and leaves no record: another copy has the claim, or had it."""
 
     def __init__(self, code: int) -> None:
         super().__init__(code)
@@ -40,7 +40,7 @@ class Claim:
         self.run = ""
 
     def take(self, numbers: List[str]) -> None:
-        """Claim it, or take it over from an earlier run of the same submission. Raises Silent."""
+        """Claim the attempt, or take it over from an earlier run of the same submission. Raises Silent."""
         self.run = self._new_run("-".join(numbers))
         mine = {"token": self._token, "submission": self._submission, "run": self.run}
         try:
@@ -58,9 +58,9 @@ class Claim:
             _wait_until_left([self._attempt.at(str(last.get("run")))])
 
     def take_from(self, earlier: List[List[str]]) -> Optional[Dict[str, Any]]:
-        """Take the job from its earlier attempts: name, token, why the ledger has it ended; the newest first.
+        """Take the job from its earlier attempts: name, token, and why the ledger ended it; newest first.
 
-        The record of one that came to an end that the ledger does not know; otherwise none of them goes on.
+        Returns the record of an attempt whose end the ledger does not know; otherwise none of them goes on.
         """
         runs = []
         for name, token, reason in earlier:
@@ -78,7 +78,7 @@ class Claim:
         return None
 
     def is_held(self) -> bool:
-        """Whether it is still this run's. What cannot be read is not taken for a loss."""
+        """Whether this run still has the claim. An unreadable claim does not count as lost."""
         try:
             return not self._turns.has(self._own_turn + 1)
         except OSError:
@@ -92,12 +92,15 @@ class Claim:
         self._attempt.at(self.run).write("result.json", whole)
 
     def leave(self) -> None:
-        """Nothing of this run is left: what follows needs not wait. It only saves time: never raises."""
+        """Note that nothing of this run is left, so that the next one need not wait.
+
+        This only saves time: never raises.
+        """
         with suppress(OSError):
             self._attempt.at(self.run).write(NODES_CLEAR, {})
 
     def announce(self, ends: str) -> None:
-        """Copy the record to where a new file is noticed. It only saves time, and so never raises."""
+        """Copy the record to where a new file is noticed at once. This only saves time: never raises."""
         copy = Path(ends) / self._token
         with suppress(OSError):
             copy.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
@@ -115,7 +118,7 @@ class Claim:
                 return run
 
     def _may_follow(self, last: Dict[str, Any]) -> None:
-        """Raises Silent where this run may not be the next one."""
+        """Raise Silent if this run may not be the next one."""
         if last and last.get("token") != self._token:
             raise Silent(FOREIGN)
         if "ended" in last:
@@ -126,12 +129,12 @@ class Claim:
             raise Silent(DIRECTORY_TAKEN)
 
     def _take_away(self, attempt: Place, token: str) -> Dict[str, Any]:
-        """The last turn of an earlier attempt before it was taken away; its end stands."""
+        """End an earlier attempt, unless it has ended, and return its last turn before that."""
         turns = Turns(attempt)
         while True:
             number, last = _last_turn(attempt)
             if last and last.get("token") != token:
-                return {}  # another job's, which has nothing to do with this one
+                return {}  # that of another job, which has nothing to do with this one
             if "ended" in last or "taken" in last:
                 return last
             claim = {"token": token, "submission": "", "run": last.get("run", "")}
@@ -141,21 +144,21 @@ class Claim:
 
 
 def _last_turn(attempt: Place) -> Tuple[int, Dict[str, Any]]:
-    """Number and content of an attempt's last turn."""
+    """The number and the content of an attempt's last turn."""
     number = Turns(attempt).count()
     if number:
         last = Turns(attempt).read(number)
         if not last:
             raise OSError(f"turn {number} of {attempt} cannot be read")  # it may be an end
         return number, last
-    # The program of before wrote no turns.
+    # Earlier versions of the program wrote no turns.
     claim = attempt.read("claim.json")
     record = attempt.at(str(claim["run"])).read("result.json") if claim.get("run") else {}
     return 0, dict(claim, ended=record) if record.get("final") else claim
 
 
 def _wait_until_left(runs: List[Place]) -> None:
-    """Until nothing is left of runs that have lost their claim, or long enough that they have seen it."""
+    """Wait until nothing is left of runs that lost their claim, or until they must have noticed the loss."""
     until = time.time() + 2 * WATCH + GRACE
     while time.time() < until and not all(map(_run_is_over, runs)):
         time.sleep(WATCH / 10)

@@ -1,11 +1,11 @@
 """How a run ends."""
 
-#: Exit codes where no command of the job gave one; the record says the same in words.
+#: Exit codes of runs in which no command of the job gave one; the record names the reason.
 NOT_READY, NOT_PREPARED, TIMEOUT, DISPLACED, NO_PROGRAM, TERMINATED = 250, 251, 124, 126, 127, 143
 
 
 class End(Exception):
-    """The run is over: exit code, why, and a sentence. `final`: no other run of the attempt may follow."""
+    """The run is over: exit code, reason, and a sentence. `final`: no other run of the attempt may follow."""
 
     def __init__(self, code: int, reason: str, message: str, final: bool = True) -> None:
         super().__init__(message)

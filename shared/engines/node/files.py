@@ -1,4 +1,4 @@
-"""Files on a file system that nodes share, where a job may have put something else in the place of any."""
+"""Files on a shared file system, where a job may have replaced any file by something else."""
 
 import errno
 import json
@@ -9,29 +9,29 @@ import time
 from pathlib import Path
 from typing import Any, BinaryIO, Dict
 
-#: Mode of a directory that is its user's alone: records, and what jobs print.
+#: The mode of a directory that only its user may enter: it holds records, and the output of jobs.
 PRIVATE = 0o700
-#: No link is followed, and no pipe waited for.
+#: Follows no link, and waits for no pipe.
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 
 
 class Displaced(OSError):
-    """Where a file should be, there is a link, a pipe, a directory or the like."""
+    """There is a link, a pipe, a directory or the like in place of a file."""
 
 
 def stamp() -> str:
-    """The time now, in UTC, as records and journals write it."""
+    """The current time in UTC, in the form of records and journals."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
 
 
 def expand(text: str, values: Dict[str, str]) -> str:
-    """The text with $NAME and ${NAME} replaced where the name is known."""
+    """The text, with $NAME and ${NAME} replaced if the name is known."""
     return _VARIABLE.sub(lambda match: values.get(match.group(1) or match.group(2), match.group(0)), text)
 
 
 def read(path: Path) -> Dict[str, Any]:
-    """A JSON object; an empty one if there is none, or none that can be read."""
+    """Read a JSON object; an empty one if there is none or it cannot be read."""
     try:
         with os.fdopen(_open(path, os.O_RDONLY), encoding="utf-8") as file:
             document = json.load(file)
@@ -41,9 +41,9 @@ def read(path: Path) -> Dict[str, Any]:
 
 
 def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:
-    """Whole or not at all, on the disk, and for its user alone.
+    """Write a file whole or not at all, synced to disk, and readable for its user only.
 
-    Raises FileExistsError where `only_new` and it is there.
+    Raises FileExistsError if it exists and `only_new` is set.
     """
     new = path.with_name(f"{path.name}.{os.uname().nodename}.{os.getpid()}")
     with os.fdopen(_open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -54,13 +54,13 @@ def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:
         new.replace(path)
         return
     try:
-        os.link(str(new), str(path))  # atomic on every network file system, which O_EXCL has not always been
+        os.link(str(new), str(path))  # atomic on every network file system, unlike O_EXCL on old ones
     finally:
         new.unlink()
 
 
 def open_end(path: Path) -> BinaryIO:
-    """A file to be added to, made if there is none. Raises Displaced, and OSError."""
+    """Open a file for appending; it is created if missing. Raises Displaced, and OSError."""
     return os.fdopen(_open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
 
 

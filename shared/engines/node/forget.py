@@ -1,4 +1,4 @@
-"""Removes what attempts have left on the file system that nodes share: their jobs ended long ago.
+"""Removes the leftovers of attempts on the shared file system, whose jobs ended long ago.
 
 Nothing that a job wrote for its author is there.
 """
@@ -11,25 +11,25 @@ from pathlib import Path
 
 from shared.engines.node.files import read
 
-#: Seconds for which the program's own output may have been written after the last change of its run.
+#: How many seconds after the last change of its run the program may still have written its own output.
 LATE = 3600.0
 
 
 def forget(attempt: Path, token: str, outputs: Path) -> None:
-    """Remove the directory of an attempt, and the outputs of its runs; another job's is left alone."""
+    """Remove the directory of an attempt and the outputs of its runs, but not those of another job."""
     if read(attempt / "claim.json").get("token", token) != token or not attempt.is_dir():
         return
     for run in attempt.iterdir():
         number = run.name.partition("-")[0]
         output = outputs / (number + ".out")
-        # A scheduler that lost its state has given the number to a later job.
+        # A scheduler that lost its state may have given the number to a later job.
         if number.isdigit() and output.is_file() and output.stat().st_mtime < run.stat().st_mtime + LATE:
             output.unlink()
     shutil.rmtree(str(attempt))
 
 
 def clear() -> int:
-    """Follow the plan; 1 where something could not be removed."""
+    """Follow the plan; returns 1 if something could not be removed."""
     plan, code = json.loads(os.environ.pop("SLIPWAY_PLAN")), 0
     for directory, token in plan["attempts"]:
         try:

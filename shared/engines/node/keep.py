@@ -1,7 +1,8 @@
-"""Brings what a run's nodes wrote on their own disks to a container: logs as they grow, the rest at the end.
+"""Uploads the files that a run's nodes wrote on their own disks to a blob container.
 
-`make` makes the directories, `follow` adds to the logs until it is ended, `finish` brings all that is
-missing, `remove DIRECTORIES` takes it from the node. Every upload can be interrupted and begun again.
+Logs are uploaded as they grow, the rest at the end. `make` makes the directories, `follow` adds to the logs
+until it is ended, `finish` uploads everything that is missing, `remove DIRECTORIES` deletes the files from
+the node. Every upload can be interrupted and repeated.
 """
 
 import json
@@ -16,21 +17,21 @@ from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 
 from shared.engines.node.blobs import OUTAGE, Answer, Container
 
-#: Variables: output directories of this kind (id → path); where they are brought to; the run's name.
+#: Variables: output directories of this kind (id → path); the destination; the run's name.
 DIRECTORIES, KEEP, RUN = "SLIPWAY_KEPT", "SLIPWAY_KEEP", "SLIPWAY_RUN"
-#: The directory whose files grow at their end only.
+#: The directory whose files only grow at their end.
 LOGS = "stdouterr"
-#: Seconds between two looks in the first hour, and later: a blob takes 50,000 additions.
+#: Seconds between two looks in the first hour, and later: an append blob takes 50,000 blocks.
 OFTEN, SELDOM, HOUR = 5.0, 30.0, 3600.0
-#: Bytes of one addition, and of one part of a file, of which there are 50,000 at most.
+#: Bytes of one block of a log, and of one block of another file, which has at most 50,000.
 ADDITION, PART, PARTS = 4 << 20, 8 << 20, 40_000
-#: How often an addition is tried whose place in the blob was another one than expected.
+#: How often an append is tried when the blob has another length than expected.
 ROUNDS = 3
 LONGEST = 1024
 
 
 class Keeper:
-    """Brings the directories of one run to what begins with a prefix in a container."""
+    """Uploads the directories of one run to blobs with one prefix in a container."""
 
     def __init__(self, container: Container, prefix: str, directories: Dict[str, str]) -> None:
         self._container, self._prefix, self._directories = container, prefix, directories
@@ -39,14 +40,14 @@ class Keeper:
         self.left_out: List[str] = []
 
     def add_logs(self) -> None:
-        """Add what is new at the end of the logs. Raises OSError."""
+        """Append the new lines of the logs. Raises OSError."""
         for path, name in self._files(LOGS):
             with _opened(path) as file:
                 if file is not None:
                     self._add(file, name)
 
     def finish(self) -> None:
-        """The logs, and every file of the other directories. Raises OSError, after all were tried."""
+        """Upload the logs and every file of the other directories. Raises OSError after all were tried."""
         errors = []
         for identity in sorted(self._directories):
             for path, name in self._files(identity):
@@ -60,7 +61,7 @@ class Keeper:
             raise errors[0]
 
     def _files(self, identity: str) -> Iterator[Tuple[str, str]]:
-        """Path and blob of each; no link is followed."""
+        """The path and the blob of each file; no link is followed."""
         root = self._directories.get(identity, "")
         for folder, _, names in os.walk(root) if root else ():
             for name in names:
@@ -78,7 +79,7 @@ class Keeper:
         if name not in self._lengths:
             self._lengths[name] = self._length(name, inode)
         while self._lengths[name] != status.st_size:
-            if not 0 <= self._lengths[name] < status.st_size:  # none yet, or one that has been written anew
+            if not 0 <= self._lengths[name] < status.st_size:  # none yet, or the file has been rewritten
                 headers = {"x-ms-blob-type": "AppendBlob", "x-ms-meta-inode": inode}
                 self._call("PUT", name, headers=headers)
                 self._lengths[name] = 0
@@ -88,7 +89,7 @@ class Keeper:
             data = file.read(min(ADDITION, status.st_size - at))
             headers = {"x-ms-blob-condition-appendpos": str(at)}
             answer = self._call("PUT", name, {"comp": "appendblock"}, headers, data, accept=(412,))
-            if answer.status == 412:  # our own addition, whose answer was lost
+            if answer.status == 412:  # our own append, whose answer was lost
                 rounds += 1
                 if rounds > ROUNDS:
                     raise OSError(f"{name} has another length each time")
@@ -99,7 +100,7 @@ class Keeper:
                 self._lengths[name] = at + len(data)
 
     def _length(self, name: str, inode: str) -> int:
-        """Bytes of the blob, -1 where there is none of this very file."""
+        """The size of the blob in bytes; -1 if there is none of this very file."""
         answer = self._call("HEAD", name, accept=(404,))
         if answer.status == 404 or answer.headers.get("x-ms-meta-inode") != inode:
             return -1
@@ -114,7 +115,7 @@ class Keeper:
         body: bytes = b"",
         accept: Any = (),
     ) -> Answer:
-        """A request. While the storage is away, one file waits for it; the others are tried once."""
+        """Send a request. While the storage is away, one file waits for it; the others are tried once."""
         patience = 0.0 if self._is_away else OUTAGE
         try:
             answer = self._container.call(method, name, query, headers, body, patience, accept)
@@ -140,7 +141,7 @@ class Keeper:
 
 
 class _opened:  # noqa: N801 - used as a function
-    """A regular file, None for anything else: a link, a pipe, one that is gone."""
+    """Open a regular file; None for anything else: a link, a pipe, a deleted file."""
 
     def __init__(self, path: str) -> None:
         self._path = path
@@ -161,7 +162,7 @@ class _opened:  # noqa: N801 - used as a function
 
 
 def _can_be_blob(name: str) -> bool:
-    """Whether the storage keeps the name as it is: it takes a dot at the end of a folder away."""
+    """Whether the storage keeps the name unchanged: it drops a dot at the end of a folder's name."""
     parts = name.split("/")
     return (
         name.isprintable()
@@ -172,7 +173,7 @@ def _can_be_blob(name: str) -> bool:
 
 
 def follow(keeper: Keeper) -> None:
-    """Add to the logs until the process is ended. What fails is tried again at the next look."""
+    """Append to the logs until the process is ended. A failure is tried again at the next look."""
     began = time.time()
     while True:
         with suppress(OSError):

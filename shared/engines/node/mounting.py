@@ -1,4 +1,4 @@
-"""Where the volumes of a job are in a run: mounted on every node, and linked below the job's mount root."""
+"""The volumes of a job in a run: mounted on every node, and linked below the job's mount root."""
 
 from pathlib import Path
 from typing import Any, Callable, Dict, List
@@ -7,14 +7,14 @@ from shared.engines.node.ends import NOT_PREPARED, End
 from shared.engines.node.files import PRIVATE
 from shared.engines.node.processes import Failed, run_all
 
-#: Where a node's program says why it could not mount, and how much of that is kept.
+#: The file in which a node's program explains why it could not mount, and how many bytes of it are kept.
 REASONS, LONGEST = "mounting.txt", 1000
 
 
 def mount(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], None]) -> List[List[str]]:
-    """Show the volumes here before anything is written below them; where each is, and what. Raises End.
+    """Mount the volumes before anything is written below them; returns the place and the name of each.
 
-    `setup` makes the links on all nodes.
+    Raises End.
     """
     temporary = Path(env["SLIPWAY_TEMP"])
     temporary.mkdir(parents=True, exist_ok=True, mode=PRIVATE)

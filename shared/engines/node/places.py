@@ -1,6 +1,6 @@
-"""Where claims and records stand: one small port over a directory that all nodes share, or over blobs.
+"""The store of claims and records: one small port over a directory that all nodes share, or over blobs.
 
-What is in a place is made whole or not at all; of several that want to make the same new thing, one succeeds.
+An object is written whole or not at all; of several writers of the same new object, one succeeds.
 """
 
 from contextlib import suppress
@@ -11,7 +11,7 @@ from shared.engines.node.files import PRIVATE, read, write
 
 
 class Place:
-    """A place of named JSON objects; the name of one may begin with that of a place within."""
+    """A store of named JSON objects; a name may begin with that of a place within."""
 
     name = ""
 
@@ -24,35 +24,38 @@ class Place:
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """Make it be there, so that it can be written to."""
+        """Create the place, so that it can be written to."""
         raise NotImplementedError
 
     def names(self) -> List[str]:
-        """What is directly within. Raises FileNotFoundError for a place that never was, and OSError."""
+        """The names directly within. Raises FileNotFoundError for a place that never existed, and OSError."""
         raise NotImplementedError
 
     def has(self, name: str) -> bool:
-        """Whether it is there now, by one look that does not wait. Raises OSError where that is not known."""
+        """Whether an object exists now, by one check that does not wait.
+
+        Raises OSError if that is not known.
+        """
         raise NotImplementedError
 
     def read(self, name: str) -> Dict[str, Any]:
-        """A JSON object; an empty one if there is none, or none that can be read."""
+        """Read a JSON object; an empty one if there is none or it cannot be read."""
         raise NotImplementedError
 
     def write(self, name: str, value: Dict[str, Any]) -> None:
-        """Make it in a place that is there, or put it where one is."""
+        """Write an object in an existing place, or replace one."""
         raise NotImplementedError
 
     def add(self, name: str, value: Dict[str, Any]) -> None:
-        """Make it. Raises FileExistsError if it is there."""
+        """Write a new object. Raises FileExistsError if it exists."""
         raise NotImplementedError
 
     def reserve(self, name: str) -> None:
-        """Make a place within that is new. Raises FileExistsError."""
+        """Make a new place within. Raises FileExistsError."""
         raise NotImplementedError
 
     def release(self, name: str) -> None:
-        """Remove a place that was reserved, and in which nothing has been made."""
+        """Remove a place that was reserved and is still empty."""
         raise NotImplementedError
 
 
@@ -66,39 +69,39 @@ class Directory(Place):
         return str(self._path)
 
     def at(self, name: str) -> "Directory":
-        """A directory in it, which need not be there."""
+        """A directory in it, which need not exist."""
         return Directory(self._path / name)
 
     def sibling(self, name: str) -> "Directory":
-        """One with the same parent."""
+        """Another directory with the same parent."""
         return Directory(self._path.with_name(name))
 
     def prepare(self) -> None:
-        """With those above it."""
+        """Create it, with its parents."""
         self._path.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
 
     def names(self) -> List[str]:
         """Its entries."""
-        # To open a directory makes a network file system ask its server; a name that was not there it may
-        # remember for a minute.
+        # Opening a directory makes a network file system ask its server; otherwise it may remember a missing
+        # name for a minute.
         return [entry.name for entry in self._path.iterdir()]
 
     def has(self, name: str) -> bool:
-        """By its entries, for the same reason."""
+        """Whether it is among the entries, for the same reason."""
         with suppress(FileNotFoundError):
             return name in self.names()
         return False
 
     def read(self, name: str) -> Dict[str, Any]:
-        """A file in it."""
+        """Read a file in it."""
         return read(self._path / name)
 
     def write(self, name: str, value: Dict[str, Any]) -> None:
-        """A file, by renaming."""
+        """Write a file, by renaming."""
         write(self._path / name, value)
 
     def add(self, name: str, value: Dict[str, Any]) -> None:
-        """A file, by a link."""
+        """Write a new file, by a link."""
         write(self._path_for_new(name), value, only_new=True)
 
     def reserve(self, name: str) -> None:
@@ -106,7 +109,7 @@ class Directory(Place):
         self._path_for_new(name).mkdir(mode=PRIVATE)
 
     def release(self, name: str) -> None:
-        """The empty directory."""
+        """Remove the empty directory."""
         (self._path / name).rmdir()
 
     def _path_for_new(self, name: str) -> Path:

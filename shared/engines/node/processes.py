@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Callable, Dict, List, Tuple
 
 from shared.engines.node.files import expand, open_end
 
-#: Seconds: between two looks, and until a process that was asked to end is killed.
+#: Seconds: between two checks, and between SIGTERM and SIGKILL.
 LOOK_EVERY, GRACE = 0.1, 10.0
 _PLACE = re.compile(r"\{([A-Z0-9_]+)\}")
 
@@ -25,7 +25,7 @@ class Failed(Exception):
 
 
 def words(argv: List[str], env: Dict[str, str]) -> List[str]:
-    """A command of the plan, with {NAME} replaced; a shell's own $NAME stays for the shell."""
+    """A command of the plan, with {NAME} replaced; $NAME is left for the shell."""
     return [_PLACE.sub(lambda match: env.get(match.group(1), match.group(0)), word) for word in argv]
 
 
@@ -36,11 +36,11 @@ def run_all(
     directory: Path,
     check: Callable[[], None],
 ) -> None:
-    """Run the steps until all but the services have ended; `check` is called all the while, and may raise.
+    """Run the steps until all but the services have ended; `check` is called meanwhile, and may raise.
 
-    Raises Failed for the first that fails, FileNotFoundError for a missing program, Displaced where a file of
-    theirs cannot be one. Those `beside` them end with them; whether they start, and how they end, is no
-    matter. After any error, no process is left.
+    Raises Failed for the first that fails, FileNotFoundError for a missing program, Displaced if one of their
+    files cannot be a file. The steps `beside` them end with them; whether they start, and how they end, does
+    not matter. After any error, no process is left.
     """
     running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
     others: List[subprocess.Popen[bytes]] = []
@@ -58,7 +58,7 @@ def run_all(
                 if process.poll():
                     raise Failed(128 - process.returncode if process.returncode < 0 else process.returncode)
             for process in others:
-                process.poll()  # one that has ended leaves nothing behind
+                process.poll()  # a step that has ended leaves no process behind
             time.sleep(LOOK_EVERY if waiting else 0)
     finally:
         _stop([process for _, process in running] + others)
@@ -87,7 +87,7 @@ def _errors(directory: Path, name: str) -> BinaryIO:
 
 
 def _stop(processes: List["subprocess.Popen[bytes]"]) -> None:
-    """End what still runs: asked first, then killed."""
+    """End the processes that still run: with SIGTERM first, then SIGKILL."""
     running = [process for process in processes if process.poll() is None]
     until = time.time() + GRACE
     for process in running:

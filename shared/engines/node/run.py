@@ -25,11 +25,11 @@ from shared.engines.node.mounting import mount
 from shared.engines.node.processes import Failed, run_all, words
 from shared.engines.node.uploads import bring, only_here
 
-#: That of a process that was killed, also where a shell or a launcher reports it; and the usual cause.
+#: The exit code of a killed process, also if a shell or a launcher reports it; and the usual cause.
 KILLED, MEMORY = 137, "usually because it used more memory than there is"
-#: Seconds that the scheduler's controller may be away.
+#: Seconds for which the scheduler's controller may be away.
 PATIENCE = 600.0
-#: Seconds after its time limit from which nothing of a run can be left on a node but files.
+#: Seconds after its time limit, after which nothing but files of a run can be left on a node.
 ENDED_AFTER = 86_400.0
 
 
@@ -52,7 +52,7 @@ class Run:
         self._is_signalled = True
 
     def execute(self) -> int:
-        """The whole run; its exit code. Raises Silent when another run has taken over."""
+        """Execute the whole run and return its exit code. Raises Silent when another run has taken over."""
         try:
             end = self._execute()
         except End as ending:
@@ -65,7 +65,7 @@ class Run:
         return self._close(end)
 
     def answer(self, record: Dict[str, Any]) -> int:
-        """End with what an earlier attempt came to, and run nothing; the exit code is that one's."""
+        """End with the result and the exit code of an earlier attempt, and run nothing."""
         self._claim.record(record)
         return self._close(End(int(record.get("code", 0)), "", ""))
 
@@ -74,7 +74,7 @@ class Run:
             for command in self._plan["cleanup"] + (self._plan["uploads"]["remove"] if self._is_kept else []):
                 subprocess.call(words(command, self._env), stderr=subprocess.DEVNULL)
         if self._plan["ends"]:
-            self._claim.announce(self._plan["ends"])  # last, since the scheduler has the end from our exit
+            self._claim.announce(self._plan["ends"])  # last: the scheduler acts on our exit
         return end.code
 
     def _execute(self) -> End:
@@ -106,7 +106,10 @@ class Run:
         env.setdefault("HOME", str(Path.home()))
 
     def _look_for_programs(self) -> None:
-        """Those of the scheduler. Raises End: without them nothing can start, now or in another run."""
+        """Find the programs of the scheduler.
+
+        Raises End: without them nothing can start, now or in another run.
+        """
         path = os.environ.get("PATH", "").strip(":")
         for name in self._plan["programs"]:
             if shutil.which(name) is None:
@@ -116,7 +119,7 @@ class Run:
                 )
 
     def _make_environment(self) -> None:
-        """Variables in the order of their making, each of which may use those before it, and directories."""
+        """Set the variables in order, as each may use those before it, and make the directories."""
         env = self._env
         for name, text in self._plan["system"]:
             env[name] = expand(text, env)
@@ -133,7 +136,7 @@ class Run:
         if "uploads" in self._plan:
             directories = only_here(self._directories, self._plan["uploads"]["shares"])
             env["SLIPWAY_KEPT"] = json.dumps(directories)
-            # On a volume they stay.
+            # On a volume they remain.
             env["SLIPWAY_REMOVED"] = json.dumps(only_here(directories, [to for _, to, _ in self._links]))
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
@@ -144,7 +147,7 @@ class Run:
         env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to, _ in self._links)
 
     def _shared(self, path: str) -> str:
-        """A path as all nodes have it, after the job as well: not by way of the mounts of this run."""
+        """A path that all nodes have, also after the job: not through the mounts of this run."""
         for at, to, _ in self._links:
             mounted = f"{self._env['AZ_BATCHAI_JOB_MOUNT_ROOT']}/{at}"
             if f"{path}/".startswith(f"{mounted}/"):
@@ -152,7 +155,10 @@ class Run:
         return path
 
     def _step(self, name: str, code: int, reason: str, message: str) -> None:
-        """Run one part of the plan. Raises End; `code` 0 stands for the code of the process that failed."""
+        """Run one part of the plan.
+
+        Raises End; with `code` 0, its exit code is that of the failed process.
+        """
         steps, beside = self._plan[name], self._plan["usage"] if name == "main" else []
         if any(step["scheduler"] for step in steps):
             self._wait_for_scheduler()
@@ -169,7 +175,7 @@ class Run:
             raise End(NO_PROGRAM, "unsupported", text) from None
 
     def _check_outside(self) -> None:
-        """What may end the run from outside: a request, the clock, another run with the claim."""
+        """Raise if the run is ended from outside: by a request, the clock, or another run with the claim."""
         now = time.time()
         if self._is_signalled:
             end = End(TERMINATED, "terminated", "The job has been asked to end", final=False)
@@ -184,7 +190,7 @@ class Run:
                 raise Silent(MOVED)
 
     def _wait_for_scheduler(self) -> None:
-        """Its commands fail at once while its controller restarts."""
+        """Wait for the scheduler: its commands fail at once while its controller restarts."""
         until = time.time() + PATIENCE
         while subprocess.call(self._plan["ready"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
             self._check_outside()
@@ -202,7 +208,7 @@ class Run:
         if end is None:
             self._claim.record(dict(record, state="running", final=False))
             return
-        shown_code = {"preparation": 1}.get(end.reason, end.code)  # as the service reported it
+        shown_code = {"preparation": 1}.get(end.reason, end.code)  # in the form of the service
         exit_code = None if end.reason in ("terminated", "timeout", "infrastructure") else shown_code
         record.update(state="ended", reason=end.reason, message=end.message, final=end.final, code=end.code)
         self._claim.record(dict(record, exitCode=exit_code, ended=stamp()))
@@ -211,7 +217,10 @@ class Run:
         return "execution.log" if len(self._hosts) == 1 else f"execution-{host}.log"
 
     def _log(self, text: str, host: Optional[str] = None) -> None:
-        """A line in the log of a node, or of every one. The record needs none: never raises."""
+        """Write a line into the log of a node, or of every node.
+
+        The record does not need it: never raises.
+        """
         for name in self._hosts if "stdouterr" in self._directories else ():
             if host in (None, name):
                 path = Path(self._directories["stdouterr"], self._journal(name))

@@ -1,7 +1,7 @@
-"""Starts processes in many places of a job, by the agents of its nodes (`agent`); on one node, without.
+"""Starts the processes of a job on its nodes, through their agents (`agent`); on one node, without an agent.
 
 `hosts` finds the agents that answer; `on` runs a command once for each rank, `rsh` once on a node, as mpirun
-asks for it. The first process that fails ends all of them.
+calls it. The first process that fails ends all of them.
 """
 
 import base64
@@ -21,16 +21,16 @@ from shared.engines.node.blobs import place
 
 #: The variable with the number of nodes of the job.
 NODES = "SLIPWAY_NODES"
-#: Where `hosts` leaves what it found, in the working directory of the task.
+#: The file in which `hosts` leaves its result, in the working directory of the task.
 LIST = "agents.json"
-#: Seconds: for all agents to answer; and for the scheduler to take back a job one of whose nodes is lost.
+#: Seconds: for all agents to answer; and for the scheduler to requeue a job that has lost a node.
 PATIENCE, TAKEN_BACK = 300.0, 120.0
-#: The code of a process that could not be started, and of one whose end is not known.
+#: The exit code of a process that could not be started, or whose end is not known.
 NOT_STARTED, LOST = 127, 255
 
 
 def call(agent: Dict[str, Any], order: Dict[str, Any]) -> socket.socket:
-    """A connection over which an order went. Raises OSError."""
+    """Send an order to an agent; returns the connection. Raises OSError."""
     connection = socket.create_connection((agent["address"], agent["port"]), CONNECT)
     connection.settimeout(None)
     connection.sendall((json.dumps(dict(order, key=os.environ[KEY])) + "\n").encode())
@@ -52,7 +52,7 @@ def hosts() -> int:
         return 1
     agents = sorted(agents, key=lambda agent: (agent["node"] != own, agent["node"]))[:count]
     if len({agent["address"] for agent in agents}) < count:
-        # They are processes of one machine, which has each of the addresses that the scheduler gave them.
+        # The nodes are processes of one machine, which has all the addresses that the scheduler gave them.
         addresses = os.environ.get("AZ_BATCH_HOST_LIST", "").split(",")
         for number, agent in enumerate(agents):
             agent["name"] = addresses[number] if len(set(addresses)) == count else agent["node"]
@@ -72,7 +72,7 @@ def _announced() -> List[Dict[str, Any]]:
 
 
 def _answers(agent: Dict[str, Any]) -> bool:
-    """Whether it is the agent of that node that listens there: an old one may be gone."""
+    """Whether the agent of that node listens there: an old one may be gone."""
     with suppress(OSError, ValueError), call(agent, {}) as connection:
         frame = json.loads(connection.makefile("rb").readline())
         return base64.b64decode(frame["hello"]).decode() == str(agent["node"])
@@ -88,7 +88,7 @@ class Relay(threading.Thread):
         self.code: Optional[int] = None
 
     def run(self) -> None:
-        """Until the agent says how its processes ended, or is gone."""
+        """Relay the output until the agent reports how its processes ended, or is gone."""
         with suppress(OSError, ValueError):
             for line in self._connection.makefile("rb"):
                 for kind, text in json.loads(line).items():
@@ -112,7 +112,7 @@ def blocks(count: int, tasks: int, first: int) -> List[Tuple[int, List[int]]]:
 
 
 def run_ranks(count: int, tasks: int, first: int, argv: List[str]) -> int:
-    """Run it in all places; the code of the first that fails."""
+    """Run a command for each rank; returns the code of the first that fails."""
     if int(os.environ.get(NODES) or 1) == 1:
         return _run_locally(tasks, argv)
     agents = json.loads(Path(_working(), LIST).read_text())
@@ -120,7 +120,7 @@ def run_ranks(count: int, tasks: int, first: int, argv: List[str]) -> int:
 
 
 def rsh(host: str, words: List[str]) -> int:
-    """Run shell text on one node."""
+    """Run a shell command on one node."""
     agents = json.loads(Path(_working(), LIST).read_text())
     (agent,) = [one for one in agents if host in (one.get("name"), one["address"])][:1]
     return _run_on([(agent, [0])], ["bash", "-c", " ".join(words)])
@@ -158,7 +158,7 @@ def _run_on(parts: List[Tuple[Dict[str, Any], List[int]]], argv: List[str]) -> i
 
 
 def _lost() -> int:
-    """A node is gone: the scheduler ends the whole job in a moment, to run it again, or it failed."""
+    """Wait after the loss of a node, since the scheduler soon ends the whole job, to run it again."""
     sys.stderr.write("A node of the job does not answer any more\n")
     time.sleep(TAKEN_BACK)
     return LOST

@@ -1,6 +1,6 @@
-"""Whose turn an attempt is: a run's, then perhaps that run's end, or what followed it.
+"""The turns of an attempt: a run's, then perhaps that run's end, or its successor.
 
-Each turn is an object with the next number, and of several that want to make it one succeeds, on every
+Each turn is an object with the next number. Of several writers of the same turn one succeeds, on every
 network file system and in every container. So a run can end only while it still has the attempt, and nothing
 can follow an end.
 """
@@ -17,7 +17,7 @@ class Turns:
         self._place = attempt.at("turns")
 
     def count(self) -> int:
-        """How many there are. Raises OSError where that cannot be known."""
+        """The number of turns. Raises OSError if it cannot be found out."""
         try:
             names = self._place.names()
         except FileNotFoundError:
@@ -25,17 +25,17 @@ class Turns:
         return max([int(name) for name in names if name.isdecimal()], default=0)
 
     def has(self, number: int) -> bool:
-        """Whether it has come to that one. Raises OSError where that cannot be known."""
+        """Whether that turn exists. Raises OSError if it cannot be found out."""
         return self._place.has(str(number))
 
     def read(self, number: int) -> Dict[str, Any]:
-        """One of them; an empty one if it is not there."""
+        """Read a turn; an empty one if it does not exist."""
         return self._place.read(str(number))
 
     def add(self, number: int, value: Dict[str, Any]) -> bool:
-        """Make the turn of that number; False if another process did."""
+        """Write the turn of that number; False if another process did."""
         try:
             self._place.add(str(number), value)
         except FileExistsError:
-            return self.read(number) == value  # by ourselves, and the first answer was lost
+            return self.read(number) == value  # written by this process, and the first answer was lost
         return True

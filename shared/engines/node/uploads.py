@@ -1,4 +1,4 @@
-"""What of a run only its own nodes have, and when it is brought to where it outlives them (`keep`)."""
+"""Decides which files of a run exist only on its own nodes, and when they are uploaded (`keep`)."""
 
 import os
 import subprocess
@@ -15,14 +15,17 @@ UPLOAD = 3600.0
 
 
 def only_here(directories: Dict[str, str], shares: List[str]) -> Dict[str, str]:
-    """The directories that are on none of the shares: id → path."""
+    """The directories that are on no share: id → path."""
     roots = tuple(os.path.realpath(share).rstrip("/") + "/" for share in shares)
     paths = {name: os.path.realpath(path) for name, path in directories.items()}
     return {name: path for name, path in paths.items() if not path.startswith(roots)}
 
 
 def bring(plan: Dict[str, Any], env: Dict[str, str], claim: Claim) -> bool:
-    """Whether all was brought. What fails there changes no end. Raises Silent when the claim is lost."""
+    """Upload the files; returns whether all were uploaded.
+
+    A failure does not change the end of the run. Raises Silent when the claim is lost.
+    """
     if "SLIPWAY_KEPT" not in env:
         return False
     until, looks = time.time() + UPLOAD, [time.time()]

@@ -1,8 +1,8 @@
-"""Mounts a job's volumes on its node, and takes them away: `mount`, `unmount` with the directory of a run.
+"""Mounts a job's volumes on its node, and unmounts them: `mount`, and `unmount` with the directory of a run.
 
 Shares are mounted by cifs, containers by blobfuse2, file servers by NFS, others by the command of the job. A
-key is in no command line, in no environment but that of this program, and in a file that only its user reads,
-until the volume is mounted.
+key is in no command line. It is only in the environment of this program, and, until the volume is mounted, in
+a file that only its user can read.
 """
 
 import json
@@ -16,17 +16,18 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List
 
-#: Variables: what to mount, and the id of the node.
+#: Variables: the volumes to mount, and the id of the node.
 VOLUMES, NODE = "SLIPWAY_VOLUMES", "SLIPWAY_NODE"
-#: Mounts are beside the directory of a run: what removes that can never remove a file of a volume.
+#: Mounts are beside the directory of a run, so that removing the directory can never remove a file of a
+#: volume.
 SUFFIX = ".mounts"
-#: Seconds for one volume.
+#: Seconds that mounting one volume may take.
 PATIENCE = 120.0
-#: Program → the package that it is in.
+#: Program → the package that contains it.
 PACKAGES = {"mount.cifs": "cifs-utils", "blobfuse2": "blobfuse2", "mount.nfs": "nfs-common"}
-#: What a program is to find; nothing else of the node's or the job's.
+#: The whole environment of a mount program; it gets no other variables of the node or the job.
 INHERITED = ("PATH", "HOME", "LANG")
-#: How a space, a tab, a line feed and a backslash stand in the kernel's list of mounts.
+#: The escapes for a space, a tab, a line feed and a backslash in the kernel's list of mounts.
 _OCTAL = re.compile(r"\\([0-7]{3})")
 
 
@@ -35,7 +36,10 @@ class Unmounted(Exception):
 
 
 def mount(volumes: List[Dict[str, Any]], root: Path, node: str) -> None:
-    """Mount each below the root, by its number. Raises Unmounted with its name, the reason and a remedy."""
+    """Mount each volume below the root, under its number.
+
+    Raises Unmounted with the name, the reason and a remedy.
+    """
     if not volumes:
         return
     root.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -46,7 +50,7 @@ def mount(volumes: List[Dict[str, Any]], root: Path, node: str) -> None:
     for number, volume in enumerate(volumes):
         point = root / str(number)
         if point.is_symlink() or str(point) in points_of(root):
-            continue  # by an earlier try
+            continue  # mounted by an earlier try
         point.mkdir(exist_ok=True)
         try:
             _mount(volume, point)
@@ -74,7 +78,7 @@ def _mount(volume: Dict[str, Any], point: Path) -> None:
             cache = point.with_name(point.name + ".cache")
             cache.mkdir(mode=0o700, exist_ok=True)
             config = dict(volume["config"], file_cache=dict(volume["config"]["file_cache"], path=str(cache)))
-            secret = _secret(point, ".yaml", json.dumps(config))  # what is JSON is YAML
+            secret = _secret(point, ".yaml", json.dumps(config))  # JSON is valid YAML
             key = str(config["azstorage"].get("account-key", ""))
             _call(["blobfuse2", "mount", str(point), f"--config-file={secret}"], key)
     finally:
@@ -83,7 +87,7 @@ def _mount(volume: Dict[str, Any], point: Path) -> None:
 
 
 def _secret(point: Path, suffix: str, text: str) -> str:
-    """A file for its user alone."""
+    """Write a file that only its user can read."""
     descriptor, name = tempfile.mkstemp(suffix, "secret-", str(point.parent))
     with os.fdopen(descriptor, "w") as file:
         file.write(text)
@@ -91,7 +95,10 @@ def _secret(point: Path, suffix: str, text: str) -> str:
 
 
 def _call(argv: List[str], secret: str = "") -> None:
-    """Run a program to its end. What it leaves behind may keep its output open. Raises Unmounted."""
+    """Run a program to its end; a process that it leaves behind may keep its output open.
+
+    Raises Unmounted.
+    """
     if shutil.which(argv[0]) is None:
         package = PACKAGES.get(argv[0], argv[0])
         raise Unmounted(f"there is no {argv[0]}: install {package}, in the start task or the image")
@@ -117,17 +124,17 @@ def _call(argv: List[str], secret: str = "") -> None:
 
 
 def _reason(text: str, secret: str, code: int) -> str:
-    """The last thing that a program said; a key in it is masked."""
+    """The last line of a program's output, with keys masked."""
     if secret:
         text = text.replace(secret, "***")
     lines = ["".join(c for c in line if c.isprintable()).strip() for line in text.splitlines()]
-    # mount.cifs ends with where to read more.
+    # mount.cifs ends with a pointer to its documentation.
     lines = [line for line in lines if line and not line.startswith("Refer to ")]
     return lines[-1][:300].rstrip(".") if lines else f"exit code {code}"
 
 
 def points_of(root: Path) -> List[str]:
-    """What is mounted below a directory, the deepest first; also what does not answer any more."""
+    """The mounts below a directory, the deepest first, also those that do not answer any more."""
     points = []
     for line in Path("/proc/self/mountinfo").read_text().splitlines():
         point = _OCTAL.sub(lambda match: chr(int(match.group(1), 8)), line.split()[4])
@@ -137,9 +144,9 @@ def points_of(root: Path) -> List[str]:
 
 
 def unmount(root: Path) -> bool:
-    """Take away what is mounted below the root, and the root; whether nothing is left."""
+    """Unmount everything below the root, and remove the root; returns whether nothing is left."""
     entries = list(root.iterdir()) if root.is_dir() else []
-    linked = [str(entry) for entry in entries if entry.is_symlink()]  # how an emulator mounts
+    linked = [str(entry) for entry in entries if entry.is_symlink()]  # the way in which an emulator mounts
     release(points_of(root) + linked)
     if points_of(root):
         return False
@@ -154,7 +161,7 @@ def unmount(root: Path) -> bool:
 
 
 def release(points: List[str]) -> None:
-    """Take each away; one that is still in use is gone for all who come."""
+    """Unmount each; one that is still in use is detached, so that no new process sees it."""
     for point in points:
         if _quiet(["umount", point]):
             _quiet(["umount", "-l", point])
@@ -176,10 +183,10 @@ def leftovers(root: Path, node: str) -> List[Path]:
 
 
 def main(words: List[str]) -> int:
-    """`mount` or `unmount`; 1 with a line of why."""
+    """`mount` or `unmount`; returns 1 and prints the reason if it fails."""
     root, node = Path(words[1] + SUFFIX), os.environ.get(NODE, "")
     if words[0] == "unmount":
-        release(points_of(Path(words[1])))  # what the job has mounted itself
+        release(points_of(Path(words[1])))  # mounts that the job has made itself
         return 0 if unmount(root) else 1
     for other in leftovers(root, node):
         unmount(other)

@@ -1,4 +1,4 @@
-"""Lists: the rows by which lists show jobs.
+"""Lists: the rows from which lists of jobs are read.
 
-In: records as they change, and what a list is asked for. Out: rows beside records, and pages.
+In: changed records, and the conditions of a list. Out: rows beside records, and pages.
 """

@@ -1,4 +1,4 @@
-"""The rows by which lists show jobs, as pure translations.
+"""The rows from which lists of jobs are read, as pure translations.
 
 `l|<reverse time>|<id>` every job, newest first · `g|<group>|<reverse time>|<id>` jobs that have ended, by
 state, experiment and cluster · `t|<reverse time>|<id>` the slot of a job, if it had to wait for one. `Shown`
@@ -19,14 +19,14 @@ from shared.adapters.storage.table import joined, split
 from shared.core.job import Job
 from shared.core.ledger.listing import brief
 
-#: What follows the kind and the group in the key of a row of a list.
+#: The part of a list row's key after the kind and the group.
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
 #: The key prefix of the rows of all jobs.
 EVERY = "l|"
 
 
 def listed_rows(job: Job, shards: int) -> list[Entity]:
-    """Every row of the job in the lists, and that of its slot if it has to wait for one."""
+    """Every row of the job in the lists, and the row of its slot if it has to wait for one."""
     entities = shown_rows(job, shards) if job.state.terminal else [current_row(job, shards)]
     if job.slot is not None:
         key = f"t|{listed(job.slot)}|{job.id}"
@@ -49,7 +49,7 @@ def shown_rows(job: Job, shards: int) -> list[Entity]:
     text = brief(job).model_dump_json(exclude_defaults=True)
     shown = {"Source": job.source, **split("Shown", text)}
     entities = [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
-    entities[0]["Current0"] = ""  # what the row showed before
+    entities[0]["Current0"] = ""  # the state that the row showed before
     return entities
 
 
@@ -74,17 +74,17 @@ def by_sweep(sweep_id: str) -> str:
 
 
 def shown_of(entity: Mapping[str, Any]) -> Job | None:
-    """What the row shows of a job that has ended; None where it shows none."""
+    """The job that has ended as the row shows it; None if it shows none."""
     return _read("Shown", entity)
 
 
 def current_of(entity: Mapping[str, Any]) -> Job | None:
-    """What the row shows of a job that has not ended; None where it shows none."""
+    """The active job as the row shows it; None if it shows none."""
     return _read("Current", entity)
 
 
 def listed_key(entity: Mapping[str, Any]) -> str:
-    """The key by which a list sorts a row, or a slot. Raises ValueError for anything else."""
+    """The sort key of a list row or a slot. Raises ValueError for any other row."""
     key = "|".join(str(entity["RowKey"]).rsplit("|", 2)[-2:])
     if not LISTING_KEY.fullmatch(key):
         raise ValueError("no key of a list")

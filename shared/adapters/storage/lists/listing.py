@@ -1,8 +1,9 @@
-"""Lists of jobs over the ledger's table: the ranges that hold the jobs, read in order and merged.
+"""Lists of jobs over the ledger's table: reads the ranges that hold the jobs in order, and merges them.
 
 Rows show their jobs, so a page costs a range query a shard; by experiment or cluster another one, for those
-that have not ended. What no range has by itself is looked for in the narrowest one that contains it, within
-the bounds of one request. Index rows and records stand in for what an older version wrote, or may have.
+that have not ended. A condition without a range of its own is checked on the narrowest range that contains
+its jobs, within the bounds of one request. Index rows and records are read in place of rows that an older
+version may have written.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ _ROWS = 1_000
 #: After every key.
 _END = "~"
 
-#: What stands for a job, by its key: a row of a list, which may show nothing, or its index row.
+#: The row found for a job, by its key: a list row, which may show nothing, or its index row.
 Entries = dict[str, Row | Active]
 Record = Callable[[str], Awaitable[Stored | None]]
 
@@ -79,7 +80,10 @@ class Listing:
         self._record = record
 
     async def find(self, query: Query, limit: int, after: str | None) -> Page:
-        """Newest first, at most `limit`. Raises Misuse for an `after` that is not the `next` of a page."""
+        """Find jobs, newest first, at most `limit`.
+
+        Raises Misuse for an `after` that is not the `next` of a page.
+        """
         if after is not None and not listed.LISTING_KEY.fullmatch(after):
             raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
         prefixes, active = await self._ranges(query)
@@ -132,7 +136,7 @@ class Listing:
             entries |= {key: row for answer in answers for key, row in self._in_order(answer)}
             pages, number = pages - len(going), min(4 * number, _ROWS)
             going = [stream for stream in going if not stream.done]
-            # Up to here, what every range has is known.
+            # Up to this key, all ranges have been read.
             horizon = min((stream.reached for stream in going), default=_END)
             ready = sorted(key for key in entries if key <= horizon)
             for at in range(0, len(ready), limit):
@@ -146,7 +150,8 @@ class Listing:
                     return Page(tuple(jobs), max(chunk), cut=True)
             if not going:
                 return Page(tuple(jobs))
-            # A page that would go on where it began is not cut: damaged keys stand there, and more follow.
+            # A page whose next one would begin at the same key is not cut: damaged keys are there, and more
+            # follow.
             late = loop.time() > end and horizon > begin
             if pages < len(going) or late:
                 return Page(tuple(jobs), horizon or None, cut=True)
@@ -156,7 +161,7 @@ class Listing:
 
 
 class _Shown:
-    """What lists show of jobs, for one request. `records`: how many of these were read."""
+    """The jobs of a list, for one request. `records`: how many records were read."""
 
     def __init__(self, store: Store, record: Record, query: Query) -> None:
         self._store = store
@@ -178,7 +183,7 @@ class _Shown:
         return [row for shard in new for row in self._active[shard].values()]
 
     async def jobs(self, entries: Entries) -> list[tuple[str, Job]]:
-        """The jobs of some entries that are asked for and can be read, in their order."""
+        """The jobs of these entries that match and can be read, in order."""
         jobs: dict[str, Job | None] = {}
         nothing: list[str] = []
         for key, entry in entries.items():
@@ -194,7 +199,7 @@ class _Shown:
         return [(key, job) for key, job in pairs if job is not None and self._query.fits(job)]
 
     async def _listed(self, row: Row) -> Job | None:
-        """The job that a row shows; None where it shows none or cannot be read: its record is read then."""
+        """The job that a row shows; None if it shows none or cannot be read, and then its record is read."""
         ended = self._store.perhaps(row, listed.shown_of) if row.get("Shown0") else None
         return ended if ended is not None else await self._current(row)
 

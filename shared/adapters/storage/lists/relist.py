@@ -1,9 +1,9 @@
-"""Brings the list rows of jobs that an older version changed up to date.
+"""Updates the list rows of jobs that an older version changed.
 
 One that it ended has no rows of groups, and no `Shown`: it is found by its row `f|`, which does not say
 `Listed`. One that it moved on is listed as it was before: it is found by its index row, whose `Current` is
-that of another record. There are some in a table that was upgraded, and again after a rollback; so every
-run looks at what ended since the last one, and every sweep at what has not.
+that of another record. A table has such jobs after an upgrade, and again after a rollback. So every run
+checks the jobs that ended since the last one, and every sweep checks the active ones.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from shared.core.ledger.records import Active, checksum
 
 log = logging.getLogger(__name__)
 
-#: Rows of one look; how many jobs are written at once.
+#: How many rows one check reads, and how many jobs are written together.
 _ROWS, _PARALLEL = 1_000, 50
 #: How far the clocks of two processes may differ, and how late a write may be.
 _MARGIN = timedelta(hours=1)
 
 
 async def relist(store: Store, now: datetime, seconds: float) -> int:
-    """Complete the lists within some seconds, or go on in the next run: how many jobs were put there."""
+    """Complete the lists within some seconds, or go on in the next run. Returns how many jobs were added."""
     until = await store.listed()
     first = max(0, int(until or 0) - int(_MARGIN.total_seconds() * 1000))
     end = asyncio.get_running_loop().time() + seconds
@@ -50,7 +50,7 @@ async def relist_active(store: Store, jobs: Sequence[Active]) -> int:
 
 
 async def _moved(store: Store, row: Active) -> bool:
-    """Write what lists show of one job, unless it is changed meanwhile, or cannot be read."""
+    """Write the list rows of one job, unless the job is changed meanwhile or cannot be read."""
     index = {**rows.row_of(row.job_id, f"n|{row.job_id}", store.shards), "Current": checksum(row.packed)}
     try:
         shown = listed.current_row(row.stored.job, store.shards)
@@ -64,14 +64,14 @@ async def _moved(store: Store, row: Active) -> bool:
 
 
 class _Listed(NamedTuple):
-    """How many jobs of a shard were listed, and whether those were all."""
+    """How many jobs of a shard were listed, and whether these were all."""
 
     number: int
     whole: bool
 
 
 async def _active(store: Store, shard: int, end: float) -> _Listed:
-    """How many active jobs of a shard were corrected, and whether those were all."""
+    """How many active jobs of a shard were corrected, and whether these were all."""
     entities = await store.rows(replace(rows.range_of(shard, "n"), etags=True))
     old = [row for row in store.legible(entities, rows.active_of) if not row.listed_now]
     number = 0
@@ -83,7 +83,7 @@ async def _active(store: Store, shard: int, end: float) -> _Listed:
 
 
 async def _shard(store: Store, shard: int, first: str, end: float) -> _Listed:
-    """How many jobs of a shard were put into lists, and whether those were all."""
+    """How many jobs of a shard were put into lists, and whether these were all."""
     number = 0
     while True:
         range_ = Range(rows.partition(shard), first, "f}", select=("RowKey", "Listed"), limit=_ROWS)
@@ -105,7 +105,7 @@ async def _job(store: Store, ended: str) -> bool:
     job = store.perhaps(record.row, rows.job_of) if record is not None else None
     if record is None or job is None or job.archived:
         return False
-    # The guard is a write of the record: the time of the last one before it counts, so it is kept.
+    # The guard writes the record. The time of the write before it still counts, so it is kept.
     stored = rows.text_of(rows.stored_of(record.row, record.written))
     guard = {**rows.row_of(job_id, f"j|{job_id}", store.shards), "Stored": stored}
     end_row = {**rows.row_of(job_id, ended, store.shards), "Listed": True}

@@ -1,8 +1,8 @@
-"""One way to reach a storage account: a connection string, or service addresses with an identity.
+"""The connection to a storage account: by a connection string, or by service addresses with an identity.
 
-Connections are made at first use and live as long as the process. Tables and queues are spoken to by plain
-HTTP (`rest`), blobs through the SDK, with azure-core's retry policy: the storage SDK's own neither retries
-429 nor heeds Retry-After, and blocks for more than a minute.
+Connections are opened at first use and live as long as the process. Tables and queues use plain HTTP
+(`rest`). Blobs use the SDK with azure-core's retry policy, because the storage SDK's own neither retries 429
+nor heeds Retry-After, and blocks for more than a minute.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobServiceClient
 
 
-#: Hosts that are this machine, where the emulator of the storage runs.
+#: The names of this machine, on which the storage emulator runs.
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
-#: All our writes may be repeated: each carries a condition.
+#: Methods that may be repeated. Our writes may be, since each carries a condition.
 REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
 
 
@@ -54,12 +54,12 @@ class Connection:
         return f"{scheme or 'https'}://{members['AccountName']}.{service}.{suffix}"
 
     def account(self) -> str:
-        """The name of the account; "" where neither the string nor the address of its blobs says it."""
+        """The name of the account; "" if neither the string nor the address of its blobs shows it."""
         if self.string:
             return self.members()["AccountName"]
         url = urlsplit(self.blob)
         name, dot, _ = (url.hostname or "").partition(".blob.")
-        return name if dot else url.path.strip("/").partition("/")[0]  # as emulators have it
+        return name if dot else url.path.strip("/").partition("/")[0]  # the form of emulators
 
     def members(self) -> dict[str, str]:
         """The fields of the connection string. Raises Misconfigured."""
@@ -133,7 +133,7 @@ class Account:
 
         options = _options(self._backoff)
         if urlsplit(self._connection.address("blob")).hostname in _LOOPBACK:
-            options["use_env_settings"] = False  # no proxy that the environment names leads to this machine
+            options["use_env_settings"] = False  # a proxy from the environment cannot reach this machine
         if self._transport is not None:
             options["transport"] = self._transport()
         if isinstance(self._signer, Identity):
@@ -162,7 +162,10 @@ def _options(backoff: float) -> dict[str, Any]:
 
 @asynccontextmanager
 async def storage_errors() -> AsyncIterator[None]:
-    """The border that errors of the blob SDK cross. What a caller expects, it catches inside."""
+    """Translate errors of the blob SDK into ours.
+
+    A caller catches the errors that it expects inside this block.
+    """
     from azure.core.exceptions import AzureError, HttpResponseError
 
     try:

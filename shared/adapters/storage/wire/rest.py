@@ -1,7 +1,7 @@
 """One storage service by plain HTTP: one pooled session, our own retries.
 
-The SDKs cost four times the processor time of the same requests. Every write of ours may be repeated:
-transactions carry tokens, blobs carry conditions, and a message sent twice wakes up twice.
+The SDKs take four times the processor time for the same requests. Each of our writes may be repeated:
+transactions carry tokens, blobs carry conditions, and a message that is sent twice only causes a second look.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from shared.core.pacing.backoff import parse_retry_after
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
-#: Statuses that do not concern the request itself, which is tried again.
+#: Statuses that are not the request's fault, so that it is tried again.
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _TRIES = 5
-#: Seconds: the longest wait between two tries, and the longest that the service may ask for.
+#: Seconds: the longest wait between two tries, and the longest that the service may request.
 _LONGEST = 10.0
-#: Seconds that one try may take; and that a connection is kept idle, less than the 5 s of the emulator.
+#: Seconds: the timeout of one try; and for how long an idle connection is kept, less than the emulator's 5 s.
 _TOTAL, _CONNECT, _IDLE = 20.0, 5.0, 4.0
 
 
 @dataclass(frozen=True)
 class Request:
-    """A request as it is sent once, signed."""
+    """One signed request, ready to be sent."""
 
     verb: str
     url: str
@@ -43,7 +43,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Answer:
-    """A whole answer; the names of `headers` are in lower case."""
+    """A complete response; the names of `headers` are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -51,7 +51,7 @@ class Answer:
 
 
 class NoAnswer(Exception):
-    """No answer came; whether the request did anything is unknown."""
+    """No response came; whether the request had an effect is unknown."""
 
 
 Send = Callable[[Request], Awaitable[Answer]]
@@ -69,7 +69,7 @@ class Connections:
         from yarl import URL
 
         try:
-            # `encoded`: what was signed is what is sent.
+            # `encoded`: the address is sent exactly as it was signed.
             async with self._opened().request(
                 request.verb, URL(request.url, encoded=True), data=request.body, headers=request.headers
             ) as answer:
@@ -119,9 +119,10 @@ class Rest:
         body: bytes | None = None,
         expected: tuple[int, ...] = (),
     ) -> Answer:
-        """An answer of 2xx, or one of those expected. `path` starts with a slash and is encoded.
+        """Send a request; the response is 2xx or one of those expected.
 
-        Raises Unavailable when the service cannot be reached or says anything else, Misuse for 413.
+        `path` starts with a slash and is encoded. Raises Unavailable when the service cannot be reached or
+        responds otherwise, Misuse for 413.
         """
         query = query or {}
         text = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
@@ -160,5 +161,5 @@ class Rest:
         return replace(request, headers=headers)
 
 
-#: The version of each service's interface. Tables take tokens of an identity since theirs.
+#: The version of each service's API. Tables accept tokens of an identity since this one.
 TABLE, OTHERS = "2020-12-06", "2021-12-02"

@@ -25,7 +25,7 @@ _GUARDED = ("replace", "merge", "delete")
 _STATUS = re.compile(rb"^HTTP/1\.1 (\d{3})", re.MULTILINE)
 _ETAG = re.compile(rb"^ETag: *(.+?)\r?$", re.MULTILINE | re.IGNORECASE)
 _CODE = re.compile(rb'"code" *: *"(\w+)"')
-#: Answers about the rows that were asked for, as opposed to our request or the service's state.
+#: Statuses about the rows of the request, as opposed to the request itself or the state of the service.
 _ABOUT_ROWS = (404, 409, 412)
 _TOO_LARGE = frozenset({b"EntityTooLarge", b"PropertyValueTooLarge", b"RequestBodyTooLarge"})
 
@@ -123,12 +123,12 @@ class RestTable:
 
 
 def _etag(timestamp: str) -> str:
-    """The version of a row in a listing without metadata, as azure-data-tables makes it of the timestamp."""
+    """The version of a row in a listing without metadata, from its timestamp, as in azure-data-tables."""
     return f"W/\"datetime'{timestamp.replace(':', '%3A')}'\""
 
 
 def _refusal(status: int, part: bytes) -> Exception:
-    """What the first part that failed means for the caller."""
+    """The error for the caller, from the first part that failed."""
     code: Any = match[1] if (match := _CODE.search(part)) else b""
     if status == 413 or code in _TOO_LARGE:
         return Misuse("the record is larger than a table entity may be", status=413, remedy="shorten it")

@@ -1,7 +1,7 @@
-"""Shared access signatures that read one blob: by an account's key, or by a key of user delegation.
+"""Shared access signatures for reading one blob: with an account's key, or with a user delegation key.
 
 learn.microsoft.com/rest/api/storageservices/create-service-sas and create-user-delegation-sas, in a version
-that Azurite knows as well; the SDK signs for the latest.
+that Azurite supports as well; the SDK signs for the latest one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _VERSION = "2020-12-06"
 
 
 class Delegated(Protocol):
-    """A key of user delegation, as the SDK has it."""
+    """A user delegation key, as the SDK represents it."""
 
     signed_oid: str | None
     signed_tid: str | None
@@ -31,7 +31,7 @@ class Delegated(Protocol):
 
 @dataclass(frozen=True)
 class Key:
-    """What signs; `delegated` names the key where it is one of user delegation."""
+    """A key for signing; `delegated` describes it if it is a user delegation key."""
 
     value: str = field(repr=False)
     delegated: dict[str, str] = field(default_factory=dict)
@@ -51,7 +51,7 @@ def delegated(key: Delegated) -> Key:
 
 
 def read_blob(account: str, blob: str, key: Key, expires: datetime, *, https: bool, file: str) -> str:
-    """The query by which anyone can read a blob, `container/name`, until then; as an attachment `file`."""
+    """The query with which anyone can read the blob `container/name` until then, as the attachment `file`."""
     query = {
         "sp": "r",
         "se": f"{expires:%Y-%m-%dT%H:%M:%SZ}",
@@ -59,11 +59,11 @@ def read_blob(account: str, blob: str, key: Key, expires: datetime, *, https: bo
         "spr": "https" if https else "https,http",
         "sv": _VERSION,
         "sr": "b",
-        # A job wrote it: no browser runs it, or shows it as a page.
+        # A job wrote it, so a browser must neither run it nor show it as a page.
         "rscd": f"attachment; filename*=UTF-8''{quote(file, safe='')}",
         "rsct": "application/octet-stream",
     }
-    # The fields in the order of the service: an absent one is an empty line.
+    # The fields in the order that the service prescribes; an absent one is an empty line.
     first = [query["sp"], "", query["se"], f"/blob/{account}/{blob}"]
     who = [*key.delegated.values(), "", "", ""] if key.delegated else [""]
     rest = ["", query["spr"], _VERSION, query["sr"], "", "", "", query["rscd"], "", "", query["rsct"]]

@@ -1,4 +1,4 @@
-"""Who we are to the storage: a shared key that signs each request, or a token of an identity.
+"""Authentication to storage: a shared key that signs each request, or a token of an identity.
 
 Shared Key: learn.microsoft.com/rest/api/storageservices/authorize-with-shared-key.
 """
@@ -19,7 +19,7 @@ _SCOPE = "https://storage.azure.com/.default"
 
 
 class Signer(Protocol):
-    """Adds the Authorization header of a request that is sent once."""
+    """Makes the Authorization header of one request."""
 
     async def authorization(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], *, table: bool
@@ -27,7 +27,7 @@ class Signer(Protocol):
         """The header's value. `path` is encoded as in the address; `query` is decoded."""
 
     async def close(self) -> None:
-        """Close the connections that tokens come through."""
+        """Close the connections through which tokens are fetched."""
 
 
 class SharedKey:
@@ -40,7 +40,7 @@ class SharedKey:
     async def authorization(
         self, verb: str, path: str, query: Mapping[str, str], headers: Mapping[str, str], *, table: bool
     ) -> str:
-        """HMAC-SHA256 over what the service sees of the request."""
+        """HMAC-SHA256 over the canonical form of the request."""
         lower = {name.lower(): value for name, value in headers.items()}
         resource = f"/{self._account}{path}"
         if table:
@@ -60,7 +60,7 @@ class SharedKey:
         return f"SharedKey {self._account}:{base64.b64encode(digest).decode()}"
 
     async def close(self) -> None:
-        """A key needs no connection."""
+        """Nothing to close: a key needs no connection."""
 
 
 _SIGNED = (
