@@ -24,7 +24,7 @@ CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom quick check bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
+.PHONY: help demo up test test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom quick check bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -40,6 +40,9 @@ test: install ## the tests, one case of each kind (TESTS=tests/unit for some of 
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
+
+test-crash: install ## the crash tests with every fault at every call; in test-all the faults take turns on real engines
+	@$(RUN)/python -m pytest --every-fault $(PYTEST_FLAGS) tests/crash
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)
 	@$(RUN)/python tests/acceptance/setup/install_extra.py az .venv-az

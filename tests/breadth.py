@@ -1,4 +1,8 @@
-"""How much of a kind is tried: a representative of it or, with `--all`, everything (`make test-all`)."""
+"""How much of a kind is tried: a representative or, with `--all`, everything (`make test-all`).
+
+Even `--all` has the kinds of fault of the slow crash tests take turns; `--every-fault` tries them all at each
+call (`make test-crash`).
+"""
 
 from __future__ import annotations
 
@@ -15,12 +19,13 @@ _SHARE, _FEWEST = 5, 20
 STRIDE = 48
 
 _everything = False
+_every_fault = False
 
 
-def try_everything(expected: bool) -> None:
+def try_everything(expected: bool, *, every_fault: bool = False) -> None:
     """Set by tests/conftest.py before any test module is imported: what is tried is listed at import."""
-    global _everything  # noqa: PLW0603 - modules of tests have nothing else to ask while they are imported
-    _everything = expected
+    global _everything, _every_fault
+    _everything, _every_fault = expected, every_fault
 
 
 def examples(many: int) -> int:
@@ -39,14 +44,25 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
     return cases if _everything else list({kind(case): case for case in reversed(cases)}.values())[::-1]
 
 
-def every_few(cases: Iterable[Case], number: int, thorough: int = 1) -> list[Case]:
-    """One of so many cases that are alike, and never none; as many turns in a row try them all.
+def every_few(cases: Iterable[Case], number: int) -> list[Case]:
+    """One of so many cases that are alike, and never none; as many turns in a row try them all."""
+    cases = list(cases)
+    stride = max(1, min(1 if _everything else STRIDE, len(cases)))
+    return cases[number % stride :: stride]
 
-    `thorough`: of so many one is tried even where everything is, for cases that take long.
+
+def in_turn(cases: Iterable[Case], kind: int, kinds: int, row: int = 0) -> list[Case]:
+    """The cases in which the `kind`-th of so many kinds of fault has its turn; none only of none.
+
+    Each case meets one kind, if there are as many cases as kinds. After each round of the kinds their order
+    moves on by one, so that a kind meets cases at even and at odd places. `row`: in which of several rows of
+    cases; each begins with another kind. A quick look tries few of the cases, `--every-fault` tries them all.
     """
     cases = list(cases)
-    stride = max(1, min(thorough if _everything else STRIDE, len(cases)))
-    return cases[number % stride :: stride]
+    if _every_fault or not _everything:
+        return every_few(cases, row + 2 * kind)
+    turns = [case for at, case in enumerate(cases) if (at + at // kinds - kind - row) % kinds == 0]
+    return turns or cases[(kind + row) % max(1, len(cases)) :][:1]
 
 
 def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Other]]:

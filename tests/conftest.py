@@ -25,6 +25,7 @@ _STATE = tempfile.TemporaryDirectory(prefix="slipway-state-")
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Representatives of what is alike are enough while one works."""
     parser.addoption("--all", action="store_true", help="every case of every kind, and all examples")
+    parser.addoption("--every-fault", action="store_true", help="the same, and every fault at every call")
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -34,7 +35,8 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected: this process, and by its environment all that it starts."""
-    breadth.try_everything(config.getoption("all"))
+    config.option.all |= config.option.every_fault
+    breadth.try_everything(config.option.all, every_fault=config.option.every_fault)
     # How long random examples take to draw says how busy the machine is.
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
     settings.load_profile("any machine")

@@ -1,12 +1,20 @@
-"""One fault at every call of a story."""
+"""One fault at the calls of a story: of the dispatcher in memory, and of one over a real engine."""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Awaitable, Callable
+from enum import StrEnum
+from typing import Any
 from zlib import crc32
 
-from tests.breadth import every_few
+from tests.breadth import every_few, in_turn
 from tests.crash.chaos import Fault
-from tests.crash.stories import Story, play
+from tests.crash.engine_run import EngineRun
+from tests.crash.stories import STORIES, Story, play
+
+#: Runs a story over an engine: `play` of its module.
+Play = Callable[..., Awaitable[EngineRun[Any]]]
 
 #: The rounds until what sleeps wakes up, and until what is late happens; no other fault has to do with them.
 _WAKES = {Fault.LATE: (1, 4), Fault.ZOMBIE: (1, 4)}
@@ -31,3 +39,45 @@ async def check_survival(story: Story, fault: Fault, wake_after: int) -> None:
     for n in every_few(range(1, calls + 1), number):
         run = await play(story, {n: fault}, wake_after=wake_after)
         assert run.violations == [], f"{fault} at call {n}, {run.chaos.calls[n - 1]}"
+
+
+_played: dict[tuple[object, ...], EngineRun[Any]] = {}
+
+
+async def _undisturbed(play_on: Play, story: Story, options: dict[str, Any]) -> EngineRun[Any]:
+    """The story without faults: the same for every fault, so it is played once."""
+    key = (play_on, story.name, *sorted(options.items()))
+    if key not in _played:
+        _played[key] = await play_on(story, **options)
+    return _played[key]
+
+
+async def check_wire(play_on: Play, story: Story, fault: StrEnum, row: int, **options: Any) -> None:
+    """Play the story with a fault of the wire at each call whose turn it is."""
+    calls = (await _undisturbed(play_on, story, options)).wire.calls
+    for n in in_turn(range(1, len(calls) + 1), *_kind(fault), row):
+        run = await play_on(story, wire={n: fault}, **options)
+        assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
+
+
+async def check_processes(play_on: Play, story: Story, fault: Fault, row: int, **options: Any) -> None:
+    """Play the story with a fault of our processes at each call to the engine, and beside it."""
+    names = (await _undisturbed(play_on, story, options)).chaos.calls
+    requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
+    near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
+    for n, wake_after in in_turn(itertools.product(near, (1, 8)), *_kind(fault), row):
+        run = await play_on(story, {n: fault}, wake_after=wake_after, **options)
+        assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
+
+
+async def check_cut(play_on: Play, fault: StrEnum | None, calls: int, row: int, **options: Any) -> None:
+    """Play one job that `options` cut off, with a fault of the wire, if any, at the first so many calls."""
+    for n in in_turn(range(1, calls + 1), *_kind(fault), row) if fault else [0]:
+        run = await play_on(STORIES[0], wire={n: fault} if fault else None, **options)
+        assert run.violations == [], f"{fault} at call {n}"
+
+
+def _kind(fault: StrEnum) -> tuple[int, int]:
+    """Which of how many faults of its kind this is."""
+    faults = list(type(fault))
+    return faults.index(fault), len(faults)

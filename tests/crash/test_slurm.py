@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import pytest
 
-from tests.breadth import every_few, pairs, size
+from tests.breadth import pairs, size
 from tests.crash.chaos import Fault
+from tests.crash.single_fault import check_cut, check_processes, check_wire
 from tests.crash.slurm_run import play
 from tests.crash.slurmrestd import NEW, OLD, Wire
 from tests.crash.stories import BROKEN, REQUEUED, STORIES, Story
@@ -44,21 +44,7 @@ async def test_nodes_that_do_not_boot_cost_a_job_no_retry(version: str) -> None:
 async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_answers_for_it(
     fault: Wire | None, lives: int
 ) -> None:
-    number = (0, 1, 40).index(lives) + (list(Wire).index(fault) if fault else 0)
-    for n in every_few(range(1, 12 if fault else 2), number):
-        run = await play(STORIES[0], wire={n: fault} if fault else None, lives=lives, forgets=0.0)
-        assert run.violations == [], f"call {n}"
-
-
-_counted: dict[tuple[str, bool], int] = {}
-
-
-async def _calls(story: Story, eager: bool) -> int:
-    """How many requests the story makes without faults: the same for every fault, so it is counted once."""
-    key = (story.name, eager)
-    if key not in _counted:
-        _counted[key] = len((await play(story, eager=eager)).wire.calls)
-    return _counted[key]
+    await check_cut(play, fault, 11, (0, 1, 40).index(lives), lives=lives, forgets=0.0)
 
 
 #: Stories with faults; a quick look takes every other one of them with an eager Slurm.
@@ -73,11 +59,7 @@ _SINGLE_FAULTS = [
     ("story", "fault", "eager"), _SINGLE_FAULTS, ids=lambda one: getattr(one, "name", str(one))
 )
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire, eager: bool) -> None:
-    calls = await _calls(story, eager)
-    number = _STORIES.index(story) + 2 * list(Wire).index(fault) + eager
-    for n in every_few(range(1, calls + 1), number):
-        run = await play(story, wire={n: fault}, eager=eager)
-        assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
+    await check_wire(play, story, fault, _STORIES.index(story) + eager, eager=eager)
 
 
 @pytest.mark.parametrize("forgets", [0.0, 300.0])
@@ -85,13 +67,8 @@ async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wir
 async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(
     fault: Fault, forgets: float
 ) -> None:
-    for story in (STORIES[0], STORIES[2]):
-        names = (await play(story, forgets=forgets)).chaos.calls
-        requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
-        near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
-        for n, wake_after in every_few(itertools.product(near, (1, 8)), list(Fault).index(fault)):
-            run = await play(story, {n: fault}, forgets=forgets, wake_after=wake_after)
-            assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
+    for row, story in enumerate((STORIES[0], STORIES[2])):
+        await check_processes(play, story, fault, row + 2 * bool(forgets), forgets=forgets)
 
 
 @pytest.mark.parametrize("block", range(0, size(60, 20), 20))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import pytest
 
-from tests.breadth import every_few, size
+from tests.breadth import in_turn, size
 from tests.crash.batch.blobs import BlobAzure, NodeFault
 from tests.crash.batch.container import AppFault
 from tests.crash.batch.nodes import Cut
@@ -18,8 +19,6 @@ from tests.crash.stories import ARCHIVED, CANCELLED, STORIES, Story
 
 #: How one job may go, and what is left of it.
 _FEW = (STORIES[0], GANG, CANCELLED, ARCHIVED)
-#: A run has the real program of the nodes: all of them would take an hour.
-_THOROUGH = 8
 _plain: dict[str, BlobAzure] = {}
 
 
@@ -51,9 +50,9 @@ async def test_any_single_fault_of_the_container_or_of_a_node_that_uses_it_is_su
     story: Story, fault: NodeFault
 ) -> None:
     calls = len((await _undisturbed(story)).stored)
-    number = _FEW.index(story) + list(NodeFault).index(fault)
-    for n in every_few(range(1, calls + 1), number, _THOROUGH):
-        for lives in (1, 40):
+    kinds = list(itertools.product(NodeFault, (1, 40)))
+    for lives in (1, 40):
+        for n in in_turn(range(1, calls + 1), kinds.index((fault, lives)), len(kinds), _FEW.index(story)):
             run = await play_on_blobs(story, node_faults={n: fault}, lives=lives)
             assert run.violations == [], f"{fault} at {_model(run).stored[n - 1]}, call {n}"
 
@@ -64,8 +63,8 @@ async def test_any_single_fault_of_the_container_for_the_app_is_survived(
     story: Story, fault: AppFault
 ) -> None:
     calls = len((await _undisturbed(story)).container.calls)
-    number = _FEW.index(story) + list(AppFault).index(fault)
-    for n in every_few(range(1, calls + 1), number, _THOROUGH):
+    kind = list(AppFault).index(fault)
+    for n in in_turn(range(1, calls + 1), kind, len(AppFault), _FEW.index(story)):
         run = await play_on_blobs(story, app_faults={n: fault})
         assert run.violations == [], f"{fault} at {_model(run).container.calls[n - 1]}, call {n}"
 
@@ -73,11 +72,12 @@ async def test_any_single_fault_of_the_container_for_the_app_is_survived(
 @pytest.mark.parametrize("lives", [0, 1, 40])
 @pytest.mark.parametrize("cut", list(Cut), ids=lambda cut: cut.name)
 async def test_an_attempt_that_is_cut_off_is_followed_by_one_or_answers_for_it(cut: Cut, lives: int) -> None:
-    for number, fault in enumerate((None, *NodeFault)):
-        for n in every_few(range(1, 24 if fault else 2), number + lives, _THOROUGH):
-            run = await play_on_blobs(
-                STORIES[0], node_faults={n: fault} if fault else {}, cut=cut, lives=lives
-            )
+    run = await play_on_blobs(STORIES[0], cut=cut, lives=lives)
+    assert run.violations == []
+    row = (0, 1, 40).index(lives) + 3 * list(Cut).index(cut)
+    for kind, fault in enumerate(NodeFault):
+        for n in in_turn(range(1, 24), kind, len(NodeFault), row):
+            run = await play_on_blobs(STORIES[0], node_faults={n: fault}, cut=cut, lives=lives)
             assert run.violations == [], f"{fault} at call {n}"
 
 

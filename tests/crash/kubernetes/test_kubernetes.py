@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import random
 
 import pytest
 
-from tests.breadth import every_few, pairs, size
+from tests.breadth import pairs, size
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.kubernetes.run import play
 from tests.crash.kubernetes.wire import Wire
+from tests.crash.single_fault import check_cut, check_processes, check_wire
 from tests.crash.stories import BROKEN, HOOK, REQUEUED, STORIES, Story, message
 from tests.unit.world import job_json
 
@@ -21,8 +21,6 @@ def _gang(run: Run) -> None:
 
 
 GANG = Story("a job on several nodes", _gang)
-#: Of so many faults one is tried even where everything is: all of them would take half an hour.
-_THOROUGH = 8
 #: A job fails in the harness, or is put back there, only when its engine is the one in memory.
 _STORIES = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
 
@@ -38,40 +36,18 @@ async def test_without_faults_the_story_ends_well(story: Story) -> None:
 async def test_an_attempt_whose_node_is_lost_is_followed_by_one_or_answers_for_it(
     fault: Wire | None, lives: int
 ) -> None:
-    number = (0, 1, 40).index(lives) + (list(Wire).index(fault) if fault else 0)
-    for n in every_few(range(1, 24 if fault else 2), number, _THOROUGH):
-        run = await play(STORIES[0], wire={n: fault} if fault else None, loses=True, lives=lives)
-        assert run.violations == [], f"call {n}"
-
-
-_counted: dict[str, int] = {}
-
-
-async def _calls(story: Story) -> int:
-    """How many requests the story makes without faults: the same for every fault, so it is counted once."""
-    if story.name not in _counted:
-        _counted[story.name] = len((await play(story)).wire.calls)
-    return _counted[story.name]
+    await check_cut(play, fault, 23, (0, 1, 40).index(lives), loses=True, lives=lives)
 
 
 @pytest.mark.parametrize(("story", "fault"), pairs(_STORIES, Wire), ids=lambda one: one.name)
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire) -> None:
-    calls = await _calls(story)
-    number = _STORIES.index(story) + 2 * list(Wire).index(fault)
-    for n in every_few(range(1, calls + 1), number, _THOROUGH):
-        run = await play(story, wire={n: fault})
-        assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
+    await check_wire(play, story, fault, _STORIES.index(story))
 
 
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name)
 async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(fault: Fault) -> None:
-    for story in (STORIES[0], STORIES[2], GANG):
-        names = (await play(story)).chaos.calls
-        requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
-        near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
-        for n, wake_after in every_few(itertools.product(near, (1, 8)), list(Fault).index(fault), _THOROUGH):
-            run = await play(story, {n: fault}, wake_after=wake_after)
-            assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
+    for row, story in enumerate((STORIES[0], STORIES[2], GANG)):
+        await check_processes(play, story, fault, row)
 
 
 @pytest.mark.parametrize("block", range(0, size(60, 20), 20))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.breadth import STRIDE, every_few, examples, one_each, pairs
+from tests import breadth
+from tests.breadth import STRIDE, every_few, examples, in_turn, one_each, pairs
 
 
 def test_each_kind_has_a_representative() -> None:
@@ -31,3 +32,26 @@ def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: in
 def test_some_examples_are_always_tried() -> None:
     assert 20 <= examples(30) <= 30
     assert examples(600) >= 100
+
+
+@pytest.mark.parametrize("kinds", [5, 6])
+@pytest.mark.parametrize("count", [1, 5, 6, 31, 48])
+def test_the_kinds_of_fault_take_the_cases_in_turn(
+    count: int, kinds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(breadth, "_everything", True)
+    monkeypatch.setattr(breadth, "_every_fault", False)
+    shares = [in_turn(range(count), kind, kinds, row=2) for kind in range(kinds)]
+
+    assert all(shares)
+    if count >= kinds:
+        assert sorted(case for share in shares for case in share) == list(range(count))
+    if count > 2 * kinds:
+        assert all({case % 2 for case in share} == {0, 1} for share in shares)
+
+
+def test_every_fault_is_tried_in_every_case_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breadth, "_everything", True)
+    monkeypatch.setattr(breadth, "_every_fault", True)
+
+    assert in_turn(range(7), 3, 5, row=1) == list(range(7))
