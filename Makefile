@@ -49,7 +49,7 @@ test-az: install ## the real Azure CLI against the emulator (installs it into .v
 	@SLIPWAY_AZ=$(CURDIR)/.venv-az/bin/az $(RUN)/python -m pytest tests/acceptance/az
 
 test-browser: install install-browser ## the page in Debian's Chromium, against the real local stack
-	@$(RUN)/python -m pytest tests/browser $(MORE)
+	@$(RUN)/python -m pytest -n 2 --dist loadscope tests/browser $(MORE)
 
 screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
 	@$(RUN)/python -m tests.browser.screenshots

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import secrets
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from functions.page import FOLDER
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, shell, unique
+from tests.browser.chromium import chromium
 from tests.browser.reader import Reader
+from tests.browser.watched import watched_page
 
 KEY = secrets.token_urlsafe(24)
 #: Milliseconds: a loaded machine takes its time.
@@ -46,37 +47,15 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def browser(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browser]:
-    home = str(tmp_path_factory.mktemp("browser"))
-    async with async_playwright() as playwright:
-        opened = await playwright.chromium.launch(
-            executable_path="/usr/bin/chromium",
-            args=["--no-sandbox"],
-            env={**os.environ, "HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home},
-        )
+    async with chromium(tmp_path_factory.mktemp("browser")) as opened:
         yield opened
-        await opened.close()
 
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def page(browser: Browser) -> AsyncIterator[Page]:
-    """A page of a new reader. Any script error, refused resource or dialog fails the test."""
-    context = await browser.new_context(viewport={"width": 1280, "height": 800})
-    opened = await context.new_page()
-    complaints: list[str] = []
-    opened.on("pageerror", lambda error: complaints.append(str(error)))
-    opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    opened.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
-    yield opened
-    await opened.unroute_all(behavior="ignoreErrors")  # a request may be under way in the route of a test
-    await context.close()
-    # The browser reports refusals and outages there, too; what the page makes of them is for the tests.
-    expected = (
-        "the server responded with a status of",
-        "net::ERR_FAILED",
-        "net::ERR_CONNECTION_RESET",
-        "net::ERR_CONTENT_LENGTH_MISMATCH",
-    )
-    assert [text for text in complaints if not any(one in text for one in expected)] == []
+    """A page of a new reader."""
+    async with watched_page(browser) as opened:
+        yield opened
 
 
 @pytest_asyncio.fixture(loop_scope="session")

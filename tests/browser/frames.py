@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import statistics
 import sys
 import tempfile
@@ -11,10 +10,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, Page, Playwright, async_playwright, expect
+from playwright.async_api import Page, expect
 
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
+from tests.browser.chromium import chromium
 from tests.browser.output.log_file import answer_log
 from tests.browser.reader import answer_jobs, listed
 
@@ -40,14 +40,6 @@ _SCROLL = """async ([selector, steps]) => {
     observer.disconnect();
     return [gaps, tasks];
 }"""
-
-
-async def launched(playwright: Playwright, home: str) -> Browser:
-    """Debian's Chromium, which keeps its own files in `home`."""
-    variables: dict[str, Any] = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home}
-    return await playwright.chromium.launch(
-        executable_path="/usr/bin/chromium", args=["--no-sandbox"], env=variables
-    )
 
 
 async def _rows(page: Page) -> str:
@@ -82,15 +74,13 @@ async def _main() -> None:
     with tempfile.TemporaryDirectory(prefix="frames-") as home:
         options = Options(data=Path(home) / "data", in_memory=True)
         expect.set_options(timeout=_PATIENCE)
-        async with stack(options, provisioned) as running, async_playwright() as playwright:
-            browser = await launched(playwright, home)
+        async with stack(options, provisioned) as running, chromium(home) as browser:
             for name, prepare in zip(COUNTS, (_rows, _lines), strict=True):
                 page = await browser.new_page(base_url=f"{running.host_url}/api/ui/")
                 await page.goto("")
                 gaps, tasks = await page.evaluate(_SCROLL, [await prepare(page), _STEPS])
                 sys.stdout.write(f"{_figures(name, gaps, tasks)}\n")
                 await page.close()
-            await browser.close()
 
 
 def _figures(name: str, gaps: list[float], tasks: list[float]) -> str:

@@ -12,12 +12,12 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, expect
 
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import shell
-from tests.browser.frames import launched
+from tests.browser.chromium import chromium
 
 VISITS, JOBS = 15, 200
 #: Milliseconds since the navigation began: until anything was painted, and until the first row was.
@@ -52,11 +52,9 @@ async def _visit(browser: Browser, url: str) -> tuple[float, float, int]:
 async def _main() -> None:
     with tempfile.TemporaryDirectory(prefix="paint-") as home:
         options = Options(data=Path(home) / "data", in_memory=True)
-        async with stack(options, provisioned) as running, async_playwright() as playwright:
-            browser = await launched(playwright, home)
+        async with stack(options, provisioned) as running, chromium(home) as browser:
             await _fill(browser, running.host_url)
             visits = [await _visit(browser, running.host_url) for _ in range(VISITS)]
-            await browser.close()
     firsts, rows, sizes = zip(*visits, strict=True)
     for name, times in (("anything", firsts), ("the list", rows)):
         sys.stdout.write(

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any
 
-from playwright.async_api import Page, ViewportSize, async_playwright, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from local.clusters.registry import USUAL
 from slipway.client.service import service
@@ -21,6 +19,7 @@ from slipway.settings import ROOT
 from slipway.stack.demo import PLAN, options_of, work
 from slipway.stack.demo_jobs import EXAMPLES
 from slipway.stack.running import run_until_stopped, running, while_it_runs
+from tests.browser.chromium import chromium
 
 IMAGES = ROOT / "docs" / "images"
 _PATIENCE = 60_000
@@ -81,11 +80,7 @@ VIEWS: dict[str, View] = {
 async def _shoot(url: str, job: str, home: str) -> None:
     """Save every view; `home` is the folder in which the browser keeps its own files."""
     expect.set_options(timeout=_PATIENCE)
-    variables: dict[str, Any] = {**os.environ, "HOME": home, "XDG_CONFIG_HOME": home, "XDG_CACHE_HOME": home}
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(
-            executable_path="/usr/bin/chromium", args=["--no-sandbox"], env=variables
-        )
+    async with chromium(home) as browser:
         context = await browser.new_context(
             viewport=_SIZE, color_scheme="light", base_url=f"{url}/api/ui/", reduced_motion="reduce"
         )
@@ -96,7 +91,6 @@ async def _shoot(url: str, job: str, home: str) -> None:
             await page.locator("h1").evaluate("heading => heading.blur()")
             await page.wait_for_timeout(500)  # fonts and plots are drawn
             await page.screenshot(path=IMAGES / f"{name}.png")
-        await browser.close()
 
 
 async def _main() -> int:

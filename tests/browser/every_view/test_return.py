@@ -1,4 +1,4 @@
-"""Who goes on and comes back: the list as it was left, and each view by its address."""
+"""Who goes on and comes back finds the list as they left it."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 from playwright.async_api import expect
 
-from tests.browser.every_view.views import VIEWS, open_view
 from tests.browser.reader import Reader, answer_jobs, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -81,23 +80,3 @@ async def test_the_list_of_one_caller_is_not_shown_to_the_next(reader: Reader) -
 
     await expect(page.get_by_role("heading", name="There are no jobs yet")).to_be_visible()
     await expect(shown).to_have_count(0)
-
-
-@pytest.mark.parametrize("view", VIEWS)
-async def test_a_view_comes_again_when_it_is_loaded_again_and_after_back_and_forward(
-    reader: Reader, ended: str, view: str
-) -> None:
-    page = reader.page
-    await open_view(reader, view, ended)
-    heading = await page.get_by_role("heading", level=1).inner_text()
-    address = page.url
-
-    await page.reload()
-    await expect(page.get_by_role("heading", level=1)).to_have_text(heading)
-    elsewhere = "Clusters" if view == "operate" else "Operate"
-    await page.get_by_role("navigation", name="Views").get_by_role("link", name=elsewhere).click()
-    await expect(page.get_by_role("heading", level=1, name=elsewhere)).to_be_visible()
-    await page.go_back()
-
-    await expect(page).to_have_url(address)
-    await expect(page.get_by_role("heading", level=1)).to_have_text(heading)
