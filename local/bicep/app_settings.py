@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from local.bicep.resolve import at, options, shown
-from local.bicep.rules import MADE_OF, SETTINGS
+from local.bicep.rules import MADE_OF, NAMED, SETTINGS
 from local.bicep.template import Resource, Value
 
 _SETTINGS = "Microsoft.Web/sites/config"
@@ -26,3 +26,5 @@ def led_astray(resource: Resource) -> Iterator[tuple[Value, str]]:
             expected = next((text for end, text in SETTINGS.items() if name.endswith(end)), None)
             if expected is not None and shown(value) != expected:
                 yield value, f"{name} is {expected}"
+            if expected is None and name not in NAMED:
+                yield value, f"{name} is not among the settings in local/bicep/rules.py"

@@ -28,7 +28,7 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
         "properties.networkConfiguration": "publicIPAddressConfiguration subnetId",
         _VIRTUAL_MACHINE: "imageReference nodeAgentSkuId",
     },
-    "Microsoft.Consumption/budgets": {},
+    "Microsoft.Consumption/budgets": {"properties": "amount category notifications timeGrain timePeriod"},
     _EVENTS: {"properties": "source topicType"},
     f"{_EVENTS}/eventSubscriptions": {
         "properties": "deadLetterWithResourceIdentity deliveryWithResourceIdentity eventDeliverySchema"
@@ -36,8 +36,19 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
     },
     f"{_INSIGHTS}/actionGroups": {"properties": "emailReceivers enabled groupShortName"},
     f"{_INSIGHTS}/components": {"properties": "Application_Type DisableLocalAuth WorkspaceResourceId"},
-    f"{_INSIGHTS}/metricAlerts": {},
-    f"{_INSIGHTS}/scheduledQueryRules": {},
+    f"{_INSIGHTS}/metricAlerts": {
+        "properties": "actions criteria description enabled evaluationFrequency scopes severity windowSize",
+        "properties.criteria": "odata.type allOf",
+        "properties.criteria.allOf": "criterionType dimensions metricName name operator"
+        " threshold timeAggregation",
+    },
+    f"{_INSIGHTS}/scheduledQueryRules": {
+        "properties": "actions autoMitigate criteria description displayName enabled evaluationFrequency"
+        " scopes severity skipQueryValidation windowSize",
+        "properties.criteria": "allOf",
+        "properties.criteria.allOf": "failingPeriods operator query threshold timeAggregation",
+        "properties.actions": "actionGroups",
+    },
     f"{_INSIGHTS}/workbooks": {},
     "Microsoft.KeyVault/vaults": {
         "properties": "enableRbacAuthorization enableSoftDelete networkAcls publicNetworkAccess sku"
@@ -45,8 +56,11 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
         "properties.networkAcls": "bypass defaultAction",
     },
     "Microsoft.ManagedIdentity/userAssignedIdentities": {"properties": ""},
-    f"{_NETWORK}/privateDnsZones": {},
-    f"{_NETWORK}/privateDnsZones/virtualNetworkLinks": {},
+    f"{_NETWORK}/privateDnsZones": {"properties": ""},
+    f"{_NETWORK}/privateDnsZones/virtualNetworkLinks": {
+        "properties": "registrationEnabled virtualNetwork",
+        "properties.virtualNetwork": "id",
+    },
     f"{_NETWORK}/privateEndpoints": {},
     f"{_NETWORK}/privateEndpoints/privateDnsZoneGroups": {},
     f"{_NETWORK}/virtualNetworks": {"properties": "addressSpace subnets"},

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 _APP, _STORAGE = "identity.outputs.principalId", "storage.outputs.name"
 _IS_BATCH = "engine == 'batch'"
+_MADE_CLUSTERS = f"{_IS_BATCH} ? batch!.outputs.clusters : {{}}"
+_CLUSTERS = f"engine == 'none' ? {{}} : {_MADE_CLUSTERS}, loadJsonContent('clusters.json')"
 _ROLE = "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)"
 #: (file of a module, member of its declaration) → what it is
 PARAMS: Mapping[tuple[str, str], str] = {
@@ -33,7 +35,12 @@ PARAMS: Mapping[tuple[str, str], str] = {
     ("dispatcher.bicep", "params.subnetId"): "vnetEnabled ? network!.outputs.appSubnetId : ''",
     ("dispatcher.bicep", "params.audience"): "audience",
     ("events.bicep", "params.storageName"): _STORAGE,
+    ("dispatcher.bicep", "params.clusters"): _CLUSTERS,
+    ("dispatcher.bicep", "params.alwaysReady"): "alwaysReady",
     ("alerts.bicep", "params.email"): "alertEmail",
+    ("alerts.bicep", "params.insightsId"): "monitor.outputs.insightsId",
+    ("alerts.bicep", "params.topicId"): "events.outputs.topicId",
+    ("alerts.bicep", "params.storageId"): "storage.outputs.id",
 }
 #: file and resource or module → its condition, with variables in place; what is not here is made always
 CONDITIONS: Mapping[str, str] = {
@@ -52,4 +59,15 @@ OUTPUTS: Mapping[tuple[str, str], str] = {
     ("storage.bicep", "id"): "storage.id",
     ("storage.bicep", "name"): "storage.name",
     ("vault.bicep", "uri"): "vault.properties.vaultUri",
+    ("network.bicep", "id"): "network.id",
+    ("network.bicep", "appSubnetId"): "network::app.id",
+    ("network.bicep", "endpointsSubnetId"): "network::endpoints.id",
+    ("network.bicep", "nodesSubnetId"): "network::nodes.id",
+    ("batch.bicep", "clusters.gpu.url"): "'https://${account.properties.accountEndpoint}'",
+    ("batch.bicep", "clusters.gpu.blobs"): "'${storage.properties.primaryEndpoints.blob}${records.name}'",
+    ("batch.bicep", "clusters.gpu.identity"): "nodes.properties.clientId",
+}
+#: (file, variable) → what it is: names that no other deployment has, and where one deployment is found again
+VARIABLES: Mapping[tuple[str, str], str] = {
+    ("main.bicep", "token"): "toLower(uniqueString(subscription().id, environmentName, location))",
 }

@@ -8,9 +8,10 @@ from dataclasses import replace
 
 from local.bicep.app_settings import led_astray
 from local.bicep.closed import opened
-from local.bicep.modules import CONDITIONS, OUTPUTS, PARAMS
+from local.bicep.modules import CONDITIONS, OUTPUTS, PARAMS, VARIABLES
 from local.bicep.resolve import at, resolved, shown, substituted
 from local.bicep.rules import GRANTS, ROLES, RULES, SCALER, SCALES
+from local.bicep.service_rules import SERVICE_RULES
 from local.bicep.template import Finding, Module, Resource, Template, Value
 
 _ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
@@ -92,10 +93,13 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
         expected = CONDITIONS.get(f"{template.file.rpartition('/')[2]} {one.symbol}", "")
         if substituted(one.condition, template) != expected:
             yield finding(one.body, f"{one.symbol}: made {f'if {expected}' if expected else 'always'}")
-    for (file, name), text in OUTPUTS.items():
-        output = template.outputs.get(name)
-        if template.file.rpartition("/")[2] == file and shown(output) != text:
-            yield finding(output or _NOWHERE, f"the output {name} is {text}")
+    outputs = Value("object", 1, 1, members=template.outputs)
+    variables = Value("object", 1, 1, members=template.variables)
+    for what, values, table in (("output", outputs, OUTPUTS), ("variable", variables, VARIABLES)):
+        for (file, name), text in table.items():
+            value = at(values, name)
+            if template.file.rpartition("/")[2] == file and shown(value) != text:
+                yield finding(value or _NOWHERE, f"the {what} {name} is {text}")
     for name in template.parameters:
         if _SECRET.search(name):
             yield finding(_NOWHERE, f"the parameter {name} is a secret; the vault has them")
@@ -115,7 +119,7 @@ def _without_passwords(template: Template, finding: Callable[[Value, str], Findi
 
 def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
     kind = resource.type.partition("@")[0]
-    for rule in RULES:
+    for rule in (*RULES, *SERVICE_RULES):
         value = at(resource.body, rule.path)
         if rule.type == kind and shown(value) not in rule.allowed:
             allowed = " or ".join(one or "absent" for one in rule.allowed)

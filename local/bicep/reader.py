@@ -28,9 +28,9 @@ def read(path: Path, shown: str = "") -> Template:
             template.findings.append(
                 Finding(template.file, line, column, "SYNTAX", f"this is no Bicep: {_text(node)[:50]!r}")
             )
-    for node in root.named_children:
+    for node in _parts(root):
         _declare(template, node)
-    template.uses = [use for node in root.named_children for use in _uses(node)]
+    template.uses = [use for node in _parts(root) for use in _uses(node)]
     for node in _walk(root):
         _note(template, node)
     return template
@@ -42,16 +42,18 @@ def _note(template: Template, node: Node) -> None:
     if node.type in ("member_expression", "resource_expression"):
         template.reads.append(Use(_text(node).replace("!", ""), line, column))
     elif node.type == "call_expression":
-        name = _text(node.named_children[0])
+        name = _text(_parts(node)[0])
         template.calls.append(Use(name, line, column))
         if name.startswith("load"):
-            template.files.append(Use(_text(node.named_children[1]).strip("()'"), line, column))
+            template.files.append(Use(_text(_parts(node)[1]).strip("()'"), line, column))
+    elif node.type == "object":
+        template.findings.extend(_twice(template, node))
     elif node.type == "type":
         template.types.append(Use(_text(node), line, column))
 
 
 def _declare(template: Template, node: Node) -> None:
-    children = node.named_children
+    children = _parts(node)
     if not children or not node.type.endswith("_declaration"):
         return
     symbol = _text(children[0])
@@ -75,7 +77,7 @@ def _declare(template: Template, node: Node) -> None:
 
 
 def _declare_resource(template: Template, node: Node, parent: str) -> None:
-    children = node.named_children
+    children = _parts(node)
     symbol, name = _text(children[0]), _literal(children[1]) or ""
     if parent:
         # A resource within another one names the last part of its type, and has its parent's version.
@@ -88,8 +90,8 @@ def _declare_resource(template: Template, node: Node, parent: str) -> None:
     template.resources.append(
         Resource(symbol, name, _value(body), is_existing, bool(parent), loop, condition)
     )
-    for child in body.named_children:
-        for inner in child.named_children:
+    for child in _parts(body):
+        for inner in _parts(child):
             if inner.type == "resource_declaration":
                 _declare_resource(template, inner, name)
 
@@ -97,17 +99,17 @@ def _declare_resource(template: Template, node: Node, parent: str) -> None:
 def _body(node: Node) -> Node:
     """The object of a resource under its condition and its loop."""
     while node.type in ("if_statement", "for_statement"):
-        node = node.named_children[-1]
+        node = _parts(node)[-1]
     return node
 
 
 def _loop(node: Node) -> Loop | None:
     """None where there is no loop, or it has two variables."""
     while node.type in ("if_statement", "for_statement"):
-        first = node.named_children[0]
+        first = _parts(node)[0]
         if node.type == "for_statement" and first.type == "identifier":
-            return Loop(_text(first), _value(node.named_children[1]))
-        node = node.named_children[-1]
+            return Loop(_text(first), _value(_parts(node)[1]))
+        node = _parts(node)[-1]
     return None
 
 
@@ -116,33 +118,33 @@ def _condition(node: Node) -> str:
     conditions = []
     while node.type in ("if_statement", "for_statement"):
         if node.type == "if_statement":
-            conditions.append(_bare(node.named_children[0]))
-        node = node.named_children[-1]
+            conditions.append(_bare(_parts(node)[0]))
+        node = _parts(node)[-1]
     return " && ".join(conditions)
 
 
 def _bare(node: Node) -> str:
     """An expression without parentheses around it, in one line."""
     while node.type == "parenthesized_expression":
-        node = node.named_children[0]
+        node = _parts(node)[0]
     return " ".join(_text(node).split())
 
 
 def _value(node: Node) -> Value:
     line, column = _place(node)
     if node.type in ("if_statement", "for_statement"):
-        inner = _value(node.named_children[-1])
+        inner = _value(_parts(node)[-1])
         return inner if node.type == "if_statement" else Value("array", line, column, items=(inner,))
     if node.type == "parenthesized_expression":
-        return _value(node.named_children[0])
+        return _value(_parts(node)[0])
     if node.type == "string" and (literal := _literal(node)) is not None:
         return Value("text", line, column, literal)
     if node.type == "object":
         return Value("object", line, column, members=dict(_members(node)))
     if node.type == "array":
-        return Value("array", line, column, items=tuple(map(_value, node.named_children)))
+        return Value("array", line, column, items=tuple(map(_value, _parts(node))))
     if node.type == "ternary_expression":
-        condition, *options = node.named_children
+        condition, *options = _parts(node)
         return Value("choice", line, column, _bare(condition), tuple(map(_value, options)))
     if node.type == "call_expression" and (called := _called(node)) is not None:
         return called
@@ -152,8 +154,8 @@ def _value(node: Node) -> Value:
 
 def _called(node: Node) -> Value | None:
     """What a call of `any` or `union` is; None for another function."""
-    name, arguments = node.named_children
-    values = [_value(one) for one in arguments.named_children]
+    name, arguments = _parts(node)
+    values = [_value(one) for one in _parts(arguments)]
     if _text(name) == "any" and len(values) == 1:
         return values[0]
     if _text(name) == "union":
@@ -163,15 +165,25 @@ def _called(node: Node) -> Value | None:
 
 def _members(node: Node) -> Iterator[tuple[str, Value]]:
     """A name that is made of others is its source text."""
-    for child in node.named_children:
-        parts = child.named_children
+    for child in _parts(node):
+        parts = _parts(child)
         if child.type == "object_property" and len(parts) == 2:
             yield _literal(parts[0]) or _text(parts[0]), _value(parts[1])
 
 
+def _twice(template: Template, node: Node) -> Iterator[Finding]:
+    """Members that an object has several times: the compiler refuses them, and one hides the other here."""
+    names: set[str] = set()
+    for child in _parts(node):
+        name = _text(_parts(child)[0]).strip("'") if child.type == "object_property" else ""
+        if name and name in names:
+            yield Finding(template.file, *_place(child), "BCP025", f'"{name}" stands several times.')
+        names.add(name)
+
+
 def _uses(node: Node) -> Iterator[Use]:
     """The names that an expression reads. Of `a::b` and of `a.b` the first is one, of `f(a)` the argument."""
-    children = node.named_children
+    children = _parts(node)
     if node.type == "identifier":
         line, column = _place(node)
         yield Use(_text(node), line, column)
@@ -188,8 +200,8 @@ def _inner_variables(node: Node) -> Iterator[str]:
     """Those of loops and of lambdas: one name, or several in parentheses."""
     for inner in _walk(node):
         if inner.type in ("for_statement", "lambda_expression"):
-            first = inner.named_children[0]
-            names = [first] if first.type == "identifier" else first.named_children
+            first = _parts(inner)[0]
+            names = [first] if first.type == "identifier" else _parts(first)
             yield from map(_text, names)
 
 
@@ -203,9 +215,14 @@ def _walk(node: Node) -> Iterator[Node]:
 
 def _literal(node: Node) -> str | None:
     """A text without interpolations; None for anything else."""
-    if node.type != "string" or any(child.type != "string_content" for child in node.named_children):
+    if node.type != "string" or any(child.type != "string_content" for child in _parts(node)):
         return None
-    return "".join(_text(child) for child in node.named_children)
+    return "".join(_text(child) for child in _parts(node))
+
+
+def _parts(node: Node) -> list[Node]:
+    """What a node is made of; a comment may stand anywhere, and is no part of it."""
+    return [child for child in node.named_children if child.type != "comment"]
 
 
 def _text(node: Node) -> str:

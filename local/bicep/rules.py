@@ -57,6 +57,8 @@ _DROPS = "/blobServices/default/containers/scripts/"
 _PEOPLE = "Microsoft.Insights/actionGroups"
 _WHO = ("empty(email) ? array : people.id",)
 _QUERIES = "Microsoft.Insights/scheduledQueryRules"
+_METRICS = "Microsoft.Insights/metricAlerts"
+_ENDPOINT = "Microsoft.Network/privateEndpoints"
 _LOGS = "Microsoft.OperationalInsights/workspaces"
 _DELIVERY = "properties.deliveryWithResourceIdentity"
 _LIFETIME = "destination.properties.queueMessageTimeToLiveInSeconds"
@@ -115,13 +117,13 @@ RULES = (
     Rule(_PEOPLE, "properties.emailReceivers.emailAddress", ("email",), "the operator"),
     Rule(_PEOPLE, "properties.enabled", ("true",), "alerts arrive"),
     Rule(_QUERIES, "properties.enabled", ("true",), "alerts watch"),
-    Rule("Microsoft.Insights/metricAlerts", "properties.enabled", ("true",), "alerts watch"),
+    Rule(_METRICS, "properties.enabled", ("true",), "alerts watch"),
     Rule(_QUERIES, "properties.actions.actionGroups", _WHO, "they arrive"),
-    Rule("Microsoft.Insights/metricAlerts", "properties.actions.actionGroupId", ("id",), "they arrive"),
+    Rule(_METRICS, "properties.actions.actionGroupId", ("id",), "they arrive"),
     Rule(_EVENTS, "properties.retryPolicy.maxDeliveryAttempts", ("30",), "tried for a day"),
     Rule(_EVENTS, "properties.retryPolicy.eventTimeToLiveInMinutes", ("1440",), "tried for a day"),
     Rule(f"{_STORAGE}/blobServices", "properties.deleteRetentionPolicy.days", ("7",), "a week to notice"),
-    Rule("Microsoft.Network/privateEndpoints", _LINKED, ("storageId", "accountId"), "what is ours"),
+    Rule(_ENDPOINT, _LINKED, ("storageId", "accountId"), "what is ours"),
     Rule(f"{_BATCH}/pools", "dependsOn", ("doors",), "nodes reach the account over its private endpoint"),
     Rule(_EVENTS, "dependsOn", ("mayDeliver, mayKeep",), "Event Grid tries its roles at once"),
     Rule(_QUERIES, "properties.skipQueryValidation", ("true",), "its tables come with the app's first lines"),
@@ -139,6 +141,10 @@ SETTINGS: Mapping[str, str] = {
     "SLIPWAY_TENANT": "tenant().tenantId",
     "SLIPWAY_AUDIENCE": "audience",
 }
+#: The other settings that a template gives; what Azure or Python reads beside them may open a door.
+NAMED = frozenset(
+    ("SLIPWAY_CLUSTERS", "SLIPWAY_SOURCE", "SLIPWAY_REGION", "SLIPWAY_SUBSCRIPTION", "SLIPWAY_RESOURCE_GROUP")
+)
 #: What the settings are made of beside those that stand there, each of which is read elsewhere.
 MADE_OF = (
     "mapValues( loadJsonContent('secrets.json'), secret => "

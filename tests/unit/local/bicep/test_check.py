@@ -18,6 +18,13 @@ from tests.unit.local.bicep.planted import INFRA, planted
 OF_AZURE = Types(TYPES)
 #: what → the file, a text in it and another one, the compiler's code
 TYPED = {
+    "a word behind a comment": ("storage.bicep", "accessTier: 'Hot'", "accessTier: /* x */ 'Warm'", "BCP036"),
+    "a member before a comment": (
+        "storage.bicep",
+        "allowBlobPublicAccess: false",
+        "allowBlobPublicAcess: /* x */ false",
+        "BCP037",
+    ),
     "a text for the number of a pool": (
         "batch.bicep",
         "taskSlotsPerNode: 1",
@@ -101,6 +108,12 @@ TYPED = {
     ),
 }
 UNTYPED = {
+    "a member that stands twice": (
+        "vault.bicep",
+        "enableSoftDelete: true",
+        "enableSoftDelete: true\n    enableSoftDelete: false",
+        "BCP025",
+    ),
     "a default of another type": (
         "main.bicep",
         "param dailyLogGb int = 1",
