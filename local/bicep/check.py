@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import PurePosixPath
 
+from local.bicep.kinds import kind_of, kinds
 from local.bicep.names import names, parents
 from local.bicep.template import Finding, Module, Resource, Template, Value
 from local.bicep.types import PLAIN, Member, ObjectType, Types
@@ -27,12 +28,13 @@ def check(templates: Mapping[str, Template], types: Types) -> Report:
     for name, template in templates.items():
         report.findings += template.findings
         for resource in template.resources:
-            report.findings += _Checker(template.file, types, report).resource(resource)
+            report.findings += _Checker(template, templates, types, report).resource(resource)
         for module in template.modules:
             referenced = templates.get(str(PurePosixPath(name).parent / module.path))
             report.findings += _module(template.file, module, referenced)
         report.findings += names(template, templates)
         report.findings += parents(template)
+        report.findings += kinds(template, templates)
         report.findings += _reads(template, types)
     report.findings.sort(key=lambda one: (one.file, one.line, one.column))
     return report
@@ -76,8 +78,11 @@ def _reads(template: Template, types: Types) -> Iterator[Finding]:
 class _Checker:
     """One resource against its type."""
 
-    def __init__(self, file: str, types: Types, report: Report) -> None:
-        self._file, self._types, self._report = file, types, report
+    def __init__(
+        self, template: Template, templates: Mapping[str, Template], types: Types, report: Report
+    ) -> None:
+        self._template, self._templates, self._file = template, templates, template.file
+        self._types, self._report = types, report
         self._objects: Mapping[str, ObjectType] = {}
 
     def resource(self, resource: Resource) -> Iterator[Finding]:
@@ -104,7 +109,7 @@ class _Checker:
             if set(type_.split(" | ")) <= {"int", "bool"}:
                 yield self._wrong(value, where, type_)
         elif value.kind in ("code", "union", "null"):
-            return
+            yield from self._expression(value, type_, where)
         elif type_.endswith("[]"):
             yield from self._array(value, type_.removesuffix("[]"), where)
         elif (object_ := self._objects.get(type_)) is not None:
@@ -114,6 +119,21 @@ class _Checker:
                 yield self._wrong(value, where, "an object")
         else:
             yield from self._plain(value, [word.strip() for word in type_.split("|")], where)
+
+    def _expression(self, value: Value, type_: str, where: str) -> Iterator[Finding]:
+        """What only Azure evaluates is of the right type, where its own type can be read."""
+        kind = kind_of(value, self._template, self._templates)
+        words = {word.strip() for word in type_.split("|")}
+        if not kind or words & {"any", "Any", "object"} or kind == "object":
+            return
+        if type_.endswith("[]"):
+            right = {"array"}
+        elif words & set(self._objects):
+            right = {"object"}
+        else:
+            right = {word if word in PLAIN else "string" for word in words}
+        if kind not in right:
+            yield self._finding(value, "BCP036", f'"{where}" is {" or ".join(sorted(right))}, not {kind}.')
 
     def _array(self, value: Value, of_one: str, where: str) -> Iterator[Finding]:
         if value.kind != "array":

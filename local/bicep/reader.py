@@ -28,8 +28,12 @@ def read(path: Path, shown: str = "") -> Template:
             template.findings.append(
                 Finding(template.file, line, column, "SYNTAX", f"this is no Bicep: {_text(node)[:50]!r}")
             )
+    decorators: Node | None = None
     for node in _parts(root):
         _declare(template, node)
+        if decorators is not None and node.type == "parameter_declaration":
+            template.limits[_text(_parts(node)[0])] = dict(_limits(decorators))
+        decorators = node if node.type == "decorators" else None
     template.uses = [use for node in _parts(root) for use in _uses(node)]
     for node in _walk(root):
         _note(template, node)
@@ -54,6 +58,8 @@ def _note(template: Template, node: Node) -> None:
 
 def _declare(template: Template, node: Node) -> None:
     children = _parts(node)
+    if node.type == "target_scope_assignment":
+        template.target_scope = _value(children[-1])
     if not children or not node.type.endswith("_declaration"):
         return
     symbol = _text(children[0])
@@ -69,6 +75,7 @@ def _declare(template: Template, node: Node) -> None:
         template.variables[symbol] = _value(children[-1])
     elif node.type == "output_declaration":
         template.outputs[symbol] = _value(children[-1])
+        template.output_types[symbol] = _text(children[1])
     elif node.type == "module_declaration":
         body, condition = _value(children[-1]), _condition(children[-1])
         template.modules.append(Module(symbol, _literal(children[1]) or "", body, condition))
@@ -169,6 +176,14 @@ def _members(node: Node) -> Iterator[tuple[str, Value]]:
         parts = _parts(child)
         if child.type == "object_property" and len(parts) == 2:
             yield _literal(parts[0]) or _text(parts[0]), _value(parts[1])
+
+
+def _limits(decorators: Node) -> Iterator[tuple[str, Value]]:
+    """The decorators of a parameter that have one argument, by their names."""
+    for decorator in _parts(decorators):
+        call = _parts(decorator)[0]
+        if call.type == "call_expression" and len(arguments := _parts(_parts(call)[1])) == 1:
+            yield _text(_parts(call)[0]), _value(arguments[0])
 
 
 def _twice(template: Template, node: Node) -> Iterator[Finding]:

@@ -94,6 +94,11 @@ class Template:
     parameter_types: dict[str, str] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
     outputs: dict[str, Value] = field(default_factory=dict)
+    output_types: dict[str, str] = field(default_factory=dict)
+    #: parameter → its decorators with one argument
+    limits: dict[str, dict[str, Value]] = field(default_factory=dict)
+    #: where it deploys to; none: to a resource group
+    target_scope: Value | None = None
     #: the names of the files beside it
     beside: frozenset[str] = frozenset()
     #: of every kind, with those of loops and lambdas

@@ -18,6 +18,25 @@ from tests.unit.local.bicep.planted import INFRA, planted
 OF_AZURE = Types(TYPES)
 #: what → the file, a text in it and another one, the compiler's code
 TYPED = {
+    "a number for a text, by its parameter": ("batch.bicep", "vmSize: vmSize", "vmSize: gpus", "BCP036"),
+    "a flag for a text, by its parameter": (
+        "storage.bicep",
+        "accessTier: 'Hot'",
+        "accessTier: isPrivate",
+        "BCP036",
+    ),
+    "a text for a number, by its parameter": (
+        "monitor.bicep",
+        "dailyQuotaGb: dailyLogGb",
+        "dailyQuotaGb: token",
+        "BCP036",
+    ),
+    "a resource for its id": (
+        "monitor.bicep",
+        "WorkspaceResourceId: logs.id",
+        "WorkspaceResourceId: logs",
+        "BCP036",
+    ),
     "a word behind a comment": ("storage.bicep", "accessTier: 'Hot'", "accessTier: /* x */ 'Warm'", "BCP036"),
     "a member before a comment": (
         "storage.bicep",
