@@ -50,12 +50,12 @@ class RequestedReceiver(Model):
     events: Items[EventName] = TERMINAL_EVENTS
 
 
-#: How often a job may be tried again.
+#: The limits of retries.
 Tries: TypeAlias = Annotated[int, Field(ge=0, le=10)]
 
 
 class Retry(Model):
-    """New attempts after a failure, by whose fault it was."""
+    """The number of new attempts after a failure, by its cause."""
 
     #: Preempted, a node lost, the engine failed.
     infrastructure: Tries = 3
@@ -94,7 +94,7 @@ _MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_
 
 
 def is_bare_job(document: Any) -> bool:
-    """Whether this is meant as a job.json itself: nothing in it belongs to an envelope."""
+    """Whether this is meant as a job.json itself: no member belongs to an envelope."""
     return isinstance(document, dict) and not document.keys() & _MEMBERS
 
 
@@ -128,7 +128,7 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
 
 
 def sound_members(document: JsonObject, problems: Collection[Problem]) -> Envelope:
-    """The envelope without the members that have problems: a rejection has a name too, and receivers."""
+    """The envelope without its faulty members, so that a rejection, too, has a name and receivers."""
     wrong = {one.pointer.split("/")[1] for one in problems if one.pointer}
     try:
         return Envelope.model_validate({k: v for k, v in document.items() if step("", k)[1:] not in wrong})

@@ -39,7 +39,7 @@ _RANGE = (
 
 
 def sweep_problems(root: Node, *, drop: bool = False) -> Iterator[Problem]:
-    """All that is wrong with `sweep` and `parallel` of an envelope. `drop`: a slipway.json."""
+    """All problems of `sweep` and `parallel` of an envelope. `drop`: a slipway.json."""
     sweep, parallel = root.member("sweep"), root.member("parallel")
     if parallel.is_written and not sweep.is_written:
         yield problem("SW069", parallel.pointer, "parallel has no meaning without a sweep", "remove parallel")
@@ -143,7 +143,7 @@ def combinations(parameters: Parameters) -> list[dict[str, Value]]:
 
 
 def longest(parameters: Parameters) -> dict[str, Value]:
-    """The values with the longest texts: what is too long for no limit here is too long nowhere."""
+    """The values with the longest texts: if these fit every limit, all others do."""
     return {
         name: max(_values(one), key=lambda value: len(text_of(value))) for name, one in parameters.items()
     }

@@ -30,7 +30,7 @@ def as_json(
 
 
 def verdict(problems: Sequence[ProblemMembers]) -> str:
-    """How many of what: `2 errors, 1 warning`; or `valid`."""
+    """The number of problems by severity: `2 errors, 1 warning`; or `valid`."""
     counts = {kind: sum(one["severity"] == kind for one in problems) for kind in _SEVERITIES}
     counted = [f"{count} {kind}{'s' if count > 1 else ''}" for kind, count in counts.items() if count]
     return ", ".join(counted) or "valid"
@@ -85,7 +85,7 @@ def _place(problem: ProblemMembers, file: str) -> str:
 
 
 def _message(problem: ProblemMembers) -> str:
-    """What is wrong, without the place that stands in front of it."""
+    """The message, without the place in front of it."""
     message = str(problem["message"])
     if "line" not in problem:
         return message

@@ -1,6 +1,6 @@
-"""What a job gets of its cluster: how much of each node, and where. Pure.
+"""The resources of a job on its cluster: how much of each node, and which nodes. Pure.
 
-What a cluster allows, its engine says.
+The engine decides which of them a cluster allows.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_OPTIONS = 2048
 
 
 class Resources(Model):
-    """What a job gets. What is not named is the cluster's to say."""
+    """The resources of a job. The cluster decides about those that are not named."""
 
     #: whole nodes with all that they have
     exclusive: Literal[True] | None = None
@@ -49,7 +49,7 @@ class Resources(Model):
     options: dict[str, Any] | None = None
 
     def as_written(self) -> JsonObject:
-        """What is named, as it was written."""
+        """The named resources, as they were written."""
         return self.model_dump(by_alias=True, exclude_none=True)
 
 
@@ -61,7 +61,7 @@ _NAMES = ("gpuType", "partition", "account", "qos", "reservation")
 
 
 def resource_problems(document: Any) -> list[Problem]:
-    """All that is wrong with `resources`, beyond the shape that an envelope is checked for."""
+    """All problems of `resources`, beyond the shape, which is checked with the envelope."""
     root = Node("/resources", document)
     return [*_excluded(root), *_memory(root), *_names(root), *_options(root.member("options"))]
 

@@ -68,10 +68,7 @@ def record_of(entity: Mapping[str, Any]) -> Job:
 
 
 def tombstone_row(job: Job, stored: datetime, shards: int) -> Entity:
-    """The row that remains of a record.
-
-    Later drops are compared with `stored`, the storage's own time of its end.
-    """
+    """The row that remains of a record; drops are compared with `stored`, the storage's time of its end."""
     return {**record_row(job, shards), "Stored": stored.astimezone(UTC).isoformat()}
 
 
@@ -246,10 +243,7 @@ def text_of(moment: datetime) -> str:
 
 
 def moment_of(text: str) -> datetime:
-    """The moment that a column holds.
-
-    Raises ValueError, also for one without a zone, which cannot be compared.
-    """
+    """The moment that a column holds. Raises ValueError, also for one without a zone."""
     moment = datetime.fromisoformat(text)
     if moment.tzinfo is None:
         raise ValueError("a moment without a zone")

@@ -74,10 +74,7 @@ class BatchAIEngine:
         return gives_none("Batch AI", resources)
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """No problems, since the format is Batch AI's own.
-
-        Raises Misconfigured if the service no longer exists.
-        """
+        """No problems: the format is Batch AI's own. Raises Misconfigured if the service is gone."""
         if self._workspace.trouble:
             raise Misconfigured(self._workspace.trouble)
         return ()
@@ -220,10 +217,7 @@ class BatchAIEngine:
         return view.facts if view else NO_FACTS
 
     async def _explained(self, cluster: str, jobs: Collection[ObservedJob]) -> list[Observation]:
-        """The observations.
-
-        Queued jobs get a reason, from a view of the cluster taken after the last job was queued.
-        """
+        """The observations; queued jobs with reasons, from a view of the cluster taken afterwards."""
         age = youngest(jobs, datetime.now(UTC))
         return explained(jobs, None if age is None else await self._lately.now(cluster, age))
 

@@ -106,10 +106,7 @@ class Run:
         env.setdefault("HOME", str(Path.home()))
 
     def _look_for_programs(self) -> None:
-        """Find the programs of the scheduler.
-
-        Raises End: without them nothing can start, now or in another run.
-        """
+        """Find the scheduler's programs. Raises End: without them no run can start."""
         path = os.environ.get("PATH", "").strip(":")
         for name in self._plan["programs"]:
             if shutil.which(name) is None:
@@ -155,10 +152,7 @@ class Run:
         return path
 
     def _step(self, name: str, code: int, reason: str, message: str) -> None:
-        """Run one part of the plan.
-
-        Raises End; with `code` 0, its exit code is that of the failed process.
-        """
+        """Run one part of the plan. Raises End; with `code` 0, it has the code of the failed process."""
         steps, beside = self._plan[name], self._plan["usage"] if name == "main" else []
         if any(step["scheduler"] for step in steps):
             self._wait_for_scheduler()
@@ -217,10 +211,7 @@ class Run:
         return "execution.log" if len(self._hosts) == 1 else f"execution-{host}.log"
 
     def _log(self, text: str, host: Optional[str] = None) -> None:
-        """Write a line into the log of a node, or of every node.
-
-        The record does not need it: never raises.
-        """
+        """Write a line into the log of one node, or of all. The record does not need it: never raises."""
         for name in self._hosts if "stdouterr" in self._directories else ():
             if host in (None, name):
                 path = Path(self._directories["stdouterr"], self._journal(name))

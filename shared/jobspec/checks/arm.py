@@ -1,4 +1,4 @@
-"""Resources of Azure, in templates and in answers of the service: of which type they are. Pure."""
+"""The types of Azure resources, in templates and in responses of the service. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 from shared.jobspec.text.tree import JsonObject
 
-#: What surrounds the properties of a resource: in an answer, in a template, in what `az` prints.
+#: The members around a resource's properties: in a response, in a template, in the output of `az`.
 RESOURCE_MEMBERS = frozenset(
     (*("id", "name", "type", "resourceGroup", "apiVersion", "location", "tags", "dependsOn"),
      *("comments", "etag", "identity", "sku", "scale", "condition", "copy", "systemData", "kind", "zones"))
@@ -35,11 +35,11 @@ def is_job(kind: str) -> bool:
 
 
 def is_resource(document: JsonObject) -> bool:
-    """Whether it has nothing but what a resource has."""
+    """Whether it has only members of a resource."""
     return document.keys() <= RESOURCE_MEMBERS | {"properties", "$schema"}
 
 
 def templated(document: JsonObject) -> list[Any]:
-    """The resources of a template; none of what is no template."""
+    """The resources of a template; none for any other document."""
     resources = document.get("resources")
     return resources if isinstance(resources, list) and "properties" not in document else []

@@ -1,4 +1,4 @@
-"""One finding for one mistake: what follows from another finding is left out."""
+"""One finding for one mistake: leaves out findings that follow from another one."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from shared.jobspec.checks.shape import meant_by
 from shared.jobspec.format.toolkits import TOOLKITS
 from shared.jobspec.problems.problem import Problem
 
-#: What they say of a name explains all that is wrong with it.
+#: Findings about a name that explain every other problem at it.
 _STRANGE = ("SW007", "SW089")
-#: Findings about a shape that leave open what is meant.
+#: Findings about a shape that leave the author's intention open.
 _OPEN = ("SW010", "SW011", "SW012", "SW040", *_STRANGE)
 #: Errors of rules about a number that is too large: their bound is the one that counts, not that of the type.
 _BOUNDS = ("SW013", "SW024")
 _MOUNTS = "/properties/mountVolumes"
-#: What says what is run, at any level.
+#: The members that name the program to run, at any level.
 _TO_RUN = {*TOOLKITS, "commandLine", "command", "pythonScriptFilePath", "configFilePath"}
-#: Where a list stands → how a rule's finding names a variable of it.
+#: The place of a list → how a rule's finding names a variable of it.
 _DIRECTORIES = {
     "/properties/inputDirectories": "AZ_BATCHAI_INPUT_",
     "/properties/outputDirectories": "AZ_BATCHAI_OUTPUT_",
@@ -96,7 +96,7 @@ def _of_one_value(ruled: list[Problem], shaped: Collection[str], remaining: Coll
 
 
 def _follows(candidate: Problem, wrong: Collection[str], open_lists: Collection[str]) -> bool:
-    """Whether the finding may well be gone once another is mended."""
+    """Whether the finding may disappear once another one is corrected."""
     if candidate.code in ("SW024", "SW025", "SW026"):
         return "/properties/nodeCount" in wrong
     if candidate.code == "SW033" and "JOB_MOUNT_ROOT" in candidate.piece:
@@ -109,7 +109,7 @@ def _follows(candidate: Problem, wrong: Collection[str], open_lists: Collection[
 
 
 def _open_lists(wrong: Iterable[Problem]) -> set[str]:
-    """The mounts and the lists of directories whose findings leave open what is in them."""
+    """The mounts and the lists of directories whose findings leave their content open."""
     return {
         at
         for problem in wrong
@@ -130,7 +130,7 @@ def _is_account_of_bad_url(candidate: Problem, wrong: Collection[str]) -> bool:
 
 
 def _covered(pointer: str, places: Collection[str]) -> bool:
-    """Whether it is one of the places, or stands below one."""
+    """Whether the pointer is one of these places or below one."""
     while pointer and pointer not in places:
         pointer = pointer.rpartition("/")[0]
     return bool(pointer)

@@ -1,6 +1,6 @@
-"""What breaks no rule of the format, and fails later or surprises: warnings and hints.
+"""Warnings and hints about documents that break no rule of the format, but fail later or surprise.
 
-Lint stops no job, but for one that its cluster would refuse for its wall-clock limit.
+Lint stops no job, except one that its cluster would refuse for its wall-clock limit.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ _LONGEST_FIXED = 1000
 
 @dataclass(frozen=True)
 class Facts:
-    """What is known of the deployment and of the cluster for the job. None or empty: unknown, unchecked."""
+    """The known facts about the deployment and the job's cluster. None or empty: unknown, and not checked."""
 
-    #: Container that is dropped into.
+    #: The drop container.
     drop_container: str | None = None
     #: Scripts there that the job names and that are missing, or have Windows line endings.
     absent: Collection[str] = ()
@@ -83,14 +83,14 @@ def with_lint(
 
 
 def _image(context: Context, facts: Facts) -> Iterator[Problem]:
-    """Without a tag, the image of today is not the one of tomorrow."""
+    """Report an image without a tag, which may change from day to day."""
     node = context.properties.member("containerSettings", "imageSourceRegistry", "image")
     if node.text and not _TAGGED.search(node.text[-512:]):
         yield problem("SW072", node.pointer, "image has no tag, so it means the latest one, which changes")
 
 
 def _roots(context: Context, facts: Facts) -> Iterator[Problem]:
-    """A path below the cluster's root whose mount is the job's own."""
+    """Report a path below the cluster's root whose mount is the job's own."""
     own = {path.partition("/")[0] for path in context.job_mounted.paths}
     cluster = facts.cluster_mounts
     of_cluster = {path.partition("/")[0] for path in cluster or ()}
@@ -121,7 +121,7 @@ def _nodes(context: Context, facts: Facts) -> Iterator[Problem]:
 
 
 def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
-    """Reports more processes on a node than it has GPUs."""
+    """Report more processes on a node than it has GPUs."""
     count = context.properties.member("nodeCount").whole
     if count is None or count < 1 or not facts.gpus_per_node:
         return
@@ -135,7 +135,7 @@ def _processes(context: Context, facts: Facts) -> Iterator[Problem]:
 
 
 def _wall_clock(context: Context, facts: Facts) -> Iterator[Problem]:
-    """Longer than the cluster lets a job run."""
+    """Report a wall-clock limit above the cluster's."""
     node = context.properties.member("constraints", "maxWallClockTime")
     length = parse_duration(node.text or "")
     if length is not None and facts.max_wall_clock is not None and length > facts.max_wall_clock:
@@ -145,14 +145,14 @@ def _wall_clock(context: Context, facts: Facts) -> Iterator[Problem]:
 
 
 def _size(context: Context, facts: Facts) -> Iterator[Problem]:
-    """A size that Azure has retired: the job would wait for nodes that never come."""
+    """Report a VM size that Azure has retired: the job would wait for nodes that never come."""
     if facts.retired_size:
         pointer = context.properties.member("cluster").pointer
         yield problem("SW078", pointer, f"{facts.cluster} gets no new nodes: {facts.retired_size}")
 
 
 def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
-    """Scripts in the drop container: there, and with line ends that a node can read."""
+    """Report scripts that are missing in the drop container, or have line endings that a node cannot read."""
     if facts.drop_container is None:
         return
     for pointer, part, name in script_places(context.properties, facts.drop_container):

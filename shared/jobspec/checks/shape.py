@@ -39,7 +39,7 @@ def shape_problems(model: type[BaseModel], document: Any, error: ValidationError
         for detail in details
         if detail["type"] != "string_unicode"  # reported with the forbidden characters
     ]
-    # What is misspelt, or stands a level too high, is not missing as well.
+    # A misspelt or misplaced property is not reported as missing, too.
     misspelt = {meant_by(one) for one in problems if one.correct_name}
     return [one for one in problems if one.code != "SW010" or one.pointer not in misspelt]
 

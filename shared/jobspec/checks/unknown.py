@@ -23,7 +23,7 @@ _READ_ONLY = "only the service sets it"
 
 
 class _Older(NamedTuple):
-    """What became of a name: what it was, what to do, and whether that is certain."""
+    """A name of an older API: what it was, what to do, and whether that is certain."""
 
     message: str
     remedy: str
@@ -31,7 +31,7 @@ class _Older(NamedTuple):
     removed: bool = False
 
 
-#: Where it stands (the last name above it that is no number) and its name → what became of it.
+#: Its place (the last name above it that is no number) and its name → the replacement.
 _OLDER: dict[tuple[str, str], _Older] = {
     **{("properties", name): _Older(_READ_ONLY, "remove it", removed=True) for name in ANSWERS},
     ("properties", "experimentName"): _Older(
@@ -94,7 +94,7 @@ def unknown_property(
         if elsewhere:
             return _of_another_toolkit(pointer, name, holder, elsewhere)
     if is_secret_name(name, below=False):
-        # Under a name that says nothing of it, a secret would be shown.
+        # Under an unknown name, a secret would be shown.
         names = [one for one in names if is_secret_name(one, below=False)]
     if not name.isascii() and (word := plain(name)) in names:
         strange = next(one for one in name if not one.isascii())
@@ -139,7 +139,7 @@ def _of_another_toolkit(pointer: str, name: str, holder: str, elsewhere: list[st
         message = f'{message}; did you mean "{right}"?'
         return _unknown(pointer, message, remedy, _renamed(pointer, name, right), right)
     if name == "processCount":
-        # The service took it and did nothing with it.
+        # The service accepted and ignored it.
         return _unknown(
             pointer, message, f"remove it; {holder} starts its own processes", Fix("remove", pointer)
         )

@@ -37,7 +37,7 @@ def validate(
 ) -> Validation:
     """The spec of a completed document, or None if any problem is an error; and all problems.
 
-    What is unknown stays unchecked: the cluster's mounts (paths on them get a warning), the configured
+    Anything unknown stays unchecked: the cluster's mounts (paths on them get a warning), the configured
     clusters (name → id), the storage accounts whose keys are filled in at submission, and the suffix of their
     hosts (any of the Azure clouds is taken then). Never raises.
     """

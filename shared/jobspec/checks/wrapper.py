@@ -1,6 +1,6 @@
 """A job in the wrong wrapper: without `properties`, inside another object, or as the service shows it.
 
-One message says so, and the job inside is judged as if it stood where it belongs.
+One message says so, and the job inside is checked as if it were in the right place.
 """
 
 from __future__ import annotations
@@ -16,23 +16,23 @@ from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import JsonObject, copied, exact, quote, step, walk
 
-#: What the service answers of a job besides what it was sent.
+#: The members that the service adds to a job in its responses.
 ANSWERS = (
     *("toolType", "provisioningState", "provisioningStateTransitionTime", "executionState"),
     *("executionStateTransitionTime", "executionInfo", "creationTime", "jobOutputDirectoryPathSegment"),
 )
-#: Other resources have those two as well.
+#: Two members that other resources have as well.
 _OF_JOB = JOB_PROPERTIES - {"cluster", "secrets"}
-#: The fewest answers that make a document one.
+#: How many such members make a document a response.
 _MANY = 3
-#: What a template writes about a resource that changes how often or whether it is made.
+#: The members of a template that control whether and how often a resource is made.
 _MAKING = ("copy", "condition", "dependsOn")
 #: Objects that people and programs put around a job. In the last two, the service answers lists.
 _HOLDERS = ("job", "jobs", "jobSpec", "parameters", "body", "request", "data", "items", "value")
 
 
 class Unwrapped(NamedTuple):
-    """The job as it should stand, what is wrong around it, and where its properties really are."""
+    """The job in the right form, the problems around it, and the real place of its properties."""
 
     document: JsonObject
     problem: Problem
@@ -187,7 +187,7 @@ def _written_names(document: JsonObject, names: Collection[str]) -> list[str]:
 
 
 def _without_answers(properties: JsonObject) -> JsonObject:
-    """Without what the service answers, and without the group that `az` repeats beside each id."""
+    """A copy without the members that the service adds, and the groups that `az` repeats beside ids."""
     properties = {name: value for name, value in properties.items() if name not in ANSWERS}
     if any(_repeats_group(node.value) for node in walk(properties)):
         properties = dict(copied(properties))

@@ -1,4 +1,4 @@
 """The format of a job.json: models, limits, toolkits, mounts, scripts and secrets. Pure.
 
-In: a document that was read. Out: its models, and the document with what it left out.
+In: a document that was read. Out: its models, and the document with its defaults filled in.
 """

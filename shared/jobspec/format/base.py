@@ -1,4 +1,4 @@
-"""What all models of the wire share."""
+"""The base class of all models of the wire."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Items: TypeAlias = Annotated[tuple[_Item, ...], Strict(False)]
 #: A count of the wire: int32, at least 1.
 Count: TypeAlias = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
-#: A text that has to say something.
+#: A text that must not be empty.
 Text: TypeAlias = Annotated[str, Field(min_length=1)]
 
 

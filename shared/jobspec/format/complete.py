@@ -1,4 +1,4 @@
-"""What `az batchai` filled into a job.json before it sent it, and what a drop needs besides."""
+"""Completion: the values that `az batchai` filled into a job.json, and those that a drop needs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def complete(
     folder: str | None = None,
     cluster: str | None = None,
 ) -> Completed:
-    """A completed copy, and a note on each completion. Takes any JSON; what is wrong stays as it is.
+    """A completed copy, and a note on each completion. Accepts any JSON; faulty parts are not changed.
 
     It shares with the document the parts that are not completed.
 
@@ -173,7 +173,10 @@ def _scripts(properties: JsonObject, script: str | None, folder: str | None) -> 
 
 
 def _takes_text(holder: Any, key: Any, properties: JsonObject) -> bool:
-    """Not where a number, an object or a list belongs: there a placeholder is one that is left."""
+    """Whether a text belongs here.
+
+    Where a number, an object or a list does, a placeholder is not filled in.
+    """
     return key == "stdOutErrPathPrefix" if holder is properties else not str(key).endswith("Count")
 
 

@@ -1,4 +1,4 @@
-"""Where a name belongs that stands in the wrong place: by the models, and what people call it elsewhere."""
+"""Finds where a misplaced name belongs: by the models, and by the names that other formats use."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BESIDE_JOB = "beside the job, into the message or into slipway.json"
 _TIME = 'into constraints, as "maxWallClockTime": "PT12H"'
 _RETRY = f'{_BESIDE_JOB}, as "retry": {{"user": 2}}'
 _IMAGE = 'into containerSettings, as "imageSourceRegistry": {"image": …}'
-#: What others call it → where it belongs here.
+#: The name in other formats → its place here.
 _CALLED = {
     "timeout": _TIME,
     "maxTaskRetryCount": _RETRY,
@@ -67,7 +67,7 @@ def home_of(holder: str, name: str, siblings: Any) -> Home | None:
 
 
 def _certain(holder: str, nest: str, siblings: Any) -> bool:
-    """Whether nothing is there yet that it would have to be put together with."""
+    """Whether the place is still free, so that nothing has to be merged."""
     outer = nest.partition("/")[0]
     if not isinstance(siblings, dict) or outer in siblings:
         return False

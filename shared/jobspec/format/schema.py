@@ -13,7 +13,7 @@ from shared.jobspec.format.models import JobSpec
 from shared.jobspec.format.toolkits import TOOLKITS
 from shared.jobspec.text.tree import JsonObject
 
-#: What completion supplies, so that a file may leave it out.
+#: The members that completion supplies, so that a file may leave them out.
 _COMPLETED = {
     "JobProperties": ("cluster", "stdOutErrPathPrefix"),
     "AzureFileShare": ("accountName",),

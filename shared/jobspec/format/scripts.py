@@ -102,7 +102,7 @@ def same_mount_path(text: Any, path: str) -> bool:
 
 
 def _runnable(properties: Node) -> list[Node]:
-    """The texts of which a part is run: those of the toolkit and of the preparation."""
+    """The texts that are run, in whole or in part: those of the toolkit and of the preparation."""
     blocks = [properties.member(name) for name in (*TOOLKITS, "jobPreparation")]
     return [node for block in blocks for node in walk_below(block) if isinstance(node.value, str)]
 

@@ -1,4 +1,4 @@
-"""Where a document holds secret values: to seal them, to mask them, never to show them.
+"""Finds the secret values of a document, to seal them or to mask them.
 
 A sealed text is marked: it can be opened even if a later version of this list differs.
 """
@@ -23,7 +23,7 @@ from shared.jobspec.text.tree import JsonObject, copied, step, words
 
 #: Names of the wire whose value is a secret, without capitals; misspelt ones count too.
 _SECRETS = ("accountkey", "password", "adminuserpassword", "instrumentationkey")
-#: Pieces that betray a secret in any name that the format does not know.
+#: Pieces that mark a name that the format does not know as secret.
 _BETRAYING = (
     *("accountkey", "accesskey", "storagekey", "apikey", "instrumentationkey"),
     *("password", "passwd", "sastoken", "secretvalue", "credential"),
@@ -32,7 +32,7 @@ _BETRAYING_NAMES = ("token", "secret", "key", "pwd", "connectionstring", "sas")
 #: Objects and lists whose every value is a secret, except for what is listed as plain.
 _CONTAINERS = ("credentials", "secrets")
 _PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
-#: Names of the formats that come near one of the above and hold no secret.
+#: Names of the formats that are similar to these and hold no secret.
 _HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
 _VARIABLE = re.compile(
     r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS|_AUTH)$", re.MULTILINE

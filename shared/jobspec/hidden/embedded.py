@@ -15,7 +15,7 @@ MASK = "***"
 SEALED = "sealed:v1:"
 
 _SEALED = re.compile(rf"{SEALED}[A-Za-z0-9_-]+={{0,2}}")
-#: What a sealed text would take for its own if it stood right behind it.
+#: Characters that directly after a sealed text would be read as a part of it.
 _SEALABLE = re.compile(r"[A-Za-z0-9_=-]*", re.ASCII)
 #: The query of an address, which may be a signature.
 _QUERY = re.compile(r"https?://[^\s\"'?]{0,512}\?([^\s\"']+)")
@@ -86,7 +86,7 @@ def sealed_texts(text: str) -> Iterator[re.Match[str]]:
 
 
 def ranges_to_seal(text: str) -> list[tuple[int, int]]:
-    """What of a text has to be sealed: ranges of characters that do not overlap, in order.
+    """The ranges of characters to seal in a text; they are in order and do not overlap.
 
     A range never ends before, or begins behind, what would be read as a part of the sealed text.
     """

@@ -13,7 +13,7 @@ _COOKIES = re.compile(
     re.ASCII | re.IGNORECASE,
 )
 _PAIR = re.compile(r"[^\s=;\"'&|<>]{1,128}=(?P<value>[^\s;\"'&|<>$][^\s;\"'&|<>]*)")
-#: What says that a command reads a secret from its standard input.
+#: Words by which a command reads a secret from its standard input.
 _READS = re.compile(
     r"-stdin(?![\w-])|(?<![\w:.-])(?:--with-token|--passphrase-fd|stdin|kinit|chpasswd|cryptsetup|sshpass|su)(?![\w.-])"
     r"|(?<![\w-])sudo[ \t]{1,8}(?:-[A-Za-z]{1,8}[ \t]{1,8}){0,3}-[A-Za-z]{0,8}S(?![\w-])"
@@ -30,7 +30,7 @@ _WRITES = re.compile(
     re.ASCII,
 )
 _ENDS = ";&|\n"
-#: How far a command is looked at.
+#: How many characters of a command are searched.
 _FAR = 4096
 
 

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-#: What has to stand before these: a key is secret by what it is for, a text if it is a connection's.
+#: The words required before these: a key is secret by its purpose, a string if it is a connection string.
 _KEYS = (
     *("access", "account", "admin", "api", "app", "application", "auth", "bot", "client", "consumer"),
     *("database", "db", "deploy", "encryption", "function", "functions", "instrumentation", "license"),
@@ -43,18 +43,18 @@ _NAMES: dict[str, str] = {
 }
 #: These are words of their own, and no end of a longer one.
 _ALONE = frozenset({"pass", "sas", "pat", "sig", "code", "authorization", "bearer"})
-#: What is written in one word with `pass`.
+#: The endings that are written in one word with `pass`.
 _PASSES = ("db", "key", "ssh", "store", "user")
 _QUERIED = ("sig", "code")
 _QUOTED = re.compile(
     r"(?:\\{0,3}|\$|[rbfu]{1,2})(?:\"(?!\$[A-Za-z_{(])(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))",
     re.IGNORECASE,
 )
-#: What stands for a variable that is not set: `${HF_TOKEN:-x}`.
+#: The default of a variable that is not set: `${HF_TOKEN:-x}`.
 _DEFAULT = re.compile(r"\"?\$\{\w+:?[-=+](?P<value>[^$}\s][^}\n]*)")
 #: Not the beginning of a variable, of a command, or of what the shell reads itself.
 _BARE = re.compile(r"[^\s\"'`$;&|<>(){}\[\],]|(?:\"\"|'')+(?=[^\s\"'`;&|<>(){}\[\],])")
-#: What begins like a list or an option, and is none: `[PAD]` is, and `-v`.
+#: Values that begin like a list or an option without being one; `[PAD]` and `-v` are.
 _STRANGE = re.compile(
     r"\[(?![A-Za-z_-]*\])(?=[^\s\"'\[\],;]{6})(?![^\s]*[(){}])[^\s\"'\[\],;]+"
     r"|[(){},](?=[^\s\"'\[\](){},;]{6})(?=[^\s\"']{0,64}[0-9])(?![^\s\"'(){}]*[(){}])[^\s\"'\[\](){},;&|<>]+"
@@ -86,10 +86,10 @@ _ORDINARY = frozenset(
         *("first", "last", "image", "max", "min", "num"),
     }
 )
-#: What takes a name and a value as words of their own.
+#: Commands that take a name and a value as separate words.
 _SETTERS, _NETRC = (["set"], ["setenv"]), ["login"]
 _LONGEST = 64
-#: How far back quotes are counted.
+#: How many characters back quotes are counted.
 _FAR = 4096
 
 

@@ -1,4 +1,4 @@
-"""Tokens that give themselves away by their shape, under any name. Pure.
+"""Tokens that are recognised by their shape, under any name. Pure.
 
 Each is looked for only where its beginning is in the text, and no pattern can start inside of its own kind:
 the time is linear in the text.
@@ -12,7 +12,7 @@ from functools import lru_cache
 
 _WORD, _HEX, _CAPITALS = r"[A-Za-z0-9]", r"[0-9a-f]", r"[A-Z0-9]"
 _NAME = r"[A-Za-z0-9_-]"
-#: What a token begins with → what follows. Providers publish these, so that scanners can find them.
+#: The prefix of a token → the pattern of the rest. Providers publish these, so that scanners can find them.
 _SHAPES: dict[str, str] = {
     # GitHub, GitLab, package registries, Docker Hub
     **{f"gh{kind}_": f"{_WORD}{{20,}}" for kind in "pousr"},

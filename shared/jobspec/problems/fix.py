@@ -1,4 +1,4 @@
-"""What certainly mends a problem: as a JSON Patch (RFC 6902), and as replacements in a person's text.
+"""The certain fix of a problem: as a JSON Patch (RFC 6902), and as replacements in a person's text.
 
 Patches and edits are shown, so they move and cut what a person wrote; they repeat only what is no secret.
 """

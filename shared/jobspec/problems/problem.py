@@ -1,4 +1,4 @@
-"""A problem with a document: what is wrong, where, and what to do about it."""
+"""A problem of a document: the fault, its place, and the remedy."""
 
 from __future__ import annotations
 
@@ -60,9 +60,9 @@ class Problem:
     message: str
     remedy: str
     severity: Severity = "error"
-    #: Whether the name of the property is meant, not its value.
+    #: Whether the problem is in the property's name, not in its value.
     of_name: bool = False
-    #: The piece of the text at `pointer` that is meant, if it is not the whole.
+    #: The faulty piece of the text at `pointer`, if it is not the whole.
     piece: str = field(default="", repr=False)
     #: From and to, in characters of the text; known where the text is no JSON.
     span: tuple[int, int] | None = None
@@ -70,10 +70,10 @@ class Problem:
     unknown: frozenset[str] = field(default=frozenset(), repr=False)
     #: The name that a misspelt or misplaced property has in all likelihood: it is not missing as well.
     correct_name: str = field(default="", repr=False)
-    #: What certainly mends it.
+    #: Its certain fix.
     fix: Fix | None = field(default=None, repr=False)
     place: Place | None = field(default=None, repr=False)
-    #: Where the page of its rule is, if that is not only a file of the project.
+    #: The address of its rule's page, if that is more than a file of the project.
     page: str = field(default="", repr=False)
 
     @property

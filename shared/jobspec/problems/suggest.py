@@ -17,7 +17,7 @@ _TWO_SLIPS = 9
 
 
 class Suggestions:
-    """The did-you-means for one document. Their number is bounded, so that no document keeps us busy."""
+    """The suggestions for one document. Their number is bounded, so that no document takes too much time."""
 
     def __init__(self) -> None:
         self._remaining = _MOST
@@ -58,7 +58,7 @@ def certainly(text: str, candidates: Iterable[str]) -> str | None:
 
 
 def distance(one: str, other: str) -> int:
-    """How many slips lie between: a letter more, less, another one, or two neighbours exchanged."""
+    """The edit distance: an added, missing or changed letter, or two exchanged neighbours, counts one."""
     if abs(len(one) - len(other)) > 2:
         return 3
     rows = [list(range(len(other) + 1))]

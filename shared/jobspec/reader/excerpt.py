@@ -14,7 +14,7 @@ _CUT = "…"
 
 
 class Excerpt(NamedTuple):
-    """What is shown, how many of its characters precede the token, and how many belong to it."""
+    """The text to show, how many of its characters precede the token, and how many belong to it."""
 
     source: str
     caret: int
@@ -22,7 +22,7 @@ class Excerpt(NamedTuple):
 
 
 def window(start: int, line: tuple[int, int]) -> tuple[int, int]:
-    """The part of a line that is worth showing: all of a short one, else what stands around the token."""
+    """The part of a line to show: all of a short line, or else the surroundings of the token."""
     first, last = line
     if last - first <= _LONGEST:
         return first, last

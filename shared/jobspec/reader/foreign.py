@@ -1,4 +1,4 @@
-"""Texts and documents that are something else than a job.json: what, and the nearest thing to do."""
+"""Recognises texts and documents that are something other than a job.json, with the best next step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from shared.jobspec.text.tree import JsonObject, step
 
 
 class Foreign(NamedTuple):
-    """What it is, and what to do."""
+    """The kind of a foreign document, and the remedy."""
 
     what: str
     remedy: str
@@ -84,7 +84,7 @@ _BASE64 = Foreign("base64", "decode it: base64 -d; only messages on a queue may 
 _MERGE = Foreign("a file with merge conflict markers", "keep one side, and delete the marks")
 _WARNING = Foreign("a document with messages of a command before it", "keep what begins with the bracket")
 
-#: How files begin that are no text.
+#: The first bytes of files that are not text.
 _PACKED = (
     (b"\x1f\x8b", Foreign("a gzip file", "unpack it: gunzip")),
     (b"PK\x03\x04", Foreign("a ZIP archive", "unpack it, and send the job.json in it")),
@@ -133,7 +133,7 @@ _LONGEST = 1 << 16
 
 
 def foreign_bytes(data: bytes) -> Foreign | None:
-    """What the bytes are, if they are no text."""
+    """The kind of the bytes, if they are not text."""
     return next((foreign for mark, foreign in _PACKED if data.startswith(mark)), None)
 
 

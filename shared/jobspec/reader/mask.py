@@ -1,4 +1,4 @@
-"""What of a person's text must not be shown when a piece of it is: ranges of characters."""
+"""Finds the parts of a person's text that must not be shown: ranges of characters."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ class Mending:
 
 
 def mending(text: str, error: json.JSONDecodeError) -> Mending:
-    """What stopped the parser, and what would have stopped it after each mistake that is certainly mended."""
+    """The mistake that stopped the parser, and those that stop it after each certain fix."""
     problems: list[Problem] = []
     edits: list[Edit] = []
     mended = text

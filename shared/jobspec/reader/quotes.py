@@ -1,4 +1,4 @@
-"""What is wrong with a text at a quotation mark, in a string, or at its end."""
+"""Mistakes in a text at a quotation mark, in a string, or at the end."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FOLLOWING = re.compile(r"[ \t\r\n]*(?:[,:}\]\"]|$|//|/\*|#)")
 
 
 class Flaw(NamedTuple):
-    """Where it is, what it is, what to type, how long it is, and what certainly mends it."""
+    """A mistake: its position, a message, the remedy, its length, and its certain fix."""
 
     at: int
     message: str
@@ -56,7 +56,7 @@ def at_quote(text: str, offset: int, preceding: str) -> Flaw | None:
 
 
 def in_string(text: str, offset: int) -> Flaw:
-    """What a string may not hold."""
+    """A character that a string must not contain."""
     if text[offset] == "\n" or text[offset] == "\r":
         return Flaw(
             offset, "a line break inside a text, or an unclosed text", 'write "\\n", or close the text'

@@ -60,7 +60,7 @@ def read_through(source: Source, limits: Limits | None = None) -> ReadDocument:
 
 
 def _read(data: bytes, limits: Limits) -> ReadDocument:
-    """What can be made out, and what is wrong."""
+    """The readable part of the text, and its problems."""
     if len(data) > limits.max_bytes:
         message = f"the document has {len(data)} bytes; {limits.max_bytes} are allowed"
         return ReadDocument(None, (problem("SW001", "", message),))
@@ -182,7 +182,7 @@ def _parsed(text: str, limits: Limits) -> ReadDocument:
 
 
 def _with_flaws(document: Any, limits: Limits) -> ReadDocument:
-    """What of a document can be taken, and what cannot, place by place."""
+    """The usable part of a document, and the flaws, place by place."""
     flaws = [flaw for node in walk(document) for flaw in _flaws(node)]
     if not isinstance(document, dict):
         flaws.append(_no_object(document))

@@ -1,4 +1,4 @@
-"""The text that a person wrote, kept to say where a problem stands. Costs nothing until there is one."""
+"""The text that a person wrote, kept to find the places of problems. Costs nothing until there is one."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class _Placed(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """What was sent, and its name. The problems of it point into all of it."""
+    """The bytes that were sent, and their name."""
 
     data: bytes
     file: str = "job.json"
@@ -59,7 +59,7 @@ class Source:
         return tuple(problem for _, problem in sorted(placed, key=lambda pair: _order(*pair)))
 
     def readable_part(self, problems: tuple[Problem, ...]) -> bytes | None:
-        """The text without what made it unreadable, if all of that is certain: to say what else is wrong."""
+        """The text with all its mistakes fixed, if every fix is certain; it shows further problems."""
         if [one.code for one in problems] == ["SW002"] and self.recoded is not None:
             return self.recoded.data
         if not problems or any(one.code != "SW003" or one.fix is None for one in problems):
@@ -185,7 +185,7 @@ class _Reading:
         return self.mended.original_span(span) if self.mended else span
 
     def masks(self, unknown: frozenset[str]) -> list[tuple[int, int]]:
-        """What must not be shown of it; comments may hold anything."""
+        """The ranges that must not be shown; comments may hold anything."""
         spans = [self.original_span(span) for span in secret_ranges(self.positions, unknown)]
         if self.mended:
             problems = self.mended.problems

@@ -1,4 +1,4 @@
-"""What is wrong with text that is not JSON, derived from the place where parsing stopped."""
+"""The mistake in a text that is not JSON, derived from the place where parsing stopped."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from shared.jobspec.text.lookalikes import INVISIBLE, MARKS, SPACES, WIDE, chara
 
 _NAME = re.compile(r"[A-Za-z_$][\w$]{0,40}", re.ASCII)
 _PYTHON_WORDS = {"True": "true", "False": "false", "None": "null", "undefined": "null"}
-#: What a shell reads in its own way, unless a backslash stands before it.
+#: Characters that are special in a shell, unless a backslash precedes them.
 _OF_SHELL = tuple("()&|;*?<>#~[]{}=")
 _TEXT_AFTER = "text after the end of the document"
 _NO_SEPARATOR = "a comma or a closing bracket is missing"
-#: What may stand at the start of a document, if only by mistake.
+#: The characters with which a document may start, if only by mistake.
 _STARTS = "{[\"'/#}],:=\\\u2018\u2019\u201c\u201d\u201e\uff02"
 _NUMBER = re.compile(r"[+.\d-][\w.+-]{0,80}", re.ASCII)
 _IN_NUMBERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.+-")
@@ -140,7 +140,7 @@ def _at_character(text: str, offset: int, rest: str, preceding: str) -> Flaw | N
 
 
 def _strange(offset: int, first: str) -> Flaw | None:
-    """What only looks like a blank or a mark, or like nothing."""
+    """A character that only looks like a blank or a mark, or is invisible."""
     if first in SPACES or first in INVISIBLE:
         right, remedy = (" ", "write an ordinary space") if first in SPACES else ("", "delete it")
     elif first != "\uff02" and (right := MARKS.get(first) or WIDE.get(first) or ""):

@@ -1,4 +1,4 @@
-"""Characters that look like others, or like nothing: what they are called, and what they stand for."""
+"""Characters that look like others, or are invisible: their names, and the characters that they imitate."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ _LATIN = "aeopcyxijskdhlABEKMHOPCTYXIJSovaikpuxcjABEZHIKMNOPTYXiagouh"
 WIDE = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)}
 #: A letter of another alphabet → the one that it is taken for.
 LETTERS: dict[str, str] = dict(zip(_STRANGE, _LATIN, strict=True)) | WIDE
-#: What stands in place of a bracket, a colon or a comma, and of what a shell reads.
+#: Characters that imitate a bracket, a colon, a comma, or a special character of a shell.
 MARKS: dict[str, str] = {wide: mark for wide, mark in WIDE.items() if not mark.isalnum()} | {
     "\u037e": ";",
     **dict.fromkeys("\u3001\u060c\ufe50", ","),
     **dict.fromkeys("\ufe55\ufe13\u2236\ua789", ":"),
     **dict.fromkeys("\u2044\u2215\u29f8", "/"),
 }
-#: What stands in place of a space: spaces, separators, and letters that leave their place empty.
+#: Characters that imitate a space: spaces, separators, and letters without ink.
 SPACES = frozenset(
     "\u00a0\u1680\u2007\u2028\u2029\u202f\u205f\u2800\u3000\u3164\u115f\u1160\uffa0"
     + "".join(map(chr, range(0x2000, 0x200B)))
 )
-#: What leaves no trace. Some have a meaning between letters of other alphabets, and in emoji.
+#: Invisible characters. Some have a meaning between letters of other alphabets, and in emoji.
 INVISIBLE = frozenset("\u00ad\u034f\u061c\u180e\u200b\u200c\u200d\u2060\u2061\u2062\u2063\u2064\ufeff")
-#: What a word processor makes of quotes; of dashes the original number is unknown.
+#: The quotes that a word processor inserts; for dashes, the original number is unknown.
 QUOTES = {"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"'}
 DASHES = frozenset("\u2010\u2011\u2012\u2013\u2014\u2212")
 #: These are forbidden in every text.

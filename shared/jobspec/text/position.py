@@ -52,7 +52,7 @@ class Positions:
         return [other for other in siblings if other.pointer == entry.pointer and other is not entry]
 
     def members(self, entry: Entry) -> list[Entry]:
-        """What stands directly in an object or a list."""
+        """The direct members of an object or the items of a list."""
         at = next(index for index, other in enumerate(self.entries) if other is entry)
         return [self.entries[index] for index in self._children.get(at, [])]
 
@@ -61,7 +61,7 @@ class Positions:
         return self.text[entry.start : entry.end]
 
     def with_comma(self, entry: Entry) -> tuple[int, int]:
-        """What has to go so that the member or item is gone and its neighbours stay as they are."""
+        """The range to delete in order to remove a member or an item and keep its neighbours."""
         siblings = self._siblings(entry)
         at = next(index for index, sibling in enumerate(siblings) if sibling is entry)
         first = entry.key[0] if entry.key else entry.start
@@ -71,7 +71,7 @@ class Positions:
         return (siblings[at - 1].end if at else first), entry.end
 
     def cuts(self, pointers: frozenset[str]) -> list[tuple[int, int]]:
-        """What has to go so that these members are gone, with their commas; ranges do not meet."""
+        """The ranges to delete in order to remove these members, with their commas; ranges do not meet."""
         spans: list[tuple[int, int]] = []
         for parent, children in self._children.items():
             siblings = [self.entries[index] for index in children]

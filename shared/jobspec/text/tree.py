@@ -17,7 +17,7 @@ _SHORT = 64
 
 
 class Node:
-    """A value and its place; asking for what is not there gives an empty node, never an error.
+    """A value and its place; a missing member gives an empty node, never an error.
 
     The rules ask for many members of which few have a problem, so a pointer is made when it is asked for.
     """
@@ -129,7 +129,7 @@ def walk(document: Any) -> Iterator[Node]:
 
 
 class Words(NamedTuple):
-    """All texts of a document, in no order: what none of them has need not be searched for in each."""
+    """All texts of a document, in no order, so that one search can exclude all of them."""
 
     #: names of properties, each once
     names: set[str]

@@ -1,6 +1,6 @@
 """The rules that a schema cannot express. Each reads the raw document and must accept any value in it.
 
-In: the document as a tree, and what is known of its cluster. Out: problems.
+In: the document as a tree, and the known facts about its cluster. Out: problems.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a rule gets to see."""
+"""The input of a rule."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FILES = ("pythonScriptFilePath", "configFilePath", "pythonInterpreterPath")
 
 @dataclass(frozen=True)
 class Context:
-    """The job's properties, as raw JSON, and what is known of the deployment that will run it."""
+    """The job's properties, as raw JSON, and the known facts about the deployment that will run it."""
 
     properties: Node
     limits: Limits
@@ -98,7 +98,7 @@ class Context:
 
     @cached_property
     def text(self) -> str:
-        """Every text of the job, one a line: what no line has need not be searched for in each."""
+        """Every text of the job, one a line, so that one search can exclude all of them."""
         return "\n".join(words(self.properties.value).texts)
 
     @cached_property

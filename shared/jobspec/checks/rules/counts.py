@@ -12,7 +12,7 @@ from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node
 
-#: What the service documented: 1 to 4 GPU workers or MPI processes on a node.
+#: The documented limit of the service: 1 to 4 GPU workers or MPI processes on a node.
 _PROCESSES_PER_NODE = 4
 _SHORTEST = timedelta(seconds=1)
 
@@ -61,7 +61,7 @@ def wall_clock(context: Context) -> Iterator[Problem]:
 
 
 def _better(text: str) -> str | None:
-    """The duration that a person meant beyond doubt: in another form, in lowercase, between blanks."""
+    """The duration that was certainly meant: in another form, in lowercase, or between blanks."""
     plain = text.strip()
     if parse_duration(plain.upper()) is not None:
         return plain.upper()
@@ -76,7 +76,7 @@ def _parameter_servers(block: Node, count: int) -> Iterator[Problem]:
 
 
 def _distributed_arguments(block: Node, count: int) -> Iterator[Problem]:
-    """Arguments for the master only leave the other roles of a distributed job without any."""
+    """Report roles of a distributed job without arguments, if only the master has some."""
     if count == 1 and (block.member("workerCount").whole or 1) == 1:
         return
     for name in ("workerCommandLineArgs", "parameterServerCommandLineArgs"):

@@ -1,4 +1,4 @@
-"""Letters and blanks that only look right, in texts that a program reads."""
+"""Letters and blanks that are only similar to the right ones, in texts that a program reads."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iter
             message = f"the text has the character {character_name(one)} in place of a space"
             yield _swapped("SW007", node, one, " ", message, "write an ordinary space")
         elif in_command and one in QUOTES:
-            # Not mended: a plain one would open a quote where an apostrophe is meant.
+            # No fix: a plain quote would open a string where an apostrophe is meant.
             message = (
                 f"the text has the character {character_name(one)}, which a shell does not read as a quote"
             )

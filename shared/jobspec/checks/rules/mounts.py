@@ -22,7 +22,7 @@ _CONTAINER = re.compile(r"[a-z0-9](?:-?[a-z0-9])+", re.ASCII)
 _MODE = re.compile(r"[0-7]{3,4}", re.ASCII)
 #: Options become arguments of a mount program; no shell reads them, and none needs to.
 _OPTIONS = re.compile(r"[A-Za-z0-9 _=,.:/@+-]*", re.ASCII)
-#: What parts a host from the rest of an option or a command.
+#: The separators between a host and the rest of an option or a command.
 _AROUND_HOSTS = re.compile(r"[\s,=@\"'/?#\[\]]+")
 _LONGEST_PATH = 256
 #: Other services of a storage account, as they stand in the host of an address.
@@ -76,7 +76,7 @@ def file_shares(context: Context) -> Iterator[Problem]:
 
 
 def _likely_meanings(url: str) -> tuple[str, ...]:
-    """What an address may certainly be meant as: Azure Storage has no capitals, and no share without TLS."""
+    """The addresses that are certainly meant: Azure Storage has no capitals, and no share without TLS."""
     secure = url.replace("http://", "https://", 1)
     if not is_bad_share_name(secure):
         return (secure,)
@@ -85,7 +85,7 @@ def _likely_meanings(url: str) -> tuple[str, ...]:
 
 
 def _of_account(context: Context, mount: Node, url: Node, host: ShareHost) -> Iterator[Problem]:
-    """A share of the very account. A mount with credentials of its own may be at any host."""
+    """Check that the share belongs to the account. A mount with credentials of its own may be at any host."""
     account, service = mount.member("accountName"), host.rest.partition(".")[0]
     clouds = CLOUDS if context.storage_suffix is None else (context.storage_suffix,)
     unfilled = has_no_credentials(mount)
@@ -126,7 +126,7 @@ def _lower(node: Node, form: re.Pattern[str]) -> Fix | None:
 
 
 def modes_and_options(context: Context) -> Iterator[Problem]:
-    """What is handed to the mount program."""
+    """The arguments of the mount program."""
     for mount in context.mounts():
         for name in ("fileMode", "directoryMode"):
             node = mount.member(name)

@@ -81,7 +81,7 @@ def _any_strange(context: Context) -> bool:
 
 
 def _names(context: Context, key: str) -> Iterator[str]:
-    """What stands where the names of variables do, as far as it is text."""
+    """The nodes at the places of variable names, if they are texts."""
     listed = context.properties.member(key).value
     for entry in listed if isinstance(listed, list) else ():
         name = entry.get("name") if isinstance(entry, dict) else None

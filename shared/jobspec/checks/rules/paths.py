@@ -29,7 +29,7 @@ _PLAIN = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_.-]{0,99}(?:/[A-Za-z0-9_][A-Za-z0-
 #: A drive, or a variable as the command line of Windows writes it.
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\|%[A-Za-z_][A-Za-z0-9_]{0,99}%", re.ASCII)
 _VARIABLE = re.compile(r"%(AZ_BATCHAI_[A-Za-z0-9_]{1,99})%", re.ASCII)
-#: A shell would take these away; where a path stands alone, nothing does.
+#: A shell would remove these; around a path by itself they remain.
 _QUOTED = re.compile(r"\s*(?P<quote>['\"`])(?P<path>[^'\"`]*)(?P=quote)\s*")
 #: Each finding costs a search for a better name; more of one text would not be read.
 _MOST_IN_ONE_TEXT = 20
@@ -107,7 +107,7 @@ def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
 
 
 def _plainly(node: Node, text: str) -> Fix | None:
-    """The path written so, if that is a plain path."""
+    """The path in that form, if it is a plain path."""
     return Fix("replace", node.pointer, text) if _PLAIN.fullmatch(text) and ".." not in text else None
 
 
@@ -119,7 +119,7 @@ class _MountedPath(NamedTuple):
 
 
 class _Unmounted(NamedTuple):
-    """What is not mounted, and the remedy if there is one."""
+    """The missing mount, and the remedy if there is one."""
 
     message: str
     remedy: str | None

@@ -12,7 +12,8 @@ from shared.jobspec.text.tree import walk
 
 _OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
 _ANY = re.compile(r"<[A-Za-z][A-Za-z0-9_ .-]{0,63}>|\[[Yy]our [^\[\]]{1,64}\]")
-#: What a program did not fill in. Shells, and programs that read variables, mean something else by these.
+#: Placeholders that a program has not filled in. To shells, and programs that read variables, these mean
+#: something else.
 _TEMPLATE = re.compile(
     r"\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}|%(?:\([A-Za-z_][A-Za-z0-9_]{0,63}\))?[sd](?![A-Za-z0-9])"
 )

@@ -1,4 +1,4 @@
-"""What is sure to fail on the node: scripts that it cannot open, command lines that a shell cannot run."""
+"""What certainly fails on the node: scripts that cannot be opened, commands that a shell cannot run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
 #: A path with something behind it; blanks inside a name are a name's.
 _ARGUMENTS = re.compile(r"(?:\S+\.(?:py|sh|cntk|prototxt)|(?:\S*/)?python[0-9.]*)\s+\S")
 _ABSOLUTE = ("/", "$", "<")
-#: Relative paths and paths of Windows that `plain_paths` speaks of.
+#: Relative paths and paths of Windows, which `plain_paths` reports.
 _OTHERS_WORK = re.compile(r"\\|%[A-Za-z_][A-Za-z0-9_]*%|[A-Za-z]:/|[\r\n]")
 _LONGEST_FIXED = 1000
 
@@ -44,7 +44,7 @@ def scripts(context: Context) -> Iterator[Problem]:
 
 
 def commands(context: Context) -> Iterator[Problem]:
-    """Command lines: they say something, and their lines end as a shell on Linux reads them."""
+    """Command lines: not empty, and with line endings that a shell on Linux can read."""
     blocks = [*context.toolkits, context.properties.member("jobPreparation")]
     for node in (block.member("commandLine") for block in blocks):
         # The command of a custom toolkit may be absent, so its own rule speaks of a blank one, too.

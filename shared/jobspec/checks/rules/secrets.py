@@ -19,7 +19,10 @@ def _any_in_sight(context: Context) -> bool:
 
 @only_if(_any_in_sight)
 def in_plain_sight(context: Context) -> Iterator[Problem]:
-    """What a name or its shape gives away. A variable named like a secret has a finding of its own."""
+    """Report secrets recognised by a name or by their shape.
+
+    A variable named like a secret has a finding of its own.
+    """
     for node in (*context.commands, *_values(context), *_mount_commands(context)):
         if any(recognised(node.text or "")):
             yield problem("SW080", node.pointer, "the text holds what looks like a secret")
