@@ -133,7 +133,8 @@ class AsyncJob:
             )
             tree = finding.what
             if patterns and not tree.files:
-                raise Failure(no_file(patterns, finding.yet, self.id))
+                reasons = (f"{name}: {reason}" for name, reason in tree.unread)
+                raise Failure("; ".join([no_file(patterns, finding.yet, self.id), *reasons]))
             outcome = await save(api, self.id, tree.files, folder, lambda _: None)
         if lost := [*tree.unread, *outcome.failed]:
             raise Failure("; ".join(f"{name}: {reason}" for name, reason in lost))

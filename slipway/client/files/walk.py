@@ -29,6 +29,10 @@ _REST = (
     "the others are not listed, and still where the job wrote them; copy them from that share or container, "
     "or let the job write fewer files into one folder"
 )
+_DEEP = (
+    f"it lies more than {_DEEPEST} folders deep, so neither it nor what is in it was read, unless it is a "
+    "link to a folder above it; copy it from the share or container that the job wrote it to"
+)
 _UNNAMED = "its name cannot be asked for"
 #: What holds no bytes to save, by what a list calls it.
 _NO_FILES = {
@@ -105,12 +109,9 @@ class _Walk:
             elif entry["bytes"] is not None:
                 moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
                 self.files.append(Remote(folder.directory, name, entry["bytes"], moment))
-            elif level >= _DEEPEST and folder.above.count(this) >= _ALONE:
-                self.skipped.append((f"{folder.directory}/{name}", _LINK))  # a circle all the way down
             elif level >= _DEEPEST:
-                self.unread.append(
-                    (f"{folder.directory}/{name}", f"it lies more than {_DEEPEST} folders deep")
-                )
+                # All folders above may list one folder each, and no file: those of a circle do, others may.
+                self.unread.append((f"{folder.directory}/{name}", _DEEP))
             else:
                 below.append(_Folder(folder.directory, name, (*folder.above, this)))
         return below

@@ -100,6 +100,7 @@ async def fetch(
     finding = await look_for(api, job_id, lambda: walk(api, job_id, directories, patterns), is_whole)
     tree, unmet = finding.what, _unmet(patterns, finding.what)
     if unmet and not tree.files:
+        say_reasons((*tree.unread, *tree.skipped))
         raise Failure(no_file(unmet, finding.yet, job_id))
     with progress(sum(file.size for file in tree.files)) as advance:
         number = await save(api, job_id, tree.files, folder, advance)

@@ -27,7 +27,9 @@ async def test_a_circle_of_links_ends() -> None:
     alone["again"] = alone
     api = Wrote(alone)
     tree = await walk(api, "j_1", ["OUT"])
-    assert (tree.files, tree.unread, len(tree.skipped)) == ((), (), 1)
+    # So may folders that hold nothing but the next one: what lies below them would be missing.
+    assert (tree.files, len(tree.unread), tree.skipped) == ((), 1, ())
+    assert "more than 64 folders deep" in tree.unread[0][1]
     assert api.lists < 70
 
 
@@ -61,6 +63,21 @@ async def test_a_deep_folder_of_one_name_is_read_to_its_end() -> None:
         folder = {"a": folder}
     tree = await walk(Wrote(folder), "j_1", ["OUT"])
     assert [file.path for file in tree.files] == ["a/" * 30 + "file"]
+
+
+@pytest.mark.parametrize("patterns", [(), ("OUT/a",), ("a/a/a",)])
+async def test_a_folder_deeper_than_a_walk_goes_is_named_as_one_that_was_not_read(
+    patterns: tuple[str, ...],
+) -> None:
+    folder: dict[str, Any] = {"file": b"x"}
+    for _ in range(70):
+        folder = {"a": folder}
+
+    tree = await walk(Wrote({**folder, "near": b"n"}), "j_1", ["OUT"], patterns)
+
+    ((name, reason),) = tree.unread
+    assert (name.count("/a"), tree.skipped) == (65, ())
+    assert "more than 64 folders deep" in reason
 
 
 async def test_two_links_in_a_folder_of_folders_end_at_the_bounds() -> None:

@@ -162,6 +162,38 @@ async def test_each_pattern_of_which_nothing_fits_is_named(
     assert "no file fits modle/*;" in capsys.readouterr().err
 
 
+def deep() -> dict[str, Any]:
+    folder: dict[str, Any] = {"file": b"x"}
+    for _ in range(70):
+        folder = {"d": folder}
+    return folder
+
+
+async def test_folders_deeper_than_a_walk_goes_make_a_download_fail(
+    tmp_path: Path, service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service(Empty("succeeded", held={**deep(), "a.txt": b"a"}))
+
+    assert await asyncio.to_thread(download.download, "j_1", (), tmp_path, "", "") == 1
+
+    assert (tmp_path / "OUT/a.txt").read_bytes() == b"a"
+    assert "it lies more than 64 folders deep" in capsys.readouterr().err
+
+
+async def test_a_pattern_that_fits_too_deep_folders_alone_fails_with_that_reason(
+    tmp_path: Path, service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service(Empty("succeeded", held=deep()))
+
+    def ask() -> None:
+        with pytest.raises(Failure, match="no file fits OUT/d"):
+            download.download("j_1", ("OUT/d",), tmp_path, "", "")
+
+    await asyncio.to_thread(ask)
+
+    assert "it lies more than 64 folders deep" in capsys.readouterr().err
+
+
 async def test_files_of_another_job_in_the_directory_are_named(
     tmp_path: Path, service: Serve, capsys: pytest.CaptureFixture[str]
 ) -> None:
