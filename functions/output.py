@@ -15,7 +15,7 @@ import azure.functions as func
 from functions.caller import caller
 from functions.problem import HEADERS, answer, api_route, problem
 from functions.process import ports
-from functions.ranges import is_named, span_of, validator
+from functions.ranges import is_named, most_of, span_of, validator
 
 if TYPE_CHECKING:
     from functions.allowance import Body, Share
@@ -172,7 +172,7 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
         return func.HttpResponse(status_code=307, headers={"Location": address, **kept_from})
     condition = req.headers.get("If-Range")
     async with BODIES.share() as share:
-        await share.take(span.most if span and not condition else output.MOST_BYTES)
+        await share.take(most_of(None if condition else span))
         chunk = await output.content(app, job_id, directory, path, span, who)
         tag = validator(job_id, directory, path, chunk)
         if span and condition and condition != tag:

@@ -29,6 +29,16 @@ def span_of(header: str) -> Span | None:
     return Span(first, last)
 
 
+def most_of(span: Span | None) -> int:
+    """The most bytes that one answer has of it, or of a whole file."""
+    from shared.operate.files.output import MOST_BYTES
+
+    # Of the last bytes of a file there may be more than was asked for: it may grow after its size is known.
+    if span is None or span.first is None or span.last is None:
+        return MOST_BYTES
+    return min(MOST_BYTES, span.last - span.first + 1)
+
+
 def validator(job_id: str, directory: str, path: str, chunk: FileChunk) -> str:
     """A strong ETag of the file as it is now; "" where the engine cannot see whether it changes."""
     if not chunk.version:

@@ -152,9 +152,17 @@ def show(job: JobId, utc: Utc = False, as_json: Json = False, url: Url = LOCAL, 
 
 
 @app.command()
-def wait(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
+def wait(
+    job: JobId,
+    timeout: Annotated[
+        int | None, typer.Option(min=0, help="seconds after which it stops waiting, with the exit code 124")
+    ] = None,
+    as_json: Json = False,
+    url: Url = LOCAL,
+    key: Key = "",
+) -> None:
     """Wait until a job has ended; the exit code is the job's."""
-    raise typer.Exit(_command("output.log").wait(job, url, key, as_json=as_json))
+    raise typer.Exit(_command("output.log").wait(job, url, key, as_json=as_json, timeout=timeout))
 
 
 @app.command()

@@ -39,15 +39,6 @@ class Span:
     first: int | None
     last: int | None
 
-    @property
-    def most(self) -> int:
-        """The most bytes of it in one answer."""
-        if self.first is not None and self.last is None:
-            return MOST_BYTES
-        return min(
-            MOST_BYTES, (self.last or 0) + 1 - self.first if self.first is not None else self.last or 0
-        )
-
 
 async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[dict[str, Any]]:
     """The output directories of a job. Raises Misuse (404, 409) before the job reached its cluster."""
@@ -134,11 +125,12 @@ async def content(
                     remedy="read it in parts: `slipway download` does, or send Range: bytes=0-",
                 )
             return chunk
-        first = span.first
-        if first is None:
+        if span.first is None:
             size = (await engine.read(target, directory, path, 0, 1)).size
-            first = max(0, size - (span.last or 0))
-        return await engine.read(target, directory, path, first, span.most)
+            span = Span(max(0, size - (span.last or 0)), None)
+        first = span.first or 0
+        limit = MOST_BYTES if span.last is None else min(MOST_BYTES, span.last - first + 1)
+        return await engine.read(target, directory, path, first, limit)
     except NotAFile as error:
         raise _of_directory(error) from error
     except (NotFound, Rejected) as error:

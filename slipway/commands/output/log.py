@@ -88,14 +88,23 @@ def clock_for(*, timestamps: bool, follow: bool) -> Callable[[], str] | None:
     return _now if timestamps else None
 
 
-def wait(job: str, url: str, key: str, *, as_json: bool = False) -> int:
-    """Wait for a job's end: 0 if it succeeded, else its exit code, or 1."""
+#: The exit code of a wait that ended before the job, as that of `timeout`.
+NOT_YET = 124
+
+
+def wait(job: str, url: str, key: str, *, as_json: bool = False, timeout: float | None = None) -> int:
+    """Wait for a job's end: 0 if it succeeded, else its exit code, or 1; NOT_YET after `timeout` seconds."""
 
     async def ask(api: Service, job_id: str) -> int:
         job = await api.job(job_id)  # at once where nothing answers
-        while job["state"] not in ENDED:
-            await asyncio.sleep(_LOOK_EVERY)
-            job = await patiently(lambda: api.job(job_id))
+        try:
+            async with asyncio.timeout(timeout):
+                while job["state"] not in ENDED:
+                    await asyncio.sleep(_LOOK_EVERY)
+                    job = await patiently(lambda: api.job(job_id))
+        except TimeoutError:
+            show(job, lambda job: [f"{job_id} is {job['state']}, and goes on"], as_json=as_json)
+            return NOT_YET
         show(job, lambda job: [ended_as(job)], as_json=as_json)
         return exit_code(job)
 

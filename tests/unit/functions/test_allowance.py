@@ -8,6 +8,7 @@ from collections import deque
 import pytest
 
 from functions.allowance import BODIES, Allowance, Body, FileResponse
+from functions.ranges import most_of, span_of
 from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.operate.files.output import MOST_BYTES
@@ -37,6 +38,15 @@ async def test_eight_callers_at_once_have_two_bodies_of_eight_mebibytes(
         answers.clear()
 
     assert BODIES.in_use == before
+
+
+@pytest.mark.parametrize(
+    ("header", "count"),
+    [("", MOST_BYTES), ("bytes=0-", MOST_BYTES), ("bytes=-5", MOST_BYTES), ("bytes=10-19", 10)],
+)
+def test_a_request_takes_as_much_as_its_answer_may_hold(header: str, count: int) -> None:
+    assert most_of(span_of(header)) == count
+    assert most_of(span_of("bytes=0-99999999999")) == MOST_BYTES
 
 
 async def test_a_body_counts_as_long_as_anything_refers_to_it() -> None:

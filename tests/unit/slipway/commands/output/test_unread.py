@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from slipway.client.service import LogChunk, Service
-from slipway.commands.output import cat, download, files
+from slipway.commands.output import cat, download, files, log
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, read
 from slipway.failure import Failure
@@ -76,7 +76,11 @@ class Empty(Wrote):
         self.states = list(states)
 
     async def job(self, job_id: str) -> dict[str, Any]:
-        return {"id": job_id, "state": self.states.pop(0) if len(self.states) > 1 else self.states[0]}
+        return {
+            "id": job_id,
+            "name": "n",
+            "state": self.states.pop(0) if len(self.states) > 1 else self.states[0],
+        }
 
     async def outputs(self, job_id: str) -> list[str]:
         return ["OUT"]
@@ -90,7 +94,7 @@ def service(monkeypatch: pytest.MonkeyPatch) -> Callable[[Empty], None]:
         ) -> int:
             return asyncio.run(ask(api, job))
 
-        for module in (cat, download, files):
+        for module in (cat, download, files, log):
             monkeypatch.setattr(module, "asking_about", asking)
 
     return serve
@@ -148,6 +152,23 @@ async def test_what_was_written_last_is_found_though_the_job_ended_meanwhile(
     await asyncio.to_thread(files.run, "j_1", "OUT", ".", "", "")
 
     assert "late.txt" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("states", "code", "text"),
+    [
+        (("running",), log.NOT_YET, "j_1 is running, and goes on"),
+        (("succeeded",), 0, "j_1  n: succeeded"),
+        (("failed",), 1, "j_1  n: failed"),
+    ],
+)
+async def test_a_wait_ends_with_its_time_or_the_job(
+    states: tuple[str, ...], code: int, text: str, service: Serve, capsys: pytest.CaptureFixture[str]
+) -> None:
+    service(Empty(*states))
+
+    assert await asyncio.to_thread(lambda: log.wait("j_1", "", "", timeout=0)) == code
+    assert capsys.readouterr().out.startswith(text)
 
 
 async def test_each_pattern_of_which_nothing_fits_is_named(
