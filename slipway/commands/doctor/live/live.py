@@ -20,6 +20,7 @@ Point = Callable[[], Awaitable[Finding]]
 BY_HAND: Mapping[str, str] = {
     "preview": "`azd provision --preview` is to show no change, and `azd provision --no-state` to succeed",
     "size": "another BATCH_VM_SIZE while the pool has no node, and while it has one",
+    "log alerts": "put a text that is no job on the queue `jobs`: a message of the alert arrives",
     "dead letters": "remove the queue, drop a folder, and look into the container dead-letters",
     "redeploy": "`azd deploy` while 100 jobs are being accepted, then `slipway audit`",
     "gpu": "a job with `nvidia-smi`, as docs/how-to/deploy-gpus.md shows",
