@@ -1,4 +1,4 @@
-"""The trail of who did what: a line for each request that changes something, where callers have names."""
+"""The audit trail: a line for each request that changes something, if callers have names."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from shared.core.ledger.activity import Act
 
 log = logging.getLogger(__name__)
 
-#: They are sent with POST, and change nothing.
+#: Operations that use POST and change nothing.
 _LOOKS = ("validate", "explain")
 
 
 @dataclass
 class _Outcome:
-    """What the line says of the answer."""
+    """The outcome of a request, for its line."""
 
     status: int = 0
     result: str = ""
 
     def answered(self, answer: func.HttpResponse) -> func.HttpResponse:
-        """The answer, which it remembers."""
+        """Remember the answer, and return it."""
         self.status, self.result = answer.status_code, answer.headers.get("Location", "")
         return answer
 
 
 @asynccontextmanager
 async def acting(req: func.HttpRequest, operation: str) -> AsyncIterator[_Outcome]:
-    """Add a line for what the block does, or was forbidden to do, before it is answered.
+    """Add a line for the action of the block, also if it was forbidden, before the answer is sent.
 
-    Costs nothing for requests that look only, and for holders of a function key, who have no names.
+    Costs nothing for requests that only read, and for holders of a function key, who have no names.
     """
     outcome = _Outcome()
     if req.method == "GET" or operation in _LOOKS or not caller().id:
@@ -53,7 +53,7 @@ async def acting(req: func.HttpRequest, operation: str) -> AsyncIterator[_Outcom
 
 
 async def _add(req: func.HttpRequest, operation: str, outcome: _Outcome) -> None:
-    """Add the line; storage that does not answer stops no act that is done, and the log has the line too."""
+    """Add the line. If storage does not answer, the action still counts, and the log has the line."""
     who, app = caller(), ports()
     subject = "/".join(req.route_params.values())
     act = Act(

@@ -1,4 +1,4 @@
-"""The HTTP API: ask for jobs and sweeps of them, and ask about them. Every error is a problem document."""
+"""The HTTP API: submit jobs and sweeps, and query them. Every error is a problem document."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ T = TypeVar("T")
 
 
 async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
-    """What `arrive` makes of the document in a request, for a caller who may submit."""
+    """The result of `arrive` for the document in a request, for a caller who may submit."""
     from shared.intake.message import read_request
 
     app, who = ports(), caller()
@@ -41,7 +41,7 @@ async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
 @blueprint.route("jobs", methods=["POST"])
 @api_route("name")
 async def post_job(req: func.HttpRequest) -> func.HttpResponse:
-    """Ask for a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run.
+    """Submit a job by envelope or bare job.json: 202 new, 200 a duplicate, 422 when it cannot run.
 
     ?name= is its name where the document has none.
     """
@@ -54,7 +54,7 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("jobs/{id}/rerun", methods=["POST"])
 @api_route()
 async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
-    """Exactly the same again, by a receipt: answers like POST /api/jobs; 409 when a script has changed."""
+    """Run a job again, by its receipt: answers like POST /api/jobs; 409 when a script has changed."""
     from shared.intake.rerun import rerun
     from shared.jobspec import read as parse
 
@@ -140,7 +140,7 @@ async def get_job(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("jobs/{id}/cancel", methods=["POST"])
 @api_route()
 async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
-    """Ask for the end of a job; 202, or 200 when it has ended already."""
+    """Cancel a job; 202, or 200 when it has ended already."""
     from shared.core.view import whole
     from shared.operate.cancel import cancel
     from shared.operate.waits import as_they_stand
@@ -155,7 +155,7 @@ async def cancel_job(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("sweeps", methods=["POST"])
 @api_route("name")
 async def post_sweep(req: func.HttpRequest) -> func.HttpResponse:
-    """Ask for a job of each combination: 202 new, 200 a duplicate, 422 when they cannot run.
+    """Submit a job for each combination: 202 new, 200 a duplicate, 422 when they cannot run.
 
     ?name= is the name where the document has none.
     """
@@ -187,7 +187,7 @@ async def get_sweep(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("sweeps/{id}/cancel", methods=["POST"])
 @api_route()
 async def cancel_sweep(req: func.HttpRequest) -> func.HttpResponse:
-    """Ask for the end of every job of a sweep; 202, or 200 when all have ended already."""
+    """Cancel every job of a sweep; 202, or 200 when all have ended already."""
     from shared.core.job_sweeps.view import summary
     from shared.operate import job_sweeps
 
@@ -199,7 +199,7 @@ async def cancel_sweep(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("validate", methods=["POST"])
 @api_route()
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
-    """What is wrong with a document, without running anything: always 200, `valid` says it."""
+    """The problems of a document, without running anything: always 200, with the result in `valid`."""
     from shared.intake.message import read_request
     from shared.intake.request_door import request_validated
     from shared.jobspec.report import as_json
@@ -240,7 +240,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def key_of(req: func.HttpRequest, text: str | None) -> str | None:
-    """The header is a string of Structured Fields (draft-ietf-httpapi-idempotency-key-header), or bare."""
+    """The key, a string of Structured Fields (draft-ietf-httpapi-idempotency-key-header), or bare."""
     key = req.headers.get("Idempotency-Key")
     if key is not None and len(key) > 1 and key[0] == key[-1] == '"':
         key = re.sub(r'\\(["\\])', r"\1", key[1:-1])

@@ -1,4 +1,4 @@
-"""What the bindings are fixed to when the app is indexed: the only settings read before an invocation.
+"""The values of bindings, fixed when the app is indexed: the only settings read before an invocation.
 
 The host replaces %NAME% only where the setting exists, so defaults are filled in here.
 """

@@ -1,4 +1,4 @@
-"""Who calls the HTTP API: the host has checked a function key, or the app checks a token of Entra."""
+"""The caller of the HTTP API: the host has checked a function key, or the app checks a token of Entra."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def caller() -> Caller:
 
 
 def sign_in() -> dict[str, dict[str, str]]:
-    """What a page needs to let a person sign in, as members of a refusal."""
+    """The data with which a page lets a person sign in, as members of a refusal."""
     tokens = ports().tokens
     way = tokens.sign_in if tokens else None
     names = ("authorize", "token", "issuer", "client", "scope")

@@ -1,4 +1,4 @@
-"""The HTTP API of what is dead: messages that failed too often, events that some receiver never accepted."""
+"""The HTTP API of dead letters: messages that failed too often, events that a receiver never accepted."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.route("dead", methods=["GET"])
 @api_route()
 async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
-    """All of it, each with its id and the reason; never what a message says."""
+    """All dead letters, each with its id and the reason; never the content of a message."""
     from shared.operate.redrive import listed
 
     caller().needs(ADMIN)
@@ -27,7 +27,7 @@ async def get_dead(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("dead/{id}/redrive", methods=["POST"])
 @api_route()
 async def redrive(req: func.HttpRequest) -> func.HttpResponse:
-    """Send one on its way again; 202."""
+    """Send one again; 202."""
     from shared.operate import redrive
 
     caller().needs(ADMIN)

@@ -17,7 +17,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.function_name("deliver")
 @blueprint.queue_trigger("message", queue_name="job-events", connection=CONNECTION)
 async def deliver(message: func.QueueMessage) -> None:
-    """Deliver what is due of one event."""
+    """Make the deliveries of one event that are due."""
     from shared.delivery.deliver import deliver as deliver_event
     from shared.intake.message import unwrap
 

@@ -84,7 +84,7 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("receivers", methods=["GET"])
 @api_route()
 async def get_receivers(req: func.HttpRequest) -> func.HttpResponse:
-    """The receivers that have not taken all their events, or are disabled: since when, and the next try."""
+    """The receivers with undelivered events, and the disabled ones: since when, and the next try."""
     from shared.operate.receivers import receivers
 
     caller().needs(ADMIN)
@@ -113,7 +113,7 @@ def _breaker(one: Opened) -> dict[str, str]:
 @blueprint.route("receivers/disabled", methods=["GET"])
 @api_route()
 async def get_disabled(req: func.HttpRequest) -> func.HttpResponse:
-    """The addresses that get no more events, because they answered 410."""
+    """The addresses to which no more events are sent, because they answered 410."""
     caller().needs(ADMIN)
     receivers = await ports().outbox.disabled()
     listed = [{"url": one.url, "since": one.since.isoformat(), "why": one.why} for one in receivers]

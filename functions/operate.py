@@ -38,7 +38,7 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("resume", methods=["POST"])
 @api_route()
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
-    """Let submissions go on; `paused` stays true while the setting SLIPWAY_PAUSED says so."""
+    """Resume submissions; `paused` stays true while the setting SLIPWAY_PAUSED is."""
     from shared.lifecycle.waiting import pauses
 
     by = _operator()
@@ -49,7 +49,7 @@ async def resume(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("audit", methods=["GET"])
 @api_route()
 async def audit(req: func.HttpRequest) -> func.HttpResponse:
-    """Whether drops, ledger, clusters and deliveries say the same: every difference."""
+    """Every difference between drops, ledger, clusters and deliveries."""
     from shared.operate.audit import audit as compare
 
     caller().needs(ADMIN)
@@ -78,7 +78,7 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("me", methods=["GET"])
 @api_route()
 async def get_me(req: func.HttpRequest) -> func.HttpResponse:
-    """Who calls, and what they may do, so that a page offers nothing else."""
+    """The caller and their rights, so that a page offers only permitted actions."""
     who = caller()
     teams = [{"name": name, "manager": manager} for name, manager in who.teams.items()]
     return answer({"id": who.id or None, "roles": sorted(who.roles), "teams": teams})
@@ -88,7 +88,7 @@ async def get_me(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("teams", methods=["GET"])
 @api_route()
 async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
-    """The document of teams with its version, and what the jobs of each have of its quota."""
+    """The document of teams with its version, and the use of each quota."""
     from shared.core.cost.usage import month_of
     from shared.operate.teams import teams
 
@@ -103,7 +103,7 @@ async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("usage", methods=["GET"])
 @api_route()
 async def get_usage(req: func.HttpRequest) -> func.HttpResponse:
-    """The caller's teams with their quotas, what their jobs have, and what they used in the last months."""
+    """The caller's teams with their quotas, their current use, and their use in the last months."""
     from shared.core.cost.prices import currency_of
     from shared.core.cost.usage import month_of
     from shared.operate.teams import usage
@@ -170,7 +170,7 @@ async def get_openapi(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _operator() -> str:
-    """The caller who changes the deployment. Raises Misuse (403) without the right to."""
+    """The caller who changes the deployment. Raises Misuse (403) for one without the right."""
     who = caller()
     who.needs(ADMIN)
     return who.id or "the holder of a function key"
@@ -190,7 +190,7 @@ def _switch(pause: Pause | None) -> dict[str, Any]:
 @blueprint.route("clusters", methods=["GET"])
 @api_route("history")
 async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
-    """Every configured cluster as it is now; with ?history=6h, and its nodes since then."""
+    """Every configured cluster in its current state; with ?history=6h, also its nodes since then."""
     from shared.operate import listing, read
 
     app = ports()
@@ -209,7 +209,7 @@ async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _view(view: ClusterView) -> dict[str, Any]:
-    """A cluster as it is shown; how its nodes come is for explain."""
+    """A cluster as the API shows it, without the facts about scaling, which only explain needs."""
     from shared.core.facts import facts_as_json
 
     members = dataclasses.asdict(view) | {"facts": facts_as_json(view.facts)}
@@ -217,7 +217,7 @@ def _view(view: ClusterView) -> dict[str, Any]:
 
 
 def _history(history: NodeHistory) -> dict[str, Any]:
-    """The states that are counted, and for each point its Unix time and the nodes in each of them."""
+    """The counted states, and for each point its Unix time and the nodes in each state."""
     from shared.core.ledger.node_history import NODE_STATES
 
     unknown = (None,) * len(NODE_STATES)

@@ -20,7 +20,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 FOLDER = Path(__file__).resolve().parents[1] / "page"
 _NAME = re.compile(r"(assets/)?\w[\w-]*(\.[\w-]+)*", re.ASCII)
-#: Nothing of another origin, nothing inline, and no frame around it.
+#: Forbids other origins, inline scripts, and frames around the page.
 _POLICY = (
     "default-src 'none'",
     "script-src 'self'",
@@ -60,7 +60,10 @@ async def get_page(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _file(req: func.HttpRequest, name: str, content: bytes) -> func.HttpResponse:
-    """A name below assets/ changes with the content, so such a file is kept for good."""
+    """A file of the page.
+
+    A name below assets/ changes with the content, so such a file may be cached forever.
+    """
     tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
     caching = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
     headers = {**HEADERS, "Content-Security-Policy": _policy(), "Cache-Control": caching, "ETag": tag}
@@ -80,6 +83,6 @@ def _policy() -> str:
     try:
         tokens = ports().tokens
     except Misconfigured:
-        tokens = None  # the page says so when it calls the API
+        tokens = None  # the page reports it when it calls the API
     way = tokens.sign_in if tokens else None
     return "; ".join((*_POLICY, f"connect-src 'self' {way.origin}" if way else "connect-src 'self'"))

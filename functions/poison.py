@@ -1,4 +1,4 @@
-"""Poison queues are drained: their copies die after a week, and nothing may be lost with them."""
+"""Drains the poison queues: their messages expire after a week, and no request may be lost with them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ async def bury_message(message: func.QueueMessage) -> None:
 @blueprint.function_name("bury_drop")
 @blueprint.queue_trigger("message", queue_name="webjobs-blobtrigger-poison", connection="AzureWebJobsStorage")
 async def bury_drop(message: func.QueueMessage) -> None:
-    """A blob that no try of `accept_drop` could serve: looked at by its name, and kept if that fails, too."""
+    """A blob for which every try of `accept_drop` failed: look at it once more, and keep it if that fails."""
     from shared.intake.arrive import poison_arrived
 
     await poison_arrived(ports(), message.id or "", message.get_body())
@@ -34,5 +34,5 @@ async def bury_drop(message: func.QueueMessage) -> None:
 @blueprint.function_name("bury_wake_up")
 @blueprint.queue_trigger("message", queue_name="job-events-poison", connection=CONNECTION)
 async def bury_wake_up(message: func.QueueMessage) -> None:
-    """A wake-up that no try could serve: the outbox row is the truth, and the sweep comes back to it."""
+    """A wake-up for which every try failed: the outbox row is the truth, and the sweep returns to it."""
     log.error("wake-up %s failed; the sweep delivers its event", message.id)

@@ -1,4 +1,4 @@
-"""RFC 9457 problem documents, and the one border where our errors become HTTP answers."""
+"""RFC 9457 problem documents, and the one place where our errors become HTTP answers."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError,
 log = logging.getLogger(__name__)
 Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
 
-#: What a web page may send across origins without a preflight request.
+#: The media types that a web page may send across origins without a preflight request.
 _FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 HEADERS = {"Cache-Control": "no-store"}
-#: What every answer has that names nothing stricter: a browser shows it as data, and in no frame.
+#: The headers of every answer without stricter ones: a browser shows it as data, and in no frame.
 _AS_DATA = {
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -92,7 +92,7 @@ def problem(
 
 
 def api_route(*parameters: str) -> Callable[[Handler], Handler]:
-    """Answer callers who may ask, and turn what a handler raises into a problem document.
+    """Answer callers with the right to ask, and turn the errors of a handler into problem documents.
 
     `parameters`: all that the query may have.
     """
@@ -160,6 +160,6 @@ def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = F
             log.exception("unexpected")
             return problem(500, "unexpected error", "ask the operator of this deployment")
 
-    # The description of the API is compared with these.
+    # Tests compare the description of the API with these.
     vars(wrapped).update(parameters=parameters, public=public)
     return wrapped

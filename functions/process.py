@@ -1,6 +1,6 @@
 """This process of the app, and its ports, built at the first invocation: it loads no more before that.
 
-For the same reason a trigger imports its use case when it is called: a cold start pays for none.
+For the same reason a trigger imports its use case when it is called: a cold start loads none.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def ports() -> Ports:
 
 
 def _report(settings: Settings) -> None:
-    """Log the names that are no settings, or no longer."""
+    """Log names that are not settings, or not any more."""
     for name, successor in settings.earlier().items():
         log.warning("the form of %s is read for one more release; write %s", name, successor)
     for name, nearest in settings.unknown().items():
@@ -46,7 +46,7 @@ def _report(settings: Settings) -> None:
 
 
 def _spare_the_collector() -> None:
-    """Most of what an invocation makes dies with its last reference; looking for cycles cost a twelfth."""
+    """Look for cycles less often: it cost a twelfth, and most objects die with their last reference."""
     import gc
 
     gc.freeze()

@@ -1,4 +1,4 @@
-"""The query of a request: each parameter is one that the call knows, is there once, and has a value."""
+"""Checks the query of a request: each parameter is known to the call, is given once, and has a value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import azure.functions as func
 
 from shared.core.errors import Misuse
 
-#: The function key and its name, which the host looks at and hands on.
+#: The function key and its name, which the host checks and passes on.
 _OF_THE_HOST = frozenset({"code", "clientid"})
 _SHOWN = 40
 

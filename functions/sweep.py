@@ -17,7 +17,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.function_name("sweep")
 @blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
-    """Compare every active job with what its engine says, or have it done in parts; count the nodes."""
+    """Compare every active job with its engine's report, or hand that out in parts; count the nodes."""
     from shared.lifecycle.clusters.count_nodes import count_nodes
     from shared.lifecycle.parts import begin
 
@@ -31,7 +31,7 @@ async def sweep(timer: func.TimerRequest) -> None:
 @blueprint.function_name("inventory")
 @blueprint.timer_trigger("timer", schedule=INVENTORY, run_on_startup=False)
 async def inventory(timer: func.TimerRequest) -> None:
-    """Accept what was dropped and whose event never came."""
+    """Accept drops whose event never came."""
     from shared.intake.drops.inventory import inventory as count_drops
 
     counted = await count_drops(ports())

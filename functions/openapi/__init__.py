@@ -1,4 +1,4 @@
-"""The API's own description, made when it is asked for: nothing here is imported by a cold start.
+"""The API's own description, made on request: a cold start imports none of this.
 
 In: nothing. Out: the OpenAPI 3.1 document that `GET /api/openapi.json` answers.
 """

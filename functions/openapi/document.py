@@ -46,7 +46,7 @@ _WAYS_IN = {
 
 @cache
 def text() -> str:
-    """The document as it is answered and committed."""
+    """The document in the form that is served and committed."""
     return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""What the table of operations is made of: operations, parameters, bodies, and answers that are no JSON."""
+"""The elements of the table of operations: operations, parameters, bodies, and answers other than JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Body:
-    """What a request carries, as JSON: one of these schemas, named or written out."""
+    """The body of a request, as JSON: one of these schemas, named or written out."""
 
     description: str
     schemas: tuple[str | Mapping[str, Any], ...]
@@ -30,7 +30,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Raw:
-    """An answer by media type; `headers` are those that a caller reads, with what they say."""
+    """An answer by media type; `headers` are those that a caller reads, with their descriptions."""
 
     content: Mapping[str, type[Answer] | Mapping[str, Any]]
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -39,9 +39,9 @@ class Raw:
 #: None: no content.
 Content: TypeAlias = type[Answer] | Raw | None
 
-#: What any call that has a caller may be refused with, and what any call may fail with.
+#: The refusals of any call that needs a caller, and the failures of any call.
 REFUSED = (400, 401, 403, 500, 502, 503)
-#: What a call with a body may be refused with, beside that.
+#: The further refusals of a call with a body.
 UNREADABLE = (415,)
 
 

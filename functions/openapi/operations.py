@@ -1,4 +1,4 @@
-"""Every operation of the HTTP API: what it takes and what it answers.
+"""Every operation of the HTTP API, with its input and its answers.
 
 Add each new route here, and each new parameter of one; tests compare this table with the routes.
 """

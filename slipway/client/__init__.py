@@ -1,4 +1,4 @@
 """The client of the HTTP API.
 
-In: what a command asks. Out: the API's answer, or a Failure with what the person can do.
+In: the request of a command. Out: the API's answer, or a Failure with a remedy for the person.
 """

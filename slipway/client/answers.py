@@ -1,4 +1,4 @@
-"""What the API answers about files, checked before it is used."""
+"""The API's answers about files, checked before they are used."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
 
 @dataclass(frozen=True)
 class Blob:
-    """What storage has of a file. Its address is a secret until it expires: it needs no key."""
+    """A file in storage. Its address is a secret until it expires, because it needs no key."""
 
     size: int
     #: Unix time
@@ -59,7 +59,7 @@ class FileChunk:
 
 
 class Body(dict[str, Any]):
-    """An answer in JSON. What it lacks is a Failure where it is looked for."""
+    """An answer in JSON. Reading a missing member raises a Failure."""
 
     def __missing__(self, name: str) -> Any:
         raise Failure(f"the service's answer has no {name!r}; is it of another version?")
@@ -109,9 +109,9 @@ def _is_moment(text: str) -> bool:
 
 
 def address_page(answer: Mapping[str, Any], after: str, *, secure: bool) -> AddressPage | None:
-    """The page; None where there are no addresses. Raises Failure for what is none.
+    """The page; None if there are no addresses. Raises Failure for an invalid one.
 
-    `secure`: an address without encryption is not taken.
+    `secure`: refuse an address without encryption.
     """
     expires, listed = answer["expires"], answer["addresses"]
     if expires is None:

@@ -8,7 +8,7 @@ from contextvars import ContextVar
 from types import FrameType
 from typing import Any, NamedTuple
 
-#: Modules that stand between the line of a caller and a warning.
+#: Modules between the line of a caller and a warning.
 _SKIPPED = {"slipway", "asyncio", "contextlib"}
 
 
@@ -24,7 +24,7 @@ _CALLER: ContextVar[_Line | None] = ContextVar("caller", default=None)
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """Let what is begun here, in any thread, warn of the line that calls the client now."""
+    """Make work that begins here, in any thread, warn of the line that calls the client now."""
     token = _CALLER.set(_calling(inspect.currentframe()))
     try:
         yield

@@ -1,4 +1,4 @@
-"""The numbers that a job reports, put together from the API's answers."""
+"""The metrics that a job reports, assembled from the API's answers."""
 
 import re
 from array import array
@@ -11,7 +11,7 @@ from shared.operate.files.series import MOST_SERIES, Points, Series, sampled
 from slipway.client.patience import patiently
 from slipway.client.service import Service
 
-#: Points that are kept of a series; when there are twice as many, they are thinned out.
+#: How many points of a series are kept; when there are twice as many, they are thinned out.
 _MOST_POINTS = 2000
 #: Standard output of a process with a number.
 _LOG = re.compile(r"stdouterr/stdout-(?:wk-)?(\d{1,9})\.txt", re.ASCII)
@@ -37,17 +37,17 @@ class Curve:
 
 
 class Curves:
-    """What is known of the series with these names, all of them by default; of the first 200 of them."""
+    """The curves of the series with these names, by default of all; of the first 200 of them."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._names = names
         self._curves: dict[Series, Curve] = {}
-        #: what the series are called that were reported and have none of the names
+        #: the names of reported series that were not requested
         self.others: set[str] = set()
         self._note, self._left_out = "", 0
 
     def add(self, answer: Mapping[str, Any]) -> list[Curve]:
-        """Take an answer; what is new in it."""
+        """Add an answer; returns its new points."""
         if answer["restarted"]:
             self._curves.clear()
             self._left_out = 0
@@ -70,7 +70,7 @@ class Curves:
 
     @property
     def note(self) -> str:
-        """What is not among them; "" for nothing."""
+        """A note on the series that are left out; "" for none."""
         if not self._left_out:
             return self._note
         beyond = (

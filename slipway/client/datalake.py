@@ -39,7 +39,10 @@ class DataFile(Remote):
 
 @dataclass(frozen=True)
 class Block:
-    """A piece of a file here. Its id holds what it contains, so an earlier run's is known again."""
+    """A block of a local file.
+
+    Its id is derived from its content, so a block of an earlier run is recognised.
+    """
 
     first: int
     size: int
@@ -47,13 +50,13 @@ class Block:
 
     @property
     def id(self) -> str:
-        """As the storage knows it: of one length for all."""
+        """The id for the storage, which wants one length for all."""
         return f"{self.first:016x}-{self.md5.hex()}"
 
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What a file here contains."""
+    """The digests of a local file."""
 
     size: int
     md5: bytes
@@ -84,7 +87,7 @@ class DataLake:
         return await self._container.exists()
 
     async def files(self, prefix: str = "") -> list[DataFile]:
-        """The files whose names begin with the prefix; no folders, which some accounts list as well."""
+        """The files whose names begin with the prefix, without folders, which some accounts list as well."""
         return [
             DataFile("", one.name, one.size, one.last_modified.timestamp(), _md5_of(one))
             async for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"])
@@ -153,7 +156,7 @@ class DataLake:
 
 
 def _md5_of(blob: "BlobProperties") -> bytes:
-    """As its writer set it; empty where it did not."""
+    """The MD5 that the writer of a blob set; empty if there is none."""
     return bytes(blob.content_settings.content_md5 or b"")
 
 
@@ -172,7 +175,7 @@ async def _in_order(fetch: Callable[[int], Any], starts: range) -> AsyncIterator
 
 
 async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
-    """End what is under way, and wait for that."""
+    """Cancel the running tasks, and wait for their end."""
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,4 +1,4 @@
-"""Which deployment a command talks to: by options, else the environment, the profile, the local stack."""
+"""Finds the deployment for a command: by options, or else the environment, the profile, the local stack."""
 
 import os
 import re
@@ -17,7 +17,7 @@ from slipway.settings import SourcedSettings, is_local, is_local_url, load, loca
 PROFILE = "SLIPWAY_PROFILE"
 #: The address of the deployment, before that of a profile.
 _URL = "SLIPWAY_URL"
-#: Hosts that are this machine.
+#: The names of this machine.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NO_STORAGE = (
     "names no storage account, where files go; name it: --settings FILE, SLIPWAY_STORAGE, or "
@@ -34,9 +34,9 @@ class Deployment:
 
 
 async def find_deployment(url: str, key: str) -> Deployment:
-    """From what options or the environment say; what they leave out is the profile's. Raises Failure.
+    """The deployment by options or the environment, completed from the profile. Raises Failure.
 
-    A profile's key goes to its own address only.
+    A profile's key is sent to its own address only.
     """
     if url:
         refuse_credentials(url)
@@ -116,7 +116,7 @@ async def token(scope: str) -> str:
         try:
             return (await credential.get_token(scope)).token
         except ClientAuthenticationError as error:
-            # Of all that was tried only the tenant's own answer says what is wrong.
+            # Of all errors only the tenant's own answer shows the reason.
             code = re.search(r"AADSTS\d{4,8}(: [^.\r\n]{0,200})?", str(error), re.ASCII)
             reason = f" ({code[0]})" if code and code[0].isprintable() else ""
             raise Failure(f"Entra ID gives no token for {scope}{reason}; sign in by `az login`") from None

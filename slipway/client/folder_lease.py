@@ -1,4 +1,4 @@
-"""A folder of the drop container belongs to one upload at a time: it leases a hidden blob in the folder."""
+"""Reserves a folder of the drop container for one upload at a time, by the lease of a hidden blob in it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _NAME = ".slipway-upload"
 #: Seconds that a lease lasts, which is the longest that storage gives; how often it is renewed.
 _SECONDS, _EVERY = 60, 20.0
-#: How often the blob is made again that another upload has just taken away.
+#: How often the blob is made again after another upload has deleted it.
 _TRIES = 5
 
 
@@ -80,7 +80,7 @@ async def _renew(lease: "BlobLeaseClient") -> None:
 
 
 async def _release(blob: "BlobClient", lease: "BlobLeaseClient", state: FolderLease) -> None:
-    """Take the blob away; where that fails, the lease ends by itself."""
+    """Delete the blob; if that fails, the lease ends by itself."""
     from azure.core.exceptions import AzureError
 
     with suppress(AzureError):

@@ -1,4 +1,4 @@
-"""A read that is repeated while the service does not answer; it changes nothing, so that is safe."""
+"""Repeats a read while the service does not answer, which is safe because a read changes nothing."""
 
 import asyncio
 import time

@@ -13,7 +13,7 @@ from slipway.failure import Failure
 
 #: stdout.txt, stdout-3.txt, stdout-wk-0.txt: the rank follows the first dash.
 _NAME = re.compile(r"stdout(?:-(?P<rank>.+))?\.txt", re.DOTALL)
-#: Bytes in which the end of a file is looked through for its last lines; in search of some, more at once.
+#: Bytes that are read at a time when searching the end of a file for its last lines, and for matching ones.
 _BLOCK, _SEARCHED = 1 << 16, 1 << 20
 #: Bytes of a line, at most: one that is longer is searched, and printed, in parts.
 LONGEST = 1 << 16
@@ -36,7 +36,7 @@ async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) ->
     Without `file` and `rank`: of every process; of the preparation only where there is no other.
     """
     if "engine" not in job:
-        return []  # no node ever had it
+        return []  # no node ever wrote it
     try:
         entries = await patiently(lambda: api.files(job["id"], "stdouterr"))
     except Absent:
@@ -97,7 +97,7 @@ async def start_of_found(
 
 
 def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
-    """Rank 1 is also that of a job which calls its processes wk-0, wk-1."""
+    """Whether a file belongs to a rank; rank 1 also means wk-1 of a job whose processes are wk-0, wk-1."""
     for name in (rank, f"wk-{rank}"):
         if named := [log for log in logs if log.rank == name]:
             return named

@@ -1,4 +1,4 @@
-"""Profiles: the deployments that a person works with, kept by `slipway login` in a file of theirs alone."""
+"""Profiles: the deployments that a person works with. `slipway login` keeps them in a private file."""
 
 import json
 import os
@@ -22,7 +22,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Profiles:
-    """All of a person's by name, and the one that counts where none is named; "" for none."""
+    """All profiles of a person by name, and the name of the current one; "" for none."""
 
     by_name: Mapping[str, Profile] = field(default_factory=dict)
     current: str = ""

@@ -1,4 +1,4 @@
-"""What a refusal of the API is to a caller: an exception of its kind, in lines for a person."""
+"""Turns a refusal of the API into an exception of its kind, with lines for a person."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -8,7 +8,7 @@ import aiohttp
 from slipway.failure import Failure
 from slipway.terminal import printable
 
-#: What problems name the body of a request.
+#: The name that problems give to the body of a request.
 _BODY = "message"
 #: Characters of a refusal that are shown.
 _LONGEST = 4000
@@ -24,7 +24,7 @@ _COMMANDS = {
 
 
 class Absent(Failure):
-    """There is no such thing, says the service."""
+    """The service reports that there is no such thing."""
 
 
 class Changed(Failure):
@@ -32,7 +32,7 @@ class Changed(Failure):
 
 
 class Unanswered(Failure):
-    """No answer, or one that says to ask again: the same request may succeed later."""
+    """No answer, or one that asks to try again: the same request may succeed later."""
 
 
 _KINDS: Mapping[int, type[Failure]] = {

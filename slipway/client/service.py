@@ -23,7 +23,7 @@ _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
 #: Jobs in one answer, at most.
 _PAGE = 200
-#: What may stand in a path as an id: nothing that leads to another path.
+#: The ids that may be put into a path: none that leads to another path.
 _ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
@@ -47,7 +47,7 @@ class Listed:
 
 
 class Service:
-    """The verbs of the API. Each raises Failure with what the service said, and its remedy."""
+    """The operations of the API. Each raises Failure with the service's message and remedy."""
 
     def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
         self._session = session
@@ -86,7 +86,7 @@ class Service:
         return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=headers)
 
     async def explain(self, document: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
-        """What would happen with a document; nothing does."""
+        """What would happen to a document, without running it."""
         headers = {"Content-Type": "application/json"}
         return await self._json("POST", "explain", data=document, params=parameters, headers=headers)
 
@@ -118,7 +118,7 @@ class Service:
         return await self._json("POST", "pause", params={"reason": reason} if reason else {})
 
     async def resume(self) -> dict[str, Any]:
-        """Let submissions go on after `pause`. Raises Failure."""
+        """Resume submissions after `pause`. Raises Failure."""
         return await self._json("POST", "resume")
 
     async def teams(self) -> dict[str, Any]:
@@ -147,7 +147,7 @@ class Service:
         return await self._json("GET", "audit")
 
     async def clusters(self) -> list[dict[str, Any]]:
-        """Every cluster as it is now."""
+        """Every cluster in its current state."""
         clusters: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]
         return clusters
 
@@ -230,21 +230,21 @@ class Service:
         return again
 
     async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
-        """Send a test to an address; what it answered."""
+        """Send a test to an address; returns its response."""
         return await self._json("POST", "receivers/test", json={"url": url, "secret": secret})
 
     async def disabled_receivers(self) -> list[dict[str, Any]]:
-        """Addresses that get no more events."""
+        """Addresses to which no more events are sent."""
         receivers: list[dict[str, Any]] = (await self._json("GET", "receivers/disabled"))["receivers"]
         return receivers
 
     async def dead(self) -> list[dict[str, Any]]:
-        """What no try could process or deliver."""
+        """The dead letters."""
         messages: list[dict[str, Any]] = (await self._json("GET", "dead"))["dead"]
         return messages
 
     async def redrive(self, identity: str) -> str:
-        """Send it on its way again; whether it is a message or an event."""
+        """Send a dead letter again; whether it is a message or an event."""
         return str((await self._json("POST", f"dead/{_id(identity, 'slipway dead list')}/redrive"))["kind"])
 
     async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:

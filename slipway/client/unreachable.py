@@ -2,7 +2,7 @@
 
 import aiohttp
 
-#: The first that fits counts, so what is special stands before what is general.
+#: The first match counts, so special entries come before general ones.
 _WORDS: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ClientProxyConnectionError, "the proxy that HTTPS_PROXY or HTTP_PROXY names does not answer"),
     (aiohttp.ClientHttpProxyError, "the proxy that HTTPS_PROXY or HTTP_PROXY names refuses it"),

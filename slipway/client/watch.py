@@ -44,7 +44,7 @@ class Watch:
     _logs: dict[tuple[str, str], _Log] = field(default_factory=dict)
 
     def progress(self) -> object:
-        """What differs from an earlier one if anything has happened since."""
+        """A value that changes whenever something happens."""
         states = [(name, job["state"], len(job.get("history", ()))) for name, job in self.jobs.items()]
         return states, self.nodes, [log.offset for log in self._logs.values()]
 
@@ -76,7 +76,7 @@ class Watch:
             return
         try:
             logs = await logs_of(self.service, job, "", "")
-        except Failure:  # a look later it may be there
+        except Failure:  # at the next poll it may exist
             return
         for log in logs:
             await self._read_one(job, log, log.rank if len(logs) > 1 else "")
@@ -105,13 +105,13 @@ class Watch:
 
 
 def new_entries(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """What was added to the history of a job since it was last seen: several states of a short one."""
+    """The entries that a job's history has gained since the last poll: several for a short job."""
     last = before["history"][-1]["sequence"] if before and before["history"] else 0
     return [entry for entry in job["history"] if entry["sequence"] > last]
 
 
 def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Line]:
-    """The states that a job came to since it was last seen, for people."""
+    """The states that a job has reached since the last poll, for people."""
     entries = new_entries(before, job)
     lines = []
     for entry in entries:

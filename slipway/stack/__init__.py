@@ -1,5 +1,5 @@
-"""What only a clone has: the local stack (`slipway up`, `slipway demo`), and `slipway setup`.
+"""The commands that need a clone: the local stack (`slipway up`, `slipway demo`), and `slipway setup`.
 
 In: ports, a data folder, settings. Out: running processes of `local.stack` and their addresses;
-the resources of a deployment. It stands on `commands`, which know nothing of it.
+the resources of a deployment. It uses `commands`, which do not import it.
 """

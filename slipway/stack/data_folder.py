@@ -30,7 +30,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def whereabouts(folder: Path) -> str:
-    """Where the stack that holds a folder answers, for a sentence."""
+    """The address of the stack that holds a folder, for a sentence."""
     try:
         return f"at {(folder / ADDRESS).read_text(encoding='utf-8').strip()}"
     except OSError:
@@ -45,7 +45,7 @@ def _running(folder: Path) -> str:
 
 
 def most_nodes(folder: Path, nodes: int) -> int:
-    """The nodes that the folder's cluster was made with, at most: those wanted, the first time."""
+    """The most nodes of the folder's cluster, as it was created; the first time, the requested number."""
     file = folder / "max-nodes"
     if not file.is_file():
         file.write_text(str(nodes), encoding="utf-8")

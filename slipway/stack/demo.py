@@ -26,7 +26,7 @@ from slipway.stack.setup import by_kind
 PLAN = Plan(maximum=2)
 #: Nodes come and go in seconds here, and the sweep looks every second.
 _QUICK = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
-#: Drops come by their events alone: an inventory would find them, too, and hide that no event came.
+#: Only events announce drops: an inventory would find them, too, and hide that no event came.
 _SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
@@ -44,7 +44,7 @@ def run(cluster: str = USUAL) -> int:
     try:
         code = run_until_stopped(_report(out, options_of(data, cluster)), interrupted=_INTERRUPTED)
     except Failure as failure:
-        if not any((data / "logs").glob("*.log")):  # nothing was started, so the line says it all
+        if not any((data / "logs").glob("*.log")):  # nothing was started, so this line is enough
             shutil.rmtree(data)
             raise
         _explain(out, failure, data)
@@ -143,7 +143,7 @@ def _late(watch: Watch, stack: Stack) -> str:
 
 
 def _explain(screen: Screen, failure: Failure, data: Path) -> None:
-    """What failed, the last lines of the log that is likely to say why, and where all of them are."""
+    """The failure, the last lines of the log that most likely shows why, and the folder of all logs."""
     logs = [log for log in (data / "logs").glob("*.log") if log.stat().st_size]
 
     def telling(log: Path) -> tuple[bool, bool, float]:

@@ -1,4 +1,4 @@
-"""What the demo has to have brought about, each part looked at from outside: API, answers, receiver."""
+"""Checks the results of the demo from outside: API, answers, receiver."""
 
 import json
 import re
@@ -22,7 +22,7 @@ Job = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class DemoCheck:
-    """One thing that the demo shows: lines for a person, and what is wrong with it, if anything."""
+    """One result of the demo: lines for a person, and its problems, if any."""
 
     name: str
     lines: Sequence[str]
@@ -30,7 +30,7 @@ class DemoCheck:
 
 
 async def check(stack: Stack, api: Service, jobs: Sequence[Job], peak: int | None) -> list[DemoCheck]:
-    """Look at everything that the jobs left behind. Raises Failure when the API does not answer.
+    """Check everything that the jobs left behind. Raises Failure when the API does not answer.
 
     `peak`: the most nodes that the cluster had; None where nodes do not come for jobs.
     """

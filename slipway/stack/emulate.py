@@ -17,7 +17,10 @@ _PATIENCE = 10.0
 
 
 def batch(port: int, data: Path | None, autoscale_seconds: float | None, *, as_json: bool = False) -> int:
-    """Run that of Azure Batch, and print what a client needs; 0. Raises Failure where it cannot start."""
+    """Run the emulator of Azure Batch, and print the data for a client; returns 0.
+
+    Raises Failure where it cannot start.
+    """
     words = [f"--port={port}", f"--data={(data or _FOLDER).resolve()}", "--until-stdin-closes"]
     if autoscale_seconds is not None:
         words.append(f"--autoscale-seconds={autoscale_seconds:g}")

@@ -1,4 +1,4 @@
-"""For `slipway doctor` in a clone: what the local stack needs, and what is in its way."""
+"""For `slipway doctor` in a clone: the needs of the local stack, and obstacles."""
 
 import asyncio
 import sys
@@ -95,7 +95,7 @@ async def _answers(address: str) -> bool:
 
 
 def programs(name: str, kind: Kind) -> Finding:
-    """Whether a local cluster finds its programs; one that no one installed is not missed."""
+    """Whether a local cluster finds its programs; an optional cluster that is not installed is no problem."""
     state = kind.installed()
     if state.trouble:
         return warn(name, f"is not whole: {state.trouble}", state.remedy)

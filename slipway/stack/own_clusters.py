@@ -14,7 +14,7 @@ from slipway.failure import Failure
 from slipway.settings import document
 
 _FORMAT = 'settings, {"NAME": "text"} or {"Values": {"NAME": "text"}},'
-#: Of the Functions host; they mean nothing here, and stand in every local.settings.json.
+#: Settings of the Functions host; they have no meaning here, and are in every local.settings.json.
 _HOST = re.compile(r"FUNCTIONS_\w+|AzureWebJobs\w+|WEBSITE_\w+|APPLICATIONINSIGHTS_\w+|LOCAL_HOST_\w+")
 #: The stack has a storage account of its own.
 _STORAGE = re.compile(r"AzureWebJobsStorage\w*|SLIPWAY_STORAGE\w*")
@@ -39,7 +39,7 @@ def own_clusters(file: Path) -> dict[str, str]:
 
 
 def _text(file: Path, name: str, value: Any) -> str:
-    """The value as a setting has it: JSON may stand there as JSON."""
+    """The value as a setting's text; JSON may be written as JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     if isinstance(value, bool):

@@ -1,4 +1,4 @@
-"""The ports of `slipway up`: those of its options, and which of them others have."""
+"""The ports of `slipway up`: those of its options, and which of them are in use."""
 
 import socket
 from dataclasses import replace
@@ -50,7 +50,7 @@ def _single(ports: Ports) -> tuple[int, ...]:
 def _obstacle(port: int) -> str:
     """Why no server can listen on a port here; "" if one can."""
     with socket.socket() as probe:
-        # As servers do: a port that a stopped stack has just left is free.
+        # As servers do: the port of a stack that has just stopped is free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

@@ -1,7 +1,7 @@
 """provision: create the resources that the settings name and that do not exist yet.
 
-Storage containers, queues and the ledger's table; then the cluster, with what its engine needs for it. A
-cluster whose engine makes none is there already: for it only storage is made.
+Storage containers, queues and the ledger's table; then the cluster, with what its engine needs for it. If the
+engine creates no clusters, the cluster exists already, and only storage is made.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The local stack, provisioned: what `slipway up` and `slipway demo` have in common."""
+"""The local stack, provisioned: the common part of `slipway up` and `slipway demo`."""
 
 import asyncio
 import signal

@@ -1,4 +1,4 @@
-"""`slipway setup`: what a deployment needs, made where the settings point; safe to repeat."""
+"""`slipway setup`: creates the resources of a deployment that the settings name; safe to repeat."""
 
 import asyncio
 from collections.abc import Iterable
@@ -48,7 +48,7 @@ def run(
 
 
 def complete_plan(plan: Plan, ssh_key: Path | None, cluster: dict[str, object] | None) -> Plan:
-    """The plan with what the files say. Raises Failure for what cannot be."""
+    """The plan, completed from the files. Raises Failure for an impossible one."""
     from dataclasses import replace
 
     if plan.priority not in _PRIORITIES:
@@ -77,7 +77,7 @@ def line(step: Step) -> str:
 
 
 def by_kind(steps: Iterable[Step]) -> list[str]:
-    """What is there now, a line for each kind of thing."""
+    """The existing resources, a line for each kind."""
     kinds: dict[str, list[Step]] = {}
     for step in steps:
         kinds.setdefault(step.kind, []).append(step)

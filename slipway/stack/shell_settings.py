@@ -9,13 +9,13 @@ from slipway.failure import Failure
 
 #: Kinds that name no place, no secret and no identity.
 _PLAIN = frozenset({"number", "whole", "seconds", "hours", "days", "flag", "durations"})
-#: What the stack says itself, or what data that are there depend on.
+#: Settings that the stack sets itself, or on which existing data depend.
 _FIXED = frozenset({"SLIPWAY_SHARDS", "SLIPWAY_SWEEP_PARTS", "SLIPWAY_WEBHOOK_LOOPBACK", "SLIPWAY_INSIGHTS"})
 
 
 @dataclass(frozen=True)
 class ShellSettings:
-    """Those that the app gets, and the names of those that it does not get, for they are a deployment's."""
+    """The settings that the app gets, and the names of others, which belong to a deployment."""
 
     values: Mapping[str, str]
     others: tuple[str, ...]

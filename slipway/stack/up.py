@@ -28,7 +28,7 @@ from slipway.stack.setup import by_kind
 from slipway.stack.shell_settings import shell_settings
 
 _STORAGE = 10000
-#: What a program finds when it looks for Azurite where Azurite usually is.
+#: The address at which programs usually find Azurite.
 _USUAL = "UseDevelopmentStorage=true"
 
 
@@ -155,7 +155,7 @@ async def _stay(options: Options, plan: Plan, *, example: bool = False) -> int:
 
 
 async def _wait(stack: Stack, *, example: bool) -> None:
-    """Wait for good, after the example where it is wanted."""
+    """Wait forever, after the example if one is wanted."""
     if example and (line := await run_example(stack)):
         put("", line)
     await asyncio.Event().wait()
