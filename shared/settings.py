@@ -162,11 +162,23 @@ class Settings(Values):
             )
         return schedule
 
+    def idle(self, name: str) -> float:
+        """The seconds after which an idle job is warned; 0 for never. Raises Misconfigured."""
+        minutes = self.whole(name)
+        if 0 < minutes < _SHORTEST_IDLE:
+            raise Misconfigured(
+                f"{name} is {minutes}: a job that loads its data would be warned; write {_SHORTEST_IDLE} or "
+                "more, or 0 for never"
+            )
+        return minutes * 60.0
+
     def window(self) -> timedelta:
         """How far back the inventory looks."""
         return self.days("SLIPWAY_INVENTORY_DAYS")
 
 
+#: Minutes: nodes report once in a quarter of one, and seldomer the longer a job runs.
+_SHORTEST_IDLE = 10
 #: What UseDevelopmentStorage=true stands for: the published account of the storage emulator.
 DEVELOPMENT = (
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;"

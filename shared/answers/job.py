@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from shared.answers.base import Answer, ReasonWord, StateWord, Time
 from shared.answers.problem import Finding
@@ -14,6 +14,16 @@ class Waits(Answer):
     word: str
     text: str
     since: Time
+
+
+class IdleWarning(Answer):
+    """A running job that does nothing with what it has."""
+
+    cause: Literal["gpus", "log"]
+    """All its GPUs are idle, or nothing is added to its standard output and error."""
+    since: Time
+    ends_after: Time
+    """When its end is requested, unless it works again before that."""
 
 
 class JobUsage(Answer):
@@ -64,6 +74,7 @@ class JobLine(Answer):
     """The line of standard error that most likely says why it failed, or the first problem of a rejected
     document with its rule and place; at most 300 printable characters."""
     waiting: Waits | None = None
+    idle: IdleWarning | None = None
     exit_code: int | None = None
     attempt: int
     cancel_requested: bool | None = None

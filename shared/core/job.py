@@ -15,6 +15,7 @@ from shared.core.relations.claim import Claim
 from shared.core.relations.contents import Budget, Drop, FrozenModel, Receiver, Target, Waiting
 from shared.core.relations.dependency import Dependency
 from shared.core.relations.entry import Entry, shortened
+from shared.core.relations.idle import Idle, request_of
 from shared.core.relations.member import Member
 from shared.core.states import ARROWS, JobState, Reason
 
@@ -91,6 +92,7 @@ class Job(FrozenModel):
     #: the folders between a path prefix of the job file and this attempt's output; "" until that is known
     segment: str = ""
     waiting: Waiting | None = None
+    idle: Idle | None = None
     cancel: bool = False
     misses: int = 0
     missed_at: AwareDatetime | None = None
@@ -179,7 +181,7 @@ class Job(FrozenModel):
             raise ValueError(f"a job cannot go from {self.state} to {state}")
         now = max(now, self.history[-1].at)  # another process's clock may be ahead of ours
         fresh = {"reason": None, "message": "", "unknown_since": None, "misses": 0, "missed_at": None}
-        changes = {**fresh, "waiting": None, **changes}
+        changes = {**fresh, "waiting": None, "idle": request_of(self.idle), **changes}
         if self.started is not None and changes.get("started", self.started) is None:
             changes.setdefault("ran_before", self.ran_before + seconds_between(self.started, now))
         if state is JobState.RUNNING and self.started is None:

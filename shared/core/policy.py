@@ -49,6 +49,11 @@ class Policy:
     max_script: int = 16 << 20
     #: stops submissions, regardless of the pause in the ledger
     paused: bool = False
+    #: after how long a running job with idle GPUs, or one with a silent log, is warned (0: never), and how
+    #: long after that it ends
+    idle_gpus: float = 0.0
+    idle_log: float = 0.0
+    idle_grace: float = 1800.0
     #: of one caller or door; 0: any number
     max_jobs_per_hour: int = 10_000
     #: submitted and not ended; 0: any number

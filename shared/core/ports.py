@@ -25,6 +25,7 @@ from shared.core.meter import Meter, NoMeter
 from shared.core.notify.outbox import Outbox
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
+from shared.core.pacing.looks import Looks
 from shared.core.pacing.memo import Memo
 from shared.core.policy import Policy
 from shared.core.teams.store import TeamsStore
@@ -222,6 +223,8 @@ class Ports:
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
+    #: at jobs that may be idle
+    looks: Looks = field(default_factory=Looks)
     meter: Meter = field(default_factory=NoMeter)
     #: None where every byte of a job's files goes through the app
     addresses: Addresses | None = None

@@ -71,3 +71,5 @@ class Reason(StrEnum):
     INVALID = "invalid"
     #: Another job did not end as this one needs it to.
     DEPENDENCY = "dependency"
+    #: It did nothing with its GPUs, or wrote nothing, for as long as the deployment allows.
+    IDLE = "idle"

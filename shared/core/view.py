@@ -30,6 +30,7 @@ def summary(job: Job) -> dict[str, Any]:
             "message": job.message,
             "lastError": job.last_error,
             "waiting": _waiting(job),
+            "idle": _idle(job),
             "exitCode": job.exit_code,
             "attempt": job.attempt,
             "cancelRequested": job.cancel or None,
@@ -95,6 +96,13 @@ def _waiting(job: Job) -> dict[str, Any] | None:
     if job.waiting is None or job.state.terminal:
         return None
     return {"word": job.waiting.word, "text": job.waiting.text, "since": _time(job.waiting.since)}
+
+
+def _idle(job: Job) -> dict[str, Any] | None:
+    """The warning that it does nothing: since when it does, and when its end is requested."""
+    if job.idle is None or job.state.terminal:
+        return None
+    return {"cause": job.idle.cause, "since": _time(job.idle.since), "endsAfter": _time(job.idle.ends)}
 
 
 def others(dependencies: Sequence[Dependency]) -> dict[str, Any]:

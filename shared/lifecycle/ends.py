@@ -1,7 +1,7 @@
 """ends: where a job becomes `succeeded`, `failed`, `cancelled` or `lost`. No other module ends a job.
 
-A job ends because its attempt ended, its cluster refused it or lost it, it was cancelled before that, or a
-job on which it depends did not end as required.
+A job ends because its attempt ended, its cluster refused it or lost it, it was cancelled before that, a job
+on which it depends did not end as required, or it was idle for too long.
 """
 
 from __future__ import annotations
@@ -72,6 +72,10 @@ def _at_whose_request(job: Job, observation: Observation) -> Observation:
     """Mark an end that Slipway requested as a cancellation; the message of others names the cluster."""
     if observation.unstarted:  # no attempt follows, so it was cancelled
         return replace(observation, state=JobState.CANCELLED, reason=Reason.TERMINATED)
+    if observation.state is JobState.CANCELLED and job.idle is not None and job.idle.is_ending:
+        warned = job.idle.warned.isoformat(timespec="seconds")
+        text = f"ended as idle: {job.idle.clause}, and the warning of {warned} changed nothing"
+        return replace(observation, reason=Reason.IDLE, message=text)
     if observation.state is JobState.CANCELLED and not job.cancel:
         text = "cancelled on the cluster and not here: by its administrator, or by hand"
         return replace(

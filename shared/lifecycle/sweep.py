@@ -21,6 +21,7 @@ from shared.delivery.answers import put_statuses
 from shared.delivery.deliver import deliver_due
 from shared.lifecycle.cluster_sweep import sweep_cluster
 from shared.lifecycle.clusters.ask import ClusterKey
+from shared.lifecycle.idle.reap import reap
 from shared.lifecycle.job_sweeps.refill import refill, submit_seated
 from shared.lifecycle.job_sweeps.seats import seat
 from shared.lifecycle.steps import for_each, step
@@ -101,6 +102,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     moved = {job_id for result in results for job_id in result.moved}
     begun = {row.job_id for group in overdue.values() for row in group}
     released = await step("waiting jobs", _release(ports, rows, sweeps, moved | begun, begun, share))
+    await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     await step("lists", ports.ledger.relist(rows))
     ports.meter.set("slipway.sweep.ended", 0)

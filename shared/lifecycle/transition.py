@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 from shared.core.job import JobState, Stored, Transition
 from shared.core.ledger.records import Change
-from shared.core.notify.events import Notice, notice_of
+from shared.core.notify.events import Notice, notice_of, warning_of
 from shared.core.ports import Ports
+from shared.core.relations.idle import Idle
 from shared.jobspec import redact
 
 
@@ -21,6 +23,18 @@ def move(ports: Ports, stored: Stored, state: JobState, **changes: Any) -> Chang
 def note(ports: Ports, stored: Stored, **changes: Any) -> Change:
     """A change that leaves the state as it is."""
     return Change(stored, stored.job.note(now=ports.clock(), token=ports.token(), **_redacted(changes)))
+
+
+def warn(ports: Ports, stored: Stored, idle: Idle, text: str) -> Change:
+    """A change that warns of the job's end, with the outbox row of the warning if that has a receiver."""
+    change = note(ports, stored, idle=idle, message=text)
+    notice = warning_of(
+        change.transition.after,
+        source=ports.policy.source,
+        due=ports.clock() + timedelta(seconds=ports.policy.deliver_grace),
+        pull=ports.policy.notices,
+    )
+    return replace(change, notice=notice)
 
 
 async def apply(ports: Ports, change: Change) -> Stored | None:

@@ -17,6 +17,8 @@ _SHARDS = Bounds(1, 1_000)
 _DOCUMENT_BYTES = Bounds(1, 500_000)
 #: An event keeps the addresses and the tries of all its receivers in one entity.
 _RECEIVERS = Bounds(0, 50)
+#: Minutes: of a week, as a job may last by default; and of a warning that a person can answer.
+_IDLE, _GRACE = Bounds(0, 10_080), Bounds(5, 1_440)
 #: Jobs of a few seconds at least; with a limit of zero no job would be valid.
 _WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
 
@@ -148,6 +150,24 @@ _ROWS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_MAX_ACTIVE_JOBS": Setting(
         "limits", "whole", "10000", "jobs that are submitted and not ended; 0: any number"
+    ),
+    "SLIPWAY_IDLE_GPU_MINUTES": Setting(
+        "limits",
+        "whole",
+        "0",
+        "minutes after which a running job is warned whose GPUs are all idle "
+        "([idle jobs](../how-to/end-idle-jobs.md)), 10 at least; 0: never",
+        bounds=_IDLE,
+    ),
+    "SLIPWAY_IDLE_LOG_MINUTES": Setting(
+        "limits",
+        "whole",
+        "0",
+        "minutes after which a running job is warned that prints nothing, 10 at least; 0: never",
+        bounds=_IDLE,
+    ),
+    "SLIPWAY_IDLE_GRACE_MINUTES": Setting(
+        "limits", "whole", "30", "minutes after its warning when an idle job ends", bounds=_GRACE
     ),
     "SLIPWAY_PAUSED": Setting(
         "limits", "flag", "false", "stop submissions, not acceptance; `slipway pause` needs no restart"

@@ -36,6 +36,7 @@ from slipway.stack.provision import Plan, provision
 from tests.acceptance.kubernetes.on_cluster import engine_on as engine_on_cluster
 from tests.contract.azurebatch import on_batch
 from tests.contract.azurebatch.storage import container
+from tests.contract.idle import IDLES, IdleWorld
 from tests.contract.kubernetes import on_kubernetes
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
@@ -352,6 +353,18 @@ async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
     sample = json.loads(usage.data.splitlines()[0])
     assert sample["rank"] == 0
     assert sample["memory_mib"] > 0
+
+
+async def test_a_job_whose_gpus_do_nothing_is_warned_and_ends_as_idle(rig: Rig) -> None:
+    world = IdleWorld(rig.engine, CLUSTER, rig.cluster_id)
+
+    job = await world.ended(dict(rig.order(IDLES).document), PATIENCE)
+
+    assert (job.state, job.reason, job.attempt) == (JobState.CANCELLED, Reason.IDLE, 1)
+    assert [event["type"] for event in world.events()] == [
+        "io.slipway.job.idle.v1",
+        "io.slipway.job.cancelled.v1",
+    ]
 
 
 async def test_a_cluster_shows_its_nodes(rig: Rig) -> None:

@@ -29,6 +29,7 @@ from shared.core.job import Job, JobState, Reason
 from shared.core.messages import SWEEP
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
+from shared.core.pacing.looks import Looks
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived
@@ -37,6 +38,7 @@ from shared.lifecycle.archive import archive
 from shared.lifecycle.parts import begin
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.crash.invariants.archived import ended_records
+from tests.crash.invariants.idle_jobs import Idles
 from tests.crash.invariants.listed_jobs import wrongly_listed
 from tests.crash.invariants.ordered_jobs import wrongly_ordered
 from tests.crash.invariants.requeued_jobs import Requeues
@@ -116,6 +118,8 @@ class Run:
         self.preempts = False
         #: how its cluster puts every job back while it runs, and starts it again
         self.requeues: Requeues | None = None
+        #: how a job does nothing with its GPU, for as long as the cluster lets it
+        self.idles: Idles | None = None
         #: what every job writes to standard error before it fails; nothing for jobs that succeed
         self.fails_with = b""
         #: why each job waits in its queue, three rounds each, before it runs
@@ -166,6 +170,8 @@ class Run:
 
     def advance(self) -> None:
         """The cluster moves every job on by one state."""
+        if self.idles:
+            self.idles.pass_round(self.world)
         for name, observation in list(self.world.engine.jobs.items()):
             if self.preempts and observation.state is JobState.RUNNING and name.endswith("-1"):
                 self.world.engine.set_state(name, JobState.FAILED, reason=Reason.PREEMPTED)
@@ -180,7 +186,7 @@ class Run:
             elif self.fails_with and observation.state is JobState.RUNNING:
                 self.world.engine.output = {"stderr.txt": self.fails_with}
                 self.world.engine.set_state(name, JobState.FAILED, reason=Reason.USER)
-            elif observation.state in _NEXT:
+            elif observation.state in _NEXT and not (self.idles and observation.state is JobState.RUNNING):
                 self.world.engine.set_state(name, _NEXT[observation.state])
 
     async def _handle(self) -> None:
@@ -232,6 +238,10 @@ class Run:
             self._processes[0] = self._process()
         return self._processes[0]
 
+    def renew(self) -> None:
+        """New processes, after the world's ports have changed."""
+        self._processes = [self._process() for _ in self._processes]
+
     def _process(self) -> _Process:
         """A process with a memory of its own, over the storage and the cluster that all share."""
         ports, chaos, number = self.world.ports, self.chaos, next(self._numbers)
@@ -248,6 +258,7 @@ class Run:
             job_sweeps=TableJobSweeps(ledger.store),
             teams=TableTeams(ledger.store),
             breaker=Breaker(),
+            looks=Looks(),
             receivers=Receivers(),
             drops=Seam(ports.drops, "drops", chaos),
             queues=Seam(ports.queues, "queues", chaos),
@@ -300,6 +311,7 @@ class Run:
         result += [*wrongly_ordered(jobs), *wrongly_swept(self.world)]
         result += [f"{job.id} ended {job.state}" for job in jobs if not job.state.terminal]
         result += [text for job in jobs if self.requeues for text in self.requeues.wrong(job)]
+        result += [text for job in jobs if self.idles for text in self.idles.wrong(self.world, job)]
         result += [f"{job.id} has ended and waits" for job in jobs if job.waiting is not None]
         result += [f"{job.id} says nowhere that it waits" for job in jobs if self.waits and self._silent(job)]
         result += [

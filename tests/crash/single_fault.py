@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from enum import StrEnum
 from typing import Any
 from zlib import crc32
@@ -36,7 +36,18 @@ async def check_survival(story: Story, fault: Fault, wake_after: int) -> None:
     """Play the story with the fault at each of its calls, and assert that the promise was kept."""
     calls = await _calls(story, wake_after)
     number = crc32(story.name.encode()) + FAULTS.index((fault, wake_after))
-    for n in every_few(range(1, calls + 1), number):
+    await _check_calls(story, fault, wake_after, every_few(range(1, calls + 1), number))
+
+
+async def check_turn(story: Story, fault: Fault, wake_after: int) -> None:
+    """The same of a long story: the faults take its calls in turn."""
+    calls = range(1, await _calls(story, wake_after) + 1)
+    kind = FAULTS.index((fault, wake_after))
+    await _check_calls(story, fault, wake_after, in_turn(calls, kind, len(FAULTS)))
+
+
+async def _check_calls(story: Story, fault: Fault, wake_after: int, calls: Iterable[int]) -> None:
+    for n in calls:
         run = await play(story, {n: fault}, wake_after=wake_after)
         assert run.violations == [], f"{fault} at call {n}, {run.chaos.calls[n - 1]}"
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from shared.core.abilities import ABILITIES, Ability
 from shared.core.engine import (
@@ -40,6 +41,8 @@ class MemoryEngine:
     overlaps: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     output: dict[str, bytes] = field(default_factory=dict)
+    #: when each file was written last, where the cluster says so
+    modified: dict[str, datetime] = field(default_factory=dict)
     #: what a folder lists instead of what is in it, by its path
     listed: dict[str, tuple[OutputFile, ...]] = field(default_factory=dict)
     fail: list[EngineError | None] = field(default_factory=list)
@@ -143,7 +146,9 @@ class MemoryEngine:
         }
         files = {name: size for name, size in below.items() if "/" not in name}
         folders = dict.fromkeys(name.partition("/")[0] for name in below if "/" in name)
-        return tuple(OutputFile(name, size, None) for name, size in {**folders, **files}.items())
+        return tuple(
+            OutputFile(name, size, self.modified.get(name)) for name, size in {**folders, **files}.items()
+        )
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
         """The same in pages of a thousand, by number."""

@@ -21,6 +21,9 @@ RECEIPT = "receipt:"
 #: The address of the delivery to the queue of those who prefer to pull.
 NOTICES = "queue:job-notices"
 
+#: The word of a warning in its type, and the end that it announces: who asked to hear of that gets it.
+_IDLE, _ANNOUNCED = "idle", JobState.CANCELLED.value
+
 #: Tries of one delivery that a row keeps: the whole schedule, and some more after a redelivery.
 _TRIES = 16
 
@@ -113,10 +116,34 @@ def notice_of(
     """
     if entry.state is JobState.SUBMITTING:
         return None  # an intent, not something that happened to the job
-    deliveries = _deliveries(job, entry, due, pull=pull, receipt=receipt)
+    deliveries = _deliveries(job, entry.state.value, due, pull=pull)
+    answered = receipt or job.drop is not None or entry.state is JobState.REJECTED or not deliveries
+    if entry.state.terminal and answered:
+        deliveries = (Delivery(url=RECEIPT, due=due), *deliveries)
+    return _notice(job, entry, entry.state.value, deliveries, source, due, previous)
+
+
+def warning_of(job: Job, *, source: str, due: datetime, pull: bool) -> Notice | None:
+    """The outbox row of the last entry of a record that was just warned; None if it has no receiver.
+
+    The receivers of the end that follows get it.
+    """
+    deliveries = _deliveries(job, _ANNOUNCED, due, pull=pull)
+    return _notice(job, job.history[-1], _IDLE, deliveries, source, due)
+
+
+def _notice(
+    job: Job,
+    entry: Entry,
+    word: str,
+    deliveries: tuple[Delivery, ...],
+    source: str,
+    due: datetime,
+    previous: JobState | None = None,
+) -> Notice | None:
     if not deliveries:
         return None
-    type_ = f"io.slipway.job.{entry.state.value}.v1"
+    type_ = f"io.slipway.job.{word}.v1"
     identity = event_id(job.id, entry.sequence, type_)
     event = partial(
         cloud_event, id=identity, source=source, type=type_, subject=f"jobs/{job.id}", time=entry.at
@@ -138,17 +165,15 @@ def notice_of(
     )
 
 
-def _deliveries(job: Job, entry: Entry, due: datetime, *, pull: bool, receipt: bool) -> tuple[Delivery, ...]:
+def _deliveries(job: Job, event: str, due: datetime, *, pull: bool) -> tuple[Delivery, ...]:
+    """To the receivers that asked for an event, and to the queue of notices."""
     deliveries = [
         Delivery(url=s.url, secret=s.secret, sealed=s.sealed, context=s.context, due=due)
         for s in job.notify
-        if entry.state.value in s.events
+        if event in s.events
     ]
     if pull:
         deliveries.append(Delivery(url=NOTICES, due=due))
-    answered = receipt or job.drop is not None or entry.state is JobState.REJECTED or not deliveries
-    if entry.state.terminal and answered:
-        deliveries.insert(0, Delivery(url=RECEIPT, due=due))
     return tuple(deliveries)
 
 

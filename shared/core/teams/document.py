@@ -71,6 +71,8 @@ class Team(Model):
     quota: Quota | None = None
     #: its part of what all teams share, the limit of active jobs, beside the weights of the others
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
+    #: whether a job of the team with the label `keep-idle` never ends because it is idle
+    keep_idle: bool = False
 
 
 class Teams(Model):

@@ -1,0 +1,35 @@
+"""looks: when each of many things is looked at again, so that a pass looks at few. Pure.
+
+It lives in one process: what another process looked at, this one looks at once more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+
+#: More than this are forgotten all at once, which costs a look at each.
+_MOST = 20_000
+
+
+class Looks:
+    """The next look at each thing, by its id."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, datetime] = {}
+
+    def due(self, first: Mapping[str, datetime], now: datetime, most: int) -> list[str]:
+        """The ids that are due, the longest overdue first, at most so many.
+
+        `first`: when each is due that this process has not looked at.
+        """
+        times = {one: self._next.get(one, at) for one, at in first.items()}
+        return sorted((one for one, at in times.items() if at <= now), key=lambda one: (times[one], one))[
+            :most
+        ]
+
+    def again(self, one: str, at: datetime) -> None:
+        """Look at it again then."""
+        if len(self._next) >= _MOST:
+            self._next.clear()
+        self._next[one] = at

@@ -1,0 +1,23 @@
+"""Single faults in the stories of idle jobs, which last long: with `--all` each call meets one fault."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.crash.chaos import Fault
+from tests.crash.idle.idle_stories import IDLE_JOBS
+from tests.crash.single_fault import FAULTS, check_turn
+from tests.crash.stories import Story, play
+
+
+@pytest.mark.parametrize("story", IDLE_JOBS, ids=lambda story: story.name)
+async def test_without_faults_the_story_ends_well(story: Story) -> None:
+    assert (await play(story, {})).violations == []
+
+
+@pytest.mark.parametrize(("fault", "wake_after"), FAULTS, ids=lambda one: getattr(one, "name", str(one)))
+@pytest.mark.parametrize("story", IDLE_JOBS, ids=lambda story: story.name)
+async def test_any_single_fault_of_an_idle_job_is_survived(
+    story: Story, fault: Fault, wake_after: int
+) -> None:
+    await check_turn(story, fault, wake_after)
