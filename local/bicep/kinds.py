@@ -98,6 +98,9 @@ def kinds(template: Template, templates: Mapping[str, Template]) -> Iterator[Fin
     yield from _scope(template)
     yield from _described(template)
     for resource in template.resources:
+        items = resource.loop.items if resource.loop is not None else None
+        if items is not None and kind_of(items, template, templates) not in ("", "array"):
+            yield finding(items, "BCP138", f'"{resource.symbol}" is made for each of what is no list.')
         for name in sorted(set(resource.body.members) - _OF_EXISTING) if resource.is_existing else ():
             text = f'"{resource.symbol}" exists: it has no "{name}" here.'
             yield finding(resource.body.members[name], "BCP173", text)

@@ -23,6 +23,10 @@ _FUNCTIONS = re.compile(
     r"utcNow|allowed|batchSize|description|discriminator|export|maxLength|maxValue|"
     r"metadata|minLength|minValue|sealed|secure"
 )
+_WITHOUT_ARGUMENTS = re.compile(
+    r"deployer|deployment|environment|export|managementGroup|newGuid|resourceGroup|sealed|secure|subscription|"
+    r"tenant|utcNow|.*\.\w+"
+)
 #: What a value of a type is here, and what only Azure evaluates.
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "string": ("text",),
@@ -50,9 +54,7 @@ def names(template: Template, templates: Mapping[str, Template]) -> Iterator[Fin
         if use.symbol in earlier:
             yield _finding(template, use, "BCP028", f'"{use.symbol}" is declared several times.')
         earlier.add(use.symbol)
-    for use in template.calls:
-        if "." not in use.symbol and not _FUNCTIONS.fullmatch(use.symbol):
-            yield _finding(template, use, "BCP082", f'There is no function or decorator "{use.symbol}".')
+    yield from _calls(template)
     for use in template.types:
         if not _TYPE.fullmatch(use.symbol):
             yield _finding(template, use, "BCP302", f'"{use.symbol}" is no type.')
@@ -61,6 +63,16 @@ def names(template: Template, templates: Mapping[str, Template]) -> Iterator[Fin
             yield _finding(template, use, "BCP091", f"There is no file {use.symbol}.")
     yield from _members(template, templates)
     yield from _defaults(template)
+
+
+def _calls(template: Template) -> Iterator[Finding]:
+    """Functions and decorators that there are not, and those without the argument that they need."""
+    for use in template.calls:
+        if "." not in use.symbol and not _FUNCTIONS.fullmatch(use.symbol):
+            yield _finding(template, use, "BCP082", f'There is no function or decorator "{use.symbol}".')
+    for use in template.bare_calls:
+        if not _WITHOUT_ARGUMENTS.fullmatch(use.symbol):
+            yield _finding(template, use, "BCP071", f'"{use.symbol}" is called without an argument.')
 
 
 def _defaults(template: Template) -> Iterator[Finding]:
@@ -92,6 +104,7 @@ def _members(template: Template, templates: Mapping[str, Template]) -> Iterator[
 def parents(template: Template) -> Iterator[Finding]:
     """A resource of another one stands in it or names it, and it is one of the right type."""
     kinds = {one.symbol: _kind(one) for one in template.resources}
+    loops = {one.symbol for one in template.resources if one.loop is not None}
     for resource in template.resources:
         kind, parent = _kind(resource), resource.body.members.get("parent")
         if kind.count("/") < 2 or resource.is_inner:
@@ -101,6 +114,12 @@ def parents(template: Template) -> Iterator[Finding]:
             yield _finding(template, place, "BCP169", f'"{resource.symbol}" needs a parent, as {kind} does.')
         elif kinds.get(symbol := parent.text.partition("[")[0]) != kind.rpartition("/")[0]:
             yield _finding(template, place, "BCP036", f'"{symbol}" is no parent of {kind}.')
+        elif (symbol in loops) != ("[" in parent.text):
+            yield _finding(template, place, "BCP036", f'"{parent.text}" is not one resource, and no parent.')
+    for use in template.reads:
+        symbol, bracket, _ = use.symbol.partition("[")
+        if bracket and symbol in kinds and symbol not in loops:
+            yield _finding(template, use, "BCP076", f'"{symbol}" is one resource: it has no index.')
 
 
 def _kind(resource: Resource) -> str:

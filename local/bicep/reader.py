@@ -24,10 +24,8 @@ def read(path: Path, shown: str = "") -> Template:
     root = _parser().parse(path.read_bytes()).root_node
     for node in _walk(root):
         if node.type == "ERROR" or node.is_missing:
-            line, column = _place(node)
-            template.findings.append(
-                Finding(template.file, line, column, "SYNTAX", f"this is no Bicep: {_text(node)[:50]!r}")
-            )
+            text = f"this is no Bicep: {_text(node)[:50]!r}"
+            template.findings.append(Finding(template.file, *_place(node), "SYNTAX", text))
     decorators: Node | None = None
     for node in _parts(root):
         _declare(template, node)
@@ -48,6 +46,8 @@ def _note(template: Template, node: Node) -> None:
     elif node.type == "call_expression":
         name = _text(_parts(node)[0])
         template.calls.append(Use(name, line, column))
+        if not _parts(_parts(node)[1]):
+            template.bare_calls.append(template.calls[-1])
         if name.startswith("load"):
             template.files.append(Use(_text(_parts(node)[1]).strip("()'"), line, column))
     elif node.type == "object":
@@ -111,11 +111,12 @@ def _body(node: Node) -> Node:
 
 
 def _loop(node: Node) -> Loop | None:
-    """None where there is no loop, or it has two variables."""
+    """None where there is no loop. Of two variables the first one is that of the items."""
     while node.type in ("if_statement", "for_statement"):
         first = _parts(node)[0]
-        if node.type == "for_statement" and first.type == "identifier":
-            return Loop(_text(first), _value(_parts(node)[1]))
+        if node.type == "for_statement":
+            variable = first if first.type == "identifier" else _parts(first)[0]
+            return Loop(_text(variable), _value(_parts(node)[1]))
         node = _parts(node)[-1]
     return None
 
@@ -200,8 +201,7 @@ def _uses(node: Node) -> Iterator[Use]:
     """The names that an expression reads. Of `a::b` and of `a.b` the first is one, of `f(a)` the argument."""
     children = _parts(node)
     if node.type == "identifier":
-        line, column = _place(node)
-        yield Use(_text(node), line, column)
+        yield Use(_text(node), *_place(node))
     elif node.type in ("resource_expression", "member_expression"):
         yield from _uses(children[0])
     elif node.type not in ("type", "decorators"):

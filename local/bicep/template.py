@@ -110,6 +110,8 @@ class Template:
     reads: list[Use] = field(default_factory=list)
     #: functions and decorators, types of parameters, and files that are read
     calls: list[Use] = field(default_factory=list)
+    #: those of them without an argument
+    bare_calls: list[Use] = field(default_factory=list)
     types: list[Use] = field(default_factory=list)
     files: list[Use] = field(default_factory=list)
     #: what is no Bicep at all

@@ -11,6 +11,27 @@ from local.bicep.types import Types
 from tests.unit.local.bicep.planted import planted
 
 PLANTED = {
+    "a loop over a text": (
+        "network.bicep",
+        "var kinds = ['blob', 'queue', 'table']",
+        "var kinds = 'blob'",
+        "BCP138",
+    ),
+    "a function without its argument": ("dispatcher.bicep", "empty(audience) ?", "empty() ?", "BCP071"),
+    "a name of nothing": ("vault.bicep", "guid(vault.id, 'app', secretsUser)", "guid()", "BCP071"),
+    "all parents at once": ("batch-network.bicep", "parent: endpoints[index]", "parent: endpoints", "BCP036"),
+    "an index of one parent": (
+        "storage.bicep",
+        "parent: queueService\n",
+        "parent: queueService[0]\n",
+        "BCP036",
+    ),
+    "an index of one resource": (
+        "batch.bicep",
+        "guid(account.id, 'app', s",
+        "guid(account[0].id, 'app', s",
+        "BCP076",
+    ),
     "a number for a text, as output": (
         "batch.bicep",
         "output id string = account.id",
