@@ -84,6 +84,14 @@ async def get_me(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"id": who.id or None, "roles": sorted(who.roles), "teams": teams})
 
 
+@blueprint.function_name("get_settings")
+@blueprint.route("settings", methods=["GET"])
+@api_route()
+async def get_settings(req: func.HttpRequest) -> func.HttpResponse:
+    """The settings with which a client sends files to this deployment."""
+    return answer({"settings": ports().client_settings})
+
+
 @blueprint.function_name("get_teams")
 @blueprint.route("teams", methods=["GET"])
 @api_route()

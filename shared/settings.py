@@ -32,6 +32,13 @@ def table_of(engines: Mapping[str, Entry]) -> Mapping[str, Setting]:
     return MappingProxyType({**SETTINGS, **theirs})
 
 
+#: What a client that sends files to a deployment needs to know of it, beside the addresses of its storage.
+CLIENT_SETTINGS = (
+    "SLIPWAY_DROP_CONTAINER",
+    "SLIPWAY_ANSWERS_CONTAINER",
+    "SLIPWAY_SETTLE_SECONDS",
+    "SLIPWAY_STDOUT_PREFIX",
+)
 #: Every setting that there is.
 TABLE = table_of(ENGINES)
 
@@ -84,6 +91,10 @@ class Settings(Values):
                 "__queueServiceUri and __tableServiceUri with an identity"
             )
         return StorageAddresses(string, blob, queue, table)
+
+    def client_settings(self) -> dict[str, str]:
+        """What a client of this deployment needs, beside the addresses of storage; none of it is secret."""
+        return {name: self.text(name) for name in CLIENT_SETTINGS}
 
     def account(self) -> MountAccount:
         """Storage account and key for mounts; the key may be empty."""

@@ -92,7 +92,15 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         addresses=_addresses(settings, account, connection),
         meter=meter,
         troubles=troubles,
+        client_settings=_client_settings(settings, connection),
     )
+
+
+def _client_settings(settings: Settings, connection: Connection) -> dict[str, str]:
+    """Where clients send files. Who has no role, or no key, on the account gets no further by its address."""
+    services = ("blob", "queue", "table")
+    addresses = {f"SLIPWAY_STORAGE__{one}ServiceUri": connection.address(one) for one in services}
+    return addresses | settings.client_settings()
 
 
 class _Written(NamedTuple):

@@ -56,7 +56,7 @@ class AsyncClient:
         `script` is the one of a folder that runs, by default the only one. `settings` names the file that
         says where to upload to, as `--settings` does. Standard error shows what happens.
         """
-        from slipway.client.deployment import settings_for
+        from slipway.client.upload_settings import upload_settings
         from slipway.commands.drop import check, target_of
         from slipway.commands.running.begin import Beginning
         from slipway.commands.running.stage import Options, check_path, staged
@@ -67,7 +67,7 @@ class AsyncClient:
         check_path(Path(path))
         file = Path(settings) if settings else None
         client = AsyncClient(self._url or address_beside(file), self._key)
-        deployment = settings_for(self._url, file)
+        deployment = await upload_settings(client._url, self._key, file)
         order = await client._order(after, after_failure)
         choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order)
         chosen = Options(choices, name, script=script)

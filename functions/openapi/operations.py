@@ -266,6 +266,9 @@ OPERATIONS: Mapping[str, Operation] = {
         refusals={503: operate.NotReady},
     ),
     "get_me": Operation("GET", "me", "Get who calls, and what they may do", {200: operate.Identity}),
+    "get_settings": Operation(
+        "GET", "settings", "Get what clients need to send files", {200: operate.ClientSettings}
+    ),
     "get_teams": Operation("GET", "teams", "Get the teams", {200: teams.TeamsDocument}),
     "get_usage": Operation("GET", "usage", "Get the use of quotas", {200: teams.TeamsUsage}),
     "put_teams": Operation(

@@ -110,6 +110,14 @@ class Identity(Answer):
     """The first is the team of jobs that name none."""
 
 
+class ClientSettings(Answer):
+    """What a client that sends files to this deployment needs to know."""
+
+    settings: dict[str, str]
+    """Names and values, as in the reference of settings: where the services of the storage account are, and
+    which containers have drops and answers. A role on the account is needed beside them."""
+
+
 class AuditDifference(Answer):
     """A difference between two sources."""
 

@@ -222,6 +222,8 @@ class Ports:
     secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
+    #: settings that clients need to send files, by name; no secrets
+    client_settings: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
     #: at jobs that may be idle
     looks: Looks = field(default_factory=Looks)

@@ -1,4 +1,4 @@
-"""The API's answers about files, checked before they are used."""
+"""The API's answers about jobs and files, checked before they are used."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -56,6 +56,25 @@ class FileChunk:
     def count(self) -> int:
         """The number of bytes in all parts."""
         return sum(map(len, self.parts))
+
+
+@dataclass(frozen=True)
+class LogChunk:
+    """A chunk of a log; read on at `next` while `more`."""
+
+    data: bytes
+    next: int
+    more: bool
+    #: The name of the file that was read, as far as there is one.
+    file: str = ""
+
+
+@dataclass(frozen=True)
+class Listed:
+    """Some jobs, newest first; `next` is where more of them begin."""
+
+    jobs: list[dict[str, Any]]
+    next: str | None
 
 
 class Body(dict[str, Any]):
@@ -131,3 +150,11 @@ def address_page(answer: Mapping[str, Any], after: str, *, secure: bool) -> Addr
 
 def _blob(entry: Mapping[str, Any]) -> Blob:
     return Blob(int(entry["bytes"]), datetime.fromisoformat(entry["modified"]).timestamp(), entry["url"])
+
+
+def settings_in(answer: Mapping[str, Any]) -> dict[str, str]:
+    """The settings in an answer. Raises Failure where it has none."""
+    settings = answer.get("settings")
+    if not isinstance(settings, dict) or not all(isinstance(one, str) for one in settings.values()):
+        raise Failure("its answer has no settings")
+    return settings

@@ -16,13 +16,19 @@ from slipway.settings import SourcedSettings, is_local, is_local_url, load, loca
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
 #: The address of the deployment, before that of a profile.
-_URL = "SLIPWAY_URL"
+URL = "SLIPWAY_URL"
+#: Its function key, or an access token for it.
+KEY = "SLIPWAY_KEY"
 #: The names of this machine.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NO_STORAGE = (
     "names no storage account, where files go; name it: --settings FILE, SLIPWAY_STORAGE, or "
     "(after `az login`) SLIPWAY_STORAGE__blobServiceUri, __queueServiceUri and __tableServiceUri"
 )
+
+
+class NoStorage(Failure):
+    """The deployment is not the local stack, and no setting here names its storage account."""
 
 
 @dataclass(frozen=True)
@@ -55,15 +61,15 @@ def settings_for(url: str, file: Path | None) -> Settings:
 
 def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
     """The same with their source. Raises Failure where they belong to another deployment."""
-    elsewhere = "" if file else _elsewhere(url or os.environ.get(_URL, ""))
+    elsewhere = "" if file else _elsewhere(url or os.environ.get(URL, ""))
     try:
         result = load(file, os.environ)
     except Failure:
         if elsewhere:
-            raise Failure(f"{elsewhere} {_NO_STORAGE}") from None
+            raise NoStorage(f"{elsewhere} {_NO_STORAGE}") from None
         raise
     if elsewhere and is_local(result.source):
-        raise Failure(f"{elsewhere} {_NO_STORAGE}")
+        raise NoStorage(f"{elsewhere} {_NO_STORAGE}")
     return result
 
 

@@ -5,13 +5,23 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, unquote
 
 import aiohttp
 
-from slipway.client.answers import AddressPage, Body, FileChunk, address_page, following, listed, range_of
+from slipway.client.answers import (
+    AddressPage,
+    Body,
+    FileChunk,
+    Listed,
+    LogChunk,
+    address_page,
+    following,
+    listed,
+    range_of,
+    settings_in,
+)
 from slipway.client.deployment import find_deployment, proxy_for
 from slipway.client.patience import patiently
 from slipway.client.refusal import Unanswered, refusal
@@ -25,25 +35,6 @@ _PATIENCE = aiohttp.ClientTimeout(total=60)
 _PAGE = 200
 #: The ids that may be put into a path: none that leads to another path.
 _ID = re.compile(r"[\w-]{1,100}", re.ASCII)
-
-
-@dataclass(frozen=True)
-class LogChunk:
-    """A chunk of a log; read on at `next` while `more`."""
-
-    data: bytes
-    next: int
-    more: bool
-    #: The name of the file that was read, as far as there is one.
-    file: str = ""
-
-
-@dataclass(frozen=True)
-class Listed:
-    """Some jobs, newest first; `next` is where more of them begin."""
-
-    jobs: list[dict[str, Any]]
-    next: str | None
 
 
 class Service:
@@ -136,6 +127,10 @@ class Service:
         query = {"version": version} | ({"dryRun": "true"} if dry_run else {})
         headers = {"Content-Type": "application/json"}
         return await self._json("PUT", "teams", file=file, data=document, params=query, headers=headers)
+
+    async def settings(self) -> dict[str, str]:
+        """The settings with which a client sends files there."""
+        return settings_in(await self._json("GET", "settings"))
 
     async def version(self) -> str:
         """The version of Slipway that answers. Raises Failure, as for a wrong key."""

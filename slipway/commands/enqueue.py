@@ -7,8 +7,8 @@ from pathlib import Path
 from shared.adapters.storage.queues import StorageQueues
 from shared.core.identity import message_name
 from shared.settings import Settings
-from slipway.client.deployment import settings_for
 from slipway.client.storage import storage_account
+from slipway.client.upload_settings import upload_settings
 from slipway.commands.jobs import show, unmeant
 from slipway.commands.submit import has_its_script
 from slipway.failure import Failure
@@ -30,7 +30,7 @@ def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int
             f"{file} runs a script beside it, and a message brings no files; "
             f"upload both: slipway drop {folder}"
         )
-    settings = settings_for("", settings_file)
+    settings = asyncio.run(upload_settings("", "", settings_file))
     document(file, "a job message or a job.json")
     body = file.read_bytes()
     message_id = asyncio.run(enqueue(settings, body))

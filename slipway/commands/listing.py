@@ -9,8 +9,9 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
+from slipway.client.answers import Listed
 from slipway.client.patience import patiently
-from slipway.client.service import Listed, Service
+from slipway.client.service import Service
 from slipway.commands.jobs import asking, show, why
 from slipway.commands.sweeps.naming import sweep_id
 from slipway.failure import Failure

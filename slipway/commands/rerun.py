@@ -6,8 +6,8 @@ from pathlib import Path
 
 from shared.jobspec import read
 from shared.settings import Settings
-from slipway.client.deployment import settings_for
 from slipway.client.service import service
+from slipway.client.upload_settings import upload_settings
 from slipway.commands.jobs import show, standing
 from slipway.failure import Failure
 
@@ -16,7 +16,7 @@ _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/re
 
 def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json: bool = False) -> int:
     """Send the receipt back, and show what became of it. Raises Failure, which names a changed script."""
-    body = _read(receipt, url, settings_file)
+    body = _read(receipt, url, key, settings_file)
     document, problems = read(body)
     if document is None:
         raise Failure(f"{receipt}: {problems[0].message}; a receipt.json was expected")
@@ -35,7 +35,7 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json
     return asyncio.run(ask())
 
 
-def _read(receipt: str, url: str, settings_file: Path | None) -> bytes:
+def _read(receipt: str, url: str, key: str, settings_file: Path | None) -> bytes:
     """A file of this machine, else a blob of the container of answers, as the API names it (runs/…)."""
     try:
         return Path(receipt).read_bytes()
@@ -43,7 +43,7 @@ def _read(receipt: str, url: str, settings_file: Path | None) -> bytes:
         container, _, name = receipt.partition("/")
         if not name.endswith("receipt.json"):
             raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
-        settings = settings_for(url, settings_file)
+        settings = asyncio.run(upload_settings(url, key, settings_file))
         if container != settings.text("SLIPWAY_ANSWERS_CONTAINER"):
             raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
     return asyncio.run(_download(settings, container, name))

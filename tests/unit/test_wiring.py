@@ -80,3 +80,16 @@ def test_a_default_subscription_with_a_path_needs_a_key_that_seals_it() -> None:
     assert "canary" not in str(caught.value)
     sealing = {"SLIPWAY_SEAL_KEY": base64.b64encode(b"k" * 32).decode()}
     assert build(Settings(values | sealing)).policy.default_notify
+
+
+def test_clients_learn_where_storage_is_and_no_key() -> None:
+    services = {
+        f"SLIPWAY_STORAGE__{one}ServiceUri": f"https://acct.{one}.x" for one in ("blob", "queue", "table")
+    }
+    string = "AccountName=acct;AccountKey=c2VjcmV0;EndpointSuffix=x"
+
+    for values in ({"SLIPWAY_STORAGE": string}, services):
+        answer = build(Settings(values)).client_settings
+        assert {name: answer[name] for name in services} == services
+        assert answer["SLIPWAY_DROP_CONTAINER"] == "scripts"
+        assert "c2VjcmV0" not in str(answer)

@@ -5,8 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from slipway.client.datalake import DataLake
-from slipway.client.deployment import settings_for
 from slipway.client.storage import refuse_name, storage_account
+from slipway.client.upload_settings import upload_settings
 from slipway.failure import Failure
 
 
@@ -14,7 +14,7 @@ from slipway.failure import Failure
 async def data_lake(container: str, settings_file: Path | None) -> AsyncIterator[DataLake]:
     """The container, for the length of the block. Raises Failure if it does not exist, or is not for data."""
     refuse_name("--container", container)
-    settings = settings_for("", settings_file)
+    settings = await upload_settings("", "", settings_file)
     if container in {settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")}:
         raise Failure(
             f"{container} is not for data: `slipway drop` sends jobs, and jobs get their answers there"

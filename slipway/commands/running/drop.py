@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from shared.settings import Settings
-from slipway.client.deployment import settings_for
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
+from slipway.client.upload_settings import upload_settings
 from slipway.commands.drop import (
     Uploaded,
     check,
@@ -76,12 +76,13 @@ def run(
     The exit code is 1 where a job was rejected that was not forced.
     """
     check_folder(folder)
-    settings, target = settings_for(url, settings_file), target_of(folder, to)
+    url, target = url or address_beside(settings_file), target_of(folder, to)
+    settings = asyncio.run(upload_settings(url, key, settings_file))
     if not force:
         check(folder, target)
     drop = _Drop(settings, folder, target, force, as_json)
     try:
-        asyncio.run(_drop(drop, url or address_beside(settings_file), key))
+        asyncio.run(_drop(drop, url, key))
     except KeyboardInterrupt:
         begins = f"its job begins; {_FIND}" if drop.uploaded else "not all files were uploaded"
         say(begins)

@@ -10,6 +10,7 @@ from shared.jobspec import is_bare_job
 from shared.settings import Settings
 from slipway.client.refusal import placed
 from slipway.client.service import Service
+from slipway.client.upload_settings import refuse_elsewhere
 from slipway.commands.drop import outlook_of, to_upload
 from slipway.failure import Failure
 
@@ -22,6 +23,8 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
 
     What an earlier upload left in the folder of the container counts as well.
     """
+    if api:
+        await refuse_elsewhere(settings, api)
     files = {f"{target}/{path.relative_to(folder).as_posix()}": path for path in to_upload(folder)}
     read = {JOB_FILE, ENVELOPE_FILE}
     contents = {name: path.read_bytes() if path.name in read else b"" for name, path in files.items()}

@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from slipway.client.deployment import settings_for
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
+from slipway.client.upload_settings import upload_settings
 from slipway.client.watch import ENDED
 from slipway.commands.drop import check, check_folder, target_of
 from slipway.commands.jobs import rejection, unmeant, why
@@ -36,8 +36,8 @@ def run(
 ) -> int:
     """Upload, follow and download. The exit code is the job's, 1 where it has none. Raises Failure."""
     check_path(path)
-    settings, report = settings_for(url, settings_file), Report(as_json)
-    url = url or address_beside(settings_file)
+    url, report = url or address_beside(settings_file), Report(as_json)
+    settings = asyncio.run(upload_settings(url, key, settings_file))
     if not options.detach:
         check_directory(options.to)
     options = asyncio.run(_ordered(options, url, key))
@@ -82,8 +82,8 @@ def drop(
 ) -> int:
     """Upload a folder, and follow the job that begins by it. The exit code is the job's. Raises Failure."""
     check_folder(folder)
-    settings, report = settings_for(url, settings_file), Report(as_json)
-    url = url or address_beside(settings_file)
+    url, report = url or address_beside(settings_file), Report(as_json)
+    settings = asyncio.run(upload_settings(url, key, settings_file))
     if not force:
         check(folder, target_of(folder, to))
     beginning = Beginning(settings, folder, to, force=force)

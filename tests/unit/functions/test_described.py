@@ -138,6 +138,7 @@ async def test_what_operators_ask_is_answered_as_described(api: World) -> None:
     assert (await answered("POST", "/api/resume"))[1]["paused"] is False
     assert (await answered("GET", "/api/audit"))[1]["differences"] == []
     assert (await answered("GET", "/api/me"))[1]["id"] is None
+    assert "settings" in (await answered("GET", "/api/settings"))[1]
     assert (await answered("GET", "/api/health"))[0] == 200
     assert (await answered("GET", "/api/dead"))[1] == {"dead": []}
     assert (await answered("GET", "/api/receivers/disabled"))[1] == {"receivers": []}

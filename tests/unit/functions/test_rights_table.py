@@ -46,6 +46,7 @@ TABLE = {
     **dict.fromkeys(("pause", "resume", "audit", "get_teams", "put_teams", "get_dead", "redrive"), _OPERATES),
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
+    "get_settings": _ALL,
     **dict.fromkeys(("validate", "explain", "health", "get_page"), _ALL),
 }
 

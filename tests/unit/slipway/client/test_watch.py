@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import Listed, LogChunk
+from slipway.client.answers import Listed, LogChunk
 from slipway.client.watch import Watch, cluster_news, job_news, log_news
 from slipway.screen import Line
 

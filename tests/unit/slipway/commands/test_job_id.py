@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import Listed, Service
+from slipway.client.answers import Listed
+from slipway.client.service import Service
 from slipway.commands.jobs import job_id, unmeant
 from slipway.failure import Failure
 

@@ -122,7 +122,7 @@ def test_no_upload_goes_to_the_local_stack_for_a_profile_of_another_place(
         monkeypatch.delenv(name)
     message = tmp_path / "message.json"
     message.write_text("{}")
-    write_profiles(file, Profiles().with_profile("prod", Profile("https://prod.example.com")))
+    write_profiles(file, Profiles().with_profile("prod", Profile("http://127.0.0.1:9")))
 
     for command in (
         *(["drop", str(local)], ["enqueue", str(message)], ["run", str(local)]),
@@ -147,7 +147,8 @@ def test_an_address_and_a_key_alone_do_not_say_where_data_goes(
     monkeypatch.setattr("slipway.settings.UP", tmp_path)
     for name in [name for name in os.environ if name.startswith("SLIPWAY_STORAGE")]:
         monkeypatch.delenv(name)
-    monkeypatch.setenv("SLIPWAY_URL", "https://prod.example.com")
+    monkeypatch.setattr("slipway.client.deployment.LOOPBACK", ())
+    monkeypatch.setenv("SLIPWAY_URL", "http://127.0.0.1:9")
     monkeypatch.setenv("SLIPWAY_KEY", "key")
 
     result = CliRunner().invoke(app, ["data", *words])

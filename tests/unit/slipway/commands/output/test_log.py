@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from slipway.client.answers import FileChunk
+from slipway.client.answers import FileChunk, LogChunk
 from slipway.client.refusal import Absent
-from slipway.client.service import LogChunk, Service
+from slipway.client.service import Service
 from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
 from slipway.commands.output.output_commands import app

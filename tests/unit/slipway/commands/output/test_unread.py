@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from slipway.client.service import LogChunk, Service
+from slipway.client.answers import LogChunk
+from slipway.client.service import Service
 from slipway.commands.output import cat, download, files, log
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, read

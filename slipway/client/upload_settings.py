@@ -1,0 +1,74 @@
+"""Where a command sends files: settings that are named here, else what the deployment says of itself."""
+
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from shared.adapters.storage.wire.connection import Connection
+from shared.core.errors import Misconfigured
+from shared.settings import CLIENT_SETTINGS, Settings
+from slipway.client.deployment import KEY, URL, NoStorage, settings_for
+from slipway.client.service import Service, service
+from slipway.failure import Failure
+
+#: Hosts to which a token for Azure Storage may go: Microsoft's own, of each cloud.
+_AZURE = re.compile(
+    r"https://[a-z0-9]{3,24}(-secondary)?(\.z[0-9]{1,2})?\.(blob|queue|table)"
+    r"\.(core\.windows\.net|core\.usgovcloudapi\.net|core\.chinacloudapi\.cn|storage\.azure\.net)/?"
+)
+_SERVICES = tuple(f"SLIPWAY_STORAGE__{one}ServiceUri" for one in ("blob", "queue", "table"))
+
+
+async def upload_settings(url: str, key: str, file: Path | None) -> Settings:
+    """The settings of a file, the environment or the local stack; without these, the deployment's answer.
+
+    Raises Failure where none of them names the storage.
+    """
+    try:
+        return settings_for(url, file)
+    except NoStorage as failure:
+        address, secret = (os.environ.get(name, "") for name in (URL, KEY))
+        async with service(url or address, key or secret) as api:
+            try:
+                return _checked(await api.settings())
+            except Failure as error:
+                raise Failure(f"{failure}; the deployment does not say it: {error}") from None
+
+
+async def refuse_elsewhere(settings: Settings, api: Service) -> None:
+    """Raise Failure where files would go to storage in which the app at that address does not look."""
+    try:
+        theirs = _place(Settings(await api.settings()))
+    except (Failure, Misconfigured):  # an earlier version, or none: what comes next says so
+        return
+    ours = _place(settings)
+    if all(theirs) and ours != theirs:
+        raise Failure(
+            f"nothing was uploaded: the settings here name the container {'/'.join(ours)}, but the app looks "
+            f"for drops in {'/'.join(theirs)}; name the app of that storage (--url, --profile), or the "
+            "storage of that app (--settings), or use `slipway drop --force`"
+        )
+
+
+class _Place(NamedTuple):
+    """Where drops go; "" for an account that no address names."""
+
+    account: str
+    container: str
+
+
+def _place(settings: Settings) -> _Place:
+    account = Connection(*settings.connection()).account()
+    return _Place(account, settings.text("SLIPWAY_DROP_CONTAINER"))
+
+
+def _checked(answer: Mapping[str, str]) -> Settings:
+    values = {name: answer[name] for name in (*_SERVICES, *CLIENT_SETTINGS) if name in answer}
+    for name in _SERVICES:
+        if not _AZURE.fullmatch(address := values.get(name, "")):
+            raise Failure(
+                f"{name} is {address[:80]!r} there, which is no address of Azure Storage; no token goes to it"
+            )
+    return Settings(values)
