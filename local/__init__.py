@@ -1,6 +1,7 @@
-"""The local stack: everything that a person needs to run Slipway on one machine. Never deployed.
+"""The local stack: everything for running Slipway on one machine. Never deployed.
 
-`host` fires the triggers, `clusters` names what can run jobs, `nodes` runs those of the emulator, `setup`
+`host` fires the triggers, `clusters` names the clusters that can run jobs, `nodes` runs those of the
+emulator, `setup`
 installs, `bicep` checks the templates of `infra/`; `stack` starts all of it. Nothing here imports `shared`
 or `functions`: it knows the wire only.
 

@@ -25,7 +25,7 @@ _WRITES = Path(__file__).with_name("event_grid") / "writes.mjs"
 
 
 class AzuriteError(StartError):
-    """Azurite cannot run here; the message says what to do about it."""
+    """Azurite cannot run here; the message has the remedy."""
 
 
 @dataclass(frozen=True, kw_only=True)

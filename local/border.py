@@ -1,7 +1,7 @@
-"""Whom the servers of this machine answer: programs, and web pages that come from this machine.
+"""Decides which requests the servers of this machine answer: of programs, and of pages from this machine.
 
-A browser lets any page send requests to 127.0.0.1, and to a name of its own that leads there. But it says in
-Host, Origin and Sec-Fetch-Site where they come from. `storage.mjs` has the same rules for Azurite.
+A browser lets any page send requests to 127.0.0.1, and to a name that leads there. But its headers Host,
+Origin and Sec-Fetch-Site show where they come from. `storage.mjs` has the same rules for Azurite.
 """
 
 import re
@@ -13,7 +13,7 @@ from ipaddress import ip_address
 from aiohttp import web
 from multidict import CIMultiDictProxy
 
-#: What a page may send without asking the server first.
+#: The media types that a page may send without a preflight request.
 _FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 _READ_ONLY = ("GET", "HEAD")
 _AUTHORITY = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[^][:/@\s]+)(?::[0-9]*)?", re.IGNORECASE)
@@ -25,7 +25,7 @@ _REMEDY = "use a loopback address, or allow the name of a forwarded port with --
 
 @dataclass(frozen=True)
 class Foreign:
-    """Why a request is refused: which header says that it is foreign, and what to do about it."""
+    """Why a request is refused: the header that shows it as foreign, and the remedy."""
 
     header: str
     detail: str

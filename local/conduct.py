@@ -1,4 +1,4 @@
-"""What conductors of emulators share: they look when there is news, and survive full disks and defects."""
+"""The common loop of the emulators' conductors: it reacts to news, and survives full disks and defects."""
 
 import asyncio
 import contextlib

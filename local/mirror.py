@@ -1,4 +1,4 @@
-"""A blob container as a directory: pulled when it is mounted, and what changes there is pushed back."""
+"""A blob container as a directory: pulled when it is mounted; changes are pushed back."""
 
 import asyncio
 import json
@@ -18,12 +18,12 @@ from local.names import is_name
 
 _PARALLEL = 8
 _FOLDER_MARK = "hdi_isfolder"
-#: A job has put something else in the file's place. What it made stays.
+#: A job has replaced the file by something else, which is kept.
 _IN_THE_WAY = (Refused, NotADirectoryError)
 
 
 class MirrorError(Exception):
-    """The container cannot be read; the message says which and why, without an address."""
+    """The container cannot be read; the message names it and the reason, without an address."""
 
 
 class Mirror:
@@ -45,7 +45,7 @@ class Mirror:
         self._loaded = False
 
     async def pull(self) -> list[str]:
-        """Fetch what is new in the container; names that are no paths are left out. Raises MirrorError."""
+        """Fetch new blobs of the container; names that are not paths are left out. Raises MirrorError."""
         async with self._lock:
             self._load()
             try:
@@ -62,7 +62,7 @@ class Mirror:
             return left_out
 
     async def push(self) -> int:
-        """Send what is new in the directory; how many files it was. Raises MirrorError."""
+        """Upload the new files of the directory; returns how many. Raises MirrorError."""
         async with self._lock:
             try:
                 return await self._push()

@@ -1,4 +1,4 @@
-"""Blob containers on the nodes: what blobfuse does where there is an Azure, done here by copying."""
+"""Blob containers on the nodes, by copying, in place of blobfuse on Azure."""
 
 import asyncio
 import logging

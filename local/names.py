@@ -1,4 +1,4 @@
-"""Which names files have in storage. What a job calls otherwise can be neither listed nor asked for."""
+"""The names that files may have in storage. A file with another name can be neither listed nor requested."""
 
 import os
 import re
@@ -15,7 +15,7 @@ def is_name(part: str) -> bool:
 
 
 def shown(part: str) -> str:
-    """What is listed of a name that can be neither shown nor asked for: its characters, or bytes, escaped."""
+    """The listed form of a name that can be neither shown nor requested: its characters or bytes, escaped."""
     text = os.fsencode(part).decode("utf-8", "backslashreplace")
     visible = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return visible[:_MOST_BYTES]

@@ -12,7 +12,7 @@ import threading
 import venv
 from pathlib import Path
 
-#: What the installer has put there for nodes: pip, and what the examples need.
+#: The packages that the installer keeps for nodes: pip, and those that the examples need.
 PACKAGES = Path(sys.prefix) / "nodes"
 _PIP = '#!/bin/sh\nexec "${0%/*}/python" -m pip "$@"\n'
 _one_at_a_time = threading.Lock()

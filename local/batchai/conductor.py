@@ -55,7 +55,7 @@ class Conductor:
         self._stopping = False
 
     async def start(self) -> None:
-        """Take up what an earlier emulator left: running jobs go on, nodes in preparation start it again."""
+        """Continue an earlier emulator's work: jobs go on, nodes in preparation begin it again."""
         for cluster in self._store.clusters:
             for node in cluster.nodes:
                 if node.state == "preparing":
@@ -99,7 +99,7 @@ class Conductor:
         self.nudge()
 
     def preempt(self, cluster: Cluster, node: Node) -> None:
-        """Take a node back, as a region does with low-priority ones; a job on it goes back to the queue."""
+        """Preempt a node, as a region does with low-priority ones; a job on it goes back to the queue."""
         self._store.save(transitions.preempted(cluster, node.id))
         job = self._store.jobs.get(node.job) if node.job else None
         if job is not None:
@@ -211,7 +211,7 @@ class Conductor:
         self.nudge()
 
     def _reap(self) -> None:
-        """Forget what is to be deleted and has nothing alive in it; children come before parents."""
+        """Delete marked resources in which nothing is alive; children come before parents."""
         store = self._store
         for one in sorted(store.deleting.values(), key=lambda one: -len(ids.names_in(one.id))):
             match one:

@@ -18,7 +18,7 @@ from local.node_python import node_python
 from local.nodes.programs import install
 
 _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-#: The container for what the nodes keep.
+#: The container for the files that nodes upload.
 _BLOBS = "slipway"
 #: How often formulas are evaluated here; Azure takes five minutes.
 _EVALUATED = "2"
@@ -70,7 +70,7 @@ async def _container(connection_string: str) -> str:
 
 
 def _cluster(url: str, shared: Path, blobs: str, programs: str, nodes: int) -> dict[str, object]:
-    """What a person would write for a pool whose nodes mount these directories."""
+    """The settings of a pool whose nodes mount these directories, as a person would write them."""
     mount_root = shared / "mounts"
     containers = {name: shared / "blobs" / name / "files" for name in (SCRIPTS, DATA)}
     for directory in (mount_root / LOGS, shared.parent / "nodes"):

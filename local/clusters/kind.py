@@ -1,4 +1,4 @@
-"""What a local cluster is to the stack: its words, how it is started, and what it is once it runs."""
+"""A local cluster as the stack sees it: its words, its start, and its state once it runs."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 #: The cluster that jobs run on unless they name another one, and the blob containers that its nodes see.
 NAME, SCRIPTS, DATA = "dev-cluster-00", "scripts", "datalake"
-#: The mount of every job for what it writes.
+#: The mount of every job for its output.
 LOGS = "logs"
 
 #: Starts one of our modules as a child that is named so, with arguments; returns its URL. Raises StartError.
@@ -24,7 +24,7 @@ Launch = Callable[..., Awaitable[str]]
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterOptions:
-    """What the stack asks of its cluster."""
+    """The stack's options for its cluster."""
 
     #: the folder of the stack
     data: Path
@@ -44,13 +44,13 @@ def _nothing() -> AbstractAsyncContextManager[None]:
 
 @dataclass(frozen=True, kw_only=True)
 class Running:
-    """A cluster that runs, and what the app has to know of it."""
+    """A running cluster, with the data that the app needs."""
 
     #: of its API
     url: str
     #: by which the app finds it
     settings: Mapping[str, str] = field(repr=False)
-    #: of the storage, with what the cluster adds to it
+    #: the settings of the storage, with those that the cluster adds
     connection_string: str = field(repr=False)
     #: beside those that were launched
     processes: tuple[Child, ...] = field(default=(), repr=False)
@@ -62,17 +62,17 @@ class Running:
 
 @dataclass(frozen=True)
 class Installed:
-    """Whether the programs of a cluster are on this machine: their version, or what to do about it."""
+    """Whether the programs of a cluster are on this machine: their version, or the remedy."""
 
     #: "" where they cannot be run
     version: str = ""
     remedy: str = ""
-    #: what is wrong; "" where nothing is, or nothing was installed
+    #: the problem; "" if there is none, or if they are not installed
     trouble: str = ""
 
 
 class Start(Protocol):
-    """What a cluster's module offers as `start`."""
+    """The function `start` of a cluster's module."""
 
     def __call__(self, options: ClusterOptions) -> AbstractAsyncContextManager[Running]:
         """Run it for the length of the block. Raises StartError."""

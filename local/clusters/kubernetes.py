@@ -49,7 +49,7 @@ def installed() -> Installed:
 
 
 def _cluster(cluster: Kubernetes) -> dict[str, object]:
-    """What a person would write for a cluster whose pods mount a claim at the same place as this machine."""
+    """The settings of a cluster whose pods mount a claim at the same path as this machine."""
     shared = cluster.shared
     mount_root = shared / "mounts"
     containers = {name: directory(shared, name) for name in (SCRIPTS, DATA)}

@@ -34,5 +34,5 @@ CLUSTERS: Mapping[str, Kind] = MappingProxyType(
         ),
     }
 )
-#: The one that needs nothing but this repository.
+#: The cluster that needs only this repository.
 USUAL = "emulator"

@@ -50,7 +50,7 @@ class Topic:
     async def delivering(self, connection_string: str, container: str) -> AsyncIterator[None]:
         """Deliver the events of a container for the length of the block, those of earlier writes included.
 
-        What is not sent when it ends is left to the inventory.
+        Events that are not sent by then are left to the inventory.
         """
         async with QueueClient.from_connection_string(
             connection_string, QUEUE, use_env_settings=False, retry_total=0

@@ -16,7 +16,7 @@ Http = AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
 
 #: How long an authorisation is valid, and how long before its end it is made anew: clocks differ by minutes.
 _VALID, _SPARE = timedelta(hours=1), timedelta(minutes=30)
-#: What the queue client raises.
+#: The errors of the queue client.
 _ERRORS = {401: ClientAuthenticationError, 403: ClientAuthenticationError, 404: ResourceNotFoundError}
 
 

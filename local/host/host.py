@@ -38,7 +38,10 @@ _AGAIN = 2.0
 
 @dataclass(frozen=True, kw_only=True)
 class HostOptions:
-    """What to run and where. In seconds: `scan_every`, `hidden` (what was received), `grace` (at the end)."""
+    """The app to run, and its ports.
+
+    In seconds: `scan_every`, `hidden` (received messages), `grace` (at the end).
+    """
 
     app: Path
     settings: Mapping[str, str]
@@ -149,7 +152,7 @@ class _Host:
         return url
 
     async def close(self) -> None:
-        """Start nothing more, let what runs finish, hand back the rest."""
+        """Start nothing more, let running invocations finish, and hand back the rest."""
         for task in self._tasks:
             task.cancel()
         ends = [drain(self._options.grace) for drain in self._drains]

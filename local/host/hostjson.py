@@ -1,4 +1,4 @@
-"""host.json as far as this host honours it; what it does not know it leaves alone."""
+"""The part of host.json that this host honours; it ignores other members."""
 
 import os
 from datetime import timedelta
@@ -14,7 +14,7 @@ _CORES = os.cpu_count() or 1
 
 
 class HostJsonError(ValueError):
-    """host.json cannot be used; the message names the file, the property and what is expected."""
+    """host.json cannot be used; the message names the file, the property and the expected value."""
 
 
 def _span(value: object) -> object:

@@ -1,4 +1,4 @@
-"""Output bindings: what a function returned or set goes to a queue or a blob."""
+"""Output bindings: write the values that a function returned or set to a queue or a blob."""
 
 import base64
 import json
@@ -95,7 +95,7 @@ def _messages(data: Data) -> list[bytes]:
 def _message(item: Any) -> bytes:
     if isinstance(item, str):
         return item.encode()
-    if isinstance(item, dict) and set(item) == {"id", "body"}:  # what a QueueMessage becomes
+    if isinstance(item, dict) and set(item) == {"id", "body"}:  # the form of a QueueMessage
         return str(item["body"]).encode()
     return json.dumps(item).encode()
 

@@ -1,4 +1,4 @@
-"""Who waits for which queue: a message that this host sends is fetched at once, not at the next poll."""
+"""Wakes the listener of a queue, so that a message from this host is fetched at once."""
 
 import asyncio
 from collections import defaultdict

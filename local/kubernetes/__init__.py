@@ -36,5 +36,5 @@ __all__ = [
 
 
 def missing_programs() -> tuple[str, ...]:
-    """What is missing here to run one; nothing when all is there."""
+    """The programs that are missing here; none if all are installed."""
     return find_programs().missing_programs()

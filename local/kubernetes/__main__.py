@@ -60,7 +60,7 @@ async def _run(options: Options) -> None:
 
 
 def guide(cluster: Kubernetes) -> list[str]:
-    """What to export, and what to do with it."""
+    """The variables to export, and how to use them."""
     return [
         f"ready {cluster.url}",
         "",

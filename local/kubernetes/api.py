@@ -1,4 +1,4 @@
-"""Calls of an API server, as JSON: what the nodes and the start of a cluster need of it."""
+"""The calls of an API server that the nodes and the start of a cluster need, as JSON."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LARGEST = 4 << 20
 
 
 class Unreachable(Exception):
-    """The server gave no answer, or one that says nothing of the request; a later try may succeed."""
+    """The server gave no answer, or one that does not concern the request; a later try may succeed."""
 
 
 class Refused(Exception):
@@ -47,7 +47,7 @@ class Api:
         self._session = session
 
     async def call(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
-        """One call; what it answers. Raises Unreachable or Refused."""
+        """Make one call and return its answer. Raises Unreachable or Refused."""
         headers = {**self._connection.headers, "Content-Type": kind}
         data = None if body is None else json.dumps(body)
         try:

@@ -21,7 +21,7 @@ from local.process import StartError
 from local.setup.debian import execute, install_packages
 from local.setup.interpreter import InstallError
 
-#: What builds them, and etcd, which runs with them.
+#: The packages that build them, and etcd, which runs with them.
 PACKAGES = (
     "dpkg-dev",
     "etcd-server",
@@ -50,7 +50,7 @@ _INTERVAL = 15.0
 
 
 def build() -> None:
-    """Install and build what is missing. Raises InstallError or KubernetesError."""
+    """Install and build the missing programs. Raises InstallError or KubernetesError."""
     programs = find_programs()
     if not programs.missing_programs():
         return
@@ -145,7 +145,7 @@ def _replace_reflect(source: Path) -> None:
 
 
 def _compile(source: Path, home: Path) -> None:
-    """`make` of the servers, which says now and then how far it is. Raises KubernetesError."""
+    """Run `make` for the servers, with reports of its progress. Raises KubernetesError."""
     within = source / ".go" / "src" / "k8s.io"
     within.mkdir(parents=True)
     (within / "kubernetes").symlink_to("../../..")

@@ -1,4 +1,4 @@
-"""An authority of the cluster's own, and what it signs for servers and clients on this machine."""
+"""A certificate authority of the cluster, and its certificates for servers and clients on this machine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Authority:
 
     @property
     def certificate(self) -> Path:
-        """What trusts everything that it has signed."""
+        """The authority's certificate, by which clients trust all certificates that it signed."""
         return self.own.certificate
 
     def server(self, name: str) -> Pair:

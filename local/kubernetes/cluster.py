@@ -1,4 +1,4 @@
-"""A running cluster: its addresses and files, and what a test does to it."""
+"""A running cluster: its addresses and files, and the faults that a test can cause."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ _FAST = ("--kube-api-qps=200", "--kube-api-burst=400")
 
 @dataclass(frozen=True)
 class Keys:
-    """What the servers show to each other."""
+    """The keys and certificates of the servers."""
 
     authority: Path
     server: Pair
@@ -68,7 +68,7 @@ def api_server(site: Site, programs: Programs, keys: Keys) -> list[str]:
 
 
 def controllers(site: Site, programs: Programs, keys: Keys, kubeconfig: Path) -> list[str]:
-    """What makes pods of Jobs, binds volumes, makes tokens, and takes silent nodes for lost."""
+    """The controllers: they make pods of Jobs, bind volumes, make tokens, and mark silent nodes as lost."""
     return [
         str(programs.server("kube-controller-manager")),
         *_client(site.controllers, kubeconfig, site),
@@ -83,7 +83,7 @@ def controllers(site: Site, programs: Programs, keys: Keys, kubeconfig: Path) ->
 
 
 def scheduler(site: Site, programs: Programs, kubeconfig: Path) -> list[str]:
-    """What gives pods to nodes."""
+    """The scheduler, which assigns pods to nodes."""
     return [
         str(programs.server("kube-scheduler")),
         *_client(site.scheduler, kubeconfig, site),

@@ -22,7 +22,7 @@ T = TypeVar("T")
 #: Seconds without a new line in its log until a program that does not answer is given up.
 _PATIENCE = 60.0
 _GRACE = 5.0
-#: Even if we are killed, nothing of the cluster goes on.
+#: Even if this process is killed, no process of the cluster remains.
 _WITH_US = ("setpriv", "--pdeathsig", "KILL")
 
 
@@ -56,7 +56,7 @@ class ControlPlane:
         await self.until("kube-apiserver", self._is_ready)
 
     async def start_controllers(self, kubeconfigs: dict[str, Path]) -> None:
-        """Start what acts on objects, each as a user of its own."""
+        """Start the controllers and the scheduler, each as a user of its own."""
         own = kubeconfigs["kube-controller-manager"]
         await self._start(
             "kube-controller-manager", commands.controllers(self._site, self._programs, self._keys, own)
@@ -90,7 +90,7 @@ class ControlPlane:
         await self._children[name].wait()
 
     async def until(self, name: str, is_so: Callable[[], Awaitable[bool]]) -> None:
-        """Wait for what a program does. Raises ProcessError when it ends, or does nothing for long."""
+        """Wait for a result of a program. Raises ProcessError when it ends, or makes no progress for long."""
         process, patience = self._children[name], Patience(_PATIENCE)
         while not await is_so():
             if process.returncode is not None:
@@ -100,7 +100,7 @@ class ControlPlane:
             await asyncio.sleep(0.1)
 
     async def during(self, work: Coroutine[Any, Any, T]) -> T:
-        """The result of what needs the programs that run now. Raises ProcessError when one ends before."""
+        """The result of work that needs the running programs. Raises ProcessError when one ends before."""
         task = asyncio.ensure_future(work)
         ends = {asyncio.ensure_future(one.wait()): one for one in self.children}
         try:

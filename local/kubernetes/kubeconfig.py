@@ -31,7 +31,7 @@ def save(file: Path, document: dict[str, Any]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Connection:
-    """What a kubeconfig says: address, the context of its TLS, and headers."""
+    """The content of a kubeconfig: the address, the TLS context, and headers."""
 
     url: str
     tls: ssl.SSLContext

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 #: The version that Debian 12 has the source of.
 VERSION = "1.20.2"
 SERVERS = ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
-#: What pods are made with.
+#: The programs that make pods.
 _TOOLS = ("unshare", "setpriv", "mount")
 #: Names a folder with the servers of another version.
 SETTING = "KUBERNETES_PROGRAMS"
@@ -20,7 +20,7 @@ _SYSTEM = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 class KubernetesError(StartError):
-    """The cluster cannot run here, or did not start; the message says what to do about it."""
+    """The cluster cannot run here, or did not start; the message has the remedy."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class Programs:
         return f"      --{flag} ".encode() in lines
 
     def missing_programs(self) -> tuple[str, ...]:
-        """What is not there; nothing when all is."""
+        """The missing programs; none if all are there."""
         servers = [name for name in SERVERS if not os.access(self.folder / name, os.X_OK)]
         return (*servers, *(name for name in ("etcd", *_TOOLS) if not shutil.which(name, path=_SYSTEM)))
 
@@ -53,7 +53,7 @@ class Programs:
 
 
 def built() -> Path:
-    """The folder of what is built here."""
+    """The folder of the programs that are built here."""
     return ROOT / ".local" / f"kubernetes-{VERSION}"
 
 

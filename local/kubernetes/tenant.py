@@ -1,4 +1,4 @@
-"""What Slipway has on the cluster: a namespace, a service account with the smallest Role, and a volume."""
+"""Slipway's objects on the cluster: a namespace, a service account with the smallest Role, and a volume."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ NAME = "slipway"
 #: The user of the nodes.
 NODES = "kubelets"
 _RBAC = "rbac.authorization.k8s.io"
-#: What an engine asks of its namespace, and nothing else: RESOURCE.GROUP → verbs.
+#: The rights that an engine needs in its namespace, and no others: RESOURCE.GROUP → verbs.
 RULES = {
     "jobs.batch": ["create", "get", "list", "watch", "patch", "delete"],
     "pods": ["get", "list", "watch"],
@@ -26,7 +26,7 @@ RULES = {
 
 
 async def admit_nodes(api: Api) -> None:
-    """Let the nodes do what a node has to. Raises Refused."""
+    """Give the nodes the rights of a node. Raises Refused."""
     role = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": "system:node"}
     body = _object("ClusterRoleBinding", NODES, _RBAC) | {
         "roleRef": role,
@@ -36,7 +36,7 @@ async def admit_nodes(api: Api) -> None:
 
 
 async def move_in(api: Api, shared: Path) -> str:
-    """Make what is not there yet; the token of the service account. Raises Refused."""
+    """Make the missing objects; returns the token of the service account. Raises Refused."""
     await api.make("/api/v1/namespaces", _object("Namespace", NAME))
     namespace = f"/api/v1/namespaces/{NAME}"
     await api.make(f"{namespace}/serviceaccounts", _object("ServiceAccount", NAME))
@@ -75,7 +75,7 @@ async def _share(api: Api, namespace: str, shared: Path) -> None:
 
 
 async def _token(api: Api, path: str) -> str:
-    """What the controllers put into the Secret, soon after it is made."""
+    """The token that the controllers put into the Secret soon after it is made."""
     while True:
         data = (await api.insist("GET", path)).get("data") or {}
         if "token" in data:

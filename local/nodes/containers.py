@@ -17,7 +17,7 @@ from local.nodes.fault import Failed, Fault
 from local.nodes.machine import Directories
 from local.nodes.work import Find, Image
 
-#: What a node has of its own, and an image as well.
+#: Variables that both a node and an image set.
 _OF_THE_NODE = ("PATH", "HOME", "LANG")
 NO_RUNTIME = (
     "No container runtime answers. Start Docker or Podman, or start the emulator with --containers auto, "
@@ -33,7 +33,7 @@ class ContainerError(Failed):
 
 @dataclass(frozen=True)
 class Command:
-    """What to start on this machine, and its standard input."""
+    """A command to start on this machine, and its standard input."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str] = field(repr=False)
@@ -65,7 +65,7 @@ class Host:
         return lambda name: shutil.which(name, path=env["PATH"])
 
     async def close(self) -> None:
-        """The launchers end what they have started."""
+        """The launchers end the processes that they have started."""
 
 
 class Containers:
@@ -112,7 +112,7 @@ class Containers:
         )
 
     async def programs(self, env: Mapping[str, str], names: Sequence[str]) -> Find:
-        """What the image has, with what the preparation added to it."""
+        """The programs of the image, with those that the preparation added."""
         search = f"for name in {shlex.join(names)}; do command -v $name; done; true"
         command = self.command(0, ("/bin/sh", "-c", search), env)
         paths = (await call(command.argv, command.text)).out.split()
@@ -184,7 +184,7 @@ def left_over_site(folder: Path, name: str, directories: Sequence[Directories]) 
 
 
 def forget(folder: Path, name: str) -> None:
-    """Remove what was decided for a run, after its end."""
+    """Forget the decision for a run, after its end."""
     _decision(folder, name).unlink(missing_ok=True)
 
 

@@ -1,4 +1,4 @@
-"""What every process on a machine has in its environment, and how texts use it. Pure."""
+"""The environment of every process on a machine, and its use in texts. Pure."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -32,7 +32,7 @@ OPEN_MPI = {
 
 
 def base_environment(directories: Directories, path: Sequence[Path]) -> dict[str, str]:
-    """What every process gets. Nothing of the emulator's own environment reaches a job."""
+    """The environment of every process. No variable of the emulator's own environment reaches a job."""
     return {
         "PATH": ":".join([*map(str, path), _SYSTEM_PATH]),
         "HOME": str(directories.root),

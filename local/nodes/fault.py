@@ -1,10 +1,10 @@
-"""What keeps a machine or a job from running."""
+"""A fault that prevents a machine or a job from running."""
 
 from pydantic import BaseModel, ConfigDict
 
 
 class Fault(BaseModel):
-    """A word for programs, a sentence for people, and what else is to be known."""
+    """A word for programs, a sentence for people, and further details."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -14,7 +14,7 @@ class Fault(BaseModel):
 
 
 class Failed(Exception):
-    """It cannot go on; `fault` says why."""
+    """The machine or the job cannot continue; `fault` has the reason."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.message)

@@ -1,4 +1,4 @@
-"""What the provider can do, and how much of it a subscription uses in a region."""
+"""The provider's capabilities, and a subscription's usage in a region."""
 
 from collections import Counter
 
@@ -14,7 +14,7 @@ from local.batchai.state.sizes import size_of
 _CORES = 2**31 - 1
 
 _TOTAL = "Total Cluster {} Regional vCPUs"
-#: What the service listed for each priority: all cores, and those of seven families.
+#: The usages that the service listed for each priority: all cores, and those of seven families.
 _SCOPES = [_TOTAL] + [
     f"Standard {family} Family Cluster {{}} vCPUs"
     for family in ("D", "Dv2", "NC", "NCv2", "NCv3", "ND", "NV")

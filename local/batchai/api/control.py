@@ -1,4 +1,4 @@
-"""What only an emulator can do: its own routes below /emulator, apart from the service's contract."""
+"""The emulator's own routes below /emulator, apart from the service's contract."""
 
 from aiohttp import web
 
@@ -25,7 +25,7 @@ class Control:
         return web.json_response({"value": views})
 
     async def preempt(self, request: web.Request) -> web.Response:
-        """Take a low-priority node away. A job on it goes back to the queue and starts from the beginning."""
+        """Preempt a low-priority node. A job on it goes back to the queue and starts from the beginning."""
         ids.check(request.match_info)
         name = request.match_info["node"]
         every = ((cluster, node) for cluster in self._store.clusters for node in cluster.nodes)

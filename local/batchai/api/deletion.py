@@ -1,4 +1,4 @@
-"""DELETE of a resource: what is below goes with it, running jobs are stopped first."""
+"""DELETE of a resource and everything below it; running jobs are stopped first."""
 
 from collections.abc import Iterator
 

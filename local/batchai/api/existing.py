@@ -33,7 +33,7 @@ def check_quota(existing: int, most: int, what: str) -> None:
 
 
 def check_same(existing: Cluster | Job | FileServer, document: dict[str, Any], remedy: str) -> None:
-    """Raise ArmError 409 unless the same thing was asked for before."""
+    """Raise ArmError 409 unless the earlier request was the same."""
     kind, name = type(existing).__name__, ids.name(existing.id)
     if existing.deleting:
         raise ArmError(409, "ResourceBeingDeleted", f"The {kind.lower()} {name} is being deleted.")

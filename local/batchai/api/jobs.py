@@ -87,7 +87,7 @@ async def list_jobs(call: Call) -> web.Response:
 
 
 async def terminate_job(call: Call) -> web.Response:
-    """Stop it; one that has ended stays as it is, and nothing goes on afterwards."""
+    """Stop the job, with all its processes; one that has ended is not changed."""
     job = job_of(call)
     if not job.active:
         return web.Response(status=200)

@@ -17,7 +17,7 @@ _DAY = 86400
 
 
 class Login:
-    """Tokens that say nothing, and the subscriptions that there are."""
+    """Tokens without content, and the existing subscriptions."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self._store = store

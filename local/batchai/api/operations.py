@@ -1,4 +1,4 @@
-"""Long-running operations: an answer 202 with two addresses to ask at, and what those answer."""
+"""Long-running operations: an answer 202 with two addresses to poll, and the answers of these."""
 
 import uuid
 from datetime import datetime, timedelta
@@ -19,7 +19,7 @@ _KEEP = timedelta(days=1)
 
 
 def accepted(call: Call, verb: str, subject: Resource) -> web.Response:
-    """The empty answer 202 to a request whose work goes on, with both headers as the service sent them."""
+    """The empty answer 202 to a request whose work continues, with both headers of the service."""
     operation = Operation.model_validate(
         {
             "name": str(uuid.uuid4()),
@@ -91,7 +91,7 @@ def _location(call: Call, subject: Resource) -> str:
     holder = subject
     while not isinstance(holder, Workspace | Group):
         parent = ids.parent(holder.id)
-        # Nothing outlives what it is in.
+        # An operation is deleted with the resource that contains it.
         holder = call.store.experiments.get(parent) or call.store.workspaces[parent]
     return region(holder.location)
 

@@ -61,7 +61,7 @@ _TABLE: dict[str, dict[str, Handler]] = {
 }
 
 
-#: What belongs to other providers, with versions of their own.
+#: Resources of other providers, which have API versions of their own.
 _STORAGE = "/providers/Microsoft.Storage/storageAccounts"
 _ACCOUNT = f"{_SUBSCRIPTION}/resourceGroups/{{group}}{_STORAGE}/{{account}}"
 _NEIGHBOURS: dict[str, dict[str, Handler]] = {
@@ -100,7 +100,7 @@ class Resource(NamedTuple):
 
 
 def find(path: str) -> Resource | None:
-    """What a path addresses; None for nothing."""
+    """The route and resource that a path addresses; None for no known one."""
     for pattern, handlers in _PATTERNS:
         if match := pattern.fullmatch(path):
             return Resource(handlers, match.groupdict())

@@ -1,4 +1,4 @@
-"""What a job or a cluster has to satisfy beyond its shape, with the place of every violation. Pure."""
+"""The rules for jobs and clusters beyond their shape, with the place of every violation. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -12,7 +12,7 @@ from local.batchai.state.errors import ArmError, invalid
 from local.batchai.state.sizes import size_problem
 
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-#: What may end the name of a variable: the id of a directory.
+#: The permitted end of a variable's name: the id of a directory.
 _SUFFIX = re.compile(r"[A-Za-z0-9_]+")
 _SECRET_URL = re.compile(r"https://[\w.-]+/secrets/[A-Za-z0-9-]+(/[A-Za-z0-9]+)?/?")
 _IMAGE = re.compile(r"[A-Za-z0-9][\w./:@%~+-]*", re.ASCII)
@@ -146,7 +146,7 @@ def _container(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     if source is None:
         return
     for name in ("image", "serverUrl"):
-        # What began with '-' would be an option of the runtime's program.
+        # A value that begins with '-' would be an option of the container runtime's program.
         if name in source and not _IMAGE.fullmatch(source[name]):
             yield invalid(f"{source[name]!r} is no {name}.", f"{pointer}/imageSourceRegistry/{name}")
     if "credentials" in source:

@@ -25,7 +25,7 @@ T = TypeVar("T", bound=Resource)
 
 @dataclass(frozen=True)
 class Emulator:
-    """What every handler works with."""
+    """The objects that every handler needs."""
 
     store: Store
     conductor: Conductor

@@ -31,7 +31,7 @@ def experiment_of(call: Call) -> Experiment:
 
 
 def refuse_while_deleting(resource: Workspace | Experiment) -> None:
-    """Raise ArmError when nothing new may be put there."""
+    """Raise ArmError while the group or workspace is being deleted, and accepts no new resource."""
     if resource.deleting:
         kind = type(resource).__name__.lower()
         raise ArmError(409, "ResourceBeingDeleted", f"The {kind} {ids.name(resource.id)} is being deleted.")

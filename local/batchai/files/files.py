@@ -244,7 +244,7 @@ def _parts(request: web.Request) -> list[str]:
 
 
 def _operation(request: web.Request) -> str:
-    """What is asked for: the method, the kind of resource, what of it."""
+    """The operation of a request: the method, the kind of resource, and the part of it."""
     kind = request.query.get("restype") or ("share" if len(_parts(request)) < 2 else "file")
     method = "GET" if request.method == "HEAD" else request.method
     return " ".join(filter(None, (method, kind, request.query.get("comp"))))

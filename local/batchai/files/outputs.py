@@ -56,7 +56,7 @@ class Downloads:
         return f"{base}{PREFIX}{quote(path)}?sr=f&sp=r&se={quote(end)}&sig={signature}"
 
     async def serve(self, request: web.Request, now: datetime) -> web.StreamResponse:
-        """The file of a signed address, or the range of it that was asked for."""
+        """The file of a signed address, or the requested range of it."""
         path = request.match_info["path"]
         end = request.query.get("se", "")
         if not matches(request.query.get("sig", ""), self._sign(path, end)):
@@ -104,8 +104,9 @@ def listing(
 ) -> Part:
     """The entries of a directory of a job's output. Raises ArmError.
 
-    The job may have put links anywhere. They lead to what is below the folder of its run, or nowhere. What
-    cannot be asked for is listed as a file without an address, and also without properties if it is no file
+    The job may have put links anywhere. They lead to what is below the folder of its run, or nowhere. An
+    entry that cannot be requested is listed as a file without an address, and also without properties if it
+    is no file
     (such a link, a pipe, a socket, a device) or stands for what lies beyond those that are listed.
     """
     real = _real_directory(job, directory_id)

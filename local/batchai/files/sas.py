@@ -35,7 +35,7 @@ _NEEDS = {
     "GET file": ("o", "r"),
     "DELETE file": ("o", "d"),
 }
-#: What only an account SAS allows.
+#: The operations that only an account SAS allows.
 _OF_SHARES = {"GET share list", "PUT share", "GET share", "DELETE share"}
 _FAILED = "AuthenticationFailed"
 
@@ -52,7 +52,7 @@ class SignedRequest:
 
 
 class Refusal(NamedTuple):
-    """Why a signature does not do, as the service says it."""
+    """The refusal of a signature, in the words of the service."""
 
     code: str
     message: str

@@ -23,7 +23,10 @@ class FileError(Exception):
 
 @dataclass(frozen=True)
 class Item:
-    """What a request is about: a share, or a path in one. Links that jobs made there lead nowhere else."""
+    """The object of a request: a share, or a path in one.
+
+    Links that jobs made there do not lead out of it.
+    """
 
     request: web.Request
     share: Path
@@ -54,7 +57,7 @@ class Item:
 
 @contextmanager
 def not_found_as_404(code: str = "ResourceNotFound") -> Iterator[None]:
-    """Answer what is not there, or not of the kind that is needed, with 404."""
+    """Answer 404 for an entry that is missing or of the wrong kind."""
     try:
         yield
     except (FileNotFoundError, NotADirectoryError, PermissionError):

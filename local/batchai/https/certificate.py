@@ -1,4 +1,4 @@
-"""A certificate of our own for https on the loopback interface: the Azure CLI speaks nothing else."""
+"""A self-signed certificate for https on the loopback interface, which the Azure CLI requires."""
 
 import ssl
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ def certificate(directory: Path, names: Sequence[str] = ()) -> Path:
 
 
 def server_context(file: Path) -> ssl.SSLContext:
-    """What a server needs to use the certificate."""
+    """The TLS context of a server with the certificate."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(file, file.with_suffix(".key"))
     return context

@@ -15,7 +15,7 @@ from functools import partial
 _HOST = "127.0.0.1"
 _SUFFIX = ".core.windows.net"
 _LARGEST_HEAD = 64 << 10
-#: Seconds for a client to say what it wants.
+#: Seconds within which a client has to send its request.
 _PATIENCE = 30.0
 _CONNECT = re.compile(rb"CONNECT ([A-Za-z0-9.-]+):443 HTTP/1\.[01]\r\n")
 _OF_THE_HOP = re.compile(rb"\r\n(?:Host|Connection):[^\r\n]*", re.IGNORECASE)

@@ -1,4 +1,4 @@
-"""What the processes of a job are worked out from. Pure."""
+"""The input from which the processes of a job are worked out. Pure."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -43,7 +43,7 @@ class Ground:
         return " ".join([*quoted, self.block.get(arguments, "")]).rstrip()
 
     def program(self, name: str, remedy: str) -> str:
-        """The path of a program that the toolkit needs. Raises CannotLaunch with what to install."""
+        """The path of a program that the toolkit needs. Raises CannotLaunch with the package to install."""
         path = self.find(name)
         if path is None:
             code = "MpiNotInstalled" if name == "mpirun" else "ProgramNotInstalled"

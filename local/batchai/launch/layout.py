@@ -1,4 +1,4 @@
-"""Where things are on a node, and what a job's environment calls them. Pure."""
+"""The directories of a node, and their names in a job's environment. Pure."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,7 +18,7 @@ def segment(job: Job) -> str:
 
 
 def node_environment(directories: Directories, node_path: Sequence[Path]) -> dict[str, str]:
-    """What every process on a node gets."""
+    """The environment of every process on a node."""
     return base_environment(directories, node_path) | {"AZ_BATCHAI_MOUNT_ROOT": str(directories.mounts)}
 
 
@@ -29,7 +29,7 @@ def job_environment(
     node_path: Sequence[Path],
     gpus: Sequence[int] = (),
 ) -> dict[str, str]:
-    """What every process of a job gets on the node with these directories; the names are those of Batch AI.
+    """The environment of a job's processes on the node with these directories, with Batch AI's names.
 
     `gpus` are the numbers of this machine's GPUs that the node has.
     """
@@ -55,7 +55,7 @@ def job_environment(
             env["AZ_BATCHAI_STDOUTERR_DIR"] = str(path)
         else:
             env[f"AZ_BATCHAI_OUTPUT_{name}"] = str(path)
-            # Set to nothing unless the job is retried; each attempt has the same directories.
+            # Empty unless the job is retried; each attempt has the same directories.
             env[f"AZ_BATCHAI_PREV_OUTPUT_{name}"] = str(path) if job.attempt else ""
     return env | variables(document, env)
 

@@ -1,4 +1,4 @@
-"""What each toolkit starts: pure translation of a job's toolkit block into processes on its nodes."""
+"""A pure translation of a job's toolkit block into processes on its nodes."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""Key Vault references: what they refer to, from a file of this machine. No vault is ever asked."""
+"""Resolves Key Vault references from a file of this machine. No vault is ever called."""
 
 from pathlib import Path
 from typing import Any

@@ -16,7 +16,7 @@ from local.nodes.work import Image, Output, Plan
 
 
 class BatchAIWork:
-    """The work of a job on the nodes that it was given."""
+    """The work of a job on its nodes."""
 
     def __init__(self, job: Job, cluster: Cluster, settings: Settings) -> None:
         self._job, self._cluster, self._settings = job, cluster, settings

@@ -1,4 +1,4 @@
-"""What the emulator remembers, and how clusters and jobs move.
+"""The emulator's records, and the transitions of clusters and jobs.
 
 In: records from the API, outcomes of runs, the time. Out: the next records and actions.
 """

@@ -1,4 +1,4 @@
-"""What the emulator answers when it cannot do what was asked: ARM error bodies."""
+"""The emulator's errors, as ARM error bodies."""
 
 from typing import Any
 

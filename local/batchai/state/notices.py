@@ -53,7 +53,7 @@ class Notices:
                 self._sending = asyncio.create_task(self._send())
 
     async def close(self) -> None:
-        """Send what waits, and close the connection."""
+        """Send the waiting messages, and close the connection."""
         if self._sending is not None:
             with suppress(AzureError):
                 await self._sending

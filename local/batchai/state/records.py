@@ -1,4 +1,4 @@
-"""What the emulator remembers: workspaces and all that is in them, operations. All records are frozen."""
+"""The emulator's records: workspaces with everything in them, and operations. All are frozen."""
 
 from datetime import datetime
 from typing import Any, Literal, Self
@@ -54,7 +54,10 @@ class Experiment(Resource):
 
 
 class Node(Record):
-    """A node of a cluster. `number` is its own on this machine and gives its address and its directory."""
+    """A node of a cluster.
+
+    `number` is unique on this machine, and determines its address and its directory.
+    """
 
     id: str
     number: int

@@ -21,7 +21,7 @@ def region(location: str) -> str:
 
 
 def check_region(location: str, own: str, target: str) -> None:
-    """Raise ArmError unless there is such a region; `own` is the one that this emulator was given."""
+    """Raise ArmError unless there is such a region; `own` is the emulator's own."""
     if region(location) not in _REGIONS | {region(own)}:
         raise ArmError(
             400,

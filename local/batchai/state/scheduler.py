@@ -1,4 +1,4 @@
-"""Scheduler and autoscaler of one cluster, pure: `decide` says what has to happen now."""
+"""Scheduler and autoscaler of one cluster, pure: `decide` returns the next actions."""
 
 import heapq
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ _RANK = {"high": 0, "normal": 1, "low": 2}
 
 @dataclass(frozen=True, kw_only=True)
 class Pace:
-    """How long things take: a node to come, to be idle before it is given back, to leave."""
+    """Durations: until a node is ready, until an idle one is released, and until it has left."""
 
     provisioning: timedelta
     idle: timedelta
@@ -34,7 +34,7 @@ class Prepare:
 
 @dataclass(frozen=True)
 class Release:
-    """Order to give these nodes back."""
+    """An order to release these nodes."""
 
     nodes: tuple[str, ...]
 
@@ -67,14 +67,14 @@ Action = Provision | Prepare | Release | Remove | Start | Halt
 
 @dataclass(frozen=True)
 class Decision:
-    """What to do now, and when to ask again if nothing happens before."""
+    """The actions now, and when to decide again if nothing happens before."""
 
     actions: tuple[Action, ...]
     wake: datetime | None
 
 
 def decide(cluster: Cluster, jobs: tuple[Job, ...], now: datetime, pace: Pace) -> Decision:
-    """What has to happen on a cluster; `jobs` are its active ones."""
+    """Decide the next actions on a cluster; `jobs` are its active ones."""
     actions: list[Action] = []
     wakes: list[datetime] = []
 
@@ -177,7 +177,7 @@ def _resize(
 
 
 def _vacate(cluster: Cluster, jobs: tuple[Job, ...], surplus: int) -> list[Action]:
-    """Stop as many jobs as hold nodes that a manual scale-down takes away, as its option says."""
+    """Stop as many jobs as hold nodes that a manual scale-down removes, by its option."""
     option = cluster.scale["manual"].get("nodeDeallocationOption", "requeue")
     if option == "waitforjobcompletion":
         return []

@@ -23,7 +23,7 @@ class Settings(NodeSettings):
     pace: Pace
     #: None: no queue is notified of ends.
     notice: NoticeSettings | None = None
-    #: What Key Vault references refer to: a JSON object of addresses of secrets and their values.
+    #: The values of Key Vault references: a JSON object of addresses of secrets and their values.
     secrets_file: Path | None = None
     #: NVIDIA GPUs of this machine.
     gpus: int = 0

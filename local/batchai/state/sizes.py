@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 
 class Size(NamedTuple):
-    """What a node of a size has."""
+    """The hardware of a VM size."""
 
     family: str
     cores: int
@@ -69,7 +69,7 @@ def size_of(name: str) -> Size:
 
 
 def size_problem(name: str, *, file_server: bool = False) -> str:
-    """Why nothing can have that size; "" if it can. Names such as Standard_NC6 are known in any case."""
+    """Why a cluster cannot have that size; "" if it can. Names such as Standard_NC6 count in any case."""
     short = _short(name)
     if short in _SIZES or (file_server and short in _OF_FILE_SERVERS):
         return ""

@@ -33,7 +33,7 @@ class Shelf(Generic[R]):
         return self._items.get(ids.key(resource_id))
 
     def __getitem__(self, resource_id: str) -> R:
-        """The resource, which is there: what names it is forgotten first. Raises KeyError."""
+        """An existing resource: references to it are deleted before it. Raises KeyError."""
         return self._items[ids.key(resource_id)]
 
     def put(self, item: R) -> None:

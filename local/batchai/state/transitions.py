@@ -102,7 +102,7 @@ def halted(job: Job, reason: Stop, now: datetime) -> Job:
 
 
 def end_job(job: Job, outcome: Outcome, now: datetime) -> Job:
-    """Ended as its run did, or as the reason for which it was stopped says; or back in the queue."""
+    """The job after its run: ended like the run, ended by the reason for its stop, or queued again."""
     if job.stop is None and outcome.requeue:
         if job.attempt + 1 < _MOST_ATTEMPTS:
             return _requeued(job, now)

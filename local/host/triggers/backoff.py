@@ -1,4 +1,4 @@
-"""How long to wait before a queue is asked again: random, exponential, as in the Functions host."""
+"""The wait between two polls of a queue: random, exponential, as in the Functions host."""
 
 from collections.abc import Callable
 from random import Random

@@ -1,4 +1,4 @@
-"""What every trigger is given."""
+"""The input of every trigger."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

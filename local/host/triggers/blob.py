@@ -32,7 +32,7 @@ _LARGEST_BATCH = 32
 
 
 class BlobWork(NamedTuple):
-    """What a host with blob triggers runs."""
+    """The work of a host with blob triggers."""
 
     listener: QueueListener
     scans: list[Scan]
@@ -48,7 +48,7 @@ class BlobTriggers:
         self._queue: QueueClient | None = None
 
     async def open(self, disabled: frozenset[str]) -> BlobWork:
-        """Create what the triggers keep in storage."""
+        """Create the containers and queues that the triggers need."""
         environment = self._environment
         where = "blob triggers"
         queues = await environment.accounts.queues("", where)
@@ -92,7 +92,7 @@ class BlobTriggers:
         self._environment.wakeups.notify(queue_key(self._queue))
 
     async def receive_event(self, function: str, container: str, name: str) -> bool:
-        """A BlobCreated event; False if the function is none of ours or its path does not match."""
+        """Accept a BlobCreated event; False if the function is unknown or its path does not match."""
         pattern = self._patterns.get(function)
         if pattern is None or pattern.container != container or pattern.match(name) is None:
             return False
@@ -141,7 +141,7 @@ class BlobTriggers:
             download = await blob.download_blob()
             content = await download.readall()
         except ResourceNotFoundError:
-            return True  # it is gone: nothing to run
+            return True  # the blob was deleted: nothing to run
         properties = download.properties
         if etag is not None and properties.etag.strip('"') != etag:
             return True  # overwritten since; the new version has a message of its own

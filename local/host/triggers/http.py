@@ -30,7 +30,7 @@ class Endpoint:
 
 
 class HttpTriggers:
-    """Finds the function for a request and answers with what it returns."""
+    """Finds the function for a request and sends its response."""
 
     def __init__(self, functions: Sequence[Function], environment: Environment, keys: Keys) -> None:
         self.prefix = environment.host.extensions.http.route_prefix.strip("/")

@@ -23,7 +23,7 @@ _log = logging.getLogger("Host.queue")
 
 
 class Outcome(Enum):
-    """What became of a message."""
+    """The outcome of a message."""
 
     DONE = auto()  #: delete it
     FAILED = auto()  #: try again later, or poison after the last one
@@ -43,7 +43,7 @@ class ListenerOptions:
 
 
 class QueueListener:
-    """Polls a queue and gives each message to `work`, which raises nothing."""
+    """Polls a queue and passes each message to `work`, which never raises."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Receipts: a blob of ours for each blob, version and function that was seen, so that each fires once.
+"""Receipts: a small blob for each blob, version and function that was seen, so that each fires once.
 
 Layout and protocol as in BlobReceiptManager.cs: create if absent, lease for 30 s, mark as completed.
 """

@@ -22,7 +22,7 @@ Announce = Callable[[str, str, str, str], Awaitable[None]]
 
 
 class Scan:
-    """The scan of one function's container. What it has seen in its life costs no request again."""
+    """The scan of one function's container. Blobs that it has seen before cost no further request."""
 
     def __init__(
         self,

@@ -89,7 +89,7 @@ class Timer:
                 task.cancel()
 
     async def fire(self, *, past_due: bool = False, status: dict[str, Any] | None = None) -> None:
-        """Run the function now; what it raises ends nothing."""
+        """Run the function now; its errors do not end the timer."""
         request = {
             "Schedule": {"AdjustForDST": True},
             "ScheduleStatus": status,

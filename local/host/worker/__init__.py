@@ -1,4 +1,4 @@
 """The host's workers: processes that run the function app.
 
-In: an invocation of the host. Out: what the function returned or raised, and its log lines.
+In: an invocation of the host. Out: the function's result or error, and its log lines.
 """

@@ -1,4 +1,4 @@
-"""What the host and a runtime say to each other: functions, invocations, results."""
+"""The messages between the host and a runtime: functions, invocations, results."""
 
 from collections.abc import Mapping
 from contextvars import ContextVar
@@ -103,10 +103,10 @@ class Runtime(Protocol):
         """Import and index the app, once. Raises LoadError."""
 
     async def invoke(self, call: Invocation) -> Result:
-        """Run a function. What the function raises is in the result; nothing is raised."""
+        """Run a function. Never raises: an error of the function is in the result."""
 
     async def stop(self) -> None:
-        """Free what the runtime holds."""
+        """Free the resources of the runtime."""
 
 
 #: The invocation that the running code belongs to: for log lines of the app.

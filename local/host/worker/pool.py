@@ -31,7 +31,7 @@ _LOAD_PATIENCE = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """What a worker process needs; `timeout` is functionTimeout in seconds, None without a limit."""
+    """The input of a worker process; `timeout` is functionTimeout in seconds, None without a limit."""
 
     app: Path
     runtime: RuntimeName
@@ -41,7 +41,7 @@ class WorkerOptions:
 
 
 class _Launch(NamedTuple):
-    """Of a new process: what it sends, and the functions of the app that it has loaded."""
+    """A new process: its messages, and the functions of the app that it has loaded."""
 
     reader: asyncio.StreamReader
     functions: list[Function]

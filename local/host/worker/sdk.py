@@ -190,7 +190,7 @@ def _morsels(cookies: list[SimpleCookie] | None) -> list[Any]:
 
 
 def _context(name: str, app: Path, call: Invocation) -> func.Context:
-    """What a parameter named `context` receives: the fields of azure.functions.Context."""
+    """The value of a parameter named `context`: the fields of azure.functions.Context."""
     trace = SimpleNamespace(Traceparent=call.trace_parent, Tracestate="", Attributes={})
     retry = SimpleNamespace(retry_count=call.retry_count, max_retry_count=call.retry_limit, exception=None)
     fields = SimpleNamespace(

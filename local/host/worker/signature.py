@@ -25,7 +25,7 @@ class Signature:
 
 
 def read_signature(name: str, call: Any, bindings: list[Any]) -> Signature:
-    """Match parameters with bindings; raises LoadError on what production refuses to load."""
+    """Match parameters with bindings; raises LoadError for a function that production refuses to load."""
     parameters = dict(inspect.signature(call).parameters)
     hints = typing.get_type_hints(call)
     bound = {b.name: b for b in bindings if b.name != "$return"}

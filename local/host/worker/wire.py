@@ -1,7 +1,7 @@
 """Frames between the host and a worker process, on a socket pair that only the two hold.
 
 A frame is a JSON document and, behind it, the bytes it refers to: {"$bytes": [offset, length]}. JSON, not
-pickle: what a function answers is data to the host and never code, and no body is encoded twice.
+pickle: a function's result is data to the host and never code, and no body is encoded twice.
 """
 
 import asyncio

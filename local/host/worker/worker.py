@@ -60,7 +60,7 @@ def check_origin(app: Path) -> None:
 
 
 def _loop_of(runtime: RuntimeName) -> Callable[[], asyncio.AbstractEventLoop] | None:
-    """What makes the event loop: uvloop for the production runtime, as in Azure's worker; None: asyncio.
+    """The factory of the event loop: uvloop for the production runtime, as in Azure's worker; None: asyncio.
 
     Source: Azure/azure-functions-python-worker, workers/proxy_worker/start_worker.py (Python 3.13 and later).
     """

@@ -1,4 +1,4 @@
-"""What the container of a pod has in its environment."""
+"""The environment of a pod's container."""
 
 from __future__ import annotations
 

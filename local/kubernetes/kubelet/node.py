@@ -22,7 +22,7 @@ _ADDRESS = "127.0.0.1"
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What a node is started with."""
+    """The settings of a node."""
 
     name: str
     folder: Path
@@ -51,7 +51,7 @@ class Node:
         return self._pods.get(self._uids.get((namespace, name), ""))
 
     async def register(self) -> None:
-        """Become known, with what the node has. Raises Refused."""
+        """Register the node, with its resources. Raises Refused."""
         settings = self._settings
         await self._api.make("/api/v1/nodes", status.node(settings.name))
         body = status.node_status(settings.name, settings.port, settings.gpus, settings.pods)
@@ -67,7 +67,7 @@ class Node:
             await self._api.insist("PATCH", path, status.heartbeat(), STRATEGIC)
 
     async def work(self) -> None:
-        """Run what is given to it, for ever."""
+        """Run the pods that are assigned to it, forever."""
         while True:
             try:
                 await self._follow(await self._list())
@@ -128,7 +128,7 @@ class Node:
             task.add_done_callback(self._leaving.discard)
 
     def _clear(self, present: set[str]) -> None:
-        """Remove what pods left that were deleted while the node was away."""
+        """Remove the leftovers of pods that were deleted while the node was away."""
         for folder in self._settings.folder.iterdir():
             if folder.name not in present:
                 shutil.rmtree(folder, ignore_errors=True)

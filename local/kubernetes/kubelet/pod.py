@@ -16,7 +16,7 @@ from local.kubernetes.kubelet.container_process import ContainerProcess
 from local.kubernetes.kubelet.environment import NotYet, environment, expand, hostname
 from local.kubernetes.kubelet.volumes import mounts
 
-#: Seconds until what a pod waits for is looked for again.
+#: Seconds until the objects that a pod waits for are looked up again.
 _AGAIN = 0.5
 _GRACE = 30
 _KILLED = 137
@@ -39,7 +39,7 @@ class Pod:
 
     @property
     def log(self) -> Path:
-        """What its container wrote."""
+        """The output of its container."""
         return self._folder / "log"
 
     @property
@@ -172,6 +172,6 @@ class Pod:
 
 
 def _report(task: asyncio.Task[None]) -> None:
-    """What should not happen: the pod stays as it is, and the node's log says why."""
+    """Report an unexpected error: the pod is not changed, and the node's log has the reason."""
     if not task.cancelled() and (error := task.exception()) is not None:
         sys.stderr.write(f"{task.get_name()}: {error!r}\n")

@@ -1,4 +1,4 @@
-"""What a node says of itself and of its pods, in Kubernetes' words. Pure."""
+"""The status that a node reports of itself and of its pods, in Kubernetes' words. Pure."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class End(NamedTuple):
     code: int
     reason: str
     message: str = ""
-    #: of the pod; "" where its container says all
+    #: of the pod; "" if the status of its container is enough
     pod_reason: str = ""
 
     @property
@@ -55,7 +55,7 @@ def node(name: str) -> dict[str, Any]:
 
 
 def node_status(name: str, port: int, gpus: int, pods: int) -> dict[str, Any]:
-    """What it has, and that it is ready."""
+    """The node's resources, and the condition that it is ready."""
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _GIB
     amounts = {
         "cpu": str(os.cpu_count() or 1),
