@@ -20,6 +20,10 @@ _ZONES = ("'privatelink.${kind}.${environment().suffixes.storage}'", "privatelin
 _NETS = ("network.id", "networkId")
 _OUTBOUND = "properties.subnets.properties.defaultOutboundAccess"
 SERVICE_RULES = (
+    Rule(_STORAGE, "name", ("'st${token}'",), "24 small letters and digits at most"),
+    Rule(_BATCH, "name", ("'ba${token}'",), "24 small letters and digits at most"),
+    Rule("Microsoft.KeyVault/vaults", "name", ("'kv-${token}'",), "24 characters at most"),
+    Rule(_SITE, "name", ("'func-${token}'",), "no other app has it"),
     Rule(_STORAGE, "properties.defaultToOAuthAuthentication", ("true",), "identities, no keys"),
     Rule(_STORAGE, "kind", ("StorageV2",), "with queues and a table"),
     Rule(_BLOBS, "properties.containerDeleteRetentionPolicy.enabled", ("true",), "had back"),

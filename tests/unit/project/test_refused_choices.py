@@ -73,3 +73,19 @@ def test_each_refusal_is_used_where_its_choice_is() -> None:
 
     assert len(used) == len(REFUSALS) == 3
     assert all(re.search(rf"\b(location|maxNodes|email): {name}\b", MAIN) for name in used)
+
+
+def test_a_default_is_the_same_in_the_guides_in_the_template_and_in_what_azd_fills_in() -> None:
+    """A choice that is open by one of them would open a deployment that its guide calls closed."""
+    document = json.loads(code("infra/main.parameters.json"))["parameters"]
+    filled = {name: re.findall(r"\$\{([A-Z_]+)=?(.*)\}", one["value"])[0] for name, one in document.items()}
+    guides = code("docs/how-to/deploy.md") + code("docs/how-to/deploy-gpus.md")
+    rows = re.findall(r"^\| `([A-Z_]+)`[^|]* \| (?:`([^`]*)`)?[^|]*\|", guides, re.MULTILINE)
+    written = {name: default for name, default in rows if name in {one[0] for one in filled.values()}}
+    template = {
+        filled[name][0]: json.dumps(value).strip('"') for name, value in DEFAULTS.items() if name in filled
+    }
+
+    assert {"SLIPWAY_ENGINE", "VNET_ENABLED", "BATCH_SPOT", "BATCH_VM_SIZE", "MONTHLY_BUDGET"} <= set(written)
+    assert {name: default for name, default in filled.values() if name in written} == written
+    assert {name: default for name, default in filled.values() if name in template} == template

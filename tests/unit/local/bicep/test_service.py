@@ -10,6 +10,8 @@ from local.bicep.policy import weaknesses
 from tests.unit.local.bicep.planted import planted
 
 PLANTED = {
+    "an account's name with a hyphen": ("storage.bicep", "name: 'st${token}'", "name: 'st-${token}'"),
+    "a vault's name that is too long": ("vault.bicep", "'kv-${token}'", "'kv-slipway-of-a-team-${token}'"),
     "keys where people look first": (
         "storage.bicep",
         "defaultToOAuthAuthentication: true",
