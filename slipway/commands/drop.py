@@ -14,6 +14,8 @@ from shared.intake.drops.folder import ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
 from slipway.client.files.save import MARK
+from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.ignore_file import IgnoreFile
 from slipway.client.storage import storage_account
 from slipway.commands.document.diagnose import diagnosed, scripts_named
 from slipway.commands.waiting import Outlook, outlook
@@ -165,10 +167,14 @@ def check_folder(folder: Path) -> None:
 
 
 def to_upload(folder: Path) -> Sequence[Path]:
-    """The files of a folder in the order in which to upload them. Raises Failure when there is none."""
+    """The files of a folder in the order in which to upload them, without those that `.slipwayignore` names.
+
+    Raises Failure when there is none.
+    """
     check_folder(folder)
+    ignore = IgnoreFile.of_folder(folder)
     for name in linked_folders(folder):
-        if not _is_hidden(folder / name, folder):
+        if not ignore.fits(name) and not _is_hidden(folder / name, folder):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
     results = {mark.parent for mark in folder.rglob(MARK)} - {folder}  # of earlier jobs, downloaded to here
     files = [
@@ -176,8 +182,10 @@ def to_upload(folder: Path) -> Sequence[Path]:
         for path in sorted(folder.rglob("*"))
         if path.is_file() and not _is_hidden(path, folder) and results.isdisjoint(path.parents)
     ]
+    files = [path for path in files if not ignore.fits(path.relative_to(folder).as_posix())]
     if not files:
-        raise Failure(f"{folder} holds no files; put a script and a job.json there")
+        hint = f" but what {IGNORE_FILE} leaves out" if (folder / IGNORE_FILE).is_file() else ""
+        raise Failure(f"{folder} holds no files{hint}; put a script and a job.json there")
     return sorted(files, key=lambda path: (_rank(path), path))
 
 

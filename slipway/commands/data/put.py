@@ -8,6 +8,8 @@ from pathlib import Path
 from shared.core.visible import is_visible
 from slipway.client.datalake import DataFile, DataLake, fingerprint
 from slipway.client.files.output import PARALLEL
+from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.ignore_file import IgnoreFile
 from slipway.commands.data.container import data_lake
 from slipway.commands.drop import linked_folders
 from slipway.commands.jobs import show
@@ -105,11 +107,15 @@ def _files_of(path: Path, folder: str) -> Iterator[LocalFile]:
     if path.is_file():
         yield LocalFile(path, f"{folder}{name}")
     elif path.is_dir():
+        ignore = IgnoreFile.of_folder(path)
         for link in linked_folders(path):
-            say(f"{path / link} is a link to a folder, whose files are not sent; name that folder, too")
-        inside = sorted(one for one in path.rglob("*") if one.is_file())
+            if not ignore.fits(link):
+                say(f"{path / link} is a link to a folder, whose files are not sent; name that folder, too")
+        files = sorted(one for one in path.rglob("*") if one.is_file())
+        inside = [one for one in files if not ignore.fits(one.relative_to(path).as_posix())]
         if not inside:
-            raise Failure(f"{path} holds no files")
+            hint = f" but what {IGNORE_FILE} leaves out" if (path / IGNORE_FILE).is_file() else ""
+            raise Failure(f"{path} holds no files{hint}")
         for one in inside:
             yield LocalFile(one, f"{folder}{name}/{one.relative_to(path).as_posix()}")
     else:

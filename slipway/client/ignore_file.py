@@ -1,0 +1,98 @@
+"""`.slipwayignore`: which files of a folder no upload takes along, in the language of `.gitignore`.
+
+One file, at the top of the folder that is uploaded. It knows all of the language but the backslash.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from slipway.failure import Failure
+
+NAME = ".slipwayignore"
+#: A part of a level: a set of characters, or one character.
+_PART = re.compile(r"\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class _Rule:
+    paths: re.Pattern[str]
+    #: whether it means folders and no files
+    folders: bool
+    #: whether what it fits is uploaded after all
+    back: bool
+
+
+class IgnoreFile:
+    """The last rule that fits a path decides; what lies in an ignored folder is ignored."""
+
+    def __init__(self, rules: Sequence[_Rule] = ()) -> None:
+        self._rules = rules
+
+    @classmethod
+    def of_folder(cls, folder: Path) -> Self:
+        """The rules of the folder, if it has any. Raises Failure for a file that cannot be read."""
+        file = folder / NAME
+        try:
+            lines = file.read_text(encoding="utf-8-sig").splitlines() if file.is_file() else []
+        except (OSError, UnicodeDecodeError) as error:
+            raise Failure(f"{file} cannot be read: {error}") from None
+        rules = list[_Rule]()
+        for number, line in enumerate(lines, 1):
+            if (text := line.rstrip()) and not text.startswith("#"):
+                rules.append(_rule(text, f"{file}, line {number}"))
+        return cls(rules)
+
+    def fits(self, path: str, *, folder: bool = False) -> bool:
+        """Whether no upload takes it along: a path below the folder, of a file or a folder."""
+        levels = path.split("/")
+        return path == NAME or any(
+            self._ignores("/".join(levels[:count]), folder=folder or count < len(levels))
+            for count in range(1, len(levels) + 1)
+        )
+
+    def _ignores(self, path: str, *, folder: bool) -> bool:
+        fitting = (
+            one for one in reversed(self._rules) if (folder or not one.folders) and one.paths.fullmatch(path)
+        )
+        last = next(fitting, None)
+        return last is not None and not last.back
+
+
+def _rule(text: str, place: str) -> _Rule:
+    back = text.startswith("!")
+    pattern = text.removeprefix("!")
+    levels = pattern.strip("/").split("/")
+    if "\\" in pattern or not all(levels):
+        raise Failure(
+            f"{place}: {text!r} is no pattern; write names with *, ? and [a-z], without a backslash"
+        )
+    anywhere = "/" not in pattern.rstrip("/")
+    begin = "(?:[^/]+/)*" if anywhere else ""
+    try:
+        return _Rule(re.compile(begin + _expression(levels), re.DOTALL), pattern.endswith("/"), back)
+    except re.error as error:
+        raise Failure(f"{place}: {text!r} is no pattern: {error}") from None
+
+
+def _expression(levels: Sequence[str]) -> str:
+    """The regular expression of paths; `**` stands for any number of folders, at the end for all in one."""
+    *above, last = levels
+    folders = ("(?:[^/]+/)*" if level == "**" else f"{_level(level)}/" for level in above)
+    return "".join(folders) + (".+" if last == "**" else _level(last))
+
+
+def _level(level: str) -> str:
+    return "".join(map(_part, _PART.findall(level)))
+
+
+def _part(part: str) -> str:
+    if part in ("*", "?"):
+        return "[^/]*" if part == "*" else "[^/]"
+    if len(part) == 1:
+        return re.escape(part)
+    inside, negated = part[1:-1], part[1] in "!^"
+    text = (inside[1:] if negated else inside).replace("[", r"\[").replace("]", r"\]")
+    return f"(?!/)[{'^' if negated else ''}{text}]"
