@@ -14,6 +14,8 @@ class Waits(Answer):
     word: str
     text: str
     since: Time
+    position: int | None = None
+    """Its place in its team's line, from 1 on, of a single job that waits for the quota."""
 
 
 class IdleWarning(Answer):

@@ -95,7 +95,8 @@ def _sweep(job: Job) -> dict[str, Any] | None:
 def _waiting(job: Job) -> dict[str, Any] | None:
     if job.waiting is None or job.state.terminal:
         return None
-    return {"word": job.waiting.word, "text": job.waiting.text, "since": _time(job.waiting.since)}
+    shown = {"word": job.waiting.word, "text": job.waiting.text, "since": _time(job.waiting.since)}
+    return shown | ({"position": job.waiting.position} if job.waiting.position else {})
 
 
 def _idle(job: Job) -> dict[str, Any] | None:

@@ -56,8 +56,10 @@ async def _in_line(ports: Ports, job: Job) -> Job:
         return job
     if job.id not in line:
         return job
-    text = f"{waiting.text}; it is number {line.index(job.id) + 1} in its team's line"
-    return job.model_copy(update={"waiting": waiting.model_copy(update={"text": text})})
+    position = line.index(job.id) + 1
+    text = f"{waiting.text}; it is number {position} in its team's line"
+    placed = waiting.model_copy(update={"text": text, "position": position})
+    return job.model_copy(update={"waiting": placed})
 
 
 def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | None) -> Job:
@@ -88,7 +90,9 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
     if not reasons:
         return job.model_copy(update={"waiting": None})
     text = "; ".join(reason.text for reason in reasons)
-    return job.model_copy(update={"waiting": reasons[0].model_copy(update={"text": text})})
+    position = max(reason.position for reason in reasons)
+    first_reason = reasons[0].model_copy(update={"text": text, "position": position})
+    return job.model_copy(update={"waiting": first_reason})
 
 
 async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:

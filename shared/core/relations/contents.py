@@ -64,3 +64,5 @@ class Waiting(FrozenModel):
     since: AwareDatetime
     #: whether it lasts until the job or the cluster changes
     never: bool = False
+    #: its place in its team's line, from 1 on, as it is read; no record holds it
+    position: int = 0

@@ -31,8 +31,17 @@ def properties_of(schema: dict[str, Any]) -> dict[str, Any]:
     return members
 
 
-def test_there_are_two_tables() -> None:
-    assert [len(table) > 5 for table in TABLES] == [True, True]
+def test_there_are_three_tables() -> None:
+    assert [len(table) >= 5 for table in TABLES] == [True, True, True]
+
+
+@pytest.mark.parametrize("row", TABLES[2], ids=lambda row: row[0])
+def test_a_shared_feature_has_its_page_and_a_test(row: list[str]) -> None:
+    pages = re.findall(r"\]\(([^)#]+)", row[1])
+    (test,) = re.findall(r"^`(tests/[a-z_/]+\.py)`$", row[2])
+    assert pages
+    assert all((ROOT / "docs/how-to" / page).is_file() for page in pages)
+    assert re.search(r"^(async )?def test_", (ROOT / test).read_text(encoding="utf-8"), re.MULTILINE)
 
 
 @pytest.mark.parametrize("row", TABLES[0], ids=lambda row: row[0])

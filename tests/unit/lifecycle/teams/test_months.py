@@ -14,6 +14,7 @@ from shared.core.cost.usage import Rate, Usage
 from shared.core.engine import Cluster
 from shared.core.facts import ClusterFacts
 from shared.core.job import Job, JobState, Reason
+from shared.core.view import summary
 from shared.operate.teams import usage
 from shared.operate.waits import as_it_stands
 from tests.unit.lifecycle.teams.test_claims import ask, end, share, states
@@ -160,6 +161,10 @@ async def test_a_waiting_job_knows_its_place(world: World) -> None:
         "it is number 1 in its team's line",
         "it is number 2 in its team's line",
     ]
+    assert [one and one.position for one in texts] == [None, 1, 2]
+    shown = summary(await as_it_stands(world.ports, await world.job(third.id)))["waiting"]
+    assert shown["position"] == 2
+    assert "position" not in summary(await world.job(third.id))["waiting"]  # no record holds it
     await end(world, first)
     await world.sweep()
     last = (await as_it_stands(world.ports, await world.job(third.id))).waiting
