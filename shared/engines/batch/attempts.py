@@ -77,15 +77,24 @@ class Attempts:
         swept = [one for one in listed if one.is_over and one.name.startswith(FORGET)]
         await each(swept, self._tasks.delete)
         by_name = {one.name: one for one in listed}
+        result, unclear = dict[str, Observation](), list[Target]()
+        for target in targets:
+            task = by_name.get(target.name.lower())
+            if task is None or task.is_over:
+                unclear.append(target)
+            elif task.token == target.token:
+                result[target.name] = _unfinished(task, view)
 
-        async def one(target: Target) -> Observation | None:
+        async def look_at(target: Target) -> Observation | None:
             task = by_name.get(target.name.lower()) or await self._tasks.find(target)
             if task is None or task.token != target.token:
                 return None
             return await alone(target.name, self._understood(task, target, view))
 
-        results = await each(targets, one)
-        return {t.name: answer for t, answer in zip(targets, results, strict=True) if answer is not None}
+        # Tasks of asyncio are expensive: only attempts that need a read get one.
+        answers = await each(unclear, look_at)
+        looks = {one.name: answer for one, answer in zip(unclear, answers, strict=True) if answer is not None}
+        return result | looks
 
     async def at_work(self) -> Mapping[str, str]:
         """The token of every task that has not ended."""
@@ -133,10 +142,17 @@ class Attempts:
         return await self._understood(task, target, view)
 
     async def _understood(self, task: Listed, target: Target, view: ClusterView | None) -> Observation:
-        record = await self._records.find(target) if task.is_over else None
-        observed = observation(task.task, record)
-        if task.task.get("state") == "active":
-            reason = why(nodes_of(task.task), view, taken_back=was_taken_back(task.task))
-            observed = replace(observed, why=reason)
+        if not task.is_over:
+            return _unfinished(task, view)
+        record = await self._records.find(target)
         segment = self._records.segment(target, record) if record is not None else ""
-        return replace(observed, handle=task.handle, segment=segment)
+        return replace(observation(task.task, record), handle=task.handle, segment=segment)
+
+
+def _unfinished(task: Listed, view: ClusterView | None) -> Observation:
+    """The observation of a task that has not ended."""
+    observed = observation(task.task)
+    if task.task.get("state") != "active":
+        return replace(observed, handle=task.handle)
+    reason = why(nodes_of(task.task), view, taken_back=was_taken_back(task.task))
+    return replace(observed, handle=task.handle, why=reason)

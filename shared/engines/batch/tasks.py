@@ -50,6 +50,18 @@ class Listed(NamedTuple):
         return f"{self.queue}/{self.task.get('id')}"
 
 
+def _listed(queue: str, task: Mapping[str, Any]) -> Listed:
+    """The task. Raises Transient if a part has another type, since no end can be concluded from it."""
+    info, settings = task.get("executionInfo"), task.get("multiInstanceSettings")
+    failure = info.get("failureInfo") if isinstance(info, dict) else None
+    nodes = settings.get("numberOfInstances") if isinstance(settings, dict) else None
+    objects_only = all(part is None or isinstance(part, dict) for part in (info, settings, failure))
+    if not objects_only or not (nodes is None or isinstance(nodes, int)):
+        name = str(task.get("id"))[:64]
+        raise Transient(f"Azure Batch describes the task {name} in a form that cannot be read")
+    return Listed(queue, task)
+
+
 class Tasks:
     """The tasks of one cluster."""
 
@@ -78,7 +90,7 @@ class Tasks:
         for queue in self._cluster.queues.values():
             try:
                 async for task in self._client.listed(f"/jobs/{queue}/tasks", filter=words, select=_SELECT):
-                    yield Listed(queue, task)
+                    yield _listed(queue, task)
             except NotFound:
                 continue  # no attempt of that priority has come yet
 
@@ -88,7 +100,7 @@ class Tasks:
             path = f"/jobs/{queue}/tasks/{target.name}"
             answer = await self._client.call("GET", path, query={"$select": _SELECT}, accept=_ABSENT)
             if not answer.code:
-                return Listed(queue, answer.document)
+                return _listed(queue, answer.document)
         return None
 
     async def terminate(self, task: Listed) -> None:

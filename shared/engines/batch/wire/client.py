@@ -89,6 +89,8 @@ class BatchClient:
             if not isinstance(entries, list):
                 raise Transient("Azure Batch sent a list that cannot be read")
             for entry in entries:
+                if not isinstance(entry, dict):
+                    raise Transient("Azure Batch sent a list that cannot be read")
                 yield entry
             options = _following(page.get("odata.nextLink"), options)
 
