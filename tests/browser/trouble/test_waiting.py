@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from playwright.async_api import Page, expect
 
+from tests.acceptance.door import Door
 from tests.browser.reader import Reader, answer_tagged, hold, listed
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -59,6 +62,19 @@ async def answer_views(page: Page) -> None:
         "receivers": {"receivers": [_RECEIVER | {"deadEvents": ["e-1"]}]},
     }.items():
         await answer_tagged(page, f"**/api/{end}", body)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session", autouse=True)
+async def unchanged(door: Door) -> AsyncIterator[None]:
+    """No call that a test holds comes to the deployment after it: other modules share that."""
+
+    async def state() -> tuple[bool, list[str]]:
+        jobs = (await door.call("GET", "jobs"))[1]["jobs"]
+        return (await door.call("GET", "health"))[1]["paused"], [job["id"] for job in jobs]
+
+    before = await state()
+    yield
+    assert await state() == before
 
 
 @pytest.mark.parametrize("deed", DEEDS)
