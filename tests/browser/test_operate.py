@@ -188,6 +188,9 @@ async def test_a_receiver_shows_the_state_of_its_breaker(reader: Reader, state: 
     row = reader.page.get_by_role("list", name="Receivers").get_by_role("listitem")
     await expect(row).to_contain_text(f"breaker {state} since")
     await expect(row).to_contain_text(words)
+    await expect(row).to_contain_text(
+        "the last answer was 503; 3 events are on the way, no event was given up"
+    )
 
 
 async def test_the_audit_is_made_when_the_reader_asks(reader: Reader) -> None:
@@ -202,9 +205,22 @@ async def test_the_audit_is_made_when_the_reader_asks(reader: Reader) -> None:
 async def test_every_view_is_accessible_and_fits_a_telephone(reader: Reader, view: str) -> None:
     page: Page = reader.page
     await page.set_viewport_size({"width": 360, "height": 800})
+    await answer_everything(page)
     await reader.open(view)
     await expect(page.get_by_role("heading", level=1)).not_to_have_text("Jobs")
     await expect(page.get_by_text("Loading…")).to_have_count(0)
 
     assert await reader.violations() == []
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_a_part_of_the_health_that_is_not_answered_is_left_out(reader: Reader) -> None:
+    page = reader.page
+    words = {"storage": "ok", "engine": "ok", "paused": False}
+    await page.route("**/api/health", lambda route: route.fulfill(json=words))
+
+    await reader.open("operate")
+
+    health = page.get_by_role("region", name="Health")
+    await expect(health.get_by_role("term")).to_have_text(["storage", "engine", "submissions"])
+    await expect(health.get_by_role("definition")).to_have_text(["ok", "ok", "go on"])

@@ -26,9 +26,9 @@ async def watched_page(browser: Browser) -> AsyncIterator[Page]:
     opened.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
     opened.on("dialog", lambda dialog: complaints.append(f"dialog {dialog.message}"))
     yield opened
-    said = list(complaints)
+    errors = list(complaints)
     # What a test still holds would go on to the deployment once its route is gone, and change it for others.
     await context.set_offline(True)
     await opened.unroute_all(behavior="ignoreErrors")
     await context.close()
-    assert [text for text in said if not any(one in text for one in _EXPECTED)] == []
+    assert [text for text in errors if not any(one in text for one in _EXPECTED)] == []

@@ -21,9 +21,15 @@ export function link(steps: readonly string[], query: Record<string, string> = {
   return `#/${steps.map(encodeURIComponent).join("/")}${search}`;
 }
 
-/** Change the query without a new entry in the history, as while typing. */
-export function replaceQuery(route: Route, query: Record<string, string>): void {
-  history.replaceState(null, "", link(route.steps, query));
+/**
+ * Change members of the query without a new entry in the history, as while typing; an empty text removes one.
+ *
+ * They are added to what the address says now, and a reader who has gone on to another view stays there.
+ */
+export function changeQuery(route: Route, change: Record<string, string>): void {
+  const present = parseRoute(location.hash);
+  if (link(present.steps) !== link(route.steps)) return;
+  history.replaceState(null, "", link(present.steps, { ...present.query, ...change }));
   window.dispatchEvent(new HashChangeEvent("hashchange"));
 }
 

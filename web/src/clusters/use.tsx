@@ -40,7 +40,7 @@ export function Shares({ name, jobs }: { name: string; jobs: readonly Job[] }) {
   const shares = sharesOf(jobs);
   if (shares.length === 0) return null;
   return (
-    <table class="shares">
+    <table class="shares" tabIndex={0}>
       <caption>Who uses {name}</caption>
       <thead>
         <tr>

@@ -23,8 +23,8 @@ import { THEME } from "./theme";
 export interface Editor {
   /** Replace the text where it differs; the writer can undo it. */
   put: (text: string) => void;
-  /** Mark what is wrong, at its place; a mark offers the fix. */
-  show: (findings: readonly Finding[]) => void;
+  /** Mark what is wrong with a text, at its place; a mark offers the fix. Nothing changes while the text is another one. */
+  show: (findings: readonly Finding[], checked: string | undefined) => void;
   destroy: () => void;
 }
 
@@ -60,7 +60,10 @@ export function createEditor({ place, text, label, onChange }: Options): Editor 
       const old = view.state.doc.toString();
       if (value !== old) view.dispatch({ changes: { from: 0, to: old.length, insert: value } });
     },
-    show: (findings) => view.dispatch(setDiagnostics(view.state, marks(view, findings))),
+    show: (findings, checked) => {
+      if (checked !== view.state.doc.toString()) return;
+      view.dispatch(setDiagnostics(view.state, marks(view, findings)));
+    },
     destroy: () => view.destroy(),
   };
 }
@@ -90,7 +93,10 @@ function marks(view: EditorView, findings: readonly Finding[]): Diagnostic[] {
     const range = rangeOf(text, one);
     if (range === undefined) return [];
     const edits = one.edits ?? [];
-    const fix = { name: "Fix it", apply: () => view.dispatch({ changes: changes(view.state.doc.toString(), edits) }) };
+    const apply = () => {
+      if (view.state.doc.toString() === text) view.dispatch({ changes: changes(text, edits) });
+    };
+    const fix = { name: "Fix it", apply };
     const severity = one.severity === "hint" ? "info" : one.severity;
     return [{ ...range, severity, message: `${one.code} ${one.message}\n${one.remedy}`, actions: edits.length ? [fix] : [] }];
   });

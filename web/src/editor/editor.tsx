@@ -7,12 +7,14 @@ interface Props {
   /** Another number means that the text is not what the writer typed, and has to be put into the editor. */
   version: number;
   label: string;
+  /** The text that the findings are of. */
+  checked: string | undefined;
   findings: readonly Finding[];
   onChange: (text: string) => void;
 }
 
 /** An editor for a job.json: CodeMirror once it has come, a plain field where it cannot be loaded. */
-export function JsonEditor({ text, version, label, findings, onChange }: Props) {
+export function JsonEditor({ text, version, label, checked, findings, onChange }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor>();
   const [isPlain, fall] = useState(false);
@@ -40,7 +42,7 @@ export function JsonEditor({ text, version, label, findings, onChange }: Props) 
     };
   }, []);
   useEffect(() => editor?.put(text), [editor, version]);
-  useEffect(() => editor?.show(findings), [editor, findings]);
+  useEffect(() => editor?.show(findings, checked), [editor, findings, checked === text]);
   if (isPlain) {
     return <textarea aria-label={label} rows={18} spellcheck={false} value={text} onInput={(event) => onChange(event.currentTarget.value)} />;
   }

@@ -32,12 +32,17 @@ export function apiQuery(filters: Filters): Filters {
 
 interface Props {
   filters: Filters;
-  onChange: (filters: Filters) => void;
+  /** Gets what is different; an empty text takes a filter away. */
+  onChange: (change: Filters) => void;
 }
 
 export function FilterBar({ filters, onChange }: Props) {
-  const choose = (name: string) => (event: { currentTarget: HTMLSelectElement }) =>
-    onChange({ ...filters, [name]: event.currentTarget.value });
+  const [round, setRound] = useState(0);
+  const choose = (name: string) => (event: { currentTarget: HTMLSelectElement }) => onChange({ [name]: event.currentTarget.value });
+  const clear = () => {
+    setRound(round + 1); // other fields: what was typed into these does not come any more
+    onChange(Object.fromEntries(FILTERS.map((name) => [name, ""])));
+  };
   return (
     <form class="filters" role="search" aria-label="Filter jobs" onSubmit={(event) => event.preventDefault()}>
       <label>
@@ -50,7 +55,7 @@ export function FilterBar({ filters, onChange }: Props) {
         </select>
       </label>
       {TEXTS.map(([name, label]) => (
-        <TextFilter key={name} name={name} label={label} filters={filters} onChange={onChange} />
+        <TextFilter key={`${name} ${round}`} name={name} label={label} filters={filters} onChange={onChange} />
       ))}
       <label>
         Arrived by
@@ -72,7 +77,7 @@ export function FilterBar({ filters, onChange }: Props) {
         </select>
       </label>
       {Object.keys(apiQuery(filters)).length > 0 && (
-        <button type="button" onClick={() => onChange({})}>
+        <button type="button" onClick={clear}>
           Clear
         </button>
       )}
@@ -84,10 +89,11 @@ function TextFilter({ name, label, filters, onChange }: Props & { name: string; 
   const [text, setText] = useState(filters[name] ?? "");
   const timer = useRef<number | undefined>(undefined);
   useEffect(() => setText(filters[name] ?? ""), [filters[name]]);
+  useEffect(() => () => window.clearTimeout(timer.current), []);
   const typed = (value: string) => {
     setText(value);
     window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => onChange({ ...filters, [name]: value.trim() }), PAUSE);
+    timer.current = window.setTimeout(() => onChange({ [name]: value.trim() }), PAUSE);
   };
   return (
     <label>

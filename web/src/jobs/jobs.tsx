@@ -1,7 +1,7 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
 import { Notice, Refusal } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
-import { link, replaceQuery, type Route } from "../route";
+import { link, changeQuery, type Route } from "../route";
 import { Compare } from "./compare/compare";
 import { apiQuery, FilterBar, type Filters } from "./filters";
 import { First } from "./first";
@@ -27,7 +27,7 @@ export function Jobs({ route }: { route: Route }) {
   return (
     <main class="jobs">
       <h1>Jobs</h1>
-      <FilterBar filters={route.query} onChange={(filters: Filters) => replaceQuery(route, filters)} />
+      <FilterBar filters={route.query} onChange={(change: Filters) => changeQuery(route, change)} />
       <Refusal error={polled.error ?? older.error} readAt={polled.readAt} />
       {note && <Notice kind="info">{note}</Notice>}
       {sweep && <SweepSummary key={sweep} id={sweep} job={jobs[0]} />}
@@ -49,7 +49,7 @@ function Results({ route, list, more }: ResultsProps) {
   const { jobs, next } = list.feed.list;
   const { query } = route;
   const group = KINDS.find((kind) => kind === query["group"]);
-  const choose = (chosen: Filters) => replaceQuery(route, chosen);
+  const choose = (chosen: Filters) => changeQuery(route, chosen);
   return (
     <>
       <nav class="ways" aria-label="Ways to see the jobs">

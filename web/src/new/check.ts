@@ -8,6 +8,8 @@ const PAUSE = 400;
 const SHAPE = { problems: [{ code: "text", severity: "text", message: "text" }] } as const;
 
 export interface Check {
+  /** The text that was checked last. */
+  checked: string | undefined;
   findings: readonly Finding[];
   /** Undefined until the present text has been checked. */
   isValid: boolean | undefined;
@@ -24,7 +26,7 @@ export function useCheck(text: string): Check {
     return { text: settled, ...(await json<{ valid: boolean; problems: Finding[] }>("validate", options)) };
   };
   const { value, error } = usePoll("check", ask, { version: settled, isFinal: () => true });
-  return { findings: value?.problems ?? [], isValid: value?.text === text ? value.valid : undefined, error };
+  return { checked: value?.text, findings: value?.problems ?? [], isValid: value?.text === text ? value.valid : undefined, error };
 }
 
 /** The text after the writer has paused. */

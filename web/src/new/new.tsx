@@ -39,7 +39,7 @@ export function NewJob({ route }: { route: Route }) {
   const [explanation, setExplanation] = useState<Explanation>();
   const explaining = useDeed();
   const sending = useDeed();
-  const { findings, isValid, error: unchecked } = useCheck(text);
+  const { checked, findings, isValid, error: unchecked } = useCheck(text);
   const members = membersOf(text);
   const hasName = members.has("name");
   const key = useMemo(onceKey, [text, name]);
@@ -83,7 +83,7 @@ export function NewJob({ route }: { route: Route }) {
             <input value={name} onInput={(event) => setName(event.currentTarget.value)} />
           </label>
         )}
-        <JsonEditor label="job.json" text={text} version={version} findings={findings} onChange={type} />
+        <JsonEditor label="job.json" text={text} version={version} checked={checked} findings={findings} onChange={type} />
         <div class="actions">
           <button type="button" aria-disabled={explaining.isBusy} onClick={() => void explain()}>
             Explain
@@ -100,7 +100,7 @@ export function NewJob({ route }: { route: Route }) {
       <Outcome deed={explaining} onAgain={() => void explain()} />
       <Outcome deed={sending} onAgain={() => void submit()} />
       {explanation && <Explained explanation={explanation} />}
-      <Findings findings={findings} onFix={(finding) => change(fixed(text, finding.edits ?? []))} />
+      <Findings findings={findings} isOld={checked !== text} onFix={(finding) => change(fixed(text, finding.edits ?? []))} />
     </main>
   );
 }

@@ -31,7 +31,7 @@ export function Health() {
       <Refusal error={polled.error} readAt={polled.readAt} />
       {words && (
         <dl class="facts">
-          {SHOWN.map((name) => (
+          {SHOWN.filter((name) => words[name] !== undefined).map((name) => (
             <div key={name}>
               <dt>{name}</dt>
               <dd>{String(words[name])}</dd>

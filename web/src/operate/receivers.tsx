@@ -55,7 +55,8 @@ export function Receivers() {
             )}
             {one.breaker && <Breaker {...one.breaker} />}
             <span class="quiet">
-              {one.last} {one.pending} pending, {one.dead} dead
+              {one.last && `the last answer was ${one.last}; `}
+              {countOf(one.pending, "is", "are")} on the way, {countOf(one.dead, "was", "were")} given up
             </span>
             {one.dead > 0 && (
               <button type="button" aria-disabled={deed.isBusy} onClick={() => void redeliver(one)}>
@@ -68,6 +69,11 @@ export function Receivers() {
       <ReceiverTest onSent={polled.again} />
     </section>
   );
+}
+
+function countOf(count: number, single: string, several: string): string {
+  if (count > 1) return `${count} events ${several}`;
+  return `${count === 0 ? "no" : "1"} event ${single}`;
 }
 
 /** Why nothing is sent there for a while. */

@@ -61,7 +61,7 @@ export function Teams() {
 
 function Quotas({ teams, currency }: { teams: readonly Team[]; currency: string }) {
   return (
-    <table class="shares">
+    <table class="shares" tabIndex={0}>
       <caption>Use of each quota</caption>
       <thead>
         <tr>
@@ -107,7 +107,7 @@ function Share({ used, most, unit }: { used: number; most: number | null | undef
 
 function Months({ rows, currency }: { rows: readonly { name: string; month: string; used: Month }[]; currency: string }) {
   return (
-    <table class="shares">
+    <table class="shares" tabIndex={0}>
       <caption>By the month in UTC in which jobs ended</caption>
       <thead>
         <tr>

@@ -1,7 +1,14 @@
 import type { Finding } from "../answers";
 
+interface Props {
+  findings: readonly Finding[];
+  /** They are of an earlier text, in which a fix would be at another place. */
+  isOld?: boolean;
+  onFix?: (finding: Finding) => void;
+}
+
 /** What is wrong with a document, each with its line and its remedy. */
-export function Findings({ findings, onFix }: { findings: readonly Finding[]; onFix?: (finding: Finding) => void }) {
+export function Findings({ findings, isOld, onFix }: Props) {
   if (findings.length === 0) return null;
   return (
     <ul class="findings">
@@ -14,7 +21,7 @@ export function Findings({ findings, onFix }: { findings: readonly Finding[]; on
           {one.source !== undefined && <pre tabIndex={0}>{one.source}</pre>}
           <div>{one.remedy}</div>
           {onFix && one.edits && (
-            <button type="button" onClick={() => onFix(one)}>
+            <button type="button" disabled={isOld} onClick={() => onFix(one)}>
               Fix it
             </button>
           )}

@@ -1,0 +1,41 @@
+"""A fix that comes too late: the writer has gone on."""
+
+from __future__ import annotations
+
+import pytest
+from playwright.async_api import expect
+
+from tests.browser.reader import PATIENCE, Reader, hold
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+async def test_a_fix_is_not_offered_for_a_text_that_has_changed_since(reader: Reader) -> None:
+    page = reader.page
+    await reader.open("new")
+    text = page.get_by_label("job.json")
+    await text.fill('{"properties": {"nodeCuont": 2}}')
+    fix = page.locator(".findings").get_by_role("button", name="Fix it").first
+    await expect(fix).to_be_enabled(timeout=PATIENCE)
+    mark = page.locator(".cm-lintRange-error").filter(has_text="nodeCuont")
+    await mark.hover()
+    offered = page.locator(".cm-diagnostic").get_by_role("button", name="Fix it").first
+    await expect(offered).to_be_visible()
+    held = await hold(page, "**/api/validate")
+
+    await text.evaluate("one => one.focus()")
+    await page.keyboard.press("Control+Home")
+    await page.keyboard.type("          ")
+
+    await expect(fix).to_be_disabled()
+    await expect(text).to_contain_text("nodeCuont")
+    if await offered.count() == 1:
+        await offered.dispatch_event("mousedown")
+        await offered.dispatch_event("click")
+    await expect(text.locator(".cm-line").first).to_have_text('          {"properties": {"nodeCuont": 2}}')
+    await page.unroute_all()
+    for route in held:
+        await route.continue_()
+    await expect(fix).to_be_enabled(timeout=PATIENCE)
+    await fix.click()
+    await expect(text).to_contain_text('{"properties": {"nodeCount": 2}}')
