@@ -65,6 +65,15 @@ async def test_a_deep_folder_of_one_name_is_read_to_its_end() -> None:
     assert [file.path for file in tree.files] == ["a/" * 30 + "file"]
 
 
+async def test_a_circle_over_several_folders_is_a_link() -> None:
+    above: dict[str, Any] = {}
+    above["b"] = {"circle": above}
+
+    tree = await walk(Wrote({"weights": b"w", "a": above}), "j_1", ["OUT"])
+
+    assert ([file.path for file in tree.files], len(tree.skipped), tree.unread) == (["weights"], 1, ())
+
+
 @pytest.mark.parametrize("patterns", [(), ("OUT/a",), ("a/a/a",)])
 async def test_a_folder_deeper_than_a_walk_goes_is_named_as_one_that_was_not_read(
     patterns: tuple[str, ...],
