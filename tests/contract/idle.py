@@ -18,10 +18,10 @@ from shared.jobspec import Defaults
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World
 
-#: Its node reports a GPU that does nothing, a minute later in each tenth of a second, as long as it runs.
+#: Its node reports a GPU that does nothing, whose clock runs much too fast, as long as it runs.
 IDLES = """bash -c 'at=$(date +%s); for line in $(seq 2000); do at=$((at + 60))
 echo "{\\"rank\\": 0, \\"time\\": $at, \\"gpu0_percent\\": 0}" >>"$AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl"
-sleep 0.1; done'"""
+sleep 0.05; done'"""
 _HOOK = {"url": "https://hooks.example.com/slipway"}
 
 
@@ -84,5 +84,6 @@ def _play(engine: MemoryEngine, job: Job, now: datetime) -> None:
     name = job.fixed_target.name
     if engine.jobs[name].state is JobState.QUEUED:
         engine.jobs[name] = replace(engine.jobs[name], state=JobState.RUNNING, started=now)
-    line = {"rank": 0, "time": int(now.timestamp()) + 60, "gpu0_percent": 0}
-    engine.output["usage.jsonl"] = engine.output.get("usage.jsonl", b"") + json.dumps(line).encode() + b"\n"
+    times = (int(now.timestamp()) + 60 * minutes for minutes in range(1, 11))
+    lines = "".join(f"{json.dumps({'rank': 0, 'time': at, 'gpu0_percent': 0})}\n" for at in times)
+    engine.output["usage.jsonl"] = engine.output.get("usage.jsonl", b"") + lines.encode()
