@@ -121,7 +121,7 @@ async def get_usage(req: func.HttpRequest) -> func.HttpResponse:
     teams = [
         {
             "name": one.team,
-            "quota": one.quota.model_dump(mode="json", by_alias=True, exclude_none=True)
+            "quota": one.quota.model_dump(mode="json", by_alias=True, exclude_defaults=True)
             if one.quota
             else None,
             "use": _use(one.use, month) if one.use else None,
@@ -136,7 +136,8 @@ def _use(use: TeamUse, month: str) -> dict[str, Any]:
     total = use.total(month)
     hours, cost = round(total.gpu_hours, 4), round(total.cost, 4)
     at_once = {"jobs": total.jobs, "nodes": total.nodes, "gpus": total.gpus}
-    return {**at_once, "gpuHours": hours, "cost": cost, "waiting": len(use.waiting)}
+    loans = {"borrowed": len(use.loans), "lent": len(use.lent)}
+    return {**at_once, "gpuHours": hours, "cost": cost, "waiting": len(use.waiting), **loans}
 
 
 def _months(use: TeamUse) -> dict[str, Any]:

@@ -85,7 +85,7 @@ async def _pass(
     rows = await _active(world)
     ready = await _admitted(world, rows, result)
     ended: list[Job] = []
-    await for_each(ports, ready, lambda row: submit_seated(ports, row.job_id, ended))
+    await for_each(ports, ready, lambda row: submit_seated(ports, row.job_id, ended, Claim(nodes=1, gpus=0)))
     at_work |= {row.job_id: (row, chance.randint(1, _LONGEST)) for row in ready}
     lines = Counter(row.team for row in rows if row.state is JobState.ACCEPTED)
     lines.subtract(row.team for row in ready)

@@ -27,6 +27,10 @@ class TeamUse(Answer):
     """In this month: the cost of ended jobs, and the cost that active jobs may still reach."""
     waiting: int
     """Jobs that wait for the quota, up to 200."""
+    borrowed: int
+    """Of the jobs those on the quotas of other teams."""
+    lent: int
+    """Jobs of other teams on this quota."""
 
 
 class MonthUsage(Answer):

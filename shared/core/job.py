@@ -141,6 +141,11 @@ class Job(FrozenModel):
         return self.claim is not None and self._is_new
 
     @property
+    def is_recalled(self) -> bool:
+        """Whether its present attempt is ended because the team that lent it its room needs that."""
+        return self.claim is not None and self.claim.recalled
+
+    @property
     def usage(self) -> Usage:
         """What it has used with all its attempts, once it has ended."""
         hours = (self.ran_before + seconds_between(self.started, self.ended)) / 3600

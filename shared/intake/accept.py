@@ -125,7 +125,7 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored, draft.document)
         elif await claim_at_door(ports, stored.job):
-            stored = await dispatch(ports, stored.job.id, seated=True) or stored
+            stored = await dispatch(ports, stored.job.id, seated=True, claim=stored.job.claim) or stored
             await release_claims(ports, [stored.job])
         if notice is not None:
             await deliver_at_door(ports, notice)

@@ -18,6 +18,7 @@ from shared.core.ledger.finished_jobs import FinishedJob, line_locations, line_o
 from shared.core.ports import Ports
 from shared.lifecycle.forget import forget
 from shared.lifecycle.job_sweeps.bury import bury_sweeps
+from shared.lifecycle.teams.claims import free_ended
 
 log = logging.getLogger(__name__)
 
@@ -42,6 +43,7 @@ async def archive(ports: Ports) -> Archived:
     end = asyncio.get_running_loop().time() + ports.policy.archive_deadline
     if relisted := await ports.finished.relist(ports.clock(), ports.policy.archive_deadline):
         log.info("jobs of an older version put into the lists: %d", relisted)
+    await free_ended(ports)  # before the records go that say what their jobs used
     if not ports.policy.retention:
         return Archived(0, 0)
     before = ports.clock() - ports.policy.retention

@@ -18,6 +18,7 @@ from shared.core.errors import (
     LeftAlone,
     Misconfigured,
     NotFound,
+    Saturated,
     Unreadable,
 )
 from shared.core.identity import intent
@@ -25,13 +26,14 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.records import Change
 from shared.core.meter import timed
 from shared.core.ports import Ports
+from shared.core.relations.claim import Claim
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
 from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_refused
-from shared.lifecycle.observe import follow
+from shared.lifecycle.observe import follow, give_back
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
 from shared.lifecycle.waiting.dependents import look_again
@@ -43,10 +45,13 @@ log = logging.getLogger(__name__)
 _ZOMBIE = timedelta(hours=1)
 
 
-async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored | None:
+async def dispatch(
+    ports: Ports, job_id: str, *, seated: bool = False, claim: Claim | None = None
+) -> Stored | None:
     """Submit a job that is accepted or submitting, unless it waits for others. Other jobs are left alone.
 
-    `seated`: the job has its seat in its job sweep and its claim on its team's quota. Returns the new record;
+    `seated`: the job has its seat in its job sweep and its claim on its team's quota, this one: who slept
+    meanwhile may know one that was given back. Returns the new record;
     None if another process was quicker, or there is nothing to submit to.
     """
     stored = await ports.ledger.get(job_id)
@@ -55,6 +60,8 @@ async def dispatch(ports: Ports, job_id: str, *, seated: bool = False) -> Stored
             stored = await look_again(ports, stored)
         waits = stored.job.state is not JobState.ACCEPTED or stored.job.unmet
         if waits or ((stored.job.needs_seat or stored.job.needs_claim) and not seated):
+            return stored
+        if stored.job.needs_claim and (claim is None or not claim.is_of(stored.job.claim)):
             return stored
         stored = await _start_attempt(ports, stored)
     if stored is not None and stored.job.state is JobState.SUBMITTING:
@@ -106,7 +113,7 @@ async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject
         ports.troubles.resolve("job", job.id)
     if applied.job.line.sequence != job.line.sequence:
         await put_news(ports, applied.job, spec)
-    if applied.job.cancel:
+    if applied.job.cancel or applied.job.is_recalled:
         await carry_out(ports, applied)
     if change.notice is not None:
         await deliver_at_door(ports, change.notice)
@@ -122,7 +129,7 @@ async def _not_taken(
 ) -> Change:
     """The consequence of a failed submission. No end is recorded while some submission may have succeeded."""
     job = stored.job
-    end = end_refused(ports, stored, error, error_text)
+    end = end_refused(ports, stored, error, error_text) or _given_back(ports, stored, error)
     if end is None:
         return note(ports, stored, **postponed(ports, job, error, error_text))
     if not isinstance(error, Conflict):  # a name of another job cannot be from our submission
@@ -134,6 +141,14 @@ async def _not_taken(
         if job.unknown_since is not None and ports.clock() - job.unknown_since <= _ZOMBIE:
             return note(ports, stored, **postponed(ports, job, error, error_text))
     return end
+
+
+def _given_back(ports: Ports, stored: Stored, error: EngineError | TimeoutError) -> Change | None:
+    """What its cluster does not take for now gives a claim back that a lender needs; None for others."""
+    job = stored.job
+    if not job.is_recalled or job.cancel or not isinstance(error, (Saturated, Misconfigured)):
+        return None
+    return give_back(ports, stored)
 
 
 async def _landed(ports: Ports, job: Job) -> Observation | None:

@@ -10,14 +10,14 @@ from typing import Any
 from shared.core.cost.usage import seconds_between
 from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, NotFound
-from shared.core.job import Budget, Job, JobState, Stored
+from shared.core.job import Budget, Job, JobState, Reason, Stored
 from shared.core.ledger.records import Active, Change
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
-from shared.lifecycle.retry import spent_on_another, wait
+from shared.lifecycle.retry import spent_on_another, wait, was_recalled
 from shared.lifecycle.transition import move, note
-from shared.lifecycle.waiting.reason import at_first, waiting, why_queued
+from shared.lifecycle.waiting.reason import RECALLED, at_first, waiting, why_queued
 
 log = logging.getLogger(__name__)
 
@@ -101,6 +101,9 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
         why = f"attempt {job.attempt} was not started by the cluster{times}: {observation.message}"
         log.warning("%s: %s", job.id, why, extra={"job": job.id})
     due = ports.clock() + timedelta(seconds=wait(attempt, ports.jitter()))
+    next_why = _next_attempt(attempt, due, why)
+    if was_recalled(job, observation):
+        why, due, next_why = f"attempt {job.attempt}: {RECALLED.text}", ports.clock(), RECALLED
     return move(
         ports,
         stored,
@@ -112,10 +115,18 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
         target=None,
         handle="",
         segment="",
-        waiting=waiting(ports, job, _next_attempt(attempt, due, why)),
+        waiting=waiting(ports, job, next_why),
+        claim=job.claim.given_back if job.claim and job.claim.recalled else job.claim,
         started=None,
         ran_before=job.ran_before + _ran(ports, job, observation),
         due=due,
+    )
+
+
+def give_back(ports: Ports, stored: Stored) -> Change:
+    """The change of a recalled job whose attempt its cluster has not taken, and does not have."""
+    return _another_attempt(
+        ports, stored, Observation(JobState.CANCELLED, Reason.TERMINATED), stored.job.spent
     )
 
 

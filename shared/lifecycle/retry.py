@@ -29,7 +29,7 @@ def spent_on_another(job: Job, observation: Observation) -> Budget | None:
     """
     if job.cancel:
         return None
-    if observation.unstarted:
+    if observation.unstarted or was_recalled(job, observation):
         return job.spent
     name = _BUDGETS.get(observation.reason)
     if observation.state is not JobState.FAILED or name is None:
@@ -38,6 +38,11 @@ def spent_on_another(job: Job, observation: Observation) -> Budget | None:
     if used >= getattr(job.retry, name):
         return None
     return job.spent.model_copy(update={name: used + 1})
+
+
+def was_recalled(job: Job, observation: Observation) -> bool:
+    """Whether an attempt was ended because another team needs the quota that it lent to the job."""
+    return job.is_recalled and not job.cancel and observation.state is JobState.CANCELLED
 
 
 def earlier(job: Job) -> tuple[Earlier, ...]:

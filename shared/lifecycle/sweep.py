@@ -140,7 +140,10 @@ async def _release(
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
     ready = await _submittable(ports, [*others, *released], share) if released else []
     ended: list[Job] = []
-    number = await for_each(ports, ready, lambda row: submit_seated(ports, row.job_id, ended))
+    claims = {row.job_id: latest[row.job_id].claim for row in granted}
+    number = await for_each(
+        ports, ready, lambda row: submit_seated(ports, row.job_id, ended, claims.get(row.job_id))
+    )
     return number + await refill(ports, ended)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 from shared.adapters.storage.table import VersionedRow
 from shared.adapters.storage.teams import document_row
+from shared.core.errors import Unavailable
 from shared.core.ports import Ports
 from shared.core.teams.document import Teams
 from shared.operate.cancel import cancel
@@ -64,6 +66,50 @@ def _cancelled(run: Run) -> None:
     run.messages.append(Message(ask))
 
 
+def _lend(run: Run) -> None:
+    """Two teams with a job at once each, of which one lends and the other borrows."""
+    quotas = {"speech": {"jobs": 1, "borrows": True}, "vision": {"jobs": 1, "lends": True}}
+    teams = {name: {"quota": quota} for name, quota in quotas.items()}
+    row = document_row(Teams.model_validate({"default": "vision", "teams": teams}))
+    run.world.ledger.held[row["PartitionKey"], row["RowKey"]] = VersionedRow(row, "first", run.world.clock())
+
+
+async def _is_lent(run: Run) -> bool:
+    return bool((await run.world.ports.teams.use("vision")).lent)
+
+
+def _recalled(run: Run) -> None:
+    """Two jobs of a team, one of which borrows; then the lender has a job."""
+    _lend(run)
+    own, looks = _ask(3), itertools.count()
+
+    async def later(ports: Ports) -> None:
+        if not await _is_lent(run) and next(looks) < 10:
+            raise Unavailable("nothing is lent yet")  # the message comes again
+        await own.run(ports)
+
+    run.messages += [*(_ask(number, team="speech") for number in range(2)), Message(later)]
+
+
+def _recalled_and_cancelled(run: Run) -> None:
+    """The same; the borrower's jobs are cancelled when the first of them has given its claim back."""
+    _recalled(run)
+    looks = itertools.count()
+
+    async def ask(ports: Ports) -> None:
+        back = [job for job in run.jobs() if job.claim is not None and job.claim.returns]
+        if not back and next(looks) < 20:
+            raise Unavailable("nothing was given back yet")  # the person looks again
+        for job in back:
+            await cancel(ports, job.id)
+
+    run.messages.append(Message(ask))
+
+
+RECALLED = Story("a job that borrows, and is recalled", _recalled, 3, None)
+RECALLED_AND_CANCELLED = Story(
+    "a job that borrows, and is recalled and cancelled", _recalled_and_cancelled, 3, None
+)
 SHARED = Story("jobs of a team with a quota", _shared, 3, 3)
 IN_PARTS = Story("jobs of a team with a quota, swept in parts", _shared, 3, 3, parts=2)
 AT_ONCE = Story("jobs of a team at once", _at_once, 3, 3)
@@ -74,4 +120,7 @@ TEAMS = (
     Story("jobs of a team that lose their nodes", _lost_nodes, 2, 4),
     Story("jobs of a team whose ends are told", _notified, 2, 2),
     Story("jobs of a team that are cancelled", _cancelled, 3, None),
+    RECALLED,
+    Story("a job that borrows, and is recalled, swept in parts", _recalled, 3, None, parts=2),
+    RECALLED_AND_CANCELLED,
 )

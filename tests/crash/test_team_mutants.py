@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 
 import pytest
 
 import shared.lifecycle.teams.claims
+import shared.lifecycle.teams.lending
+import shared.lifecycle.teams.rows
 from shared.adapters.storage.teams import TableTeams
 from shared.core.job import Job
 from shared.core.ledger.records import Active
@@ -18,7 +20,7 @@ from shared.core.teams.document import Quota
 from shared.core.teams.use import TeamUse
 from tests.crash.chaos import Fault
 from tests.crash.stories import Story, play
-from tests.crash.team_stories import AT_ONCE, IN_PARTS, SHARED
+from tests.crash.team_stories import AT_ONCE, IN_PARTS, RECALLED, RECALLED_AND_CANCELLED, SHARED
 
 Patch = pytest.MonkeyPatch
 
@@ -57,7 +59,8 @@ def a_job_gets_a_claim_without_a_look(patch: Patch) -> None:
     async def mutant(ports: Ports, jobs: Collection[str]) -> set[str]:
         return set()
 
-    patch.setattr(shared.lifecycle.teams.claims, "_outdated", mutant)
+    for module in (shared.lifecycle.teams.claims, shared.lifecycle.teams.rows):
+        patch.setattr(module, "outdated", mutant)
 
 
 def a_claim_goes_without_being_counted(patch: Patch) -> None:
@@ -86,6 +89,36 @@ def the_last_writer_wins(patch: Patch) -> None:
     patch.setattr(TableTeams, "put_use", mutant)
 
 
+def a_loan_goes_before_the_job_has_stopped(patch: Patch) -> None:
+    async def mutant(ports: Ports, job_id: str, claim: Claim) -> Job | None:
+        stored = await ports.ledger.get(job_id)
+        return stored.job.model_copy(update={"claim": claim.given_back}) if stored is not None else None
+
+    patch.setattr(shared.lifecycle.teams.lending, "_taken_back", mutant)
+
+
+def what_gave_its_claim_back_is_not_counted(patch: Patch) -> None:
+    original = TeamUse.after_returns
+
+    def mutant(use: TeamUse, jobs: Iterable[Job]) -> TeamUse:
+        return replace(original(use, jobs), returned={})
+
+    patch.setattr(TeamUse, "after_returns", mutant)
+
+
+def a_loan_is_written_in_one_row(patch: Patch) -> None:
+    async def mutant(port: TableTeams, uses: Sequence[TeamUse]) -> list[TeamUse] | None:
+        first = await port.put_uses(uses[:1]) if len(uses) > 1 else await original(port, uses)
+        return first and [*first, *uses[1:]]
+
+    original = TableTeams.put_uses
+    patch.setattr(TableTeams, "put_uses", mutant)
+
+
+def a_claim_counts_that_was_given_back(patch: Patch) -> None:
+    patch.setattr(Claim, "is_of", lambda claim, other: other is not None)
+
+
 CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (every_claim_is_given, SHARED),
     (submitted_without_a_claim, SHARED),
@@ -96,6 +129,10 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (a_job_gets_a_claim_without_a_look, SHARED),
     (the_last_writer_wins, AT_ONCE),
     (the_last_writer_wins, IN_PARTS),
+    (a_loan_goes_before_the_job_has_stopped, RECALLED),
+    (what_gave_its_claim_back_is_not_counted, RECALLED_AND_CANCELLED),
+    (a_loan_is_written_in_one_row, RECALLED),
+    (a_claim_counts_that_was_given_back, RECALLED),
 )
 
 

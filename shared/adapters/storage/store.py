@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
@@ -99,8 +99,12 @@ class Store:
 
     async def write_other(self, operation: Operation) -> str:
         """Change a row that belongs to no job; returns its ETag. Raises Refused."""
+        return (await self.write_others([operation]))[0]
+
+    async def write_others(self, operations: Sequence[Operation]) -> list[str]:
+        """Change some of one partition, all or none; returns their ETags. Raises Refused."""
         await self.open()
-        return (await self._table.transact([operation]))[0]
+        return await self._table.transact(operations)
 
     async def drop(self, partition: str, key: str) -> None:
         """Delete a row that belongs to no job; one that is missing is success."""

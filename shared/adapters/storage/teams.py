@@ -6,6 +6,7 @@ Partition `teams`: each row is guarded by its ETag.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,11 +16,11 @@ from shared.core.cost.usage import Usage
 from shared.core.errors import Unreadable
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import StoredTeams, Teams, as_json
-from shared.core.teams.use import TeamUse
+from shared.core.teams.use import Lent, TeamUse, Used
 
 _KEY = {"PartitionKey": "teams", "RowKey": "document"}
 #: The numbers of a claim in a row, in this order; an older version wrote only the first two.
-_CLAIM = ("nodes", "gpus", "gpu_hours", "cost")
+_CLAIM = ("nodes", "gpus", "gpu_hours", "cost", "returns")
 
 
 class TableTeams:
@@ -57,19 +58,20 @@ class TableTeams:
 
     async def put_use(self, use: TeamUse) -> TeamUse | None:
         """A write that fails if another process wrote."""
-        claims = {job: [one.nodes, one.gpus, one.gpu_hours, one.cost] for job, one in use.claims.items()}
-        row: Row = {"PartitionKey": _KEY["PartitionKey"], "RowKey": f"u|{use.team}"}
-        row |= {
-            "Waiting": bool(use.waiting),
-            "Line": json.dumps(use.waiting),
-            "Months": json.dumps(use.months),
-        }
-        row |= split("Claims", json.dumps(claims))
-        verb = Operation("replace", row, use.etag) if use.etag else Operation("create", row)
+        written = await self.put_uses([use])
+        return written[0] if written is not None else None
+
+    async def put_uses(self, uses: Sequence[TeamUse]) -> list[TeamUse] | None:
+        """One transaction, which fails if another process wrote one of them."""
+        verbs = [
+            Operation("replace", row, use.etag) if use.etag else Operation("create", row)
+            for use, row in zip(uses, map(_row_of, uses), strict=True)
+        ]
         try:
-            return replace(use, etag=await self._store.write_other(verb))
+            etags = await self._store.write_others(verbs)
         except Refused:
             return None
+        return [replace(use, etag=etag) for use, etag in zip(uses, etags, strict=True)]
 
 
 def document_row(teams: Teams) -> Row:
@@ -77,13 +79,40 @@ def document_row(teams: Teams) -> Row:
     return {**_KEY, **split("Text", json.dumps(as_json(teams)))}
 
 
+def _row_of(use: TeamUse) -> Row:
+    """The row of a team's claims; it has what belongs to loans only where there are some."""
+    row: Row = {"PartitionKey": _KEY["PartitionKey"], "RowKey": f"u|{use.team}"}
+    row |= {"Waiting": bool(use.waiting), "Line": json.dumps(use.waiting), "Months": json.dumps(use.months)}
+    row |= split("Claims", json.dumps({job: _numbers(one) for job, one in use.claims.items()}))
+    lent = {job: [one.team, *_numbers(one.claim)] for job, one in use.lent.items()}
+    for name, column in (("Loans", use.loans), ("Lent", lent), ("Returned", use.returned)):
+        row |= split(name, json.dumps(column)) if column else {}
+    return row
+
+
+def _numbers(claim: Claim) -> list[Any]:
+    numbers = [claim.nodes, claim.gpus, claim.gpu_hours, claim.cost]
+    return [*numbers, claim.returns] if claim.returns else numbers
+
+
+def _claim_of(numbers: Sequence[Any]) -> Claim:
+    return Claim(**dict(zip(_CLAIM, numbers, strict=False)))
+
+
 def _use_of(row: Row) -> TeamUse:
-    written: dict[str, list[Any]] = json.loads(joined("Claims", row))
-    claims = {job: Claim(**dict(zip(_CLAIM, numbers, strict=False))) for job, numbers in written.items()}
-    months: dict[str, list[Any]] = json.loads(row.get("Months", "{}"))
+    lent = _column(row, "Lent")
     return TeamUse(
         str(row["RowKey"])[2:],
-        claims,
+        {job: _claim_of(numbers) for job, numbers in json.loads(joined("Claims", row)).items()},
         tuple(json.loads(row.get("Line", "[]"))),
-        {month: Usage(*numbers) for month, numbers in months.items()},
+        {month: Usage(*numbers) for month, numbers in json.loads(row.get("Months", "{}")).items()},
+        loans=_column(row, "Loans"),
+        lent={job: Lent(team, _claim_of(numbers)) for job, (team, *numbers) in lent.items()},
+        returned={job: Used(*numbers) for job, numbers in _column(row, "Returned").items()},
     )
+
+
+def _column(row: Row, name: str) -> dict[str, Any]:
+    """What a row without loans does not have."""
+    members: dict[str, Any] = json.loads(joined(name, row)) if f"{name}0" in row else {}
+    return members

@@ -20,3 +20,16 @@ class Claim(BaseModel):
     #: what it uses at most, if it runs as long as it may: GPU-hours, and money where the price is known
     gpu_hours: float = 0.0
     cost: float | None = None
+    #: how often it was given back to a lender, and has to be claimed anew; grows only
+    returns: int = 0
+    #: whether its lender needs it: the present attempt is ended, and then it is given back
+    recalled: bool = False
+
+    @property
+    def given_back(self) -> Claim:
+        """The claim after it was given back."""
+        return self.model_copy(update={"returns": self.returns + 1, "recalled": False})
+
+    def is_of(self, other: Claim | None) -> bool:
+        """Whether the other one is the same claim, which was not given back in between."""
+        return other is not None and other.returns == self.returns

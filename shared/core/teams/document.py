@@ -53,6 +53,10 @@ class Quota(Model):
     budget: _Amount | None = None
     #: what a single job may cost, if it runs as long as it may
     job_cost: _Amount | None = None
+    #: whether other teams may have what is idle of it at once, until a job of this one needs it
+    lends: bool = False
+    #: whether jobs that it has no room for may have what is idle of the quotas of others
+    borrows: bool = False
 
     @property
     def needs_price(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Protocol
 
 from shared.core.teams.document import StoredTeams, Teams
@@ -22,3 +23,6 @@ class TeamsStore(Protocol):
 
     async def put_use(self, use: TeamUse) -> TeamUse | None:
         """Write the claims if the stored record still has their ETag. None if not."""
+
+    async def put_uses(self, uses: Sequence[TeamUse]) -> list[TeamUse] | None:
+        """Write those of several teams, all or none; None if a stored record has another ETag."""

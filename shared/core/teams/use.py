@@ -7,7 +7,7 @@ version guards each change, so no process can exceed the quota, however late it 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from typing import NamedTuple
@@ -19,6 +19,10 @@ from shared.core.teams.document import Quota
 
 #: Months whose usage a record keeps, and waiting jobs that it names.
 _MONTHS, _NAMED = 13, 200
+#: The most that a record has of claims, loans and what is lent: an entity of a table has a mebibyte.
+MOST = 5_000
+#: The first limits of a quota are those at once.
+_AT_ONCE = 3
 _NOTHING = Usage()
 
 
@@ -33,6 +37,20 @@ class Total(NamedTuple):
 
 
 _NONE = Total(0, 0, 0)
+
+
+class Lent(NamedTuple):
+    """What a job of another team has of a quota."""
+
+    team: str
+    claim: Claim
+
+
+class Used(NamedTuple):
+    """What a job used by now of what is counted by the month."""
+
+    gpu_hours: float
+    cost: float
 
 
 class _Limit(NamedTuple):
@@ -55,13 +73,35 @@ class TeamUse:
     waiting: tuple[str, ...] = ()
     #: by month, the newest last
     months: Mapping[str, Usage] = field(default_factory=dict)
+    #: of the claims those on another team's quota: job → that team, the oldest loan first
+    loans: Mapping[str, str] = field(default_factory=dict)
+    #: what jobs of other teams have of this quota, the oldest loan first
+    lent: Mapping[str, Lent] = field(default_factory=dict)
+    #: jobs that ran, gave their claim back and have not ended → what they used: their ends are counted still
+    returned: Mapping[str, Used] = field(default_factory=dict)
     #: guards the next write; "" while there is no record
     etag: str = ""
 
     def total(self, month: str) -> Total:
         """The sum of all claims, with what ended jobs used in the month."""
         used = self.months.get(month, _NOTHING)
-        return reduce(_plus, self.claims.values(), Total(0, 0, 0, used.gpu_hours, used.cost))
+        hours = used.gpu_hours + sum(one.gpu_hours for one in self.returned.values())
+        cost = used.cost + sum(one.cost for one in self.returned.values())
+        return reduce(_plus, self.claims.values(), Total(0, 0, 0, hours, cost))
+
+    def held(self, month: str) -> Total:
+        """What counts against the quota: what is borrowed is on another one, what is lent on this."""
+        total = self.total(month)
+        for job in self.loans:
+            total = less(total, self.claims[job])
+        for one in self.lent.values():
+            total = more(total, one.claim)
+        return total
+
+    @property
+    def size(self) -> int:
+        """How much of its row it needs, of `MOST`: of a loan, its job's two rows name the other team."""
+        return len(self.claims) + len(self.loans) + 2 * len(self.lent) + len(self.returned)
 
     def spent(self, month: str) -> float:
         """What the jobs have cost that ended in a month."""
@@ -69,13 +109,50 @@ class TeamUse:
 
     def after_ends(self, ended: Iterable[Job]) -> TeamUse:
         """The record after some jobs ended: without their claims, and with what they used."""
-        claims, months = dict(self.claims), dict(self.months)
+        claims, returned, months = dict(self.claims), dict(self.returned), dict(self.months)
         for job in ended:
-            if claims.pop(job.id, None) is not None and job.ended is not None:
+            is_counted = claims.pop(job.id, None) is not None
+            is_counted = returned.pop(job.id, None) is not None or is_counted
+            if is_counted and job.ended is not None:
                 month = month_of(job.ended)
                 months[month] = months.get(month, _NOTHING).plus(job.usage)
         newest = sorted(months)[-_MONTHS:]
-        return replace(self, claims=claims, months={month: months[month] for month in newest})
+        counted = {month: months[month] for month in newest}
+        return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned, months=counted)
+
+    def after_returns(self, jobs: Iterable[Job]) -> TeamUse:
+        """The record after some jobs, which have not ended, gave back the claims that it has of them."""
+        claims, returned = dict(self.claims), dict(self.returned)
+        for job in jobs:
+            mine = claims.get(job.id)
+            if mine is not None and job.claim is not None and job.claim.returns > mine.returns:
+                del claims[job.id]
+                if job.ran_before:
+                    returned[job.id] = Used(job.usage.gpu_hours, job.usage.cost)
+        return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned)
+
+    def with_loan(self, job: str, team: str, claim: Claim) -> TeamUse:
+        """The lender's record after a job of another team got its room."""
+        return replace(self, lent={**self.lent, job: Lent(team, claim)})
+
+    def after_loans(self, jobs: Collection[str]) -> TeamUse:
+        """The lender's record after these jobs of others have nothing of its quota any more."""
+        return replace(self, lent={job: one for job, one in self.lent.items() if job not in jobs})
+
+    def repaid(self, quota: Quota, month: str) -> TeamUse:
+        """The record with as many borrowed claims on its own quota as have room there, the oldest first."""
+        loans, limits = dict(self.loans), _limits(quota)[:_AT_ONCE]
+        total = self.held(month) if loans else _NONE
+        for job in self.loans:
+            after = more(total, self.claims[job])
+            if not _fits(after, limits):
+                break
+            total = after
+            del loans[job]
+        return replace(self, loans=loans) if len(loans) < len(self.loans) else self
+
+    def _loans_of(self, claims: Mapping[str, Claim]) -> Mapping[str, str]:
+        return {job: lender for job, lender in self.loans.items() if job in claims}
 
     def with_claims(self, waiting: Iterable[tuple[str, Claim]], quota: Quota, month: str) -> TeamUse:
         """The record with claims of the first of these jobs, in order, as far as the quota has room.
@@ -84,13 +161,13 @@ class TeamUse:
         a job that exceeds the whole quota.
         """
         claims, behind, limits = dict(self.claims), list[str](), _limits(quota)
-        total = self.total(month)
+        total, room = self.held(month), MOST - self.size
         for job, claim in waiting:
             if job in claims or _exceeds(claim, quota, limits):
                 continue
             after = _plus(total, claim)
-            if not behind and _fits(after, limits):
-                claims[job], total = claim, after
+            if not behind and room > 0 and _fits(after, limits):
+                claims[job], total, room = claim, after, room - 1
             elif len(behind) < _NAMED:
                 behind.append(job)
             else:
@@ -146,7 +223,34 @@ def _plus(total: Total, claim: Claim) -> Total:
 
 
 def _fits(total: Total, limits: tuple[_Limit, ...]) -> bool:
-    return all(limit.most is None or one <= limit.most for one, limit in zip(total, limits, strict=True))
+    # strict=False: a loan is of what is there at once, the first limits.
+    return all(limit.most is None or one <= limit.most for one, limit in zip(total, limits, strict=False))
+
+
+def more(total: Total, claim: Claim) -> Total:
+    """The total with another claim on what is there at once."""
+    return total._replace(jobs=total.jobs + 1, nodes=total.nodes + claim.nodes, gpus=total.gpus + claim.gpus)
+
+
+def less(total: Total, claim: Claim) -> Total:
+    """The total without a claim on what is there at once."""
+    return total._replace(jobs=total.jobs - 1, nodes=total.nodes - claim.nodes, gpus=total.gpus - claim.gpus)
+
+
+def has_room(total: Total, quota: Quota, *, at_once: bool = False) -> bool:
+    """Whether a quota allows a total; `at_once`: by the month it may be any."""
+    limits = _limits(quota)
+    return _fits(total, limits[:_AT_ONCE] if at_once else limits)
+
+
+def by_month(total: Total, quota: Quota) -> bool:
+    """Whether a quota of a month allows a total."""
+    return _fits(Total(0, 0, 0, total.gpu_hours, total.cost), _limits(quota))
+
+
+def plus(total: Total, claim: Claim) -> Total:
+    """The total with another claim."""
+    return _plus(total, claim)
 
 
 def _limits(quota: Quota) -> tuple[_Limit, ...]:
@@ -154,13 +258,13 @@ def _limits(quota: Quota) -> tuple[_Limit, ...]:
     hours = "it may need {} GPU-hours, and the quota of a month is {}"
     money = "it may cost {}, and the budget of a month is {}"
     return (
-        _at_once(quota.jobs, "jobs"),
-        _at_once(quota.nodes, "nodes"),
-        _at_once(quota.gpus, "GPUs"),
+        _limit_at_once(quota.jobs, "jobs"),
+        _limit_at_once(quota.nodes, "nodes"),
+        _limit_at_once(quota.gpus, "GPUs"),
         _Limit(quota.gpu_hours, "{} GPU-hours", hours, is_monthly=True),
         _Limit(quota.budget, "a budget of {}", money, is_monthly=True),
     )
 
 
-def _at_once(most: int | None, name: str) -> _Limit:
+def _limit_at_once(most: int | None, name: str) -> _Limit:
     return _Limit(most, f"{{}} {name}", f"it may need {{}} {name}, and the quota is {{}}")

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState
 from shared.core.ports import Ports
+from shared.core.relations.claim import Claim
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.job_sweeps.seats import advance
 from shared.lifecycle.teams.claims import release_claims
@@ -70,12 +71,12 @@ def _is_next(job: Job) -> bool:
     return job.needs_seat and not job.needs_claim
 
 
-async def submit_seated(ports: Ports, job_id: str, ended: list[Job]) -> None:
-    """Submit a job that waits for no other, and has its seat and its claim.
+async def submit_seated(ports: Ports, job_id: str, ended: list[Job], claim: Claim | None = None) -> None:
+    """Submit a job that waits for no other, and has its seat and, if it needs one, this claim.
 
     Its end is added to `ended`.
     """
-    stored = await dispatch(ports, job_id, seated=True)
+    stored = await dispatch(ports, job_id, seated=True, claim=claim)
     if stored is not None and stored.job.state.terminal:
         ended.append(stored.job)
 

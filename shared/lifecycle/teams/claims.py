@@ -18,23 +18,18 @@ from shared.core.job import Job
 from shared.core.ledger.records import Active
 from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS, Claim
+from shared.core.relations.claim import WAITS
 from shared.core.teams.document import Quota
+from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.current_teams import current_teams
+from shared.lifecycle.teams.lending import with_loans
+from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of, requests_of, written
 from shared.lifecycle.waiting.admit import NO_SLOT
 from shared.lifecycle.waiting.dependents import ended_jobs
 from shared.lifecycle.waiting.pauses import paused
 
 log = logging.getLogger(__name__)
-
-#: Tries to write a record that other processes write, too.
-_WRITES = 5
-#: How many records are read at once.
-_PARALLEL = 16
-_NO_LIMIT = Quota()
-#: Parts of a budget whose use the log warns of.
-_WARNS = (0.8, 1.0)
 
 
 def why_claim(team: str, quota: Quota) -> Why:
@@ -49,6 +44,7 @@ async def claimed(
 
     `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
     each team with a quota, a write where something changed, and a read for each job that ended or gets one.
+    Loans cost the same of each lender, where jobs wait.
     """
     waiting: dict[str, list[Active]] = defaultdict(list)
     for row in ready:
@@ -56,8 +52,45 @@ async def claimed(
             waiting[row.team].append(row)
     teams = {row.team for row in rows if row.claim is not None}
     active = {row.job_id for row in rows}.difference(moved)
-    granted = await asyncio.gather(*(_team(ports, one, waiting[one], active) for one in sorted(teams)))
-    return [row._replace(claim=None) for one in granted for row in one]
+    returns = {row.job_id: row.claim.returns for row in rows if row.claim is not None and row.claim.returns}
+    requests = {team: requests_of(waiting[team]) for team in teams}
+    answers = await asyncio.gather(
+        *(_team(ports, one, requests[one], PassJobs(active, returns)) for one in sorted(teams))
+    )
+    uses = {use.team: use for use in answers if use is not None}
+    uses |= await with_loans(ports, uses, requests)
+    return [
+        row._replace(claim=None)
+        for team, use in uses.items()
+        for row in waiting.get(team, ())
+        if row.claim is not None and row.claim.is_of(use.claims.get(row.job_id))
+    ]
+
+
+async def free_ended(ports: Ports) -> None:
+    """Free what jobs that ended have of quotas, also of teams without another job. Never raises.
+
+    For a slow timer: what the writer of an end did not free, where no pass of the team came after. Costs a
+    point read for each team with a quota.
+    """
+    try:
+        document = await current_teams(ports)
+    except SlipwayError as error:
+        log.warning("the claims of ended jobs are left to the next run: %s", error)
+        return
+    limited = [name for name, one in document.teams.items() if one.quota is not None]
+    await asyncio.gather(*(_free(ports, name) for name in limited))
+
+
+async def _free(ports: Ports, team: str) -> None:
+    try:
+        for _ in range(WRITES):
+            use = await ports.teams.use(team)
+            ended = await ended_jobs(ports, {*use.claims, *use.returned})
+            if await written(ports, use, use.after_ends(ended), await quota_of(ports, team)) is not None:
+                return
+    except SlipwayError as error:
+        log.warning("the claims of the team %s are left to the next run: %s", team, error)
 
 
 async def claim_at_door(ports: Ports, job: Job) -> bool:
@@ -68,13 +101,13 @@ async def claim_at_door(ports: Ports, job: Job) -> bool:
     waits = job.waiting is not None and job.waiting.word == WAITS
     if job.claim is None or not (job.needs_claim and waits) or await paused(ports) is not None:
         return False
-    quota = await _quota(ports, job.team)
-    for _ in range(_WRITES):
+    quota = await quota_of(ports, job.team)
+    for _ in range(WRITES):
         use = await ports.teams.use(job.team)
         if use.waiting:
             return False
         after = use.with_claims([(job.id, job.claim)], quota, month_of(ports.clock()))
-        if after == use or await _outdated(ports, {job.id}):
+        if after == use or await outdated(ports, {job.id: job.claim}):
             return job.id in use.claims
         if await ports.teams.put_use(after) is not None:
             return job.id in after.claims
@@ -95,10 +128,10 @@ async def release_claims(ports: Ports, ended: Iterable[Job]) -> None:
 
 
 async def _release(ports: Ports, team: str, jobs: Sequence[Job]) -> None:
-    quota = await _quota(ports, team)
-    for _ in range(_WRITES):
+    quota = await quota_of(ports, team)
+    for _ in range(WRITES):
         use = await ports.teams.use(team)
-        if await _written(ports, use, use.after_ends(jobs), quota) is not None:
+        if await written(ports, use, use.after_ends(jobs), quota) is not None:
             return
 
 
@@ -108,74 +141,10 @@ def _is_next(ports: Ports, row: Active) -> bool:
     return is_free and is_due(row.due, ports.clock(), NO_SLOT)
 
 
-async def _team(ports: Ports, team: str, waiting: list[Active], active: Collection[str]) -> list[Active]:
-    """The team's jobs that have a claim after this pass. Errors are logged here."""
-    oldest_first = sorted(waiting, key=lambda row: row.listed, reverse=True)
-    requests = [(row.job_id, row.claim) for row in oldest_first if row.claim is not None]
+async def _team(ports: Ports, team: str, requests: Requests, of_pass: PassJobs) -> TeamUse | None:
+    """The team's claims after this pass; None where that is left to the next one. Errors are logged here."""
     try:
-        use = await _brought_on(ports, team, requests, active)
+        return await brought_on(ports, team, requests, of_pass)
     except SlipwayError as error:
         log.warning("the jobs of the team %s are left to the next pass: %s", team, error)
-        return []
-    return [row for row in waiting if row.job_id in use.claims]
-
-
-async def _brought_on(
-    ports: Ports, team: str, requests: Sequence[tuple[str, Claim]], active: Collection[str]
-) -> TeamUse:
-    quota = await _quota(ports, team)
-    for _ in range(_WRITES):
-        use = await ports.teams.use(team)
-        ended = await ended_jobs(ports, use.claims.keys() - active)
-        month, released = month_of(ports.clock()), use.after_ends(ended)
-        after = released.with_claims(requests, quota, month)
-        while outdated := await _outdated(ports, after.claims.keys() - released.claims.keys()):
-            requests = [one for one in requests if one[0] not in outdated]
-            after = released.with_claims(requests, quota, month)
-        if (written := await _written(ports, use, after, quota)) is not None:
-            return written
-    return use
-
-
-async def _written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:
-    """The record after a change, which is published; None where another process wrote meanwhile."""
-    written = use if after == use else await ports.teams.put_use(after)
-    if written is not None:
-        _publish(ports, use, written, quota)
-    return written
-
-
-async def _outdated(ports: Ports, jobs: Collection[str]) -> set[str]:
-    """Those of the jobs that do not wait for a claim any more.
-
-    A claim of a job that has ended would be counted again. So after the record of claims is read, and before
-    it is written, each job that gets one is read: what it waited for may be old by then.
-    """
-    gate = asyncio.Semaphore(_PARALLEL)
-
-    async def is_outdated(job_id: str) -> bool:
-        async with gate:
-            stored = await ports.ledger.get(job_id)
-        return stored is None or not stored.job.needs_claim
-
-    ids = sorted(jobs)
-    answers = await asyncio.gather(*map(is_outdated, ids))
-    return {job_id for job_id, outdated in zip(ids, answers, strict=True) if outdated}
-
-
-def _publish(ports: Ports, before: TeamUse, use: TeamUse, quota: Quota) -> None:
-    """Tell the meter what a team has, and the log when its budget runs out."""
-    month = month_of(ports.clock())
-    for name, number in use.total(month)._asdict().items():
-        ports.meter.set(f"slipway.team.{name}", number, team=use.team)
-    ports.meter.set("slipway.team.waiting", len(use.waiting), team=use.team)
-    for part in _WARNS:
-        if quota.budget and before.spent(month) < part * quota.budget <= use.spent(month):
-            text = "the team %s has used %d %% of its budget of %s"
-            log.warning(text, use.team, part * 100, month, extra={"team": use.team, "action": "budget"})
-
-
-async def _quota(ports: Ports, team: str) -> Quota:
-    """The team's current quota, which may be without limits."""
-    one = (await current_teams(ports)).teams.get(team)
-    return one.quota if one is not None and one.quota is not None else _NO_LIMIT
+        return None

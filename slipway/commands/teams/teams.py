@@ -81,7 +81,9 @@ def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
     if not use:
         return "no quota" if part == "jobs" else ""
     most = (quota or {}).get(limit)
-    return f"{use[part]:,g}" + (f" of {most:,g}" if most is not None else "")
+    loans = [f"{use[one]} {one}" for one in ("borrowed", "lent") if part == "jobs" and use.get(one)]
+    text = f"{use[part]:,g}" + (f" of {most:,g}" if most is not None else "")
+    return f"{text} ({', '.join(loans)})" if loans else text
 
 
 def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -106,6 +108,11 @@ def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]]) ->
 def _quota(quota: Mapping[str, float], use: Mapping[str, float]) -> str:
     amounts = {limit: use.get(part, 0) for part, limit in _PARTS.items()}
     return ", ".join(
-        f"{amounts[name]:,g} of {most:,g} {name}" if name in amounts else f"{name} {most:,g}"
+        name
+        if most is True
+        else f"{amounts[name]:,g} of {most:,g} {name}"
+        if name in amounts
+        else f"{name} {most:,g}"
         for name, most in quota.items()
+        if most is not False
     )

@@ -15,7 +15,7 @@ AT = "2026-11-20T10:00:00Z"
 TEAM = {
     "name": "vision",
     "quota": {"jobs": 20, "gpuHours": 100, "budget": 500},
-    "use": {"jobs": 4, "nodes": 8, "gpus": 32, "gpuHours": 95.5, "cost": 120.25, "waiting": 3},
+    "use": {"jobs": 4, "nodes": 8, "gpus": 32, "gpuHours": 95.5, "cost": 120.25, "waiting": 3, "borrowed": 1},
     "months": {"2026-11": {"jobs": 9, "nodeHours": 20, "gpuHours": 80, "cost": 100}},
 }
 #: Each view, and a text of it that stays while nothing new comes.

@@ -65,7 +65,7 @@ function Quotas({ teams, currency }: { teams: readonly Team[]; currency: string 
       <caption>Use of each quota</caption>
       <thead>
         <tr>
-          {["Team", ...PARTS.map(([label]) => label), "Jobs that wait for it"].map((label) => (
+          {["Team", ...PARTS.map(([label]) => label), "Jobs that wait for it", "Loans"].map((label) => (
             <th key={label} scope="col">{label}</th>
           ))}
         </tr>
@@ -86,11 +86,18 @@ function Quotas({ teams, currency }: { teams: readonly Team[]; currency: string 
               </td>
             )}
             <td>{use?.["waiting"]}</td>
+            <td>{loans(use)}</td>
           </tr>
         ))}
       </tbody>
     </table>
   );
+}
+
+/** How many of a team's jobs are on the quotas of others, and how many of others on its own. */
+function loans(use: Amounts | null): string {
+  const parts = ["borrowed", "lent"].map((name) => [use?.[name] ?? 0, name] as const);
+  return parts.flatMap(([number, name]) => (number > 0 ? [`${shortNumber(number)} ${name}`] : [])).join(", ");
 }
 
 /** A part of a quota in words, and as a bar where it has a limit. */

@@ -54,21 +54,22 @@ def test_prices_in_two_currencies_are_not_added() -> None:
 
 def test_the_use_of_teams_with_their_limits() -> None:
     use = {"jobs": 2, "nodes": 3, "gpus": 12, "gpuHours": 40.5, "cost": 1200, "waiting": 1}
+    use |= {"borrowed": 1, "lent": 0}
     teams = [
         {"name": "vision", "quota": {"gpus": 16, "budget": 2000}, "use": use, "months": {}},
         {"name": "speech", "quota": None, "use": None, "months": {}},
     ]
 
     assert usage_lines({"month": "2026-11", "currency": "USD", "teams": teams}) == [
-        "team    jobs      nodes  GPUs      GPU-hours  cost in USD     waiting",
-        "vision  2         3      12 of 16  40.5       1,200 of 2,000  1",
+        "team    jobs            nodes  GPUs      GPU-hours  cost in USD     waiting",
+        "vision  2 (1 borrowed)  3      12 of 16  40.5       1,200 of 2,000  1",
         "speech  no quota",
         "GPU-hours and cost are those of 2026-11 (UTC)",
     ]
     assert usage_lines({"month": "2026-11", "currency": "USD", "teams": []}) == [
         "you are in no team of this deployment"
     ]
-    document = {"teams": {"vision": {"quota": {"gpus": 16, "budget": 2000, "jobCost": 50}}}}
+    document = {"teams": {"vision": {"quota": {"gpus": 16, "budget": 2000, "jobCost": 50, "lends": True}}}}
     assert rows(document, {"vision": use})[1].split("  ")[-1] == (
-        "12 of 16 gpus, 1,200 of 2,000 budget, jobCost 50"
+        "12 of 16 gpus, 1,200 of 2,000 budget, jobCost 50, lends"
     )

@@ -1,0 +1,144 @@
+"""rows: reads and writes the record of a team's claims, and reads the jobs that it names.
+
+A change that ends a loan changes the lender's record in the same transaction, so no crash tears one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Collection, Iterable, Mapping
+from typing import NamedTuple
+
+from shared.core.cost.usage import month_of
+from shared.core.errors import Unreadable
+from shared.core.job import Job
+from shared.core.ledger.records import Active
+from shared.core.ports import Ports
+from shared.core.relations.claim import Claim
+from shared.core.teams.document import Quota
+from shared.core.teams.loans import Requests
+from shared.core.teams.use import TeamUse
+from shared.lifecycle.current_teams import current_teams
+from shared.lifecycle.waiting.dependents import ended_jobs
+
+log = logging.getLogger(__name__)
+
+#: Tries to write a record that other processes write, too.
+WRITES = 5
+#: How many records are read at once.
+_PARALLEL = 16
+_NO_LIMIT = Quota()
+#: Parts of a budget whose use the log warns of.
+_WARNS = (0.8, 1.0)
+
+
+class PassJobs(NamedTuple):
+    """What a pass knows of jobs: those that are active, and how often some of them gave a claim back."""
+
+    active: Collection[str] = frozenset()
+    returns: Mapping[str, int] = {}
+
+
+def requests_of(rows: Iterable[Active]) -> Requests:
+    """The claims that jobs wait for, the oldest first."""
+    oldest_first = sorted(rows, key=lambda row: row.listed, reverse=True)
+    return [(row.job_id, row.claim) for row in oldest_first if row.claim is not None]
+
+
+async def brought_on(ports: Ports, team: str, requests: Requests, of_pass: PassJobs) -> TeamUse:
+    """Free the claims of jobs that ended or gave theirs back, repay loans, and give the next jobs claims.
+
+    Raises SlipwayError.
+    """
+    quota = await quota_of(ports, team)
+    for _ in range(WRITES):
+        use = await ports.teams.use(team)
+        month, released = month_of(ports.clock()), (await _released(ports, use, of_pass))
+        released = released.repaid(quota, month)
+        after = released.with_claims(requests, quota, month)
+        while old := await outdated(ports, _new(released, after)):
+            requests = [one for one in requests if one[0] not in old]
+            after = released.with_claims(requests, quota, month)
+        if (stored := await written(ports, use, after, quota)) is not None:
+            return stored
+    return use
+
+
+async def _released(ports: Ports, use: TeamUse, of_pass: PassJobs) -> TeamUse:
+    named = {*use.claims, *use.returned}.difference(of_pass.active)
+    released = use.after_ends(await ended_jobs(ports, named))
+    mine = released.claims
+    again = [job for job, returns in of_pass.returns.items() if job in mine and returns > mine[job].returns]
+    if not again:
+        return released
+    jobs = await asyncio.gather(*(job_of(ports, job_id) for job_id in again))
+    return released.after_returns(job for job in jobs if job is not None and not job.state.terminal)
+
+
+def _new(before: TeamUse, after: TeamUse) -> dict[str, Claim]:
+    return {job: claim for job, claim in after.claims.items() if job not in before.claims}
+
+
+async def written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:
+    """The record after a change, which is published; None where another process wrote meanwhile."""
+    stored = use if after == use else await _write(ports, use, after)
+    if stored is not None:
+        _publish(ports, use, stored, quota)
+    return stored
+
+
+async def _write(ports: Ports, use: TeamUse, after: TeamUse) -> TeamUse | None:
+    """Write a record, and those of the lenders of loans that are over."""
+    over = {job: lender for job, lender in use.loans.items() if job not in after.loans}
+    if not over:
+        return await ports.teams.put_use(after)
+    lenders = await asyncio.gather(*map(ports.teams.use, sorted({*over.values()})))
+    paid = [one.after_loans(over) for one in lenders if not one.lent.keys().isdisjoint(over)]
+    stored = await ports.teams.put_uses([after, *paid])
+    return stored[0] if stored is not None else None
+
+
+async def outdated(ports: Ports, claims: Mapping[str, Claim]) -> set[str]:
+    """Those of the jobs that do not wait for these claims any more.
+
+    A claim of a job that has ended would be counted again. So after the record of claims is read, and before
+    it is written, each job that gets one is read: what it waited for may be old by then.
+    """
+    gate = asyncio.Semaphore(_PARALLEL)
+
+    async def is_outdated(job_id: str) -> bool:
+        async with gate:
+            stored = await ports.ledger.get(job_id)
+        return stored is None or not (stored.job.needs_claim and claims[job_id].is_of(stored.job.claim))
+
+    ids = sorted(claims)
+    answers = await asyncio.gather(*map(is_outdated, ids))
+    return {job_id for job_id, is_old in zip(ids, answers, strict=True) if is_old}
+
+
+async def job_of(ports: Ports, job_id: str) -> Job | None:
+    """A job by its id; None where there is none, or it cannot be read."""
+    try:
+        stored = await ports.ledger.get(job_id)
+    except Unreadable:
+        return None
+    return stored.job if stored is not None else None
+
+
+async def quota_of(ports: Ports, team: str) -> Quota:
+    """The team's current quota, which may be without limits."""
+    one = (await current_teams(ports)).teams.get(team)
+    return one.quota if one is not None and one.quota is not None else _NO_LIMIT
+
+
+def _publish(ports: Ports, before: TeamUse, use: TeamUse, quota: Quota) -> None:
+    """Tell the meter what a team has, and the log when its budget runs out."""
+    month = month_of(ports.clock())
+    for name, number in use.total(month)._asdict().items():
+        ports.meter.set(f"slipway.team.{name}", number, team=use.team)
+    ports.meter.set("slipway.team.waiting", len(use.waiting), team=use.team)
+    for part in _WARNS:
+        if quota.budget and before.spent(month) < part * quota.budget <= use.spent(month):
+            text = "the team %s has used %d %% of its budget of %s"
+            log.warning(text, use.team, part * 100, month, extra={"team": use.team, "action": "budget"})
