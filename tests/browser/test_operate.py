@@ -126,7 +126,7 @@ async def test_teams_show_what_they_have_of_their_quotas_and_what_they_used(read
     quotas = page.get_by_role("table", name="Use of each quota").get_by_role("row").nth(1)
 
     await expect(quotas.get_by_role("cell")).to_have_text(
-        ["4 of 20 ", "8 ", "32 ", "95.5 of 100 ", "120.3 of 500 EUR", "3"]
+        ["4 of 20 ", "8 ", "32 ", "95.5 of 100 ", "120.3 of 500 EUR", "3", "1 borrowed"]
     )
     await page.get_by_text("What each team used, by month").click()
     months = page.get_by_role("table", name="By the month").get_by_role("row").nth(1)
