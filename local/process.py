@@ -119,11 +119,12 @@ class Child:
         """What changes while the child, or what it started, does something: its lines, and processor time."""
         import psutil
 
-        try:
+        times = list[object]()
+        with suppress(psutil.Error):  # it has ended
             itself = psutil.Process(self.pid)
-            times = [one.cpu_times()[:2] for one in (itself, *itself.children(recursive=True))]
-        except psutil.Error:  # one has ended: that is news
-            times = []
+            for one in (itself, *itself.children(recursive=True)):
+                with suppress(psutil.Error):  # what it started has ended
+                    times.append(one.cpu_times()[:2])
         return self.recent, times
 
     async def _search(self, pattern: re.Pattern[str]) -> re.Match[str]:
