@@ -1,6 +1,7 @@
 """How much the app holds in memory for answers at once. A body counts until its last reference is gone.
 
-The host takes a body when it can, which may be long after the function has returned it.
+The host takes a body when it can, which may be long after the function has returned it. Azure's worker copies
+it into its message to the host at once: these copies are not counted.
 """
 
 from __future__ import annotations

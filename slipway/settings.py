@@ -60,9 +60,25 @@ def running_stacks() -> list[Path]:
 
     Others are those of `up --data`, and of other clones: a command that was installed has no clone.
     """
-    others = {Path(note.read_text(encoding="utf-8")) for note in _notes().glob("*")}
     # One that was killed leaves its address and its note, but not its lock.
-    return [one for one in (UP, *sorted(others - {UP})) if _url_in(one) and is_locked(one)]
+    return [one for one in (UP, *sorted(_noted_folders() - {UP})) if _url_in(one) and is_locked(one)]
+
+
+def file_of_stack(url: str) -> Path | None:
+    """The settings of the local stack that answers at this address; None where none does."""
+    stacks = (one for one in running_stacks() if url and _url_in(one) == url.rstrip("/"))
+    return next((one / _FILE for one in stacks), None)
+
+
+def _noted_folders() -> set[Path]:
+    """The folders that are noted, without those of other users: a note can outlive its folder."""
+    folders = set[Path]()
+    for note in _notes().glob("*"):
+        with suppress(OSError, ValueError):  # the stack has just ended, or this is no note
+            folder = Path(note.read_text(encoding="utf-8"))
+            if folder.is_absolute() and folder.stat().st_uid == os.getuid():
+                folders.add(folder)
+    return folders
 
 
 @contextmanager

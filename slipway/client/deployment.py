@@ -11,7 +11,7 @@ from urllib.request import getproxies, proxy_bypass
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
 from slipway.failure import Failure
-from slipway.settings import SourcedSettings, is_local, is_local_url, load, local_url
+from slipway.settings import SourcedSettings, file_of_stack, is_local, is_local_url, load, local_url
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
@@ -61,7 +61,10 @@ def settings_for(url: str, file: Path | None) -> Settings:
 
 def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
     """The same with their source. Raises Failure where they belong to another deployment."""
-    elsewhere = "" if file else _elsewhere(url or os.environ.get(URL, ""))
+    url = url or os.environ.get(URL, "")
+    elsewhere = "" if file else _elsewhere(url)
+    if file is None and not any(name.startswith("SLIPWAY_STORAGE") for name in os.environ):
+        file = file_of_stack(url)
     try:
         result = load(file, os.environ)
     except Failure:

@@ -1,6 +1,7 @@
 """`.slipwayignore`: which files of a folder no upload takes along, in the language of `.gitignore`.
 
-One file, at the top of the folder that is uploaded. It knows all of the language but the backslash.
+One file, at the top of the folder that is uploaded. It knows all of the language but
+the backslash and classes as `[:digit:]`.
 """
 
 import re
@@ -65,9 +66,10 @@ def _rule(text: str, place: str) -> _Rule:
     back = text.startswith("!")
     pattern = text.removeprefix("!")
     levels = pattern.strip("/").split("/")
-    if "\\" in pattern or not all(levels):
+    if "\\" in pattern or "[:" in pattern or not all(levels):
         raise Failure(
-            f"{place}: {text!r} is no pattern; write names with *, ? and [a-z], without a backslash"
+            f"{place}: {text!r} is no pattern; write names with *, ? and [a-z], "
+            "without a backslash or [:class:]"
         )
     anywhere = "/" not in pattern.rstrip("/")
     begin = "(?:[^/]+/)*" if anywhere else ""

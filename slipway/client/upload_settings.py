@@ -41,13 +41,14 @@ async def refuse_elsewhere(settings: Settings, api: Service) -> None:
     """Raise Failure where files would go to storage in which the app at that address does not look."""
     try:
         theirs = _place(Settings(await api.settings()))
-    except (Failure, Misconfigured):  # an earlier version, or none: what comes next says so
+    except (Failure, Misconfigured, ValueError):  # an earlier version, or none: what comes next says so
         return
     ours = _place(settings)
-    if all(theirs) and ours != theirs:
+    accounts = {ours.account, theirs.account} - {""}
+    if ours.container != theirs.container or len(accounts) > 1:
         raise Failure(
-            f"nothing was uploaded: the settings here name the container {'/'.join(ours)}, but the app looks "
-            f"for drops in {'/'.join(theirs)}; name the app of that storage (--url, --profile), or the "
+            f"nothing was uploaded: the settings here name the container {ours.name}, but the app looks "
+            f"for drops in {theirs.name}; name the app of that storage (--url, --profile), or the "
             "storage of that app (--settings), or use `slipway drop --force`"
         )
 
@@ -58,9 +59,14 @@ class _Place(NamedTuple):
     account: str
     container: str
 
+    @property
+    def name(self) -> str:
+        return "/".join(filter(None, self))
+
 
 def _place(settings: Settings) -> _Place:
-    account = Connection(*settings.connection()).account()
+    # What follows a dot is the zone of an account in one of Azure's DNS zones.
+    account = Connection(*settings.connection()).account().partition(".")[0]
     return _Place(account, settings.text("SLIPWAY_DROP_CONTAINER"))
 
 

@@ -173,6 +173,11 @@ def to_upload(folder: Path) -> Sequence[Path]:
     """
     check_folder(folder)
     ignore = IgnoreFile.of_folder(folder)
+    for name in _LAST:
+        if (folder / name).is_file() and ignore.fits(name):
+            raise Failure(
+                f"{folder / IGNORE_FILE} leaves out {name}, which says what runs; add the line !{name} to it"
+            )
     for name in linked_folders(folder):
         if not ignore.fits(name) and not _is_hidden(folder / name, folder):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")

@@ -155,7 +155,7 @@ def show(job: JobId, utc: Utc = False, as_json: Json = False, url: Url = LOCAL, 
 def wait(
     job: JobId,
     timeout: Annotated[
-        int | None, typer.Option(min=0, help="seconds after which it stops waiting, with the exit code 124")
+        int | None, typer.Option(min=1, help="seconds after which it stops waiting, with the exit code 124")
     ] = None,
     as_json: Json = False,
     url: Url = LOCAL,

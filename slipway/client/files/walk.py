@@ -110,7 +110,7 @@ class _Walk:
                 moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
                 self.files.append(Remote(folder.directory, name, entry["bytes"], moment))
             elif level >= _DEEPEST and folder.above.count(this) >= _ALONE and folder.above[-1] != this:
-                self.skipped.append((f"{folder.directory}/{name}", _LINK))  # the same few, over and over
+                self.skipped.append((f"{folder.directory}/{name}", _GUESS))  # the same few, over and over
             elif level >= _DEEPEST:
                 # A folder that lists the one around it may be a link to that, or one more of the same name.
                 self.unread.append((f"{folder.directory}/{name}", _DEEP))

@@ -96,9 +96,10 @@ def wait(job: str, url: str, key: str, *, as_json: bool = False, timeout: float 
     """Wait for a job's end: 0 if it succeeded, else its exit code, or 1; NOT_YET after `timeout` seconds."""
 
     async def ask(api: Service, job_id: str) -> int:
-        job = await api.job(job_id)  # at once where nothing answers
+        job: Mapping[str, Any] = {"state": "of a state that is not known"}
         try:
             async with asyncio.timeout(timeout):
+                job = await api.job(job_id)  # at once where nothing answers
                 while job["state"] not in ENDED:
                     await asyncio.sleep(_LOOK_EVERY)
                     job = await patiently(lambda: api.job(job_id))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from slipway import settings
+from slipway.client.deployment import settings_for
 from slipway.failure import Failure
 from slipway.stack.data_folder import lock_folder
 
@@ -104,6 +105,32 @@ def test_a_command_without_a_clone_finds_the_stack_of_one(
         assert settings.running_stacks() == [usual]
         assert settings.local_url() == "http://127.0.0.1:4711"
         assert settings.load(None, {}).source == str(usual / "local.settings.json")
+
+
+def test_notes_that_are_none_and_folders_of_others_are_passed_over(
+    usual: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A note outlives its folder where the machine stops; another user may make one of that name in /tmp."""
+    notes = tmp_path / "slipway" / "stacks"
+    (notes / "folder").mkdir(parents=True)
+    for name, data in (("bytes", b"\xff"), ("nul", b"/a\0b"), ("relative", b"up"), ("gone", b"/nowhere/up")):
+        (notes / name).write_bytes(data)
+    (notes / "link").symlink_to("/nowhere")
+
+    with running(tmp_path / "other", "http://127.0.0.1:4712"):
+        assert settings.running_stacks() == [tmp_path / "other"]
+        monkeypatch.setattr("os.getuid", lambda: 12345)
+        assert settings.running_stacks() == []
+
+
+def test_the_stack_that_answers_at_an_address_is_named_by_it(usual: Path, tmp_path: Path) -> None:
+    with running(usual, "http://127.0.0.1:4711"), running(tmp_path / "other", "http://127.0.0.1:4712"):
+        assert settings.file_of_stack("http://127.0.0.1:4712/") == tmp_path / "other" / "local.settings.json"
+        assert settings.file_of_stack("http://127.0.0.1:4713") is None
+        assert settings.file_of_stack("") is None
+        other = settings_for("http://127.0.0.1:4712", None)
+        assert other.text("SLIPWAY_WORKSPACE") == "other"
+        assert settings_for("http://127.0.0.1:4711", None).text("SLIPWAY_WORKSPACE") == "up"
 
 
 def test_a_home_that_cannot_be_written_to_keeps_no_stack_from_running(

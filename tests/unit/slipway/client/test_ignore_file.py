@@ -42,7 +42,7 @@ def test_a_folder_without_the_file_is_uploaded_whole(tmp_path: Path) -> None:
     assert not IgnoreFile.of_folder(tmp_path).fits("a")
 
 
-@pytest.mark.parametrize("text", ["a\\b", "a//b", "/", "!", "[z-a]"])
+@pytest.mark.parametrize("text", ["a\\b", "a//b", "/", "!", "[z-a]", "[[:digit:]]*"])
 def test_a_line_that_is_no_pattern_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
     with pytest.raises(Failure, match=r"line 2: .* is no pattern"):
         rules(tmp_path, f"a\n{text}\n")
@@ -78,3 +78,15 @@ def test_a_folder_of_which_everything_is_ignored_says_so(tmp_path: Path) -> None
     for upload in (to_upload, lambda folder: to_put([folder], "")):
         with pytest.raises(Failure, match=NAME):
             upload(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["job.json", "slipway.json"])
+def test_what_says_how_the_job_runs_is_not_left_out(tmp_path: Path, name: str) -> None:
+    """One of an earlier upload would run in its place."""
+    for one in ("train.py", name):
+        (tmp_path / one).touch()
+    (tmp_path / NAME).write_text("*.json\n")
+    with pytest.raises(Failure, match=f"leaves out {name}, which says what runs; add the line !{name}"):
+        to_upload(tmp_path)
+    (tmp_path / NAME).write_text(f"*.json\n!{name}\n")
+    assert [path.name for path in to_upload(tmp_path)] == ["train.py", name]

@@ -1,5 +1,6 @@
 """Where files go: what is named here, else what the deployment says."""
 
+from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
@@ -111,8 +112,25 @@ async def test_files_that_the_app_does_not_look_at_are_not_sent(name: str, value
             await refuse_elsewhere(Settings({**_ANSWER, name: value}), api)
 
 
+@pytest.mark.parametrize(
+    "ours",
+    [
+        {"SLIPWAY_STORAGE__blobServiceUri": "https://files.contoso.com"},
+        {"SLIPWAY_STORAGE__blobServiceUri": "https://acct.z01.blob.storage.azure.net/"},
+        {"SLIPWAY_STORAGE": "AccountName=acct;AccountKey=a2V5;EndpointSuffix=core.windows.net"},
+    ],
+)
+async def test_another_name_of_the_same_account_is_no_other_place(ours: Mapping[str, str]) -> None:
+    async with tells(_ANSWER) as url, service(url) as api:
+        await refuse_elsewhere(Settings({**_ANSWER, **ours}), api)
+        with pytest.raises(Failure, match="nothing was uploaded"):
+            await refuse_elsewhere(Settings({**_ANSWER, **ours, "SLIPWAY_DROP_CONTAINER": "scripts"}), api)
+
+
 async def test_an_app_that_does_not_tell_keeps_no_file_back() -> None:
     async with tells({}, 404) as url, service(url) as api:
         await refuse_elsewhere(Settings(_ANSWER), api)
     async with tells({}) as url, service(url) as api:
+        await refuse_elsewhere(Settings(_ANSWER), api)
+    async with tells({**_ANSWER, "SLIPWAY_STORAGE__blobServiceUri": "https://["}) as url, service(url) as api:
         await refuse_elsewhere(Settings(_ANSWER), api)
