@@ -70,7 +70,7 @@ class Attempts:
         since = (self._looked or now - _FIRST) - _OVERLAP
         listed = [one async for one in self._tasks.listed(since)]
         self._looked = now
-        sizes = [nodes_of(one.task) for one in listed if not one.is_over]
+        sizes = [nodes_of(one.task) for one in listed if not one.is_over and one.is_readable]
         view = await self._lately.now(self._cluster.name, _GOOD) if sizes else None
         if sizes:
             await self._pool.scale(demand(sizes))
@@ -80,7 +80,7 @@ class Attempts:
         result, unclear = dict[str, Observation](), list[Target]()
         for target in targets:
             task = by_name.get(target.name.lower())
-            if task is None or task.is_over:
+            if task is None or task.is_over or not task.is_readable:
                 unclear.append(target)
             elif task.token == target.token:
                 result[target.name] = _unfinished(task, view)
@@ -142,7 +142,7 @@ class Attempts:
         return await self._understood(task, target, view)
 
     async def _understood(self, task: Listed, target: Target, view: ClusterView | None) -> Observation:
-        if not task.is_over:
+        if not task.checked().is_over:
             return _unfinished(task, view)
         record = await self._records.find(target)
         segment = self._records.segment(target, record) if record is not None else ""

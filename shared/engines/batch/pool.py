@@ -10,7 +10,7 @@ from typing import Any
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, Misconfigured
 from shared.engines.batch.cluster import BatchCluster
-from shared.engines.batch.pools import target_of, view
+from shared.engines.batch.pools import error_text, target_of, view
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
 from shared.engines.batch.wire.client import BatchClient
 
@@ -74,9 +74,6 @@ class Pool:
         self._formula = text
         # Errors in the formula come with status 200.
         run = (await self._client.call("POST", f"{path}/evaluateautoscale", {"autoScaleFormula": text})).body
-        error = run.get("error") or {}
-        values = {one.get("name"): one.get("value") for one in error.get("values") or ()}
-        words = (error.get("code"), error.get("message") or values.get("Message"))
-        self._trouble = ": ".join(str(word) for word in words if word)
+        self._trouble = error_text(run["error"]) if isinstance(run.get("error"), Mapping) else ""
         if self._trouble:
             log.error("the formula of the pool of %s is wrong: %s", self._cluster.name, self._trouble)

@@ -87,9 +87,9 @@ def target_of(pool: Mapping[str, Any]) -> int:
 
 def errors(pool: Mapping[str, Any]) -> list[str]:
     """The pool's own errors, each with its code in front."""
-    resize = [_error(one) for one in pool.get("resizeErrors") or ()]
+    resize = [error_text(one) for one in pool.get("resizeErrors") or ()]
     formula = (pool.get("autoScaleRun") or {}).get("error")
-    return [*resize, *([_error(formula)] if formula else [])]
+    return [*resize, *([error_text(formula)] if formula else [])]
 
 
 def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) -> Why | None:
@@ -131,9 +131,10 @@ def _comes(nodes: int, current: ClusterView) -> Why:
     return Why("NodesBusy", f"the nodes of the cluster {current.name} are busy with other jobs", passes=True)
 
 
-def _error(one: Mapping[str, Any]) -> str:
-    values = {
-        str(v.get("name")): str(v.get("value")) for v in one.get("values") or () if isinstance(v, Mapping)
-    }
+def error_text(one: Mapping[str, Any]) -> str:
+    """An error of the service in a line: its code, and its message or the value of that name."""
+    listed = one.get("values")
+    parts = listed if isinstance(listed, list) else ()
+    values = {str(v.get("name")): str(v.get("value")) for v in parts if isinstance(v, Mapping)}
     text = str(one.get("message") or values.get("Message") or "")
     return ": ".join(filter(None, (str(one.get("code") or ""), text)))[:300]

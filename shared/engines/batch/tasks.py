@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from shared.core.engine import Submission
-from shared.core.errors import NotFound, Transient
+from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Target
+from shared.engines import untrusted
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.job.request import encoded, queue_submission
 from shared.engines.batch.wire.client import BatchClient
@@ -19,6 +20,8 @@ from shared.engines.batch.words import UNFINISHED
 
 #: The fields to read. The environment is left out, since it holds the job's secrets.
 _SELECT = "id,displayName,state,executionInfo,multiInstanceSettings"
+#: Of an execution: texts, or missing.
+_TEXTS = ("startTime", "endTime", "result")
 _ABSENT = ("TaskNotFound", "JobNotFound")
 _CREATED = 201
 
@@ -45,21 +48,37 @@ class Listed(NamedTuple):
         return self.task.get("state") not in UNFINISHED
 
     @property
+    def is_readable(self) -> bool:
+        """Whether its parts have the service's types: otherwise no state and no end follows from them."""
+        return _is_readable(self.task)
+
+    def checked(self) -> Self:
+        """The same task. Raises Busy if it cannot be read: others of its cluster are as they are."""
+        if not self.is_readable:
+            raise Busy(f"Azure Batch describes the task {self.name[:64]} in a form that cannot be read")
+        return self
+
+    @property
     def handle(self) -> str:
         """The name by which people find the task in Azure."""
         return f"{self.queue}/{self.task.get('id')}"
 
 
-def _listed(queue: str, task: Mapping[str, Any]) -> Listed:
-    """The task. Raises Transient if a part has another type, since no end can be concluded from it."""
+def _is_readable(task: Mapping[str, Any]) -> bool:
+    """Whether each part of a task that matters has the type that the service gives it."""
     info, settings = task.get("executionInfo"), task.get("multiInstanceSettings")
-    failure = info.get("failureInfo") if isinstance(info, dict) else None
-    nodes = settings.get("numberOfInstances") if isinstance(settings, dict) else None
-    objects_only = all(part is None or isinstance(part, dict) for part in (info, settings, failure))
-    if not objects_only or not (nodes is None or isinstance(nodes, int)):
-        name = str(task.get("id"))[:64]
-        raise Transient(f"Azure Batch describes the task {name} in a form that cannot be read")
-    return Listed(queue, task)
+    if not all(part is None or isinstance(part, dict) for part in (info, settings)):
+        return False
+    info, settings = info or {}, settings or {}
+    texts = [task.get("id"), task.get("state"), *(info.get(one) or "" for one in _TEXTS)]
+    code, nodes = info.get("exitCode"), settings.get("numberOfInstances")
+    return (
+        all(isinstance(text, str) for text in texts)
+        and isinstance(info.get("failureInfo") or {}, dict)
+        and (code is None or untrusted.exit_code(code) is not None)
+        and (nodes is None or (type(nodes) is int and nodes > 0))
+        and (bool(info) or task["state"] in UNFINISHED)
+    )
 
 
 class Tasks:
@@ -90,7 +109,7 @@ class Tasks:
         for queue in self._cluster.queues.values():
             try:
                 async for task in self._client.listed(f"/jobs/{queue}/tasks", filter=words, select=_SELECT):
-                    yield _listed(queue, task)
+                    yield Listed(queue, task)
             except NotFound:
                 continue  # no attempt of that priority has come yet
 
@@ -100,7 +119,7 @@ class Tasks:
             path = f"/jobs/{queue}/tasks/{target.name}"
             answer = await self._client.call("GET", path, query={"$select": _SELECT}, accept=_ABSENT)
             if not answer.code:
-                return _listed(queue, answer.document)
+                return Listed(queue, answer.document)
         return None
 
     async def terminate(self, task: Listed) -> None:
