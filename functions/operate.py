@@ -133,7 +133,7 @@ async def get_usage(req: func.HttpRequest) -> func.HttpResponse:
 
 
 def _use(use: TeamUse, month: str) -> dict[str, Any]:
-    total = use.total(month)
+    total = use.held(month)
     hours, cost = round(total.gpu_hours, 4), round(total.cost, 4)
     at_once = {"jobs": total.jobs, "nodes": total.nodes, "gpus": total.gpus}
     loans = {"borrowed": len(use.loans), "lent": len(use.lent)}

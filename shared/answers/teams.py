@@ -28,9 +28,9 @@ class TeamUse(Answer):
     waiting: int
     """Jobs that wait for the quota, up to 200."""
     borrowed: int
-    """Of the jobs those on the quotas of other teams."""
+    """Further jobs, which are on the quotas of other teams."""
     lent: int
-    """Jobs of other teams on this quota."""
+    """Of the jobs those of other teams, on this quota."""
 
 
 class MonthUsage(Answer):

@@ -78,6 +78,7 @@ def recalls(use: TeamUse, requests: Requests, quota: Quota, month: str) -> list[
     lent, total = dict(use.lent), use.held(month)
     for one in lent.values():
         total = less(total, one.claim)
+    free = total
     for job, claim in requests:
         if job in use.claims or exceeds(claim, quota):
             continue
@@ -85,6 +86,8 @@ def recalls(use: TeamUse, requests: Requests, quota: Quota, month: str) -> list[
         if not has_room(after, quota):
             break
         total = after
+    if total == free:
+        return []  # no job has room, also without the loans
     for one in lent.values():
         total = more(total, one.claim)
     needed: list[str] = []

@@ -18,7 +18,7 @@ from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
 
 #: Months whose usage a record keeps, and waiting jobs that it names.
-_MONTHS, _NAMED = 13, 200
+_MONTHS, MOST_NAMED = 13, 200
 #: The most that a record has of claims, loans and what is lent: an entity of a table has a mebibyte.
 MOST = 5_000
 #: The first limits of a quota are those at once.
@@ -168,7 +168,7 @@ class TeamUse:
             after = _plus(total, claim)
             if not behind and room > 0 and _fits(after, limits):
                 claims[job], total, room = claim, after, room - 1
-            elif len(behind) < _NAMED:
+            elif len(behind) < MOST_NAMED:
                 behind.append(job)
             else:
                 break

@@ -27,7 +27,8 @@ _PRINTED = re.compile(r"std(?:out|err)(?!-job_prep)[\w.-]{0,50}\.txt", re.ASCII)
 async def idle_spans(ports: Ports, job: Job) -> Mapping[IdleCause, Span]:
     """For how long each sign of work has been missing; one that cannot be judged is left out.
 
-    Costs a list of files and, with a report of the nodes among them, one to four reads. Raises EngineError.
+    Costs a list of files and, with a report of the nodes among them, one to four reads, or for
+    more than 16 nodes at most one for each four. Raises EngineError.
     """
     target, began = job.fixed_target, job.started
     engine = ports.engines.get(target.engine)
@@ -51,7 +52,8 @@ async def idle_spans(ports: Ports, job: Job) -> Mapping[IdleCause, Span]:
 async def _read(engine: Engine, job: Job, size: int, since: datetime) -> Use:
     """The end of the file, as far back as it matters."""
     text, start, use = b"", size, Use({})
-    for _ in range(_READS):
+    # Many nodes write much in the same time; once enough is read, nothing more is.
+    for _ in range(max(_READS, job.nodes // 4)):
         stop, start = start, max(0, start - _CHUNK)
         chunk = await engine.read(job.fixed_target, _DIRECTORY, _USAGE, start, stop - start)
         text = chunk.data + text

@@ -11,9 +11,10 @@ from __future__ import annotations
 import logging
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 
 from shared.core.cost.usage import month_of
-from shared.core.errors import SlipwayError
+from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
@@ -25,6 +26,8 @@ from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of
 from shared.lifecycle.transition import apply, note
+from shared.lifecycle.waiting.dependents import ended_jobs
+from shared.lifecycle.waiting.pauses import paused
 from shared.lifecycle.waiting.reason import RECALLED, waiting
 
 log = logging.getLogger(__name__)
@@ -38,6 +41,8 @@ async def with_loans(
         return {}
     changed: dict[str, TeamUse] = {}
     try:
+        if await paused(ports) is not None:
+            return {}  # nothing could be submitted in the place of what is ended
         for team, use in uses.items():
             if use.waiting and use.lent:
                 changed[team] = await _recalled(ports, use, requests[team])
@@ -74,7 +79,10 @@ async def _recalled(ports: Ports, use: TeamUse, requests: Requests) -> TeamUse:
 async def _taken_back(ports: Ports, job_id: str, claim: Claim) -> Job | None:
     """Have the job give its claim back; its record once it did or ended, None while its attempt goes on."""
     for _ in range(WRITES):
-        stored = await ports.ledger.get(job_id)
+        try:
+            stored = await ports.ledger.get(job_id)
+        except Unreadable:
+            return None  # it decides nothing
         if stored is None:
             return None
         job = stored.job
@@ -125,7 +133,7 @@ async def _lent(
         return {}
     for name, one in document.teams.items():
         if name not in before and _quota(one, "lends"):
-            before[name] = await ports.teams.use(name)
+            before[name] = await _lender(ports, name)
     line = dict(requests)
     while True:
         parties = {
@@ -146,15 +154,23 @@ async def _lent(
     return await _write_loans(ports, {name: parties[name].use for name in borrowers}, before)
 
 
+async def _lender(ports: Ports, team: str) -> TeamUse:
+    """The record of a team without a job in this pass; a job that ended meanwhile does not wait any more."""
+    use = await ports.teams.use(team)
+    ended = {job.id for job in await ended_jobs(ports, use.waiting)}
+    return replace(use, waiting=tuple(job for job in use.waiting if job not in ended))
+
+
 async def _write_loans(
     ports: Ports, after: Mapping[str, TeamUse], before: Mapping[str, TeamUse]
 ) -> Mapping[str, TeamUse]:
     """Write each borrower with its lenders; where another process was quicker, the next pass goes on."""
     changed: dict[str, TeamUse] = {}
     latest = dict(before)
-    for name, use in after.items():
-        if use == before[name]:
-            continue
+    for name, decided_use in after.items():
+        if decided_use.claims == before[name].claims:
+            continue  # it only lends: its record is written with that of each borrower
+        use = replace(decided_use, lent=latest[name].lent, etag=latest[name].etag)
         lenders: dict[str, TeamUse] = {}
         for job, lender in use.loans.items():
             if job not in before[name].loans:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from shared.core.cost.usage import month_of
@@ -18,7 +19,7 @@ from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.loans import Requests
-from shared.core.teams.use import TeamUse
+from shared.core.teams.use import MOST_NAMED, TeamUse
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.waiting.dependents import ended_jobs
 
@@ -60,9 +61,20 @@ async def brought_on(ports: Ports, team: str, requests: Requests, of_pass: PassJ
         while old := await outdated(ports, _new(released, after)):
             requests = [one for one in requests if one[0] not in old]
             after = released.with_claims(requests, quota, month)
+        after = await _with_others(ports, use, after, {*of_pass.active, *(job for job, _ in requests)})
         if (stored := await written(ports, use, after, quota)) is not None:
             return stored
     return use
+
+
+async def _with_others(ports: Ports, use: TeamUse, after: TeamUse, of_pass: Collection[str]) -> TeamUse:
+    """With the jobs of its line that only other parts of the sweep see, and that have not ended."""
+    others = [job for job in use.waiting if job not in of_pass and job not in after.claims]
+    if not others:
+        return after
+    ended = {job.id for job in await ended_jobs(ports, others)}
+    line = (*after.waiting, *(job for job in others if job not in ended))
+    return replace(after, waiting=line[:MOST_NAMED])
 
 
 async def _released(ports: Ports, use: TeamUse, of_pass: PassJobs) -> TeamUse:
@@ -109,7 +121,10 @@ async def outdated(ports: Ports, claims: Mapping[str, Claim]) -> set[str]:
 
     async def is_outdated(job_id: str) -> bool:
         async with gate:
-            stored = await ports.ledger.get(job_id)
+            try:
+                stored = await ports.ledger.get(job_id)
+            except Unreadable:
+                return True
         return stored is None or not (stored.job.needs_claim and claims[job_id].is_of(stored.job.claim))
 
     ids = sorted(claims)
@@ -135,7 +150,7 @@ async def quota_of(ports: Ports, team: str) -> Quota:
 def _publish(ports: Ports, before: TeamUse, use: TeamUse, quota: Quota) -> None:
     """Tell the meter what a team has, and the log when its budget runs out."""
     month = month_of(ports.clock())
-    for name, number in use.total(month)._asdict().items():
+    for name, number in use.held(month)._asdict().items():
         ports.meter.set(f"slipway.team.{name}", number, team=use.team)
     ports.meter.set("slipway.team.waiting", len(use.waiting), team=use.team)
     for part in _WARNS:

@@ -94,6 +94,16 @@ def test_a_lender_needs_the_youngest_loans_back_and_no_more_than_help() -> None:
     assert recalls(lender.use, [("l0", claim(5)), ("l1", claim(2))], limits, NOVEMBER) == ["b3", "b2", "b1"]
 
 
+def test_a_smaller_quota_ends_no_loan_of_which_no_job_gets_room() -> None:
+    borrower = party("b", *jobs("b", 3), nodes=1, borrows=True)
+    lender = party("l", ("own", claim(2)), nodes=4, lends=True)
+    loans(borrower, lender)
+    assert list(lender.use.lent) == ["b1", "b2"]
+
+    assert recalls(lender.use, [("l0", claim(1))], Quota(nodes=2, lends=True), NOVEMBER) == []
+    assert recalls(lender.use, [("l0", claim(1))], Quota(nodes=3, lends=True), NOVEMBER) == ["b2", "b1"]
+
+
 def test_a_loan_is_repaid_when_the_borrower_has_room_again() -> None:
     borrower, lender = party("b", *jobs("b", 2), jobs=1, borrows=True), party("l", jobs=1, lends=True)
     loans(borrower, lender)

@@ -1,0 +1,140 @@
+"""Loans where something is in the way: a crash, a cancelled lender's job, a damaged record, a pause."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+
+from shared.core.errors import Unavailable, Unreadable
+from shared.core.job import Job, JobState, Stored
+from shared.core.teams.document import Teams
+from shared.core.teams.store import TeamsStore
+from shared.core.teams.use import TeamUse
+from shared.lifecycle.current_teams import forget_teams
+from shared.lifecycle.teams.rows import PassJobs, brought_on
+from shared.lifecycle.waiting.pauses import pause
+from shared.operate.cancel import cancel
+from tests.unit.lifecycle.teams.test_claims import end, states
+from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, borrow
+from tests.unit.world import World
+
+
+class OneAtATime:
+    """A store whose process dies where it would write several records."""
+
+    def __init__(self, teams: TeamsStore) -> None:
+        self.get, self.use, self.put_use = teams.get, teams.use, teams.put_use
+        self._put = teams.put_uses
+
+    async def put_uses(self, uses: Sequence[TeamUse]) -> Sequence[TeamUse] | None:
+        if len(uses) > 1:
+            raise Unavailable("the process ends here")
+        return await self._put(uses)
+
+
+def damage(world: World, job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on the record of the job cannot be read."""
+    get = world.ports.ledger.get
+
+    async def spoilt(job_id: str) -> Stored | None:
+        if job_id == job.id:
+            raise Unreadable(job_id, "damaged")
+        return await get(job_id)
+
+    monkeypatch.setattr(world.ports.ledger, "get", spoilt)
+
+
+async def share(world: World, **quotas: dict[str, Any]) -> None:
+    """Teams that lend and borrow."""
+    members = {name: {"quota": {"lends": True, "borrows": True, **quota}} for name, quota in quotas.items()}
+    stored = await world.ports.teams.get()
+    teams = Teams.model_validate({"teams": members})
+    assert await world.ports.teams.put(teams, stored.etag if stored else "") is not None
+    forget_teams(world.ports)
+
+
+async def test_a_crash_tears_no_loan_of_a_lender_that_borrows(world: World) -> None:
+    await share(world, a={"jobs": 2}, b={"jobs": 1})
+    await ask(world, "a", 1)
+    [await ask(world, "b", number) for number in (2, 3)]
+    whole = world.ports.teams
+
+    world.use(teams=OneAtATime(whole))
+    await world.sweep()
+
+    assert (dict((await whole.use("a")).lent), dict((await whole.use("b")).loans)) == ({}, {})
+    world.use(teams=whole)
+    await world.sweep()
+    assert [one.team for one in (await whole.use("a")).lent.values()] == ["b"]
+    assert [*(await whole.use("b")).loans.values()] == ["a"]
+
+
+async def test_a_lender_whose_waiting_job_was_cancelled_lends_again(world: World) -> None:
+    first, second = await borrow(world)
+    third = await ask(world, LENDER, 3)
+    await cancel(world.ports, third.id)
+    await end(world, second)
+    await end(world, first)
+    fourth, fifth = [await ask(world, BORROWER, number) for number in (4, 5)]
+
+    await world.sweep()
+
+    assert await states(world, fourth, fifth) == [JobState.QUEUED] * 2
+
+
+async def test_a_pause_ends_no_borrowed_attempt(world: World) -> None:
+    _, second = await borrow(world)
+    await ask(world, LENDER, 3)
+    await pause(world.ports, "dan", "maintenance")
+
+    for _ in range(3):
+        await world.sweep()
+
+    assert (await world.job(second.id)).state is JobState.RUNNING
+
+
+async def test_a_damaged_record_of_a_waiting_job_stops_no_loan_of_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await share(world, a={"jobs": 3}, b={"jobs": 1}, c={"jobs": 1})
+    [await ask(world, team, number) for number, team in enumerate("bc")]
+    damaged, other = await ask(world, "b", 5), await ask(world, "c", 6)
+    damage(world, damaged, monkeypatch)
+    await world.sweep()
+
+    assert await states(world, other) == [JobState.QUEUED]
+
+
+async def test_a_damaged_record_of_a_lent_job_stops_no_recall_of_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await share(world, a={"jobs": 1}, b={"jobs": 1}, c={"jobs": 1}, d={"jobs": 1})
+    [await ask(world, team, number) for number, team in enumerate("cd")]
+    damaged, other = await ask(world, "c", 4), await ask(world, "d", 5)
+    await world.sweep()
+    assert await states(world, damaged, other) == [JobState.QUEUED] * 2
+    lenders = {job: team for team in "ab" for job in (await world.ports.teams.use(team)).lent}
+    third = await ask(world, lenders[other.id], 6)
+    await ask(world, lenders[damaged.id], 7)
+    damage(world, damaged, monkeypatch)
+    for _ in range(4):
+        await world.sweep(60)
+
+    assert await states(world, third) == [JobState.QUEUED]
+
+
+async def test_a_part_of_the_sweep_keeps_the_line_of_the_others(world: World) -> None:
+    """Each part sees its own jobs only: what another one noted is there until the job has ended."""
+    await borrow(world)
+    third = await ask(world, LENDER, 3)
+    use = await world.ports.teams.use(LENDER)
+    assert use.waiting == (third.id,)
+
+    await brought_on(world.ports, LENDER, [], PassJobs())
+
+    assert (await world.ports.teams.use(LENDER)).waiting == (third.id,)
+    await cancel(world.ports, third.id)
+    await brought_on(world.ports, LENDER, [], PassJobs())
+    assert (await world.ports.teams.use(LENDER)).waiting == ()
