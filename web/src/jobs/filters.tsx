@@ -88,12 +88,17 @@ export function FilterBar({ filters, onChange }: Props) {
 function TextFilter({ name, label, filters, onChange }: Props & { name: string; label: string }) {
   const [text, setText] = useState(filters[name] ?? "");
   const timer = useRef<number | undefined>(undefined);
-  useEffect(() => setText(filters[name] ?? ""), [filters[name]]);
+  // What was typed here comes back without its spaces at the ends, and later than the next key.
+  const own = useRef(filters[name] ?? "");
+  useEffect(() => {
+    const now = filters[name] ?? "";
+    if (now !== own.current) setText((own.current = now));
+  }, [filters[name]]);
   useEffect(() => () => window.clearTimeout(timer.current), []);
   const typed = (value: string) => {
     setText(value);
     window.clearTimeout(timer.current);
-    timer.current = window.setTimeout(() => onChange({ [name]: value.trim() }), PAUSE);
+    timer.current = window.setTimeout(() => onChange({ [name]: (own.current = value.trim()) }), PAUSE);
   };
   return (
     <label>

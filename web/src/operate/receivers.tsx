@@ -55,7 +55,7 @@ export function Receivers() {
             )}
             {one.breaker && <Breaker {...one.breaker} />}
             <span class="quiet">
-              {one.last && `the last answer was ${one.last}; `}
+              {one.last && `last try: ${one.last}; `}
               {countOf(one.pending, "is", "are")} on the way, {countOf(one.dead, "was", "were")} given up
             </span>
             {one.dead > 0 && (
@@ -71,9 +71,10 @@ export function Receivers() {
   );
 }
 
-function countOf(count: number, single: string, several: string): string {
+function countOf(count: number | undefined, single: string, several: string): string {
+  if (!count) return `no event ${single}`;
   if (count > 1) return `${count} events ${several}`;
-  return `${count === 0 ? "no" : "1"} event ${single}`;
+  return `1 event ${single}`;
 }
 
 /** Why nothing is sent there for a while. */

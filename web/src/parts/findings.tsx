@@ -21,7 +21,7 @@ export function Findings({ findings, isOld, onFix }: Props) {
           {one.source !== undefined && <pre tabIndex={0}>{one.source}</pre>}
           <div>{one.remedy}</div>
           {onFix && one.edits && (
-            <button type="button" disabled={isOld} onClick={() => onFix(one)}>
+            <button type="button" aria-disabled={isOld} onClick={() => isOld || onFix(one)}>
               Fix it
             </button>
           )}
