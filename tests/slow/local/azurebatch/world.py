@@ -40,9 +40,12 @@ class Emulator:
         """End it as an orderly stop does."""
         if self.process.stdin:
             self.process.stdin.close()
-        self.process.wait(30)
-        if self.process.stdout:
-            self.process.stdout.close()
+        try:
+            self.process.wait(_PATIENCE)
+        finally:
+            self.process.kill()
+            if self.process.stdout:
+                self.process.stdout.close()
 
     def kill(self) -> None:
         """End it as a crash does: what it started goes on."""
