@@ -26,7 +26,8 @@ async def conduct(
         except Exception as error:  # noqa: BLE001 a defect must not stop the emulator
             delay = again(error)
         with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(news.wait(), delay)
+            async with asyncio.timeout(delay):  # `wait_for` of Python 3.11 can lose a cancellation
+                await news.wait()
 
 
 async def commit(change: Callable[[], None], is_stopping: Callable[[], bool]) -> None:
