@@ -33,7 +33,7 @@ def load(file: Path | None, environment: Mapping[str, str]) -> SourcedSettings:
     """
     if file is not None:
         return SourcedSettings(Settings(_values(file)), str(file))
-    if any(name.startswith("SLIPWAY_STORAGE") for name in environment):
+    if names_storage(environment):
         return SourcedSettings(Settings(dict(environment)), "the environment")
     local = local_stack() / _FILE
     if local.is_file():
@@ -42,6 +42,11 @@ def load(file: Path | None, environment: Mapping[str, str]) -> SourcedSettings:
         "there are no settings: start a local stack (`slipway up`), name a file (--settings FILE), "
         "or set SLIPWAY_STORAGE and the others in the environment"
     )
+
+
+def names_storage(environment: Mapping[str, str]) -> bool:
+    """Whether the environment says which storage account to use."""
+    return any(name.startswith("SLIPWAY_STORAGE") for name in environment)
 
 
 def local_stack() -> Path:

@@ -11,7 +11,15 @@ from urllib.request import getproxies, proxy_bypass
 from shared.settings import Settings
 from slipway.client.profiles import Profile, file_of, read_profiles
 from slipway.failure import Failure
-from slipway.settings import SourcedSettings, file_of_stack, is_local, is_local_url, load, local_url
+from slipway.settings import (
+    SourcedSettings,
+    file_of_stack,
+    is_local,
+    is_local_url,
+    load,
+    local_url,
+    names_storage,
+)
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
@@ -63,7 +71,7 @@ def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
     """The same with their source. Raises Failure where they belong to another deployment."""
     url = url or os.environ.get(URL, "")
     elsewhere = "" if file else _elsewhere(url)
-    if file is None and not any(name.startswith("SLIPWAY_STORAGE") for name in os.environ):
+    if file is None and not names_storage(os.environ):
         file = file_of_stack(url)
     try:
         result = load(file, os.environ)

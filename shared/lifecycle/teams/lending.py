@@ -24,9 +24,8 @@ from shared.core.teams.use import TeamUse
 from shared.delivery.answers import put_news
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.current_teams import current_teams
-from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of
+from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of, still_active
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting.dependents import ended_jobs
 from shared.lifecycle.waiting.pauses import paused
 from shared.lifecycle.waiting.reason import RECALLED, waiting
 
@@ -157,8 +156,7 @@ async def _lent(
 async def _lender(ports: Ports, team: str) -> TeamUse:
     """The record of a team without a job in this pass; a job that ended meanwhile does not wait any more."""
     use = await ports.teams.use(team)
-    ended = {job.id for job in await ended_jobs(ports, use.waiting)}
-    return replace(use, waiting=tuple(job for job in use.waiting if job not in ended))
+    return replace(use, waiting=await still_active(ports, use.waiting))
 
 
 async def _write_loans(

@@ -72,9 +72,14 @@ async def _with_others(ports: Ports, use: TeamUse, after: TeamUse, of_pass: Coll
     others = [job for job in use.waiting if job not in of_pass and job not in after.claims]
     if not others:
         return after
-    ended = {job.id for job in await ended_jobs(ports, others)}
-    line = (*after.waiting, *(job for job in others if job not in ended))
+    line = (*after.waiting, *await still_active(ports, others))
     return replace(after, waiting=line[:MOST_NAMED])
+
+
+async def still_active(ports: Ports, job_ids: Collection[str]) -> tuple[str, ...]:
+    """Those of the jobs that have not ended, in the same order."""
+    ended = {job.id for job in await ended_jobs(ports, job_ids)}
+    return tuple(job_id for job_id in job_ids if job_id not in ended)
 
 
 async def _released(ports: Ports, use: TeamUse, of_pass: PassJobs) -> TeamUse:
