@@ -1,4 +1,4 @@
-"""The caller of the HTTP API: the host has checked a function key, or the app checks a token of Entra."""
+"""The caller of the HTTP API: by a token of Entra or a named key, or else a key that the host has checked."""
 
 from __future__ import annotations
 
@@ -27,19 +27,38 @@ def sign_in() -> dict[str, dict[str, str]]:
     return {"signIn": {name: getattr(way, name) for name in names}} if way else {}
 
 
+def challenge() -> str:
+    """What a caller who is not known has to send, for the header WWW-Authenticate."""
+    return "Bearer" if ports().tokens else "FunctionKey"
+
+
 async def identify(req: func.HttpRequest) -> None:
-    """Find out who calls. Raises Misuse: 401 without a good token, 403 without any role."""
-    tokens = ports().tokens
-    if tokens is None:
+    """Find out who calls.
+
+    Raises Misuse: 401 without a good token or without a key, 403 without any role, and for an unnamed key.
+    """
+    app = ports()
+    if app.tokens is not None:
+        who = await app.tokens.verify(_token(req))
+    elif app.keys is not None:
+        # The host looks for it in this order, too.
+        key: str = req.headers.get("x-functions-key") or req.params.get("code", "")
+        who = app.keys.holder(key)
+    else:
         _caller.set(KEY_HOLDER)
         return
-    scheme, _, token = req.headers.get("Authorization", "").partition(" ")
+    from shared.intake.teams import with_teams
+
+    _caller.set(await with_teams(app, who))
+
+
+def _token(req: func.HttpRequest) -> str:
+    header: str = req.headers.get("Authorization", "")
+    scheme, _, token = header.partition(" ")
     if scheme.lower() != "bearer" or not token.strip():
         raise Misuse(
             "an access token is needed",
             status=401,
             remedy="send Authorization: Bearer, with a token for this deployment",
         )
-    from shared.intake.teams import with_teams
-
-    _caller.set(await with_teams(ports(), await tokens.verify(token.strip())))
+    return token.strip()

@@ -11,7 +11,7 @@ from typing import Any
 
 import azure.functions as func
 
-from functions.caller import identify, sign_in
+from functions.caller import challenge, identify, sign_in
 from functions.query import check_query
 from functions.ranges import if_changed
 from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable
@@ -80,7 +80,6 @@ def problem(
     """A problem document (RFC 9457); `remedy` and other members are extensions. `retry_after`: seconds."""
     headers = HEADERS | _AS_DATA
     headers |= {"Retry-After": str(math.ceil(retry_after))} if retry_after is not None else {}
-    headers |= {"WWW-Authenticate": "Bearer"} if status == 401 else {}
     body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
     body |= {"remedy": remedy} if remedy else {}
     return func.HttpResponse(
@@ -140,7 +139,12 @@ def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = F
             return _as_data(if_changed(req, await handler(req)))
         except Misuse as error:
             members = sign_in() if error.status == 401 else {}
-            return problem(error.status, str(error), error.remedy, retry_after=error.retry_after, **members)
+            refused = problem(
+                error.status, str(error), error.remedy, retry_after=error.retry_after, **members
+            )
+            if error.status == 401:
+                refused.headers["WWW-Authenticate"] = challenge()
+            return refused
         except Misconfigured as error:
             # It may quote a setting, and the caller may be anonymous.
             log.error("misconfigured: %s", error)

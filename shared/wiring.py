@@ -6,9 +6,10 @@ import logging
 import os
 import random
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shared.adapters.logs import write_json_lines
 from shared.configured import ConfiguredEngines
@@ -18,7 +19,7 @@ from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.policy import Policy
-from shared.core.ports import Addresses, Engines, Ports, Tokens
+from shared.core.ports import Addresses, Engines, NamedKeys, Ports, Tokens
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
 from shared.settings import Settings
@@ -26,6 +27,7 @@ from shared.settings import Settings
 if TYPE_CHECKING:
     from shared.adapters.storage.wire.connection import Account, Connection
 
+T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 __all__ = ["build", "log_faults", "meter_of", "policy_of", "write_json_lines"]
@@ -89,6 +91,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         secrets=_secrets(settings),
         account_keys={name: key} if key else {},
         tokens=_tokens(settings),
+        keys=_keys(settings),
         addresses=_addresses(settings, account, connection),
         meter=meter,
         troubles=troubles,
@@ -206,10 +209,14 @@ def _limits(settings: Settings) -> Limits:
 
 
 def _prices(settings: Settings) -> tuple[Price, ...]:
+    return _read_document(settings, "SLIPWAY_PRICES", prices_from)
+
+
+def _read_document(settings: Settings, name: str, read: Callable[[Any], T]) -> T:
     try:
-        return prices_from(settings.document("SLIPWAY_PRICES"))
+        return read(settings.document(name))
     except ValueError as error:
-        raise Misconfigured(f"SLIPWAY_PRICES: {error}") from None
+        raise Misconfigured(f"{name}: {error}") from None
 
 
 def meter_of(settings: Settings) -> Meter:
@@ -238,6 +245,15 @@ def _tokens(settings: Settings) -> Tokens | None:
     return EntraTokens(settings.text("SLIPWAY_AUTHORITY"), tenant, audiences)
 
 
+def _keys(settings: Settings) -> NamedKeys | None:
+    if settings.document("SLIPWAY_NAMED_KEYS") == {}:
+        return None
+    from shared.adapters.named_keys import named_keys
+
+    read = partial(named_keys, tokens=bool(settings.text("SLIPWAY_TENANT")))
+    return _read_document(settings, "SLIPWAY_NAMED_KEYS", read)
+
+
 def _addresses(settings: Settings, account: Account, connection: Connection) -> Addresses | None:
     from shared.adapters.storage.addresses import BlobAddresses
 
@@ -248,7 +264,4 @@ def _addresses(settings: Settings, account: Account, connection: Connection) -> 
 def _secrets(settings: Settings) -> dict[str, tuple[str, ...]]:
     from shared.adapters.webhook.signing import secrets_from
 
-    try:
-        return secrets_from(settings.document("SLIPWAY_WEBHOOK_SECRETS"))
-    except ValueError as error:
-        raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS: {error}") from None
+    return _read_document(settings, "SLIPWAY_WEBHOOK_SECRETS", secrets_from)

@@ -35,7 +35,8 @@ This page is generated: `python -m slipway.settings_page`.
 
 Every setting is an application setting of the function app, which is an environment variable. A wrong value
 stops the app at its first invocation, with a message that names the setting; a name that is not a setting is
-a warning in the log. `slipway up` takes numbers, times and flags of its environment, and says which.
+a warning in the log. `slipway up` takes numbers, times, flags and `SLIPWAY_NAMED_KEYS` of its environment,
+and says which.
 
 The Functions host also needs `AzureWebJobsStorage`, which may be the same account.
 

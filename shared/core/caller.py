@@ -1,10 +1,12 @@
 """Who calls the API, and what they may do. Pure.
 
-Roles are app roles of Entra. Without Entra the host checks function keys, whose holders may do everything.
+Roles are app roles of Entra. Without Entra the host checks function keys. Where the deployment names them,
+each is one caller; else the holder of any may do everything.
 """
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -27,13 +29,15 @@ ROLES = frozenset({SUBMIT, READ_ALL, ADMIN})
 
 @dataclass(frozen=True)
 class Caller:
-    """One caller; `id` is "" for a holder of a function key."""
+    """One caller; `id` is "" for a holder of a function key without a name."""
 
     id: str = ""
     roles: frozenset[str] = ROLES
     #: the object ids of the groups, and all app roles, that the token names
     groups: frozenset[str] = frozenset()
     app_roles: frozenset[str] = frozenset()
+    #: the name of their key, which is their `id` as well; "" for a caller with a token
+    key: str = ""
     #: their teams, in the order of the document of teams; True where they manage one
     teams: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -87,3 +91,8 @@ def owner_of(job: Job) -> str:
 
 #: The holder of a function key.
 KEY_HOLDER = Caller()
+
+
+def digest_of(key: str) -> str:
+    """The hash that a deployment keeps of a named key, in hexadecimal digits. Keys are random."""
+    return hashlib.sha256(key.encode(errors="backslashreplace")).hexdigest()

@@ -111,6 +111,13 @@ class Tokens(Protocol):
         """Its caller. Raises Misuse (401, 403), and Unavailable when it cannot be checked now."""
 
 
+class NamedKeys(Protocol):
+    """The keys that the deployment knows by a name."""
+
+    def holder(self, key: str) -> Caller:
+        """Its holder. Raises Misuse: 401 without a key, 403 for one without a name."""
+
+
 #: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good;
 #: `busy`: nothing was sent, because enough is under way to this receiver.
 Outcome = Literal["delivered", "retry", "gone", "refused", "busy"]
@@ -232,3 +239,5 @@ class Ports:
     addresses: Addresses | None = None
     #: None where the host checks function keys
     tokens: Tokens | None = None
+    #: None where function keys have no names
+    keys: NamedKeys | None = None

@@ -22,7 +22,6 @@ _IDLE, _GRACE = Bounds(0, 10_080), Bounds(5, 1_440)
 #: Jobs of a few seconds at least; with a limit of zero no job would be valid.
 _WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
 
-
 _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_STORAGE": Setting(
         "first",
@@ -92,6 +91,12 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_AUTHORITY": Setting(
         "access", "text", "https://login.microsoftonline.com", "where the tenant's keys are published"
     ),
+    "SLIPWAY_NAMED_KEYS": Setting(
+        "access",
+        "document",
+        "{}",
+        "JSON: name → hash and roles of its key ([named keys](../how-to/name-keys.md))",
+    ),
     "AZURE_CLIENT_ID": Setting("access", "text", "", "client id of a user-assigned identity"),
     "SLIPWAY_WEBHOOK_SCHEDULE": Setting(
         "webhooks",
@@ -127,10 +132,7 @@ _ROWS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_NOTICES": Setting("webhooks", "flag", "false", "also send every event to the queue job-notices"),
     "SLIPWAY_RULES_URL": Setting(
-        "webhooks",
-        "address",
-        "",
-        "address of docs/rules, for links in diagnostics; empty: the path in the project",
+        "webhooks", "address", "", "where docs/rules is, for links in diagnostics; empty: in the project"
     ),
     "SLIPWAY_MAX_DOCUMENT_BYTES": Setting(
         "limits", "whole", "262144", "size of a job.json", bounds=_DOCUMENT_BYTES

@@ -1,7 +1,10 @@
 """A first job for an empty local stack, so that its page has something to show."""
 
+import os
+
 from local.stack import Stack
 from shared.settings import Settings
+from slipway.client.deployment import KEY
 from slipway.client.service import service
 from slipway.commands.drop import upload
 from slipway.failure import Failure
@@ -13,7 +16,7 @@ FOLDER = ROOT / "examples" / "digits"
 async def run_example(stack: Stack) -> str:
     """Drop examples/digits where there are no jobs; a line for the user, "" where there are some."""
     try:
-        async with service(stack.host_url) as api:
+        async with service(stack.host_url, os.environ.get(KEY, "")) as api:
             if (await api.jobs({}, 1)).jobs:
                 return ""
         await upload(Settings(stack.settings), FOLDER)

@@ -1,4 +1,4 @@
-"""Which settings of a person's shell the local app gets: limits and times, never a place or a secret."""
+"""Which settings of a person's shell the local app gets: limits, times, named keys; no place, no secret."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,6 +9,8 @@ from slipway.failure import Failure
 
 #: Kinds that name no place, no secret and no identity.
 _PLAIN = frozenset({"number", "whole", "seconds", "hours", "days", "flag", "durations"})
+#: It has names and hashes of keys, which are there for one stack as well as another.
+_NAMES = "SLIPWAY_NAMED_KEYS"
 #: Settings that the stack sets itself, or on which existing data depend.
 _FIXED = frozenset({"SLIPWAY_SHARDS", "SLIPWAY_SWEEP_PARTS", "SLIPWAY_WEBHOOK_LOOPBACK", "SLIPWAY_INSIGHTS"})
 
@@ -40,7 +42,7 @@ def shell_settings(environment: Mapping[str, str]) -> ShellSettings:
     plain = {
         name: value
         for name, value in ours.items()
-        if name in TABLE and TABLE[name].kind in _PLAIN and name not in _FIXED
+        if name == _NAMES or (name in TABLE and TABLE[name].kind in _PLAIN and name not in _FIXED)
     }
     try:
         Settings(plain).check()

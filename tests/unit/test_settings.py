@@ -111,6 +111,10 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_WEBHOOK_SECRETS", '{"default": "canary"}'),
         ("SLIPWAY_WEBHOOK_SECRETS", '{"default": {"canary": 1}}'),
         ("SLIPWAY_WEBHOOK_SECRETS", '["canary"]'),
+        ("SLIPWAY_NAMED_KEYS", "canary"),
+        ("SLIPWAY_NAMED_KEYS", '["canary"]'),
+        ("SLIPWAY_NAMED_KEYS", '{"ann": "canary"}'),
+        ("SLIPWAY_NAMED_KEYS", '{"ann": {"sha256": "canary"}}'),
         ("SLIPWAY_SOURCE", "has a space"),
         ("SLIPWAY_SOURCE", "@Microsoft.KeyVault(SecretUri=https://canary)"),
     ],
@@ -120,6 +124,17 @@ def test_a_wrong_value_is_an_error_that_names_the_setting(name: str, value: str)
     with pytest.raises(Misconfigured, match=name) as caught:
         build(settings)
     assert "canary" not in str(caught.value)
+
+
+def test_callers_have_keys_or_tokens_and_not_both() -> None:
+    keys = {"SLIPWAY_NAMED_KEYS": json.dumps({"ann": {"sha256": "0" * 64}})}
+    tokens = {"SLIPWAY_TENANT": "tenant", "SLIPWAY_AUDIENCE": "api://app"}
+
+    ports = build(Settings({"SLIPWAY_STORAGE": CONNECTION, **keys}))
+    assert ports.keys is not None
+    assert ports.tokens is None
+    with pytest.raises(Misconfigured, match="callers have either keys or tokens"):
+        build(Settings({"SLIPWAY_STORAGE": CONNECTION, **keys, **tokens}))
 
 
 def test_storage_may_be_reached_by_identity() -> None:

@@ -72,7 +72,7 @@ function CredentialForm({ kind, onSignedIn }: { kind: "token" | "key"; onSignedI
       <p class="quiet">
         {kind === "token"
           ? "An access token of Entra ID for this deployment, as `az account get-access-token` prints it."
-          : "A function key of the deployment, as the Azure portal lists it under App keys."}
+          : "The key that the operator gave you; or a function key, as the Azure portal lists it under App keys."}
       </p>
     </>
   );

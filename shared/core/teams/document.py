@@ -24,12 +24,12 @@ from shared.jobspec.text.tree import quote, step
 MAX_TEAMS, MAX_MEMBERS, MAX_BYTES = 200, 1_000, 256 << 10
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _FOLDER = re.compile(r"[^/\\?#\x00-\x1f]{1,255}(/[^/\\?#\x00-\x1f]{1,255}){0,63}")
-_KINDS = ("user", "group", "role")
+_KINDS = ("user", "group", "role", "key")
 _Amount = Annotated[float, Field(ge=0, lt=1e12)]
 
 
 class Membership(Model):
-    """A member of a team: exactly one of a user, a group and an app role of the tenant."""
+    """A member of a team: exactly one of a user, a group and an app role of the tenant, and a named key."""
 
     #: the object id of a user, or of an application
     user: Text | None = None
@@ -37,6 +37,8 @@ class Membership(Model):
     group: Text | None = None
     #: the value of an app role
     role: Text | None = None
+    #: the name of a key, where callers have those
+    key: Text | None = None
     #: whether the member may change the jobs of the whole team
     manager: bool = False
 
@@ -181,7 +183,8 @@ def _members(place: str, team: Team) -> Iterator[Problem]:
         named = [kind for kind in _KINDS if getattr(member, kind) is not None]
         if len(named) != 1:
             message = (
-                f"a member is a user, a group or a role; here is {' and '.join(named) or 'none of them'}"
+                "a member is a user, a group, a role or a key; "
+                f"here is {' and '.join(named) or 'none of them'}"
             )
             yield _wrong(f"{place}/members/{index}", message, "name exactly one")
 

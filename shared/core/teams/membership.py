@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.refusals import refused
-from shared.core.teams.document import Quota, Team, Teams
+from shared.core.teams.document import Membership, Quota, Team, Teams
 from shared.jobspec import Problem
 
 
@@ -33,14 +33,17 @@ def teams_of(who: Caller, teams: Teams) -> dict[str, bool]:
     """
     own: dict[str, bool] = {}
     for name, team in teams.teams.items():
-        named = [
-            one
-            for one in team.members
-            if one.user == who.id or one.group in who.groups or one.role in who.app_roles
-        ]
+        named = [one for one in team.members if _is(one, who)]
         if named:
             own[name] = any(one.manager for one in named)
     return own or ({teams.default: False} if teams.default is not None else {})
+
+
+def _is(member: Membership, who: Caller) -> bool:
+    """Whether a member is the caller: a key's name is no object id of Entra, even if it looks like one."""
+    if who.key:
+        return member.key == who.key
+    return member.user == who.id or member.group in who.groups or member.role in who.app_roles
 
 
 def share_of_caller(who: Caller, teams: Teams, named: str, at: str) -> Share:

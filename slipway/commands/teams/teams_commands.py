@@ -41,5 +41,20 @@ def apply(
     raise typer.Exit(_does().apply_teams(file, url, key, dry_run=dry_run, as_json=as_json))
 
 
-def _does() -> Any:
-    return import_module("slipway.commands.teams.teams")
+@app.command(short_help="Make a key for one member.")
+def key(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="who gets it", show_default=False)],
+    operator: Annotated[
+        bool, typer.Option("--operator", help="for an operator, who may do everything")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Make a key for one member, and print it once, with the entry of SLIPWAY_NAMED_KEYS that names it.
+
+    It is stored nowhere, and the entry holds its hash only.
+    """
+    raise typer.Exit(_does("key").run(name, operator=operator, as_json=as_json))
+
+
+def _does(module: str = "teams") -> Any:
+    return import_module(f"slipway.commands.teams.{module}")

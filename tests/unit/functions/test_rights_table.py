@@ -10,10 +10,11 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from shared.core.caller import ADMIN, READ_ALL, SUBMIT, Caller
+from shared.adapters.named_keys import named_keys
+from shared.core.caller import ADMIN, READ_ALL, SUBMIT, Caller, digest_of
 from shared.core.errors import Misuse, Unavailable
 from shared.core.teams.document import Teams
-from tests.unit.functions.calls import TRIGGER_OF, use
+from tests.unit.functions.calls import TRIGGER_OF, call, use
 from tests.unit.routes import ROUTES
 from tests.unit.world import World, job_json
 
@@ -74,15 +75,18 @@ class Tokens:
 class Scene:
     """A deployment with teams, ann's job with an event, and her job sweep."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, *, by_key: bool = False) -> None:
         self.world = world
+        self.by_key = by_key
         self.values: dict[str, str] = {}
 
     async def set_up(self) -> None:
-        stored = await self.world.ports.teams.put(Teams.model_validate(TEAMS), "")
+        text = json.dumps(TEAMS)
+        document = text.replace('"user"', '"key"') if self.by_key else text
+        stored = await self.world.ports.teams.put(Teams.model_validate_json(document), "")
         assert stored is not None
-        document = {"spec": job_json(), "notify": [{"url": HOOK, "events": ["queued"]}]}
-        job = json.loads((await self.ask("post_job", "ann", document)).get_body())
+        envelope = {"spec": job_json(), "notify": [{"url": HOOK, "events": ["queued"]}]}
+        job = json.loads((await self.ask("post_job", "ann", envelope)).get_body())
         template = {"spec": job_json(), "sweep": {"lr": [0.1]}, "parallel": 1}
         sweep = json.loads((await self.ask("post_sweep", "ann", template)).get_body())
         self.values = {"id": job["id"], "sweep": sweep["sweepId"]}
@@ -95,12 +99,15 @@ class Scene:
         request: Any = func.HttpRequest(
             method=next(iter(trigger.methods or ())).value,
             url=f"/api/{trigger.route}",
-            headers={"Authorization": f"Bearer {who}", "Content-Type": "application/json"},
+            headers={**self._named(who), "Content-Type": "application/json"},
             route_params={name: self._value(operation, name) for name in names},
             body=json.dumps(document or {}).encode(),
         )
         answer: func.HttpResponse = await ROUTES[operation](request)
         return answer
+
+    def _named(self, who: str) -> dict[str, str]:
+        return {"x-functions-key": f"key of {who}"} if self.by_key else {"Authorization": f"Bearer {who}"}
 
     def _value(self, operation: str, name: str) -> str:
         if name == "id" and "sweep" in operation:
@@ -119,6 +126,20 @@ async def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
     return scene
 
 
+@pytest.fixture
+async def keyed(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
+    """The same deployment for callers whose keys have their names."""
+    entries = {
+        one.id: {"sha256": digest_of(f"key of {one.id}"), "roles": sorted(one.roles)}
+        for one in CALLERS.values()
+    }
+    world.use(keys=named_keys(entries))
+    use(world, monkeypatch)
+    scene = Scene(world, by_key=True)
+    await scene.set_up()
+    return scene
+
+
 def test_every_operation_has_its_row() -> None:
     assert TABLE.keys() == set(map(str, ROUTES))
 
@@ -129,6 +150,34 @@ async def test_who_may_do_what(scene: Scene, operation: str, kind: str) -> None:
     answer = await scene.ask(operation, CALLERS[kind].id, DOCUMENTS.get(operation))
 
     assert _letter(answer) == TABLE[operation][list(CALLERS).index(kind)], answer.get_body()[:300]
+
+
+@pytest.mark.parametrize("operation", sorted(map(str, ROUTES)))
+async def test_a_named_key_may_do_what_a_token_may(keyed: Scene, operation: str) -> None:
+    answers = [await keyed.ask(operation, one.id, DOCUMENTS.get(operation)) for one in CALLERS.values()]
+
+    assert "".join(map(_letter, answers)) == TABLE[operation]
+
+
+@pytest.mark.parametrize("operation", sorted(map(str, ROUTES)))
+async def test_no_operation_answers_a_key_without_a_name(keyed: Scene, operation: str) -> None:
+    answer = await keyed.ask(operation, "eve", DOCUMENTS.get(operation))
+
+    if operation in ("health", "get_page"):
+        assert answer.status_code != 403
+        return
+    assert answer.status_code == 403
+    assert "has no name in this deployment" in json.loads(answer.get_body())["detail"]
+
+
+async def test_a_call_without_a_key_is_asked_for_one_and_headers_of_a_proxy_are_no_name(keyed: Scene) -> None:
+    for name in ("x-ms-client-principal", "x-ms-client-principal-id", "x-ms-client-principal-name"):
+        answer = await call("GET", "/api/me", {name: "dan", "Authorization": "Bearer dan"})
+
+        assert answer.status_code == 401
+        assert answer.headers["WWW-Authenticate"] == "FunctionKey"
+    answer = await call("GET", "/api/me?code=key%20of%20ann")
+    assert json.loads(answer.get_body())["id"] == "ann"
 
 
 def _letter(answer: func.HttpResponse) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 import pytest
@@ -42,6 +43,19 @@ def test_a_caller_is_named_by_id_group_or_role() -> None:
     assert member("dan").teams == {"rest": False}
     assert member("dan", NO_DEFAULT).teams == {}
     assert member("").teams == {"rest": False}
+
+
+def test_the_name_of_a_key_is_no_user_and_no_role() -> None:
+    members = [{"key": "ann", "manager": True}, {"user": "bob"}, {"role": SUBMIT}]
+    teams = Teams.model_validate({"teams": {"vision": {"members": members}}})
+
+    def teams_by_key(name: str) -> Mapping[str, bool]:
+        return teams_of(Caller(name, frozenset({SUBMIT}), key=name), teams)
+
+    assert teams_by_key("ann") == {"vision": True}
+    assert teams_by_key("bob") == {}
+    assert member("ann", teams).teams == {}
+    assert member("bob", teams).teams == {"vision": False}
 
 
 def test_a_job_gets_the_team_that_is_named_or_the_callers_first() -> None:

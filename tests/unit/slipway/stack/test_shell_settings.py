@@ -10,6 +10,7 @@ SHELL = {
     "SLIPWAY_URL": "https://prod.example.com",
     "SLIPWAY_ADDRESS_MINUTES": "5",
     "SLIPWAY_MAX_NODES": "3",
+    "SLIPWAY_NAMED_KEYS": "{}",
     "SLIPWAY_RETENTION_DAYS": "",
     "SLIPWAY_STORAGE__blobServiceUri": "https://prod.blob.core.windows.net",
     "SLIPWAY_SEAL_KEY": "secret",
@@ -20,9 +21,13 @@ SHELL = {
 def test_limits_and_times_count_and_no_place_and_no_secret() -> None:
     shell = shell_settings(SHELL)
 
-    assert shell.values == {"SLIPWAY_ADDRESS_MINUTES": "5", "SLIPWAY_MAX_NODES": "3"}
+    assert shell.values == {
+        "SLIPWAY_ADDRESS_MINUTES": "5",
+        "SLIPWAY_MAX_NODES": "3",
+        "SLIPWAY_NAMED_KEYS": "{}",
+    }
     assert shell.lines() == [
-        "settings of the environment: SLIPWAY_ADDRESS_MINUTES, SLIPWAY_MAX_NODES",
+        "settings of the environment: SLIPWAY_ADDRESS_MINUTES, SLIPWAY_MAX_NODES, SLIPWAY_NAMED_KEYS",
         "of the environment, but for a deployment only: SLIPWAY_SEAL_KEY, SLIPWAY_SHARDS, "
         "SLIPWAY_STORAGE__blobServiceUri",
     ]
