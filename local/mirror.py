@@ -209,7 +209,7 @@ class Mirror:
         temporary.replace(self._manifest_file)
 
     def _explain(self, error: Exception) -> str:
-        code = getattr(error, "error_code", None) or getattr(error, "strerror", None) or type(error).__name__
+        code = getattr(error, "error_code", None) or getattr(error, "strerror", None) or "it does not answer"
         container = f"{self._client.container_name} of {self._client.account_name}"
         return f"The container {container} cannot be used: {code}"
 

@@ -65,7 +65,7 @@ class Login:
                 self._renew_at = min(self._clock() + _PAUSE, self._until)
                 return
             remedy = "run `az login`, or set AZURE_CLIENT_ID for an identity"
-            why = f"no login to {self._service} was found: {remedy} ({type(error).__name__})"
+            why = f"no login to {self._service} was found: {remedy}"
             raise Misconfigured(why) from None
         self._token, self._until = token.token, float(token.expires_on)
         self._renew_at = self._until - _MARGIN

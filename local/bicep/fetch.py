@@ -92,7 +92,7 @@ def _install() -> Path:
             timeout=_INSTALL_PATIENCE,
         )
     except (OSError, subprocess.SubprocessError) as error:
-        raise NoTypesError(f"npm could not install @azure/mcp: {type(error).__name__}") from error
+        raise NoTypesError("npm could not install @azure/mcp") from error
     program = _program()
     if program is None:
         raise NoTypesError("@azure/mcp has no program for this machine")

@@ -71,7 +71,7 @@ async def serve(options: HostOptions, runtime: Runtime) -> AsyncIterator[str]:
         try:
             await host.open()
         except AzureError as error:
-            why = f"{type(error).__name__}; is Azurite running, and does AzureWebJobsStorage name its ports?"
+            why = "is Azurite running, and does AzureWebJobsStorage name its ports?"
             raise SettingsError(f"the storage account of the host cannot be used: {why}") from error
         yield await host.listen()
 

@@ -64,7 +64,7 @@ class Api:
         except aiohttp.ClientConnectorCertificateError:
             raise  # no later try succeeds
         except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            raise Unreachable(f"{method} {path}: {error or type(error).__name__}") from None
+            raise Unreachable(f"{method} {path}: {error or 'no answer'}") from None
         if status in _MOMENTARY:
             raise Unreachable(f"{method} {path}: {status} {text[:200]}")
         answer = json.loads(text) if text[:1] == "{" else text

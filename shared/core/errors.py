@@ -24,6 +24,17 @@ class SlipwayError(Exception):
     """Root of every error that Slipway raises on purpose."""
 
 
+#: What people read of an error that Slipway did not raise on purpose.
+DEFECT = "a defect of Slipway, which its log describes"
+
+
+def quoted(error: Exception) -> str:
+    """What people read of an error. Only our own are quoted: others may contain what a person sent."""
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return str(error) if isinstance(error, SlipwayError) else DEFECT
+
+
 class EngineError(SlipwayError):
     """Something an engine said or failed to say about one job."""
 

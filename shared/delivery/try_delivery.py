@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from datetime import datetime, timedelta
 
-from shared.core.errors import Misconfigured, SlipwayError
+from shared.core.errors import DEFECT, Misconfigured, SlipwayError
 from shared.core.meter import timed
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
@@ -36,10 +36,10 @@ async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: da
         return _parked(ports, notice, delivery, now, str(error)[:200])
     except SlipwayError as error:
         return _retry(ports, notice, _count_try(delivery), now, str(error)[:200], None)
-    except Exception as error:
+    except Exception:
         # Our own defect costs this delivery a try; if it were raised, the other deliveries would be lost.
         log.exception("event %s: a delivery failed", notice.event_id, extra={"job": notice.job_id})
-        return _retry(ports, notice, _count_try(delivery), now, type(error).__name__, None)
+        return _retry(ports, notice, _count_try(delivery), now, DEFECT, None)
     return _count_try(delivery).model_copy(update={"state": "delivered", "last": "stored"})
 
 

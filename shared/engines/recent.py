@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError
+from shared.core.no_answer import no_answer
 
 log = logging.getLogger(__name__)
 Subject = TypeVar("Subject", bound=Hashable)
@@ -69,6 +70,11 @@ class Lately(Generic[Subject]):
                     view = await self._view_of(subject)
             except (EngineError, TimeoutError, ValueError, KeyError, TypeError, AttributeError) as error:
                 failed = True
-                log.warning("%s does not say what it is like: %r", subject, error)
+                late = isinstance(error, TimeoutError)
+                log.warning(
+                    "%s does not say what it is like: %s",
+                    subject,
+                    no_answer(error, _PATIENCE) if late else repr(error),
+                )
             self._looks[subject] = snapshot = _Snapshot(self._clock(), view, failed)
             return snapshot

@@ -135,7 +135,7 @@ class Records:
         except (_Unseen, *_ABSENT):
             return None
         except (OSError, ValueError, RecursionError) as error:
-            text = getattr(error, "strerror", None) or type(error).__name__
+            text = getattr(error, "strerror", None) or "it is damaged"
             # One job's record says nothing of the cluster: its breaker must not count it.
             raise Busy(f"the record of the attempt cannot be read: {text}") from error
 

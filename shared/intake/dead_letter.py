@@ -15,7 +15,7 @@ import logging
 import re
 from contextlib import suppress
 
-from shared.core.errors import SlipwayError, Unavailable
+from shared.core.errors import SlipwayError, Unavailable, quoted
 from shared.core.ledger.dead import DeadMessage, dead_id
 from shared.core.ports import Ports
 from shared.intake.message import unwrap
@@ -34,12 +34,6 @@ _AGAIN = "is tried again: "
 #: How many tries in a row may stop without an end. One proves nothing: storage may fail again after a long
 #: outage.
 _UNENDED = 3
-
-
-def _reason(error: Exception) -> str:
-    """Why a try failed. Only our own errors are quoted: other texts may contain what a person sent."""
-    text = f": {error}" if isinstance(error, SlipwayError) else ""
-    return f"{type(error).__name__}{text}"[:500]
 
 
 async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
@@ -62,12 +56,12 @@ async def hold(ports: Ports, queue: str, message_id: str, body: bytes) -> bool:
 async def wait(ports: Ports, queue: str, message_id: str, body: bytes, error: Exception) -> None:
     """Record that the try failed through no fault of the message, so that there will be another one."""
     with suppress(SlipwayError):
-        await _keep(ports, queue, message_id, body, f"{_AGAIN}{_reason(error)}")
+        await _keep(ports, queue, message_id, body, f"{_AGAIN}{quoted(error)[:500]}")
 
 
 async def bury(ports: Ports, queue: str, message_id: str, body: bytes, tries: int, error: Exception) -> None:
     """Keep a message whose last try failed through its own fault."""
-    dead = await _keep(ports, queue, message_id, body, f"tried {tries} times; {_reason(error)}")
+    dead = await _keep(ports, queue, message_id, body, f"tried {tries} times; {quoted(error)[:500]}")
     log.error("message %s of %s is kept as %s: %s", message_id, queue, dead.id, dead.reason)
 
 

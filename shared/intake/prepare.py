@@ -96,12 +96,10 @@ def prepare(
         return _judged(ports, request, key=key, script=script, folder=folder, cluster=cluster)
     except SlipwayError:
         raise
-    except Exception as error:
+    except Exception:
         log.exception("a document could not be checked; it is refused")
         # The text of the error may quote the document.
-        problem = refused(
-            "SW111", request.pointer, f"the document could not be checked ({type(error).__name__})"
-        )
+        problem = refused("SW111", request.pointer, "the document could not be checked")
         return Draft(None, None, (), with_pages((problem,), ports.policy.rules_url))
 
 

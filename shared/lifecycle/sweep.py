@@ -12,7 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from shared.core.errors import SlipwayError
+from shared.core.errors import SlipwayError, quoted
 from shared.core.job import Job, JobState
 from shared.core.ledger.records import Active, Reported
 from shared.core.meter import timed
@@ -55,7 +55,7 @@ async def sweep(ports: Ports, part: range | None = None) -> Swept:
     try:
         swept = await _sweep(ports, part)
     except Exception as error:
-        ports.troubles.report("sweep", name, type(error).__name__)
+        ports.troubles.report("sweep", name, quoted(error))
         await _report(ports, name)
         raise
     ports.troubles.resolve("sweep", name)

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from shared.core.errors import EngineError, Unavailable
+from shared.core.no_answer import no_answer
 from slipway.failure import Failure
 
 
@@ -33,7 +34,7 @@ def reaching(what: str, setting: str) -> Iterator[None]:
             f"{what} does not answer; check {setting}, and that it runs (`slipway up` starts a local one)"
         ) from error
     except AzureError as error:
-        raise Failure(f"{what} cannot be used: {type(error).__name__}; check {setting}") from error
+        raise Failure(f"{what} cannot be used: {no_answer(error)}; check {setting}") from error
     except ValueError as error:  # so the SDKs say that an address or a connection string is malformed
         raise Failure(f"{what} cannot be used: its address is malformed; check {setting}") from error
 

@@ -37,10 +37,10 @@ async def _fetch_one(
                     {"FilePath": name, "HttpStatus": str(answer.status)},
                 )
             content = await answer.read()
-    except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+    except (aiohttp.ClientError, TimeoutError, ValueError):
         message = "One of the specified Azure Blob(s) cannot be downloaded"
         raise failure(
-            "BlobDownloadMiscError", message, {"FilePath": name, "Reason": type(error).__name__}
+            "BlobDownloadMiscError", message, {"FilePath": name, "Reason": "it does not answer"}
         ) from None
     try:
         await asyncio.to_thread(_write, directory, name, content, int(mode or "0770", 8))

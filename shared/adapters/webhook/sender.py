@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.webhook.gate import AddressRefusedError, Gate, OwnThreads
 from shared.adapters.webhook.signing import signature_headers
+from shared.core.no_answer import no_answer
 from shared.core.notify import webhook_url
 from shared.core.pacing.backoff import parse_retry_after
 from shared.core.ports import Outcome, Posted
@@ -86,7 +87,7 @@ class WebhookSender:
             if outcome == "retry":
                 retry_after = parse_retry_after(response.headers.get("Retry-After"), now)
         except _expected_errors() as error:
-            outcome, detail = _failure(error)
+            outcome, detail = _failure(error, self._total_seconds)
         return Posted(outcome, status, detail, retry_after, round((time.perf_counter() - started) * 1000))
 
     async def _answer(self, url: str, body: bytes, headers: dict[str, str]) -> ClientResponse:
@@ -181,19 +182,14 @@ def _expected_errors() -> tuple[type[Exception], ...]:
     return (ClientError, OSError)  # TimeoutError is an OSError
 
 
-def _failure(error: Exception) -> _Verdict:
-    """Name the class of an error, never its text.
-
-    The text contains resolved addresses and words of the receiver.
-    """
+def _failure(error: Exception, within: float) -> _Verdict:
+    """What an error means, without its text, which has resolved addresses and words of the receiver."""
     cause = getattr(error, "os_error", error)
     if isinstance(cause, AddressRefusedError):
         return _Verdict(
             "refused", "The webhook host leads to an address that is not public; use a public receiver."
         )
-    if isinstance(error, TimeoutError):
-        return _Verdict("retry", "timeout")
-    return _Verdict("retry", type(error).__name__)
+    return _Verdict("retry", no_answer(error, within))
 
 
 def _host(url: str) -> str:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 
 from shared.core.engine import FileChunk
 from shared.core.errors import NotFound, Transient
+from shared.core.no_answer import no_answer
 
 if TYPE_CHECKING:
     from aiohttp import ClientResponse, ClientSession, StreamReader
 
+#: Seconds that one read may take.
+_PATIENCE = 30.0
 _CONTENT_RANGE = re.compile(r"bytes (?:\d+-\d+|\*)/(\d+)")
 
 
@@ -32,7 +35,7 @@ class Downloads:
         from aiohttp import ClientError, ClientSession, ClientTimeout
 
         if self._session is None:
-            self._session = ClientSession(timeout=ClientTimeout(total=30))
+            self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE))
         # Request the bytes as they are stored: a compressed response has other offsets.
         headers = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
         try:
@@ -49,7 +52,7 @@ class Downloads:
                 end = offset + len(data)
                 return FileChunk(data, end, _size(answer, end), answer.headers.get("ETag", ""))
         except (ClientError, TimeoutError) as error:
-            raise Transient(f"the file's server did not answer: {type(error).__name__}") from None
+            raise Transient(f"the file's server did not answer: {no_answer(error, _PATIENCE)}") from None
 
     async def close(self) -> None:
         """Close the connections to storage."""

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 from shared.core.errors import Conflict, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
+from shared.core.no_answer import no_answer
 
 _QUOTA = frozenset({"QuotaExceeded", "CoreQuotaReached", "OperationNotAllowed"})
 #: The service's message, with status 400, for a directory that a job does not have.
@@ -26,10 +27,10 @@ async def api_errors() -> AsyncIterator[None]:
     except HttpResponseError as error:
         raise _meaning(error) from error
     except AzureError as error:
-        raise Transient(f"the cluster's API did not answer: {type(error).__name__}") from error
+        raise Transient(f"the cluster's API did not answer: {no_answer(error)}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         # A proxy's page, or an invalid date: an unreadable response decides nothing.
-        raise Transient(f"the cluster's API sent an unreadable answer: {type(error).__name__}") from error
+        raise Transient("the cluster's API sent an unreadable answer") from error
 
 
 def raise_for(answer: Any, *status: int) -> None:

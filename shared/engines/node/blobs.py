@@ -6,6 +6,7 @@ the metadata service of Azure; with an emulator, a shared access signature.
 
 import http.client
 import json
+import socket
 import time
 from pathlib import Path
 from typing import Any, Callable, Dict, List, NamedTuple, Optional
@@ -67,7 +68,7 @@ class Container:
             try:
                 answer = self._once(method, name, query or {}, headers or {}, body)
             except (OSError, http.client.HTTPException) as error:
-                answer = Answer(0, {"x-ms-error-code": type(error).__name__}, b"")
+                answer = Answer(0, {"x-ms-error-code": _why(error)}, b"")
             if 200 <= answer.status < 300 or answer.status in accept:
                 return answer
             if answer.status == 401:
@@ -103,6 +104,15 @@ class Container:
             self._token = str(token["access_token"])
             self._renew_at = float(token.get("expires_on") or 0) - RENEWED
         return self._token
+
+
+def _why(error: Exception) -> str:
+    """Why a request was not answered."""
+    if isinstance(error, socket.timeout):
+        return f"(within {ANSWER:g} s)"
+    if isinstance(error, OSError):
+        return f"({error.strerror or 'the connection was closed'})"
+    return "(the response cannot be read)"
 
 
 def _asked_pause(headers: Dict[str, str]) -> float:

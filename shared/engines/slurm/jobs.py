@@ -143,7 +143,7 @@ class SlurmJobs:
         try:
             return [copy_of(dialect, job) for job in answer.body.get("jobs") or ()]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Transient(f"Slurm sent an unreadable answer: {type(error).__name__}") from error
+            raise Transient("Slurm sent an unreadable answer") from error
 
 
 def _words(state: object) -> Sequence[str]:

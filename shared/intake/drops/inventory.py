@@ -127,8 +127,8 @@ async def _say_that_it_fails(ports: Ports, folder: str, error: Exception, *, aga
     log.error("folder %r is left to the next inventory: %s", folder, type(error).__name__, exc_info=not again)
     if not again:
         with suppress(Exception):  # the note itself may fail
-            why = f"Slipway failed over this folder ({type(error).__name__})"
-            await _note(ports, folder, f"{why}; report this defect, or upload other files")
+            text = "Slipway failed over this folder; report this defect, or upload other files"
+            await _note(ports, folder, text)
 
 
 async def _note(ports: Ports, folder: str, message: str) -> None:

@@ -86,8 +86,8 @@ async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int
                 outcome.bytes += content.size
                 outcome.saved += 1
             except (Failure, OSError) as error:
-                reason = error.strerror if isinstance(error, OSError) else str(error)
-                outcome.failed.append((file.name, reason or type(error).__name__))
+                reason = str(error) if isinstance(error, Failure) else error.strerror or "it cannot be read"
+                outcome.failed.append((file.name, reason))
 
     await asyncio.gather(*(worker() for _ in range(PARALLEL)))
     return outcome

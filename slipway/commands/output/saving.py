@@ -94,7 +94,7 @@ async def save_each(
             except Failure as failure:
                 outcome.failed.append((file.name, str(failure)))
             except OSError as error:
-                reason = error.strerror or type(error).__name__
+                reason = error.strerror or "it cannot be written"
                 outcome.failed.append((file.name, reason))
                 if error.errno in _FULL:
                     outcome.failed += ((other.name, f"{reason}, so it was not read") for other in waiting)

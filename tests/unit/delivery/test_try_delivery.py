@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.errors import Misconfigured, Unavailable
+from shared.core.errors import DEFECT, Misconfigured, Unavailable
 from shared.core.job import JobState
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
@@ -205,7 +205,7 @@ async def test_settings_that_do_not_fit_cost_no_try_and_one_line(
     [
         (Misconfigured("x" * 300), 2, 375, f"waits for the deployment to be mended: {'x' * 200}"),
         (Unavailable("x" * 300), 3, 1800, "x" * 200),
-        (RuntimeError("a defect that may show what is secret"), 3, 1800, "RuntimeError"),
+        (RuntimeError("a defect that may show what is secret"), 3, 1800, DEFECT),
     ],
     ids=["settings", "storage", "defect"],
 )

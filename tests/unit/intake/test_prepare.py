@@ -83,7 +83,7 @@ def test_a_defect_is_a_problem_that_quotes_nothing_and_an_outage_is_none(
     draft = prepared(world, replace(request(), pointer="/spec"))
     (problem,) = draft.problems
     assert (problem.code, problem.pointer) == ("SW111", "/spec")
-    assert problem.message == "the document could not be checked (ValueError)"
+    assert problem.message == "the document could not be checked"
     assert problem.page == "https://rules.example/SW111.md"
     assert not draft.valid
 

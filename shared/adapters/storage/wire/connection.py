@@ -16,6 +16,7 @@ from urllib.parse import urlsplit
 from shared.adapters.storage.wire.rest import OTHERS, TABLE, Connections, Rest, Send
 from shared.adapters.storage.wire.sign import Identity, SharedKey
 from shared.core.errors import Misconfigured, Misuse, Unavailable
+from shared.core.no_answer import no_answer
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobServiceClient
@@ -176,4 +177,4 @@ async def storage_errors() -> AsyncIterator[None]:
         code = getattr(error, "error_code", None) or error.reason or ""
         raise Unavailable(f"storage answered {error.status_code} {code}".strip()) from error
     except AzureError as error:
-        raise Unavailable(f"storage did not answer: {type(error).__name__}") from error
+        raise Unavailable(f"storage did not answer: {no_answer(error)}") from error

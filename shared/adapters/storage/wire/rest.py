@@ -17,6 +17,7 @@ from urllib.parse import quote, urlsplit
 
 from shared.adapters.storage.wire.sign import Signer
 from shared.core.errors import Misuse, Unavailable
+from shared.core.no_answer import no_answer
 from shared.core.pacing.backoff import parse_retry_after
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ class Connections:
                 headers = {name.lower(): value for name, value in answer.headers.items()}
                 return Answer(answer.status, headers, await answer.read())
         except (ClientError, OSError) as error:  # a timeout is an OSError
-            raise NoAnswer(type(error).__name__) from error
+            raise NoAnswer(no_answer(error, _TOTAL)) from error
 
     def _opened(self) -> ClientSession:
         if self._session is None:

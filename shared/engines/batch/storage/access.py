@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 from shared.core.errors import Busy, EngineError, Misconfigured, Transient
+from shared.core.no_answer import no_answer
 from shared.engines.batch.cluster import BatchCluster
 
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ async def blob_errors(what: str) -> AsyncIterator[None]:
     except HttpResponseError as error:
         raise _meaning(what, error.status_code, str(getattr(error, "error_code", "") or "")) from error
     except AzureError as error:
-        raise Transient(f"{what} cannot be read: {type(error).__name__}") from error
+        raise Transient(f"{what} cannot be read: {no_answer(error)}") from error
 
 
 def _meaning(what: str, status: int | None, code: str) -> EngineError:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from shared.core.errors import Transient
+from shared.core.no_answer import no_answer
 from shared.engines.batch.wire.errors import code_of, failure
 from shared.engines.batch.wire.sign import Key
 
@@ -123,7 +124,7 @@ class BatchClient:
                 received = {name.lower(): value for name, value in answer.headers.items()}
                 return Answer(answer.status, received, await answer.read())
         except (ClientError, OSError, EOFError, ValueError) as error:
-            raise Transient(f"Azure Batch does not answer: {type(error).__name__}") from None
+            raise Transient(f"Azure Batch does not answer: {no_answer(error, _PATIENCE)}") from None
 
     def _opened(self) -> ClientSession:
         from aiohttp import ClientSession, ClientTimeout

@@ -48,9 +48,9 @@ class Access:
                     file.write(f"{self.certificate}\n{self.key}\n")
                     file.flush()
                     context.load_cert_chain(file.name)
-        except (ssl.SSLError, ValueError, OSError) as error:
+        except (ssl.SSLError, ValueError, OSError):
             text = "certificate, key or authority of its kubeconfig cannot be read"
-            raise Misconfigured(f"{self.url}: {text} ({type(error).__name__})") from None
+            raise Misconfigured(f"{self.url}: {text}") from None
         return context
 
 
@@ -86,10 +86,10 @@ def in_cluster(folder: Path = IN_CLUSTER) -> Access:
     """
     try:
         authority = (folder / "ca.crt").read_text(encoding="ascii")
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError):
         text = "this process runs in no pod of Kubernetes with a service account token"
         remedy = "give the cluster a kubeconfig, or set automountServiceAccountToken"
-        raise Misconfigured(f"{text}: {remedy} ({type(error).__name__})") from None
+        raise Misconfigured(f"{text}: {remedy}") from None
     return Access(_SERVER, authority=authority, token_file=str(folder / "token"))
 
 

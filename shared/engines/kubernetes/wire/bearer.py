@@ -61,8 +61,8 @@ class FileToken:
             try:
                 self._text = (await asyncio.to_thread(self._file.read_text, "ascii")).strip()
             except (OSError, ValueError) as error:
-                text = f"the token in {self._file} cannot be read ({type(error).__name__})"
-                raise Misconfigured(text) from None
+                why = getattr(error, "strerror", None) or "it is no text"
+                raise Misconfigured(f"the token in {self._file} cannot be read: {why}") from None
             self._until = self._clock() + _GOOD
         return self._text
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
 from shared.core.errors import Misconfigured, Transient
+from shared.core.no_answer import no_answer
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import Bearer
 from shared.engines.kubernetes.wire.errors import failure, lacks_rights, reason_of
@@ -201,7 +202,7 @@ class KubernetesClient:
         if isinstance(error, ClientConnectorCertificateError):
             text = "the API server's certificate is not signed by the authority of its kubeconfig"
             return Misconfigured(f"Kubernetes: {text}")
-        return Transient(f"Kubernetes does not answer: {type(error).__name__}")
+        return Transient(f"Kubernetes does not answer: {no_answer(error)}")
 
     def _opened(self) -> ClientSession:
         from aiohttp import ClientSession, ClientTimeout, TCPConnector

@@ -65,7 +65,7 @@ class EndSources:
         try:
             copies = [copy_of(dialect, _listed(job)) for job in answer.body.get("jobs") or ()]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Transient(f"slurmdbd sent an unreadable answer: {type(error).__name__}") from error
+            raise Transient("slurmdbd sent an unreadable answer") from error
         ours = [copy for copy in copies if copy.user == self._cluster.user]
         earliest = _earliest([copy for copy in ours if _is_end_of(copy, target)])
         if earliest is not None and earliest.reason is Reason.USER and not earliest.exit_code:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
+from shared.core.no_answer import no_answer
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
 from shared.engines.slurm.wire.first_response import Response, first_response
@@ -161,7 +162,7 @@ class SlurmClient:
                 # A repeated submission may create one more held copy, which is found later.
                 status, text = await first_response(method, url, body, headers, _PATIENCE)
         except (ClientError, OSError, EOFError, ValueError) as error:
-            raise Transient(f"{self._cluster.name} does not answer: {type(error).__name__}") from None
+            raise Transient(f"{self._cluster.name} does not answer: {no_answer(error, _PATIENCE)}") from None
         if status in _NO_SUCH_TOKEN:
             raise Misconfigured(f"slurmrestd of {self._cluster.name} refuses our token ({status})")
         return Answer(status, _object(text))
