@@ -58,7 +58,8 @@ class Run:
         except End as ending:
             end = ending
         except (OSError, subprocess.SubprocessError) as error:
-            end = End(NOT_READY, "infrastructure", str(error))
+            # A node that goes down asks the processes of a step to end, too: they have not failed.
+            end = self._asked_end() if self._is_signalled else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
         self._is_kept = bring(self._plan, self._env, self._claim)
         self._record(end)
@@ -159,6 +160,8 @@ class Run:
         try:
             run_all(steps, beside, self._env, Path(self._directories["stdouterr"]), self._check_outside)
         except Failed as failed:
+            if self._is_signalled:
+                raise self._asked_end() from None
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None
         except Displaced as error:
@@ -168,11 +171,15 @@ class Run:
             text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"
             raise End(NO_PROGRAM, "unsupported", text) from None
 
+    @staticmethod
+    def _asked_end() -> End:
+        return End(TERMINATED, "terminated", "The job has been asked to end", final=False)
+
     def _check_outside(self) -> None:
         """Raise if the run is ended from outside: by a request, the clock, or another run with the claim."""
         now = time.time()
         if self._is_signalled:
-            end = End(TERMINATED, "terminated", "The job has been asked to end", final=False)
+            end = self._asked_end()
             self._record(end)  # at once: the kill comes soon
             raise end
         if now > self._until:

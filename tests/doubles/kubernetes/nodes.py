@@ -191,7 +191,8 @@ class Nodes:
             self._remove(pod)
         elif not (self._data / uid / "asked").exists() and uid in self._processes:
             (self._data / uid / "asked").touch()
-            _kill(self._processes[uid], signal.SIGTERM)
+            with suppress(ProcessLookupError):  # of a container, only the first process is asked
+                self._processes[uid].send_signal(signal.SIGTERM)
             grace = float(pod["spec"].get("terminationGracePeriodSeconds", 30))
             loop = asyncio.get_running_loop()
             loop.call_later(grace, _kill, self._processes[uid], signal.SIGKILL)

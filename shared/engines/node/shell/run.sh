@@ -220,6 +220,8 @@ begin_record() {
 # The run is over: CODE REASON MESSAGE [false where another run of the attempt may follow].
 end() {
   trap '' TERM INT USR1
+  # A node that goes down asks the commands of this program to end, too: they have not failed.
+  case $2$slipway_asked in infrastructureyes) set -- 143 terminated "$slipway_request" false ;; esac
   log "$3"
   end_record "$1" "$2" "$3" "${4:-true}"
   if [ "${4:-true}" = true ]; then write_record final; else write_record "not final"; fi

@@ -17,6 +17,7 @@ from shared.core.engine import Earlier
 from shared.core.job import Target
 from tests.breadth import pairs, size
 from tests.slow.engines.kubernetes.in_shell import ABSENT_SHELLS, SHELLS, NodesInShell
+from tests.slow.engines.slurm import test_asked
 from tests.slow.engines.slurm.test_claims import (  # noqa: F401 - collected here
     test_a_first_attempt_that_came_to_its_end_answers_for_the_second,
     test_a_first_attempt_that_lives_on_is_over_before_the_second_one_runs,
@@ -54,6 +55,19 @@ def node(tmp_path: Path, request: pytest.FixtureRequest) -> NodesInShell:
     if request.param in ABSENT_SHELLS:
         pytest.skip(f"there is no {request.param} here: apt-get install {request.param}")
     return NodesInShell(tmp_path, shell=request.param)
+
+
+@pytest.fixture
+def asked_node(node: NodesInShell) -> NodesInShell:
+    """A node that is asked to end while the program makes the job's directory."""
+    path = Path(node.site.path, "mkdir")
+    program = path.parent / "real" / path.name
+    program.parent.mkdir()
+    path.rename(program)
+    asked = test_asked.ALL_ASKED.format(root=node.root)
+    path.write_text(f'#!/bin/sh\ncase "$*" in *{node.site.temporary}*) {asked} ;; esac\nexec {program} "$@"\n')
+    path.chmod(0o755)
+    return node
 
 
 def test_its_image_has_neither_python_nor_bash(node: NodesInShell) -> None:
@@ -193,3 +207,7 @@ def test_a_run_of_another_name_waits_for_what_lives_on(node: NodesInShell) -> No
     assert process.wait(60) == 4
     process.communicate()
     assert json.loads((node.root / "records/turns/1").read_text())["taken"] == "second"
+
+
+def test_a_run_in_shell_that_is_asked_with_all_its_processes_may_be_run_again(asked_node: NodesInShell) -> None:
+    test_asked.test_a_run_that_is_asked_with_all_its_processes_may_be_run_again(asked_node)
