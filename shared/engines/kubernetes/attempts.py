@@ -18,7 +18,7 @@ from shared.engines.kubernetes.namespace import Namespace
 from shared.engines.kubernetes.nodes import unseen, view
 from shared.engines.kubernetes.sweep import Sweep
 from shared.engines.kubernetes.wire.client import KubernetesClient
-from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped
+from shared.engines.kubernetes.wire.objects import TOKEN, Creation, make, refuse_dropped, token_of
 from shared.engines.kubernetes.words.conditions import condition
 from shared.engines.kubernetes.words.observations import was_cancelled
 from shared.engines.leftovers import FORGET, remove
@@ -78,13 +78,11 @@ class Attempts:
         """Every Job with a token that has not ended, by a list of metadata."""
         if (await self._namespace.version()).has_words:
             rows = await self._namespace.job_rows(with_metadata=True)
-            listed = [(row.name, row.metadata) for row in rows if row.words.get("Status") not in _END_WORDS]
+            going = [row for row in rows if row.words.get("Status") not in _END_WORDS]
+            tokens = {row.name: row.annotation(TOKEN) for row in going}
         else:
             jobs = await self._namespace.jobs()
-            listed = [(str(one["metadata"]["name"]), one["metadata"]) for one in jobs if not _is_over(one)]
-        tokens = {
-            name: str((metadata.get("annotations") or {}).get(TOKEN) or "") for name, metadata in listed
-        }
+            tokens = {str(one["metadata"]["name"]): token_of(one) for one in jobs if not _is_over(one)}
         return {name: token for name, token in tokens.items() if token}
 
     async def see(self, target: Target) -> Observation:

@@ -15,6 +15,7 @@ from shared.engines import untrusted
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.namespace import ENDED, Namespace
 from shared.engines.kubernetes.wire.objects import token_of
+from shared.engines.kubernetes.wire.shapes import JOB, checked
 from shared.engines.kubernetes.words.conditions import condition
 from shared.engines.kubernetes.words.observations import Evidence, observation
 from shared.engines.kubernetes.words.waits import events_wait, pods_wait, queue_waits
@@ -46,7 +47,11 @@ class Looks:
         return None if job is None else await self.observed(job, target)
 
     async def observed(self, job: Mapping[str, Any], target: Target) -> Observation:
-        """The attempt's observation, given its Job. One that has ended is closed."""
+        """The attempt's observation, given its Job. One that has ended is closed.
+
+        Raises Busy if the Job or one of its pods cannot be read: nothing follows from such a form.
+        """
+        checked(job, JOB, target.name)
         pods = await self._namespace.pods(target.name)
         record = await self._records.find(target) if _has_begun(pods, job) else None
         evidence = Evidence(job, pods, record)

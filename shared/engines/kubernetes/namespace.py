@@ -11,6 +11,7 @@ from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.pod import pull_secret
 from shared.engines.kubernetes.job.request import CLUSTER
 from shared.engines.kubernetes.wire.client import KubernetesClient
+from shared.engines.kubernetes.wire.shapes import EVENT, GROUP, JOB, NAMED, POD, WORKLOAD, checked
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
 from shared.engines.kubernetes.words.observations import CANCELLED, was_cancelled
@@ -43,27 +44,34 @@ class Namespace:
         return self._version
 
     async def job(self, target: Target) -> Object | None:
-        """The Job of that name, which may be another job's; None if there is none."""
+        """The Job of that name, which may be another job's; None if there is none.
+
+        Raises Busy if its name, uid or annotations cannot be read.
+        """
         answer = await self.client.call("GET", f"{self._jobs}/{target.name}", accept=("NotFound",))
-        return None if answer.reason else answer.body
+        return None if answer.reason else checked(answer.body, NAMED, target.name)
 
     async def pods(self, name: str) -> list[Object]:
-        """The pods of a Job, including those that are terminating."""
-        return [
-            one async for one in self.client.objects(f"{self._core}/pods", labelSelector=f"job-name={name}")
-        ]
+        """The pods of a Job, including those that are terminating. Raises Busy if one cannot be read."""
+        listed = self.client.objects(f"{self._core}/pods", labelSelector=f"job-name={name}")
+        return [checked(one, POD, f"a pod of {name}") async for one in listed]
 
     async def failures(self, name: str = "") -> list[Object]:
-        """The events of Jobs whose pods cannot be created, for one Job or all."""
+        """The events of Jobs whose pods cannot be created, for one Job or all, as far as they can be read."""
         fields = "reason=FailedCreate,involvedObject.kind=Job"
         fields += f",involvedObject.name={name}" if name else ""
-        return [one async for one in self.client.objects(f"{self._core}/events", fieldSelector=fields)]
+        listed = self.client.objects(f"{self._core}/events", fieldSelector=fields)
+        return [one async for one in listed if EVENT(one)]
 
     async def workloads(self, uid: str = "") -> dict[str, Object]:
-        """Kueue's Workloads by the names of their Jobs, for the Job with that uid or for all."""
+        """Kueue's Workloads by the names of their Jobs, for the Job with that uid or for all.
+
+        One of all that cannot be read is left out; that of one Job raises Busy.
+        """
         query = {"labelSelector": f"{_JOB_UID}={uid}" if uid else _JOB_UID}
-        listed = self.client.objects(await self._workloads(), **query)
-        return {owner: one async for one in listed if (owner := _owner(one))}
+        listed = [one async for one in self.client.objects(await self._workloads(), **query)]
+        readable = [checked(one, WORKLOAD, "a Workload") for one in listed if uid or WORKLOAD(one)]
+        return {owner: one for one in readable if (owner := _owner(one))}
 
     async def has_secret(self, name: str) -> bool:
         """Whether the pods of a Job have what they wait for."""
@@ -77,9 +85,9 @@ class Namespace:
         return [one async for one in self.client.rows(self._jobs, **query)]
 
     async def jobs(self) -> list[Object]:
-        """The same as objects: the rows of an old server do not show which Jobs have ended."""
+        """The same as objects, if they can be read: rows of an old server do not show which have ended."""
         query = {"labelSelector": f"{self._selector},!{ENDED}"}
-        return [one async for one in self.client.objects(self._jobs, **query)]
+        return [one async for one in self.client.objects(self._jobs, **query) if JOB(one)]
 
     async def pod_rows(self) -> list[Row]:
         """The pods of the cluster that have not ended, as rows."""
@@ -136,7 +144,7 @@ class Namespace:
     async def _workloads(self) -> str:
         """The path of Workloads, in the version that this Kueue prefers."""
         if not self._kueue:
-            group = (await self.client.call("GET", "/apis/kueue.x-k8s.io")).body
+            group = checked((await self.client.call("GET", "/apis/kueue.x-k8s.io")).body, GROUP, "Kueue")
             preferred = (group.get("preferredVersion") or {}).get("groupVersion") or "kueue.x-k8s.io/v1beta1"
             self._kueue = f"/apis/{preferred}/namespaces/{self._cluster.namespace}/workloads"
         return self._kueue

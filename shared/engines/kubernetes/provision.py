@@ -16,6 +16,7 @@ from shared.engines.kubernetes.job.request import MANAGED
 from shared.engines.kubernetes.rights import rules
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.compare import dropped
+from shared.engines.kubernetes.wire.shapes import GROUP, NAMED, checked
 from shared.engines.provisioning import Stage, Step
 
 #: The name of the service account, its Role and the quota, in every namespace.
@@ -86,12 +87,14 @@ async def _queue(cluster: KubernetesCluster, client: KubernetesClient) -> Step:
         group = await client.call("GET", f"/apis/{_KUEUE}", accept=("NotFound",))
         if group.reason:
             return _skipped("Kueue is not installed on this cluster")
-        version = str((group.body.get("preferredVersion") or {}).get("groupVersion") or f"{_KUEUE}/v1beta1")
+        preferred = checked(group.body, GROUP, "Kueue").get("preferredVersion") or {}
+        version = preferred.get("groupVersion") or f"{_KUEUE}/v1beta1"
         path = f"/apis/{version}/namespaces/{cluster.namespace}/localqueues"
         existing = await client.call("GET", f"{path}/{cluster.queue}", accept=("NotFound",))
         if not existing.reason:
             return Step("LocalQueue", cluster.queue, created=False)
-        queues = [one async for one in client.objects(f"/apis/{version}/clusterqueues")]
+        listed = client.objects(f"/apis/{version}/clusterqueues")
+        queues = [checked(one, NAMED, "a ClusterQueue") async for one in listed]
     except EngineError as error:
         return _skipped(str(error), cluster.queue)
     if len(queues) != 1:

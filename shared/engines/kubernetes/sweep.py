@@ -94,8 +94,7 @@ class Sweep:
         pods = {match[1]: row for row in rows_of_pods if (match := first.fullmatch(row.name))}
         for target in targets if new > _FEW else ():
             row = jobs.get(target.name)
-            annotations = (row.metadata.get("annotations") or {}) if row else {}
-            if not self._is_known(target) and annotations.get(TOKEN) == target.token:
+            if row and not self._is_known(target) and row.annotation(TOKEN) == target.token:
                 self.remember(target)
         rows = [jobs[one.name] for one in targets if one.name in jobs]
         waiting = any(row.words.get("Status") == "Suspended" for row in rows)

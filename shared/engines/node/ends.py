@@ -10,3 +10,8 @@ class End(Exception):
     def __init__(self, code: int, reason: str, message: str, final: bool = True) -> None:
         super().__init__(message)
         self.code, self.reason, self.message, self.final = code, reason, message, final
+
+
+def asked_end() -> End:
+    """The end of a run that has been asked to end, by a signal."""
+    return End(TERMINATED, "terminated", "The job has been asked to end", final=False)

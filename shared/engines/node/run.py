@@ -19,7 +19,7 @@ from typing import Any, Dict, List, Optional
 
 from shared.engines.node.blobs import place
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
-from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TERMINATED, TIMEOUT, End
+from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.mounting import mount
 from shared.engines.node.processes import Failed, run_all, words
@@ -59,7 +59,7 @@ class Run:
             end = ending
         except (OSError, subprocess.SubprocessError) as error:
             # A node that goes down asks the processes of a step to end, too: they have not failed.
-            end = self._asked_end() if self._is_signalled else End(NOT_READY, "infrastructure", str(error))
+            end = asked_end() if self._is_signalled else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
         self._is_kept = bring(self._plan, self._env, self._claim)
         self._record(end)
@@ -161,7 +161,7 @@ class Run:
             run_all(steps, beside, self._env, Path(self._directories["stdouterr"]), self._check_outside)
         except Failed as failed:
             if self._is_signalled:
-                raise self._asked_end() from None
+                raise asked_end() from None
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None
         except Displaced as error:
@@ -171,15 +171,11 @@ class Run:
             text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"
             raise End(NO_PROGRAM, "unsupported", text) from None
 
-    @staticmethod
-    def _asked_end() -> End:
-        return End(TERMINATED, "terminated", "The job has been asked to end", final=False)
-
     def _check_outside(self) -> None:
         """Raise if the run is ended from outside: by a request, the clock, or another run with the claim."""
         now = time.time()
         if self._is_signalled:
-            end = self._asked_end()
+            end = asked_end()
             self._record(end)  # at once: the kill comes soon
             raise end
         if now > self._until:

@@ -42,12 +42,14 @@ class SlurmJobs:
         return await asyncio.shield(self._next)
 
     async def states(self) -> Mapping[int, frozenset[str]]:
-        """The states alone, by job number."""
+        """The states alone, by job number, of all that can be read."""
         answer = await self._client.call("GET", "/jobs/state/")
         if failure := answer.failure():
             raise failure
-        jobs = answer.body.get("jobs") or ()
-        return {int(job["job_id"]): frozenset(_words(job.get("state"))) for job in jobs}
+        jobs = answer.body.get("jobs") or []
+        readable = [job for job in jobs if isinstance(job, dict)] if isinstance(jobs, list) else []
+        numbered = ((_number(job.get("job_id")), job.get("state")) for job in readable)
+        return {number: frozenset(_words(state)) for number, state in numbered if number is not None}
 
     async def statistics_epoch(self) -> int | None:
         """When the controller's statistics began: two equal numbers mean no restart in between.
@@ -144,6 +146,11 @@ class SlurmJobs:
             return [copy_of(dialect, job) for job in answer.body.get("jobs") or ()]
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Transient("Slurm sent an unreadable answer") from error
+
+
+def _number(value: object) -> int | None:
+    """The number of a job, which this list has as a text."""
+    return int(value) if isinstance(value, str) and value.isdecimal() else integer(value)
 
 
 def _words(state: object) -> Sequence[str]:

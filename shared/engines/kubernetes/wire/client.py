@@ -18,6 +18,7 @@ from shared.core.no_answer import no_answer
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import Bearer
 from shared.engines.kubernetes.wire.errors import failure, lacks_rights, reason_of
+from shared.engines.kubernetes.wire.shapes import LIST, checked
 from shared.engines.kubernetes.wire.starting import Starting
 from shared.engines.kubernetes.wire.table import TABLE, Row, rows_of
 from shared.engines.kubernetes.wire.watch import Event, event_of
@@ -46,7 +47,7 @@ class Answer:
         """The JSON object; empty if there is none. Read it once: a page is large."""
         try:
             document = json.loads(self.content)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
         return document if isinstance(document, dict) else {}
 
@@ -100,8 +101,8 @@ class KubernetesClient:
             for row in rows_of(page):
                 yield row
 
-    async def objects(self, path: str, **query: str) -> AsyncIterator[Mapping[str, Any]]:
-        """The objects of a list, page by page."""
+    async def objects(self, path: str, **query: str) -> AsyncIterator[Any]:
+        """The objects of a list, page by page; the caller checks the form of each."""
         async for page in self._pages(path, query, _JSON):
             items = page.get("items")
             if not isinstance(items, list):
@@ -134,9 +135,9 @@ class KubernetesClient:
         following = ""
         while True:
             options = {"limit": str(PAGE), **query, **({"continue": following} if following else {})}
-            page = (await self.call("GET", path, query=options, form=form)).body
+            page = checked((await self.call("GET", path, query=options, form=form)).body, LIST, "a list")
             yield page
-            before, following = following, str((page.get("metadata") or {}).get("continue") or "")
+            before, following = following, (page.get("metadata") or {}).get("continue") or ""
             if not following:
                 return
             if following == before:

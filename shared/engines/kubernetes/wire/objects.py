@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from shared.core.errors import Busy, Conflict, Misconfigured
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.compare import dropped
+from shared.engines.kubernetes.wire.shapes import NAMED, checked
 
 #: The annotation with the token of the attempt that an object belongs to.
 TOKEN = "slipway/token"  # noqa: S105 - the name of an annotation
@@ -35,7 +36,11 @@ async def make(client: KubernetesClient, path: str, body: Mapping[str, Any]) -> 
     query = {"fieldValidation": "Strict"}
     answer = await client.call("POST", path, body, query=query, accept=("AlreadyExists",))
     is_new = not answer.reason
-    existing = answer.body if is_new else await _existing(client, path, body)
+    existing = (
+        checked(answer.body, NAMED, body["metadata"]["name"])
+        if is_new
+        else await _existing(client, path, body)
+    )
     lost = [place for place in dropped(body, existing) if is_new or place not in _CHANGED]
     return Creation(existing, is_new, tuple(lost))
 
@@ -49,7 +54,7 @@ def refuse_dropped(creation: Creation, name: str) -> None:
 
 
 def token_of(document: Mapping[str, Any]) -> str:
-    """The token in an object's annotation; "" if Slipway did not create it."""
+    """The token in the annotation of an object, which was checked; "" if Slipway did not create it."""
     metadata = document.get("metadata") or {}
     return str((metadata.get("annotations") or {}).get(TOKEN) or "")
 
@@ -57,8 +62,9 @@ def token_of(document: Mapping[str, Any]) -> str:
 async def _existing(client: KubernetesClient, path: str, body: Mapping[str, Any]) -> Mapping[str, Any]:
     name = body["metadata"]["name"]
     answer = await client.call("GET", f"{path}/{name}", accept=("NotFound",))
-    if answer.reason or answer.body["metadata"].get("deletionTimestamp"):
+    existing = {} if answer.reason else checked(answer.body, NAMED, name)
+    if answer.reason or existing["metadata"].get("deletionTimestamp"):
         raise Busy(f"Kubernetes: an object {name} is being deleted; its name is free again when that is over")
-    if token_of(answer.body) != token_of(body):
+    if token_of(existing) != token_of(body):
         raise Conflict(f"Kubernetes: the name {name} belongs to another job")
-    return answer.body
+    return existing

@@ -9,6 +9,9 @@ from typing import Any, NamedTuple
 from shared.core.errors import Transient
 from shared.engines.kubernetes.wire.errors import failure
 
+#: The status of an error that names none.
+_UNKNOWN = 500
+
 
 class Event(NamedTuple):
     """ADDED, MODIFIED, DELETED, or BOOKMARK, whose object has only a version."""
@@ -19,7 +22,8 @@ class Event(NamedTuple):
     @property
     def version(self) -> str:
         """The version from which a watch continues."""
-        return str((self.object.get("metadata") or {}).get("resourceVersion") or "")
+        metadata = self.object.get("metadata")
+        return str(metadata.get("resourceVersion") or "") if isinstance(metadata, dict) else ""
 
 
 def event_of(line: bytes) -> Event:
@@ -27,10 +31,11 @@ def event_of(line: bytes) -> Event:
     try:
         document = json.loads(line)
         kind, subject = document["type"], document["object"]
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise Transient("Kubernetes sent an event that cannot be read") from None
     if not isinstance(subject, dict) or not isinstance(kind, str):
         raise Transient("Kubernetes sent an event that cannot be read")
     if kind == "ERROR":
-        raise failure(int(subject.get("code") or 500), subject)
+        code = subject.get("code")
+        raise failure(code if isinstance(code, int) else _UNKNOWN, subject)
     return Event(kind, subject)

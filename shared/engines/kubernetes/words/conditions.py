@@ -8,7 +8,8 @@ from typing import Any
 
 def conditions(document: Mapping[str, Any]) -> Mapping[str, Mapping[str, Any]]:
     """Each condition of the status, by type, true or not."""
-    listed = (document.get("status") or {}).get("conditions")
+    status = document.get("status")
+    listed = status.get("conditions") if isinstance(status, Mapping) else None
     return {
         str(one.get("type")): one
         for one in (listed if isinstance(listed, list) else ())

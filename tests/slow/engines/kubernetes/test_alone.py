@@ -64,8 +64,10 @@ def asked_node(node: NodesInShell) -> NodesInShell:
     program = path.parent / "real" / path.name
     program.parent.mkdir()
     path.rename(program)
-    asked = test_asked.ALL_ASKED.format(root=node.root)
-    path.write_text(f'#!/bin/sh\ncase "$*" in *{node.site.temporary}*) {asked} ;; esac\nexec {program} "$@"\n')
+    signals = test_asked.ALL_ASKED.format(root=node.root)
+    path.write_text(
+        f'#!/bin/sh\ncase "$*" in *{node.site.temporary}*) {signals} ;; esac\nexec {program} "$@"\n'
+    )
     path.chmod(0o755)
     return node
 
@@ -209,5 +211,7 @@ def test_a_run_of_another_name_waits_for_what_lives_on(node: NodesInShell) -> No
     assert json.loads((node.root / "records/turns/1").read_text())["taken"] == "second"
 
 
-def test_a_run_in_shell_that_is_asked_with_all_its_processes_may_be_run_again(asked_node: NodesInShell) -> None:
+def test_a_run_in_shell_that_is_asked_with_all_its_processes_may_be_run_again(
+    asked_node: NodesInShell,
+) -> None:
     test_asked.test_a_run_that_is_asked_with_all_its_processes_may_be_run_again(asked_node)

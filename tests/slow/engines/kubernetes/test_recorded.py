@@ -26,6 +26,7 @@ from shared.core.errors import (
 )
 from shared.engines.kubernetes.wire.compare import dropped
 from shared.engines.kubernetes.wire.errors import failure
+from shared.engines.kubernetes.wire.shapes import EVENT, JOB, POD, WORKLOAD, Shape
 from shared.engines.kubernetes.wire.version import version_of
 from tests.unit.engines.kubernetes.server import Reply, Request, server
 
@@ -89,3 +90,17 @@ def test_the_versions_are_read() -> None:
     texts = [version_of(one["response"]) for one in exchanges() if one["path"] == "/version"]
 
     assert {str(version) for version in texts} == {"1.20", "1.36"}
+
+
+def test_every_recorded_object_can_be_read() -> None:
+    shapes: dict[str, Shape] = {"Job": JOB, "Pod": POD, "Workload": WORKLOAD, "Event": EVENT}
+    read = Counter[str]()
+    for one in exchanges():
+        answer = one["response"] if isinstance(one["response"], dict) else {}
+        kind = str(answer.get("kind")).removesuffix("List")
+        for document in answer.get("items", [answer]):
+            if kind in shapes and document.get("metadata"):
+                assert shapes[kind](document), document
+                read[kind] += 1
+
+    assert read.keys() == shapes.keys()

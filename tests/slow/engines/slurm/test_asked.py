@@ -27,9 +27,9 @@ def node(tmp_path: Path) -> Nodes:
 
 def test_a_run_that_is_asked_with_all_its_processes_may_be_run_again(node: Nodes) -> None:
     process = node.start(**custom("true"))
-    known = node.root / "pid.new"
-    known.write_text(f"{process.pid}\n")
-    known.rename(node.root / "pid")
+    number_file = node.root / "pid.new"
+    number_file.write_text(f"{process.pid}\n")
+    number_file.rename(node.root / "pid")
 
     assert process.wait(60) == 143
     process.communicate()

@@ -16,7 +16,7 @@ ALREADY_EXISTS = status(409, "AlreadyExists", 'jobs.batch "a" already exists')
 
 def job(token: str = "t", **metadata: Any) -> Any:
     spec = {"completionMode": "Indexed", "parallelism": 1}
-    return {"metadata": {"name": "a", "annotations": {TOKEN: token}, **metadata}, "spec": spec}
+    return {"metadata": {"name": "a", "uid": "u", "annotations": {TOKEN: token}, **metadata}, "spec": spec}
 
 
 async def test_a_new_object_is_sent_strictly() -> None:
