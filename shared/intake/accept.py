@@ -26,8 +26,9 @@ from shared.intake.facts import cluster_for
 from shared.intake.prepare import Draft
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.lifecycle.teams.claims import claim_at_door, release_claims
-from shared.lifecycle.waiting.admit import Wait, admit
+from shared.lifecycle.waiting.admit import Wait, admit, admit_next
 from shared.lifecycle.waiting.dependents import look_again, why_after
+from shared.lifecycle.waiting.slots import is_crowded, note_line
 
 log = logging.getLogger(__name__)
 #: Doors whose callers get an error when they exceed a limit.
@@ -125,13 +126,21 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored, draft.document)
         elif await claim_at_door(ports, stored.job):
-            stored = await dispatch(ports, stored.job.id, seated=True, claim=stored.job.claim) or stored
-            await release_claims(ports, [stored.job])
+            stored = await _submit_claimed(ports, stored)
         if notice is not None:
             await deliver_at_door(ports, notice)
     except Exception:
         log.exception("left to the sweep: %s", stored.job.id, extra={"job": stored.job.id})
     return stored.job
+
+
+async def _submit_claimed(ports: Ports, stored: Stored) -> Stored:
+    """Submit a job with its claim, if there is a slot for it; if there is none, it says so."""
+    if not await admit_next(ports, stored.job):
+        return await note_line(ports, stored) if is_crowded(ports, stored.job.id) else stored
+    stored = await dispatch(ports, stored.job.id, seated=True, claim=stored.job.claim) or stored
+    await release_claims(ports, [stored.job])
+    return stored
 
 
 def runs_again(existing: Stored, candidate: Candidate) -> bool:

@@ -10,13 +10,14 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from shared.core.errors import SlipwayError, quoted
 from shared.core.job import Job, JobState
 from shared.core.ledger.records import Active, Reported
 from shared.core.meter import timed
 from shared.core.ports import Ports
+from shared.core.relations.claim import Claim
 from shared.delivery.answers import put_statuses
 from shared.delivery.deliver import deliver_due
 from shared.lifecycle.cluster_sweep import sweep_cluster
@@ -28,6 +29,7 @@ from shared.lifecycle.steps import for_each, step
 from shared.lifecycle.teams.claims import claimed
 from shared.lifecycle.waiting.admit import submittable
 from shared.lifecycle.waiting.dependents import settle
+from shared.lifecycle.waiting.slots import is_contended, note_lines
 
 log = logging.getLogger(__name__)
 _ACTIVE = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED, JobState.RUNNING)
@@ -93,7 +95,9 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
         ports.meter.set("slipway.jobs.active", number, state=state.value, **fields)
     due = asyncio.create_task(step("deliveries", deliver_due(ports, events, **fields)))
     share = len(shards) / len(every)
-    overdue = _by_cluster(await _submittable(ports, rows, share))
+    contended = is_contended(ports, rows, share)
+    begun_rows = [row for row in rows if row.state is not JobState.ACCEPTED]
+    overdue = _by_cluster(await _submittable(ports, begun_rows if contended else rows, share))
     clusters = _by_cluster(rows)
     results = await asyncio.gather(
         *(sweep_cluster(ports, key, group, overdue[key]) for key, group in clusters.items())
@@ -101,7 +105,9 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     delivered = await due
     moved = {job_id for result in results for job_id in result.moved}
     begun = {row.job_id for group in overdue.values() for row in group}
-    released = await step("waiting jobs", _release(ports, rows, sweeps, moved | begun, begun, share))
+    judged = _Judged({row.job_id: row for row in rows if contended and _is_free(row)})
+    await step("waiting jobs", _judge(ports, rows, sweeps, moved | begun, judged))
+    released = await step("submissions", _release(ports, rows, begun, judged, share))
     await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     await step("lists", ports.ledger.relist(rows))
@@ -124,10 +130,25 @@ def _by_cluster(rows: Iterable[Active]) -> dict[ClusterKey, list[Active]]:
     return groups
 
 
-async def _release(
-    ports: Ports, rows: list[Active], sweeps: list[str], moved: set[str], begun: set[str], share: float
+@dataclass
+class _Judged:
+    """The jobs that may be submitted after a pass judged those that wait, and the claims of some of them."""
+
+    ready: dict[str, Active]
+    claims: dict[str, Claim | None] = field(default_factory=dict)
+    #: those with a seat or a claim, which they have to keep while they wait for a slot
+    entitled: set[str] = field(default_factory=set)
+
+
+def _is_free(row: Active) -> bool:
+    """Whether it waits for no other job, no seat and no claim."""
+    return row.state is JobState.ACCEPTED and not (row.after or row.needs_seat or row.needs_claim)
+
+
+async def _judge(
+    ports: Ports, rows: list[Active], sweeps: list[str], moved: set[str], judged: _Judged
 ) -> int:
-    """Judge the jobs that wait for others or for a seat, after what moved; how many this sweep submits."""
+    """Judge the jobs that wait for others, a seat or a claim, after what moved; how many do not any more."""
     async with asyncio.timeout(ports.policy.sweep_deadline):
         released = await settle(ports, rows, moved)
         latest = {row.job_id: row for row in [*rows, *released]}
@@ -136,13 +157,22 @@ async def _release(
         latest |= {row.job_id: row for row in released}
         granted = await claimed(ports, rows, latest.values(), moved) if _any_claim(rows) else []
     released = [*(row for row in released if not row.needs_claim), *granted]
+    judged.ready |= {row.job_id: row for row in released}
+    judged.claims |= {row.job_id: latest[row.job_id].claim for row in granted}
+    judged.entitled |= {row.job_id for row in [*seated, *granted]} & judged.ready.keys()
+    return len(released)
+
+
+async def _release(ports: Ports, rows: list[Active], begun: set[str], judged: _Judged, share: float) -> int:
+    """Submit the jobs that wait for nothing but a slot, as far as there are any; how many are submitted."""
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
-    ready = await _submittable(ports, [*others, *released], share) if released else []
-    ended: list[Job] = []
-    claims = {row.job_id: latest[row.job_id].claim for row in granted}
+    waiting = list(judged.ready.values())
+    ready = await _submittable(ports, [*others, *waiting], share) if waiting else []
+    chosen, ended = {row.job_id for row in ready}, list[Job]()
+    await note_lines(ports, (judged.ready[one] for one in judged.entitled.difference(chosen)))
     number = await for_each(
-        ports, ready, lambda row: submit_seated(ports, row.job_id, ended, claims.get(row.job_id))
+        ports, ready, lambda row: submit_seated(ports, row.job_id, ended, judged.claims.get(row.job_id))
     )
     return number + await refill(ports, ended)
 

@@ -73,6 +73,10 @@ class Memo:
         self._answers[key] = now, fresh
         return fresh
 
+    def put(self, key: str, now: datetime, answer: object) -> None:
+        """Remember an answer that came with that to another question."""
+        self._answers[key] = now, answer
+
     def add(self, key: str, now: datetime, entry: str, value: object) -> None:
         """Add to an answer that is a dict, unless it is there; and count what this process adds."""
         _, answer = self._answers.get(key, (None, None))

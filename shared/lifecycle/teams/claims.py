@@ -25,9 +25,9 @@ from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.lending import with_loans
 from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of, requests_of, written
-from shared.lifecycle.waiting.admit import NO_SLOT
 from shared.lifecycle.waiting.dependents import ended_jobs
 from shared.lifecycle.waiting.pauses import paused
+from shared.lifecycle.waiting.slots import NO_SLOT
 
 log = logging.getLogger(__name__)
 

@@ -12,8 +12,9 @@ from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
 from shared.core.teams.document import Teams
-from shared.lifecycle.waiting.admit import _good_for, admit, submittable
+from shared.lifecycle.waiting.admit import admit, submittable
 from shared.lifecycle.waiting.pauses import describe_pause, pause, paused, resume
+from shared.lifecycle.waiting.slots import good_for
 from tests.doubles.memory import MemoryLedger
 from tests.unit.lifecycle.waiting.test_admit import Counting, counted
 from tests.unit.world import World, job_json
@@ -178,7 +179,7 @@ async def test_without_limits_no_job_waits_and_nothing_is_counted(world: World) 
 
 @pytest.mark.parametrize(("limit", "result", "seconds"), [(999, 0, 15), (1000, 0, 300), (1999, 1000, 15)])
 def test_a_count_is_good_for_longer_far_from_its_limit(limit: int, result: int, seconds: float) -> None:
-    assert _good_for(limit, range(result)) == seconds
+    assert good_for(limit, range(result)) == seconds
 
 
 async def test_teams_take_turns_by_their_weights_where_all_together_reach_the_limit(world: World) -> None:
