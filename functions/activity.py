@@ -6,6 +6,7 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import azure.functions as func
 
@@ -13,6 +14,9 @@ from functions.caller import caller
 from functions.process import ports
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.ledger.activity import Act
+
+if TYPE_CHECKING:
+    from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)
 
@@ -52,6 +56,16 @@ async def acting(req: func.HttpRequest, operation: str) -> AsyncIterator[_Outcom
         await _add(req, operation, outcome)
 
 
+async def _team(app: Ports, subject: str, result: str) -> str:
+    from shared.operate.trail import team_concerned
+
+    try:
+        return await team_concerned(app, subject, result)
+    except SlipwayError as error:
+        log.warning("the trail does not have the team of %s: %s", subject[:80], error)
+        return ""
+
+
 async def _add(req: func.HttpRequest, operation: str, outcome: _Outcome) -> None:
     """Add the line. If storage does not answer, the action still counts, and the log has the line."""
     who, app = caller(), ports()
@@ -61,9 +75,10 @@ async def _add(req: func.HttpRequest, operation: str, outcome: _Outcome) -> None
         who.id,
         tuple(sorted(who.roles)),
         operation,
-        subject[:200],
+        "".join(filter(str.isprintable, subject))[:200],
         outcome.status or 500,
         outcome.result,
+        await _team(app, subject, outcome.result),
     )
     log.info(
         "%s by %s: %d", operation, who.id, act.status, extra={"action": "activity", "subject": act.subject}

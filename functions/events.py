@@ -50,7 +50,8 @@ async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
     from shared.operate import redeliver
 
     notice = await redeliver.redeliver_event(ports(), req.route_params["id"], caller())
-    return answer({"events": [notice.event_id]}, 202)
+    headers = {"Location": f"/api/jobs/{notice.job_id}"}
+    return answer({"events": [notice.event_id]}, 202, headers)
 
 
 @blueprint.function_name("test_receiver")

@@ -1,4 +1,4 @@
-"""The part of the HTTP API for operators: clusters, health, pause, audit, rights, teams; its description."""
+"""The part of the HTTP API for operators: clusters, health, pause, audit, trail, rights, teams."""
 
 from __future__ import annotations
 
@@ -166,6 +166,18 @@ def _shown(result: TeamsResult) -> dict[str, object]:
     from shared.core.teams.document import as_json
 
     return {"version": result.version, "document": as_json(result.teams)}
+
+
+@blueprint.function_name("get_trail")
+@blueprint.route("trail", methods=["GET"])
+@api_route("by", "operation", "about", "team", "day", "limit", "after")
+async def get_trail(req: func.HttpRequest) -> func.HttpResponse:
+    """Who did what, the newest first: all for operators, the acts on jobs of their teams for managers."""
+    from shared.operate.trail import trail
+
+    page = await trail(ports(), req.params, caller())
+    acts = [act.as_json() for act in page.acts]
+    return answer({"acts": acts, "unreadable": page.unreadable, "next": page.next or None})
 
 
 @blueprint.function_name("get_openapi")

@@ -23,6 +23,7 @@ from slipway.commands.running.drop_commands import app as drops
 from slipway.commands.sweeps.sweep_commands import app as sweep
 from slipway.commands.teams.cost_commands import app as costs
 from slipway.commands.teams.teams_commands import app as teams
+from slipway.commands.teams.trail_commands import app as trail
 from slipway.failure import Failure
 from slipway.help_groups import Grouped
 from slipway.options import LOCAL, Json, JsonLines, Key, SettingsFile, Url
@@ -55,7 +56,7 @@ app = typer.Typer(
 )
 
 
-for group in (jobs, output, drops, events, dead, sweep, costs, teams, data, profiles):
+for group in (jobs, output, drops, events, dead, sweep, costs, teams, trail, data, profiles):
     app.add_typer(group)
 for group in (emulator, doctor, completion):
     app.add_typer(group)

@@ -20,7 +20,6 @@ from functions.openapi.elements import (
     RECEIPT_DOCUMENT,
     RECEIVER,
     REDIRECT,
-    TEAMS,
     UNLESS_SAME,
     UNREADABLE,
     ZIP,
@@ -28,7 +27,8 @@ from functions.openapi.elements import (
     Parameter,
     text,
 )
-from shared.answers import events, job, job_sweep, operate, output, problem, teams
+from functions.openapi.operator_calls import OPERATOR_CALLS
+from shared.answers import events, job, job_sweep, output, problem
 
 _JOB_CONDITIONS = (
     text("state", "states separated by commas; `active` stands for every state that is not an end", "failed"),
@@ -236,53 +236,7 @@ OPERATIONS: Mapping[str, Operation] = {
         (KEY,),
         JOB_DOCUMENT,
     ),
-    "get_clusters": Operation(
-        "GET",
-        "clusters",
-        "List clusters as they are now",
-        {200: operate.ClusterList},
-        query=(
-            text("history", "also their nodes since then: a number with s, m, h, d or w, or a time", "6h"),
-        ),
-    ),
-    "pause": Operation(
-        "POST",
-        "pause",
-        "Pause submissions",
-        {200: operate.PauseState},
-        UNREADABLE,
-        (text("reason", "shown with every job that waits"),),
-    ),
-    "resume": Operation("POST", "resume", "Resume submissions", {200: operate.PauseState}, UNREADABLE),
-    "audit": Operation(
-        "GET", "audit", "Compare drops, ledger, clusters and deliveries", {200: operate.AuditReport}
-    ),
-    "health": Operation(
-        "GET",
-        "health",
-        "Whether storage and clusters answer",
-        {200: operate.Health},
-        public=True,
-        refusals={503: operate.NotReady},
-    ),
-    "get_me": Operation("GET", "me", "Get who calls, and what they may do", {200: operate.Identity}),
-    "get_settings": Operation(
-        "GET", "settings", "Get what clients need to send files", {200: operate.ClientSettings}
-    ),
-    "get_teams": Operation("GET", "teams", "Get the teams", {200: teams.TeamsDocument}),
-    "get_usage": Operation("GET", "usage", "Get the use of quotas", {200: teams.TeamsUsage}),
-    "put_teams": Operation(
-        "PUT",
-        "teams",
-        "Replace the teams",
-        {200: teams.ChangedTeams},
-        (412, 413, 422, *UNREADABLE),
-        (
-            text("version", "412 where the teams are not the ones of this version"),
-            Parameter("dryRun", "show the changes and write nothing", {"enum": ["true", "false"]}),
-        ),
-        body=TEAMS,
-    ),
+    **OPERATOR_CALLS,
     "get_openapi": Operation("GET", "openapi.json", "Get this document", {200: BYTES}),
     "get_page": Operation(
         "GET",

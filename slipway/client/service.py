@@ -141,6 +141,10 @@ class Service:
         """Every difference between drops, ledger, clusters and deliveries."""
         return await self._json("GET", "audit")
 
+    async def trail(self, conditions: Mapping[str, str]) -> dict[str, Any]:
+        """A page of the acts that fit, the newest first. Raises Failure."""
+        return await self._json("GET", "trail", params=conditions)
+
     async def clusters(self) -> list[dict[str, Any]]:
         """Every cluster in its current state."""
         clusters: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]

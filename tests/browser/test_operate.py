@@ -134,6 +134,41 @@ async def test_teams_show_what_they_have_of_their_quotas_and_what_they_used(read
     assert await reader.violations() == []
 
 
+async def test_the_trail_shows_who_did_what_and_goes_on_with_older_acts(reader: Reader) -> None:
+    page, queries = reader.page, []
+    act = {
+        "at": AT,
+        "by": "<b>ann</b>",
+        "roles": [],
+        "operation": "cancel_job",
+        "subject": "j_1",
+        "status": 202,
+    }
+    older = {**act, "operation": "post_sweep", "subject": "", "result": "/api/sweeps/s_9", "team": "vision"}
+
+    async def answer(route: Route) -> None:
+        queries.append(route.request.url.partition("?")[2])
+        is_first = "after" not in queries[-1]
+        body = {"acts": [act if is_first else older], "unreadable": 0, "next": "n" if is_first else None}
+        await route.fulfill(json=body)
+
+    await answer_everything(page)
+    await page.route("**/api/trail?*", answer)
+    await reader.open("operate")
+    await page.get_by_label("Caller").fill(" ann ")
+    await page.get_by_role("button", name="Show the newest acts").click()
+    rows = page.get_by_role("table", name="Requests that changed something").get_by_role("row")
+    await expect(rows.nth(1)).to_contain_text("<b>ann</b>cancel_jobj_1202")
+    await expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", "#/jobs/j_1")
+    await page.get_by_label("Caller").fill("bob")
+    await page.get_by_role("button", name="Older acts").click()
+
+    await expect(rows.nth(2)).to_contain_text("post_sweeps_9vision202")
+    await expect(page.get_by_role("button", name="Older acts")).to_have_count(0)
+    assert queries == ["by=ann", "by=ann&after=n"]
+    assert await reader.violations() == []
+
+
 async def test_who_uses_a_cluster_is_told_apart_by_team(reader: Reader) -> None:
     page, jobs = reader.page, [listed(1, owner="ann", team="vision"), listed(2, owner="ann", team="speech")]
     going = [{**job, "state": "running", "nodes": 2} for job in jobs]

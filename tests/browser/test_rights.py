@@ -244,6 +244,10 @@ async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_
     await expect(page.get_by_role("heading", level=1)).to_contain_text("cancelled", timeout=PATIENCE)
     await page.get_by_role("link", name="Run with changes").click()
     await expect(page.get_by_label("job.json")).to_contain_text('"team": "vision"')
+    await visitor.open("operate")
+    await page.get_by_role("button", name="Show the newest acts").click()
+    act = page.get_by_role("table", name="Requests that changed something").get_by_role("row").nth(1)
+    await expect(act).to_contain_text(f"miacancel_job{jobs[1]}vision2")
     await page.get_by_role("button", name="Sign out").click()
 
     await enter(visitor, tenant, "bob", "Jobs.Submit", address=f"jobs/{jobs[0]}")
@@ -252,7 +256,8 @@ async def test_a_team_sees_its_jobs_and_quota_and_only_its_managers_are_offered_
     await visitor.open("operate")
     await expect(page.get_by_role("link", name="vision")).to_be_visible()
     await expect(page.get_by_role("link", name="speech")).to_have_count(0)
-    await expect(page.get_by_role("heading", name="Dead letters")).to_have_count(0)
+    for heading in ("Dead letters", "Who did what"):
+        await expect(page.get_by_role("heading", name=heading)).to_have_count(0)
     await page.get_by_role("button", name="Sign out").click()
 
     await enter(visitor, tenant, "dan", "Jobs.Admin", address="operate")

@@ -12,7 +12,7 @@ from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job
-from shared.core.ledger.activity import Act
+from shared.core.ledger.activity import Act, Hour
 from shared.core.ledger.finished_jobs import LineLocation
 from shared.core.ports import Blob, Content, Posted
 from shared.core.trouble import Troubles
@@ -215,12 +215,28 @@ class MemoryActivity:
     """The trail over a list."""
 
     acts: list[Act] = field(default_factory=list)
+    blobs: dict[str, bytes] = field(default_factory=dict)
+    reads: int = 0
     error: SlipwayError | None = None
 
     async def add(self, act: Act) -> None:
         if self.error is not None:
             raise self.error
         self.acts.append(act)
+        self.blobs[act.blob] = self.blobs.get(act.blob, b"") + act.line
+
+    async def days(self) -> list[str]:
+        if self.error is not None:
+            raise self.error
+        return [*{name.split("/")[1] for name in self.blobs}]
+
+    async def hours(self, day: str) -> list[Hour]:
+        parts = {name.split("/")[2]: data for name, data in self.blobs.items() if f"/{day}/" in name}
+        return [Hour(name.removesuffix(".jsonl"), len(data)) for name, data in parts.items()]
+
+    async def read(self, day: str, hour: str, start: int, end: int) -> bytes:
+        self.reads += 1
+        return self.blobs.get(f"activity/{day}/{hour}.jsonl", b"")[start:end]
 
 
 @dataclass

@@ -14,6 +14,8 @@ export const CallerContext = createContext<Caller>({ id: null, roles: [], teams:
 
 export interface Rights {
   isAdmin: boolean;
+  /** Whether they manage a team. */
+  isManager: boolean;
   maySubmit: boolean;
   mayChange: (job: Job) => boolean;
   /** Whether a new job of theirs may belong to this team. */
@@ -26,6 +28,7 @@ export function useRights(): Rights {
   const manages = (team: string | undefined) => teams.some(({ name, manager }) => manager && name === team);
   return {
     isAdmin,
+    isManager: teams.some(({ manager }) => manager),
     maySubmit: isAdmin || roles.includes("Jobs.Submit"),
     mayChange: (job) => isAdmin || (id !== null && job.owner === id) || manages(job.team),
     mayNameTeam: (team) => isAdmin || teams.some(({ name }) => name === team),

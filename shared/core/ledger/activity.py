@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Any, NamedTuple, Protocol
+
+from shared.core.visible import is_visible
+
+#: The longest text of a line that is shown: ours are shorter.
+_LONGEST = 500
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,8 @@ class Act:
     status: int
     #: what came of it, if that has an address of its own
     result: str = ""
+    #: that of the job, or of the sweep of jobs
+    team: str = ""
 
     @property
     def blob(self) -> str:
@@ -33,6 +41,10 @@ class Act:
     @property
     def line(self) -> bytes:
         """The act as a line of JSON."""
+        return json.dumps(self.as_json()).encode() + b"\n"
+
+    def as_json(self) -> dict[str, object]:
+        """The act as people see it, without members that are empty."""
         members: dict[str, object] = {
             "at": self.at.astimezone(UTC).isoformat(),
             "by": self.by,
@@ -40,11 +52,60 @@ class Act:
         }
         members |= {"operation": self.operation, "subject": self.subject, "status": self.status}
         members |= {"result": self.result} if self.result else {}
-        return json.dumps(members).encode() + b"\n"
+        return members | ({"team": self.team} if self.team else {})
+
+    def concerns(self, what: str) -> bool:
+        """Whether it was about a job, a sweep or an event of that id, or made it."""
+        return what in (self.subject, self.result.rpartition("/")[2])
+
+
+def act_of(line: bytes) -> Act:
+    """The act of a line. Raises ValueError for a torn line, and for one that Slipway does not write."""
+    try:
+        members: Any = json.loads(line)
+        names = ("by", "operation", "subject")
+        at, status = datetime.fromisoformat(members["at"]), members["status"]
+        texts = [members[name] for name in names]
+        optional = [members.get(name, "") for name in ("result", "team")]
+        roles = members["roles"]
+        shown = [*texts, *optional, *roles]
+    except (KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise ValueError("it is no act") from error
+    if not all(map(_is_shown, shown)):
+        raise ValueError("a text cannot be shown")
+    if (
+        at.tzinfo is None
+        or type(status) is not int
+        or not 100 <= status <= 599
+        or not isinstance(roles, list)
+    ):
+        raise ValueError("it is no act")
+    by, operation, subject = texts
+    return Act(at, by, tuple(roles), operation, subject, status, *optional)
+
+
+def _is_shown(text: object) -> bool:
+    return isinstance(text, str) and len(text) <= _LONGEST and (text.isprintable() or is_visible(text))
+
+
+class Hour(NamedTuple):
+    """The part of the trail of one hour: its two digits, and its length in bytes."""
+
+    name: str
+    size: int
 
 
 class Activity(Protocol):
-    """The trail of acts, to which lines can only be added."""
+    """The trail of acts, to which lines can only be added. What is not its own is passed over."""
 
     async def add(self, act: Act) -> None:
         """Add the line of an act. Raises Unavailable."""
+
+    async def days(self) -> Sequence[str]:
+        """The days, in UTC, that have a line, such as 2026-11-25, in any order. Raises Unavailable."""
+
+    async def hours(self, day: str) -> Sequence[Hour]:
+        """The hours of a day that have a line, in any order. Raises Unavailable."""
+
+    async def read(self, day: str, hour: str, start: int, end: int) -> bytes:
+        """The bytes of an hour from `start` to before `end`; nothing if it is gone. Raises Unavailable."""

@@ -41,6 +41,36 @@ async def test_lines_of_many_processes_stand_behind_each_other(storage: Azurite)
             await account.close()
 
 
+async def test_the_trail_is_read_by_day_hour_and_place_and_what_is_not_its_own_is_passed_over(
+    storage: Azurite,
+) -> None:
+    account = Account(Connection(storage.connection_string))
+    container = f"c{uuid.uuid4().hex[:20]}"
+    trail = BlobActivity(account, container)
+    try:
+        assert await trail.days() == []
+        assert await trail.hours("2026-11-25") == []
+        assert await trail.read("2026-11-25", "12", 0, 10) == b""
+        for at in (NOON, NOON + timedelta(hours=1), NOON + timedelta(days=1)):
+            await trail.add(act(1, at))
+        for name in (
+            "activity/notes.txt",
+            "activity/2026-11-25/12.jsonl.bak",
+            "activity/latest/12.jsonl",
+            "x/12",
+        ):
+            await account.blobs.get_blob_client(container, name).upload_blob(b"{}")
+
+        assert sorted(await trail.days()) == ["2026-11-25", "2026-11-26"]
+        size = len(act(1).line)
+        assert sorted(await trail.hours("2026-11-25")) == [("12", size), ("13", size)]
+        assert await trail.read("2026-11-25", "12", 0, size) == act(1).line
+        assert await trail.read("2026-11-25", "12", size - 3, size) == act(1).line[-3:]
+        assert await trail.read("2026-11-25", "12", size, size + 9) == b""
+    finally:
+        await account.close()
+
+
 def test_a_line_says_who_did_what_and_what_came_of_it() -> None:
     one = Act(NOON, "ann", ("Jobs.Submit",), "post_job", "", 202, "/api/jobs/j_1")
 

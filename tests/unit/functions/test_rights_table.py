@@ -48,6 +48,8 @@ TABLE = {
     **dict.fromkeys(("get_disabled", "get_receivers", "test_receiver"), _OPERATES),
     **dict.fromkeys(("get_jobs", "get_clusters", "get_me", "get_usage", "get_openapi"), _ALL),
     "get_settings": _ALL,
+    # Managers see the acts on jobs of their own teams.
+    "get_trail": "--y-y-y",
     **dict.fromkeys(("validate", "explain", "health", "get_page"), _ALL),
 }
 
@@ -221,6 +223,29 @@ async def test_what_changes_something_or_is_forbidden_to_is_in_the_trail(
         (who, operation, answer.status_code) for who, answer in zip(("dan", "cay"), answers, strict=True)
     ]
     assert {one.subject for one in acts} <= {"", "x", *scene.values.values()}
+
+
+async def test_a_manager_reads_the_acts_on_jobs_of_the_own_team_and_an_operator_all(keyed: Scene) -> None:
+    before = [("post_sweep", "ann", 202), ("post_job", "ann", 202)]
+    for operation, who in (("cancel_job", "bob"), ("cancel_job", "sam"), ("redeliver_event", "mia")):
+        await keyed.ask(operation, who)
+    await keyed.ask("pause", "dan")
+
+    async def acts(who: str) -> list[dict[str, Any]]:
+        listed: list[dict[str, Any]] = json.loads((await keyed.ask("get_trail", who)).get_body())["acts"]
+        return listed
+
+    own, others, every = await acts("mia"), await acts("sue"), await acts("dan")
+    assert [(one["operation"], one["by"], one["status"]) for one in own] == [
+        ("redeliver_event", "mia", 202),
+        ("cancel_job", "sam", 404),
+        ("cancel_job", "bob", 403),
+        *before,
+    ]
+    assert {one["team"] for one in own} == {"vision"}
+    assert others == []
+    assert every[0]["operation"] == "pause"
+    assert every[1:] == own
 
 
 async def test_a_trail_that_cannot_be_written_stops_no_act_and_the_log_has_its_line(

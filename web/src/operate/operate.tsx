@@ -8,6 +8,7 @@ import { Health } from "./health";
 import { useList } from "./lists";
 import { Receivers } from "./receivers";
 import { Teams } from "./teams";
+import { Trail } from "./trail";
 
 interface Dead {
   id: string;
@@ -20,7 +21,7 @@ interface Dead {
 
 /** What an operator looks after. Four calls at a time, a quarter as often. */
 export function Operate() {
-  const { isAdmin } = useRights();
+  const { isAdmin, isManager } = useRights();
   return (
     <main>
       <h1>Operate</h1>
@@ -28,6 +29,7 @@ export function Operate() {
       {isAdmin && <DeadLetters />}
       {isAdmin && <Receivers />}
       <Teams />
+      {(isAdmin || isManager) && <Trail />}
       {isAdmin && <Audit />}
     </main>
   );

@@ -1,0 +1,176 @@
+"""Two teams whose members have keys with names: rights, loans of idle quota, the trail, and the command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import pytest_asyncio
+
+from local.stack import Options, stack
+from shared.core.caller import digest_of
+from tests.acceptance.conftest import ROOT, provisioned
+from tests.acceptance.door import Door, eventually, shell, unique
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+KEYS = {name: f"{name}-{secrets.token_urlsafe(24)}" for name in ("dan", "mia", "bob", "liv")}
+TEAMS: dict[str, Any] = {
+    "teams": {
+        "speech": {
+            "members": [{"key": "mia", "manager": True}, {"key": "bob"}],
+            "quota": {"jobs": 1, "borrows": True},
+        },
+        "vision": {"members": [{"key": "liv", "manager": True}], "quota": {"jobs": 1, "lends": True}},
+    }
+}
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def keyed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
+    """A stack that knows its callers by their keys, as `slipway up` has it: its host asks for none."""
+    entries: dict[str, Any] = {name: {"sha256": digest_of(key)} for name, key in KEYS.items()}
+    entries["dan"]["roles"] = ["Jobs.Admin"]
+    options = Options(
+        data=tmp_path_factory.mktemp("keyed"),
+        in_memory=True,
+        overrides={
+            "SLIPWAY_NAMED_KEYS": json.dumps(entries),
+            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+        },
+        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--containers=host"),
+    )
+    async with stack(options, provisioned) as running, Door(running, KEYS["dan"]) as opened:
+        status, body, _ = await opened.call("PUT", "teams", TEAMS)
+        assert (status, len(body["changes"])) == (200, 2)
+        yield opened
+
+
+async def ask(door: Door, who: str, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
+    status, answer, _ = await door.call(method, path, body, x_functions_key=KEYS[who])
+    return status, answer
+
+
+async def submit(door: Door, who: str) -> str:
+    document = {"name": unique(who), "spec": shell("sleep 600")}
+    status, job = await ask(door, who, "POST", "jobs", document)
+    assert status == 202, job
+    assert job["owner"] == who
+    return str(job["id"])
+
+
+async def until(door: Door, who: str, job: str, **members: Any) -> dict[str, Any]:
+    """Wait until a job has these members."""
+    states: list[str] = []
+
+    async def check() -> dict[str, Any] | None:
+        _, view = await ask(door, who, "GET", f"jobs/{job}")
+        states.append(f"{view['state']} {view['attempt']}")
+        return view if members.items() <= view.items() else None
+
+    return await eventually(check, f"{job} to have {members}", states[-1:])
+
+
+async def use(door: Door, who: str) -> dict[str, Any]:
+    _, body = await ask(door, who, "GET", "usage")
+    (team,) = body["teams"]
+    return dict(team["use"])
+
+
+async def test_idle_quota_is_lent_taken_back_by_preemption_and_lent_again(keyed: Door) -> None:
+    own = await submit(keyed, "bob")
+    borrowed = await submit(keyed, "bob")
+    await until(keyed, "mia", own, state="running")
+    await until(keyed, "mia", borrowed, state="running", attempt=1)
+    assert (await use(keyed, "bob"))["borrowed"] == 1
+    assert (await use(keyed, "liv"))["lent"] == 1
+
+    lenders = await submit(keyed, "liv")
+    _, view = await ask(keyed, "liv", "GET", f"jobs/{lenders}")
+    if view["state"] == "accepted":  # else the loan is back already
+        assert (view["waiting"]["word"], view["waiting"]["position"]) == ("TeamQuota", 1)
+    await until(keyed, "liv", lenders, state="running")
+    view = await until(keyed, "bob", borrowed, state="accepted", attempt=2)
+
+    assert (view["waiting"]["word"], view["waiting"]["position"]) == ("TeamQuota", 1)
+    assert "another team needs the quota that it had lent" in view["message"], view
+    assert (await use(keyed, "bob"))["borrowed"] == 0
+    assert (await use(keyed, "bob"))["waiting"] == 1
+
+    assert (await ask(keyed, "liv", "POST", f"jobs/{lenders}/cancel"))[0] in (200, 202)
+    again = await until(keyed, "bob", borrowed, state="running", attempt=2)
+    assert again["id"] == borrowed
+    for job in (borrowed, own):
+        assert (await ask(keyed, "mia", "POST", f"jobs/{job}/cancel"))[0] in (200, 202)
+        await until(keyed, "mia", job, state="cancelled")
+
+
+async def test_a_key_opens_what_its_team_allows_and_an_unnamed_one_nothing(keyed: Door) -> None:
+    job = await submit(keyed, "liv")
+    expected = {"liv": (200, 202), "dan": (200, 200), "mia": (404, 404), "bob": (404, 404)}
+
+    for who, statuses in expected.items():
+        visible, _ = await ask(keyed, who, "GET", f"jobs/{job}")
+        change, _ = await ask(keyed, who, "POST", f"jobs/{job}/cancel")
+        assert (visible, change in (200, 202)) == (statuses[0], statuses[1] in (200, 202)), who
+    for key, status in (("function-key", 403), ("", 401)):
+        answered, body, headers = await keyed.call("GET", "jobs", x_functions_key=key)
+        assert answered == status
+        assert "key" in body["detail"]
+        assert (headers.get("WWW-Authenticate") == "FunctionKey") == (status == 401)
+
+
+async def test_the_command_logs_in_with_a_key_and_reads_the_trail_of_a_team(
+    keyed: Door, tmp_path: Path
+) -> None:
+    job = await submit(keyed, "liv")
+    await ask(keyed, "bob", "POST", f"jobs/{job}/cancel")
+    await ask(keyed, "liv", "POST", f"jobs/{job}/cancel")
+
+    async def slipway(*words: str, lines: str = "") -> tuple[int | None, str, str]:
+        ran = await asyncio.create_subprocess_exec(
+            *(*keyed.slipway, *words),
+            cwd=ROOT,
+            env={
+                **{name: text for name, text in os.environ.items() if not name.startswith("SLIPWAY_")},
+                "XDG_CONFIG_HOME": str(tmp_path),
+            },
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        output, errors = await ran.communicate(lines.encode())
+        return ran.returncode, output.decode(), errors.decode()
+
+    code, _, errors = await slipway("login", keyed.stack.host_url, lines="no-such-key\n")
+    assert code != 0
+    assert "has no name in this deployment" in errors
+    assert "no-such-key" not in errors
+    code, _, errors = await slipway("login", keyed.stack.host_url, lines=f"{KEYS['liv']}\n")
+    assert code == 0, errors
+    code, output, errors = await slipway("trail", "--about", job, "--json")
+    assert code == 0, errors
+    # 202 or 200 for what was done: a cluster may have ended the job at once.
+    acts = [(one["by"], one["operation"], one["status"] // 100, one["team"]) for one in json.loads(output)]
+    assert acts == [
+        ("liv", "cancel_job", 2, "vision"),
+        ("bob", "cancel_job", 4, "vision"),
+        ("liv", "post_job", 2, "vision"),
+    ]
+
+
+async def test_no_key_is_in_a_log_or_in_storage(keyed: Door) -> None:
+    written = [path for path in keyed.stack.logs.iterdir() if path.is_file()]
+    texts = {path.name: path.read_text(errors="replace") for path in written}
+    archive = keyed.blobs.get_container_client("archive")
+    async for name in archive.list_blob_names():
+        texts[name] = (await (await archive.download_blob(name)).readall()).decode()
+
+    assert any(name.startswith("activity/") for name in texts)
+    assert [(name, who) for name, text in texts.items() for who, key in KEYS.items() if key in text] == []
