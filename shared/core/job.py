@@ -146,6 +146,11 @@ class Job(FrozenModel):
         return self.claim is not None and self.claim.recalled
 
     @property
+    def is_needed_back(self) -> bool:
+        """Whether its room is still needed by that team: then its attempt is ended wherever it comes up."""
+        return self.claim is not None and self.claim.is_needed_back
+
+    @property
     def usage(self) -> Usage:
         """What it has used with all its attempts, once it has ended."""
         hours = (self.ran_before + seconds_between(self.started, self.ended)) / 3600

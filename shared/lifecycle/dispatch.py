@@ -113,7 +113,7 @@ async def _commit(ports: Ports, stored: Stored, change: Change, spec: JsonObject
         ports.troubles.resolve("job", job.id)
     if applied.job.line.sequence != job.line.sequence:
         await put_news(ports, applied.job, spec)
-    if applied.job.cancel or applied.job.is_recalled:
+    if applied.job.cancel or applied.job.is_needed_back:
         await carry_out(ports, applied)
     if change.notice is not None:
         await deliver_at_door(ports, change.notice)
@@ -146,7 +146,7 @@ async def _not_taken(
 def _given_back(ports: Ports, stored: Stored, error: EngineError | TimeoutError) -> Change | None:
     """What its cluster does not take for now gives a claim back that a lender needs; None for others."""
     job = stored.job
-    if not job.is_recalled or job.cancel or not isinstance(error, (Saturated, Misconfigured)):
+    if not job.is_needed_back or job.cancel or not isinstance(error, (Saturated, Misconfigured)):
         return None
     return give_back(ports, stored)
 

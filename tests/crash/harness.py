@@ -135,6 +135,9 @@ class Run:
         self._engine = engine or self.world.engine
         self._processes = [self._process() for _ in range(2)]
 
+    #: how many rounds an attempt is in its queue without a reason
+    queues_for = 0
+
     async def until_quiet(self) -> None:
         """Rounds until nothing is active, undelivered or unread; a violation when that never comes."""
         for number in range(_ROUNDS):
@@ -183,6 +186,8 @@ class Run:
                     self.world.engine.jobs[name] = replace(
                         observation, why=_after(self.waits, observation.why)
                     )
+            elif observation.state is JobState.QUEUED and self._waited[name] < self.queues_for:
+                self._waited[name] += 1
             elif self.fails_with and observation.state is JobState.RUNNING:
                 self.world.engine.output = {"stderr.txt": self.fails_with}
                 self.world.engine.set_state(name, JobState.FAILED, reason=Reason.USER)

@@ -106,6 +106,22 @@ def _recalled_and_cancelled(run: Run) -> None:
     run.messages.append(Message(ask))
 
 
+def _recalled_in_vain(run: Run) -> None:
+    """The same, with a long queue; the lender's job is cancelled as soon as it needs its room back."""
+    _recalled(run)
+    run.queues_for = 8
+    looks = itertools.count()
+
+    async def ask(ports: Ports) -> None:
+        if not any(job.is_recalled for job in run.jobs()) and next(looks) < 20:
+            raise Unavailable("nothing is recalled yet")  # the person looks again
+        for job in run.jobs():
+            if job.team == "vision":
+                await cancel(ports, job.id)
+
+    run.messages.append(Message(ask))
+
+
 RECALLED = Story("a job that borrows, and is recalled", _recalled, 3, None)
 RECALLED_AND_CANCELLED = Story(
     "a job that borrows, and is recalled and cancelled", _recalled_and_cancelled, 3, None
@@ -113,6 +129,7 @@ RECALLED_AND_CANCELLED = Story(
 SHARED = Story("jobs of a team with a quota", _shared, 3, 3)
 IN_PARTS = Story("jobs of a team with a quota, swept in parts", _shared, 3, 3, parts=2)
 AT_ONCE = Story("jobs of a team at once", _at_once, 3, 3)
+RECALLED_IN_VAIN = Story("a job that borrows, and is recalled in vain", _recalled_in_vain, 3, None)
 TEAMS = (
     SHARED,
     IN_PARTS,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from datetime import timedelta
 
 import pytest
 
 import shared.lifecycle.teams.claims
-import shared.lifecycle.teams.lending
+import shared.lifecycle.teams.recall
 import shared.lifecycle.teams.rows
 from shared.adapters.storage.teams import TableTeams
 from shared.core.job import Job
@@ -20,7 +21,14 @@ from shared.core.teams.document import Quota
 from shared.core.teams.use import TeamUse
 from tests.crash.chaos import Fault
 from tests.crash.stories import Story, play
-from tests.crash.team_stories import AT_ONCE, IN_PARTS, RECALLED, RECALLED_AND_CANCELLED, SHARED
+from tests.crash.team_stories import (
+    AT_ONCE,
+    IN_PARTS,
+    RECALLED,
+    RECALLED_AND_CANCELLED,
+    RECALLED_IN_VAIN,
+    SHARED,
+)
 
 Patch = pytest.MonkeyPatch
 
@@ -94,7 +102,7 @@ def a_loan_goes_before_the_job_has_stopped(patch: Patch) -> None:
         stored = await ports.ledger.get(job_id)
         return stored.job.model_copy(update={"claim": claim.given_back}) if stored is not None else None
 
-    patch.setattr(shared.lifecycle.teams.lending, "_taken_back", mutant)
+    patch.setattr(shared.lifecycle.teams.recall, "_taken_back", mutant)
 
 
 def what_gave_its_claim_back_is_not_counted(patch: Patch) -> None:
@@ -119,6 +127,10 @@ def a_claim_counts_that_was_given_back(patch: Patch) -> None:
     patch.setattr(Claim, "is_of", lambda claim, other: other is not None)
 
 
+def a_recall_is_taken_back_at_once(patch: Patch) -> None:
+    patch.setattr(shared.lifecycle.teams.recall, "_UNDER_WAY", timedelta(0))
+
+
 CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (every_claim_is_given, SHARED),
     (submitted_without_a_claim, SHARED),
@@ -133,6 +145,7 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (what_gave_its_claim_back_is_not_counted, RECALLED_AND_CANCELLED),
     (a_loan_is_written_in_one_row, RECALLED),
     (a_claim_counts_that_was_given_back, RECALLED),
+    (a_recall_is_taken_back_at_once, RECALLED_IN_VAIN),
 )
 
 

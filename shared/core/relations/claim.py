@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from pydantic import BaseModel, ConfigDict
+from datetime import datetime
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 #: The reason code of a job that waits until its team's quota has room.
 WAITS = "TeamQuota"
+_NO_RECALL: dict[str, Any] = {"recalled": False, "spared_since": None}
 
 
 class Claim(BaseModel):
@@ -24,11 +28,32 @@ class Claim(BaseModel):
     returns: int = 0
     #: whether its lender needs it: the present attempt is ended, and then it is given back
     recalled: bool = False
+    #: since when the lender needs it no more; a cancellation may still take effect for a while
+    spared_since: AwareDatetime | None = None
+
+    @property
+    def is_needed_back(self) -> bool:
+        """Whether its lender needs it now."""
+        return self.recalled and self.spared_since is None
 
     @property
     def given_back(self) -> Claim:
         """The claim after it was given back."""
-        return self.model_copy(update={"returns": self.returns + 1, "recalled": False})
+        return self.model_copy(update={"returns": self.returns + 1, **_NO_RECALL})
+
+    @property
+    def needed_back(self) -> Claim:
+        """The claim when its lender needs it."""
+        return self.model_copy(update={"recalled": True, "spared_since": None})
+
+    def spared(self, since: datetime) -> Claim:
+        """The claim when its lender needs it no more."""
+        return self.model_copy(update={"spared_since": since})
+
+    @property
+    def without_recall(self) -> Claim:
+        """The claim after its recall was taken back."""
+        return self.model_copy(update=_NO_RECALL)
 
     def is_of(self, other: Claim | None) -> bool:
         """Whether the other one is the same claim, which was not given back in between."""

@@ -24,6 +24,7 @@ from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.lending import with_loans
+from shared.lifecycle.teams.recall import spare
 from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of, requests_of, written
 from shared.lifecycle.waiting.dependents import ended_jobs
 from shared.lifecycle.waiting.pauses import paused
@@ -59,6 +60,7 @@ async def claimed(
     )
     uses = {use.team: use for use in answers if use is not None}
     uses |= await with_loans(ports, uses, requests)
+    await spare(ports, rows, uses)
     return [
         row._replace(claim=None)
         for team, use in uses.items()

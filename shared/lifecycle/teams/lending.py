@@ -1,33 +1,24 @@
-"""lending: recalls what lenders need back, and gives what is idle of their quotas to waiting jobs of others.
+"""lending: gives what is idle of lenders' quotas to waiting jobs of others, after recalls of what they need.
 
-A loan is written in the rows of both teams by one transaction. What a lender needs back is taken from the
-youngest loans: the job's record notes first that it is recalled, then its attempt is ended. When its record
-says that it waits again, which counts the returns of its claim, the loan goes from both rows. A process that
-knew the claim before that submits nothing with it. A crash leaves a loan that the next pass ends.
+A loan is written in the rows of both teams by one transaction.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import replace
 
 from shared.core.cost.usage import month_of
-from shared.core.errors import SlipwayError, Unreadable
-from shared.core.job import Job
+from shared.core.errors import SlipwayError
 from shared.core.ports import Ports
-from shared.core.relations.claim import Claim
 from shared.core.teams.document import Team, Teams
-from shared.core.teams.loans import Party, Requests, lend, recalls
+from shared.core.teams.loans import Party, Requests, lend
 from shared.core.teams.use import TeamUse
-from shared.delivery.answers import put_news
-from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.current_teams import current_teams
-from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of, still_active
-from shared.lifecycle.transition import apply, note
+from shared.lifecycle.teams.recall import recalled
+from shared.lifecycle.teams.rows import outdated, still_active
 from shared.lifecycle.waiting.pauses import paused
-from shared.lifecycle.waiting.reason import RECALLED, waiting
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +35,7 @@ async def with_loans(
             return {}  # nothing could be submitted in the place of what is ended
         for team, use in uses.items():
             if use.waiting and use.lent:
-                changed[team] = await _recalled(ports, use, requests[team])
+                changed[team] = await recalled(ports, use, requests[team])
         document = await current_teams(ports)
         if any(_quota(one, "borrows") for one in document.teams.values()):
             changed |= await _lent(ports, document, {**uses, **changed}, requests)
@@ -55,71 +46,6 @@ async def with_loans(
 
 def _quota(team: Team, member: str) -> bool:
     return team.quota is not None and bool(getattr(team.quota, member))
-
-
-async def _recalled(ports: Ports, use: TeamUse, requests: Requests) -> TeamUse:
-    """Take back what the waiting jobs of a lender need; its record after that, with their claims."""
-    quota, month = await quota_of(ports, use.team), month_of(ports.clock())
-    over: dict[str, dict[str, Job]] = defaultdict(dict)
-    for job_id in recalls(use, requests, quota, month):
-        borrower, claim = use.lent[job_id]
-        job = await _taken_back(ports, job_id, claim)
-        if job is not None:
-            over[borrower][job_id] = job
-    for borrower, jobs in over.items():
-        await _end_loans(ports, use.team, borrower, jobs)
-    return (
-        await brought_on(ports, use.team, requests, PassJobs(use.claims.keys() | use.returned.keys()))
-        if over
-        else use
-    )
-
-
-async def _taken_back(ports: Ports, job_id: str, claim: Claim) -> Job | None:
-    """Have the job give its claim back; its record once it did or ended, None while its attempt goes on."""
-    for _ in range(WRITES):
-        try:
-            stored = await ports.ledger.get(job_id)
-        except Unreadable:
-            return None  # it decides nothing
-        if stored is None:
-            return None
-        job = stored.job
-        if job.state.terminal or job.claim is None or not claim.is_of(job.claim):
-            return job
-        if job.needs_claim:
-            waits = waiting(ports, job, RECALLED)
-            change = note(ports, stored, claim=job.claim.given_back, waiting=waits, message=RECALLED.text)
-        elif not job.is_recalled:
-            recalled = job.claim.model_copy(update={"recalled": True})
-            change = note(ports, stored, claim=recalled, due=ports.clock())
-        else:
-            await carry_out(ports, stored)
-            return None
-        applied = await apply(ports, change)
-        if applied is None:
-            continue
-        if applied.job.needs_claim:
-            await put_news(ports, applied.job)
-            return applied.job
-        log.info("%s is recalled: its lender needs the quota", job_id, extra={"job": job_id})
-        await carry_out(ports, applied)
-        return None
-    return None
-
-
-async def _end_loans(ports: Ports, lender: str, borrower: str, jobs: Mapping[str, Job]) -> None:
-    """Take jobs that ended, or gave their claims back, out of both rows."""
-    for _ in range(WRITES):
-        mine, theirs = await ports.teams.use(lender), await ports.teams.use(borrower)
-        ended = [job for job in jobs.values() if job.state.terminal and job.id in theirs.claims]
-        after = theirs.after_ends(ended)
-        after = after.after_returns(job for job in jobs.values() if not job.state.terminal)
-        # A loan that only the lender's row has was torn by hand, or by another version: it costs no claim.
-        paid = mine.after_loans({job for job in jobs if after.loans.get(job) != lender})
-        changed = [one for one, before in ((paid, mine), (after, theirs)) if one != before]
-        if not changed or await ports.teams.put_uses(changed) is not None:
-            return
 
 
 async def _lent(

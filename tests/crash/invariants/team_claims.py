@@ -33,6 +33,10 @@ async def over_quota(world: World) -> list[str]:
                 result.append(f"{team} has {total}, and may have {most}")
         result += await _torn(world, use)
         result += _miscounted(use, jobs)
+        # No administrator of a cluster ends jobs here: that is the end of a recall which its record forgot.
+        result += [
+            f"{job.id} was ended for a lender" for job in jobs if job.message.startswith("cancelled on the")
+        ]
     return result
 
 

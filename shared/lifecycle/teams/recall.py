@@ -1,0 +1,137 @@
+"""recall: takes back what lenders need of the loans they gave, and leaves jobs alone that they need no more.
+
+What a lender needs back is taken from the youngest loans: the job's record notes first that it is recalled,
+then its attempt is ended. When its record says that it waits again, which counts the returns of its claim,
+the loan goes from both rows. A process that knew the claim before that submits nothing with it. A crash
+leaves a loan that the next pass ends.
+
+When the need is over, the record notes since when. The recall is taken back an hour later: until then, the
+cluster may still end the attempt because of it, and the job gets another one.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from datetime import timedelta
+
+from shared.core.cost.usage import month_of
+from shared.core.errors import Unreadable
+from shared.core.job import Job
+from shared.core.ledger.records import Active
+from shared.core.ports import Ports
+from shared.core.relations.claim import Claim
+from shared.core.teams.loans import Requests, recalls
+from shared.core.teams.use import TeamUse
+from shared.delivery.answers import put_news
+from shared.lifecycle.carry_out import carry_out
+from shared.lifecycle.steps import for_each
+from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, quota_of, still_active
+from shared.lifecycle.transition import apply, note
+from shared.lifecycle.waiting.reason import RECALLED, waiting
+
+log = logging.getLogger(__name__)
+
+#: Longer than any process may live that still asks a cluster to end the attempt.
+_UNDER_WAY = timedelta(hours=1)
+
+
+async def spare(ports: Ports, rows: Iterable[Active], uses: Mapping[str, TeamUse]) -> None:
+    """Take back recalls that no lender needs any more. Costs nothing while no job is recalled."""
+    jobs = [row for row in rows if row.claim is not None and row.claim.recalled and not row.cancel]
+    await for_each(ports, jobs, lambda row: _spare(ports, row, uses))
+
+
+async def _spare(ports: Ports, row: Active, uses: Mapping[str, TeamUse]) -> None:
+    if await _is_needed(ports, row, uses):
+        return
+    stored, now = await ports.ledger.get(row.job_id), ports.clock()
+    if stored is None or stored.job.claim is None or not stored.job.is_recalled or stored.job.state.terminal:
+        return
+    since = stored.job.claim.spared_since
+    if since is not None and timedelta(0) <= now - since <= _UNDER_WAY:
+        return
+    # A clock that went back starts the hour anew.
+    is_over = since is not None and since <= now
+    after = stored.job.claim.without_recall if is_over else stored.job.claim.spared(now)
+    if await apply(ports, note(ports, stored, claim=after)) is not None and is_over:
+        log.info("%s is not recalled any more", row.job_id, extra={"job": row.job_id})
+
+
+async def _is_needed(ports: Ports, row: Active, uses: Mapping[str, TeamUse]) -> bool:
+    """Whether the job has a loan of a team that has a waiting job. Another part of the sweep may see that."""
+    mine = uses.get(row.team) or await ports.teams.use(row.team)
+    lender = mine.loans.get(row.job_id)
+    if lender is None:
+        return False
+    if lender in uses:
+        return bool(uses[lender].waiting)
+    return bool(await still_active(ports, (await ports.teams.use(lender)).waiting))
+
+
+async def recalled(ports: Ports, use: TeamUse, requests: Requests) -> TeamUse:
+    """Take back what the waiting jobs of a lender need; its record after that, with their claims."""
+    quota, month = await quota_of(ports, use.team), month_of(ports.clock())
+    over: dict[str, dict[str, Job]] = defaultdict(dict)
+
+    async def one(job_id: str) -> None:
+        borrower, claim = use.lent[job_id]
+        job = await _taken_back(ports, job_id, claim)
+        if job is not None:
+            over[borrower][job_id] = job
+
+    await for_each(ports, recalls(use, requests, quota, month), one)
+    for borrower, jobs in over.items():
+        await _end_loans(ports, use.team, borrower, jobs)
+    return (
+        await brought_on(ports, use.team, requests, PassJobs(use.claims.keys() | use.returned.keys()))
+        if over
+        else use
+    )
+
+
+async def _taken_back(ports: Ports, job_id: str, claim: Claim) -> Job | None:
+    """Have the job give its claim back; its record once it did or ended, None while its attempt goes on."""
+    for _ in range(WRITES):
+        try:
+            stored = await ports.ledger.get(job_id)
+        except Unreadable:
+            return None  # it decides nothing
+        if stored is None:
+            return None
+        job = stored.job
+        if job.state.terminal or job.claim is None or not claim.is_of(job.claim):
+            return job
+        if job.needs_claim:
+            waits = waiting(ports, job, RECALLED)
+            change = note(ports, stored, claim=job.claim.given_back, waiting=waits, message=RECALLED.text)
+        elif not job.is_needed_back:
+            change = note(ports, stored, claim=job.claim.needed_back, due=ports.clock())
+        else:
+            await carry_out(ports, stored)
+            return None
+        applied = await apply(ports, change)
+        if applied is None:
+            continue
+        if applied.job.needs_claim:
+            await put_news(ports, applied.job)
+            return applied.job
+        log.info("%s is recalled: its lender needs the quota", job_id, extra={"job": job_id})
+        await carry_out(ports, applied)
+        return None
+    return None
+
+
+async def _end_loans(ports: Ports, lender: str, borrower: str, jobs: Mapping[str, Job]) -> None:
+    """Take jobs that ended, or gave their claims back, out of both rows."""
+    for _ in range(WRITES):
+        mine, theirs = await ports.teams.use(lender), await ports.teams.use(borrower)
+        ended = [job for job in jobs.values() if job.state.terminal and job.id in theirs.claims]
+        after = theirs.after_ends(ended)
+        after = after.after_returns(job for job in jobs.values() if not job.state.terminal)
+        # A loan that only the lender's row has was torn by hand, or by another version: it costs no claim.
+        paid = mine.after_loans({job for job in jobs if after.loans.get(job) != lender})
+        changed = [one for one, before in ((paid, mine), (after, theirs)) if one != before]
+        if not changed or await ports.teams.put_uses(changed) is not None:
+            return

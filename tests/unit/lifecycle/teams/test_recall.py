@@ -1,0 +1,171 @@
+"""A recall whose need is over: the job runs on, and what its cluster does to it later is its own act."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+
+import pytest
+
+from shared.core.engine import Order
+from shared.core.errors import Transient
+from shared.core.job import Job, JobState, Reason, Target
+from shared.operate.cancel import cancel
+from tests.unit.lifecycle.teams.test_claims import end, states
+from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, borrow, lend
+from tests.unit.lifecycle.teams.test_lending_trouble import share
+from tests.unit.world import World
+
+HOUR = 3600
+
+
+class Deaf:
+    """A cluster that ends no job, though it runs them."""
+
+    def __init__(self, world: World) -> None:
+        self.requests: list[str] = []
+        self._cancel = world.engine.cancel
+        world.engine.cancel = self.cancel  # type: ignore[method-assign]
+
+    async def cancel(self, target: Target) -> None:
+        self.requests.append(target.name)
+        raise Transient("no answer")
+
+
+async def recalled(world: World) -> tuple[Job, Job, Job]:
+    """A job on its own quota, one that borrows, and the lender's, for which that is recalled in vain."""
+    first, second = await borrow(world)
+    Deaf(world)
+    third = await ask(world, LENDER, 3)
+    await world.sweep()
+    assert (await world.job(second.id)).is_needed_back
+    return first, second, third
+
+
+async def by_the_cluster(world: World, job: Job) -> None:
+    """Its administrator ends the job."""
+    target = (await world.job(job.id)).fixed_target
+    world.engine.set_state(target.name, JobState.CANCELLED, reason=Reason.TERMINATED)
+    await world.sweep()
+
+
+async def lender_s_job_is_cancelled(world: World, third: Job) -> None:
+    await cancel(world.ports, third.id)
+
+
+async def lender_has_more(world: World, third: Job) -> None:
+    await share(world, vision={"jobs": 3}, speech={"jobs": 1})
+    await world.sweep()
+    await end(world, third)
+
+
+@pytest.mark.parametrize("over", [lender_s_job_is_cancelled, lender_has_more])
+async def test_a_recall_that_is_not_needed_any_more_is_taken_back(
+    world: World, over: Callable[[World, Job], Awaitable[None]]
+) -> None:
+    _, second, third = await recalled(world)
+    await over(world, third)
+    await world.sweep()
+    assert not (await world.job(second.id)).is_needed_back
+
+    await world.sweep(HOUR + 1)
+    assert not (await world.job(second.id)).is_recalled
+    await by_the_cluster(world, second)
+
+    job = await world.job(second.id)
+    assert (job.state, job.attempt) == (JobState.CANCELLED, 1)
+    assert job.message.startswith("cancelled on the cluster and not here")
+
+
+async def test_an_end_that_may_still_come_of_the_recall_is_followed_by_another_attempt(world: World) -> None:
+    _, second, third = await recalled(world)
+    await cancel(world.ports, third.id)
+    await world.sweep()
+    await world.sweep(HOUR - 120)
+
+    await by_the_cluster(world, second)
+
+    assert (await world.job(second.id)).attempt == 2
+
+
+async def test_a_new_need_within_the_hour_recalls_the_job_again(world: World) -> None:
+    _, second, third = await recalled(world)
+    await cancel(world.ports, third.id)
+    await world.sweep()
+    deaf = Deaf(world)
+    await ask(world, LENDER, 4)
+
+    await world.sweep()
+    assert (await world.job(second.id)).is_needed_back
+    assert deaf.requests == [(await world.job(second.id)).fixed_target.name]
+    await world.sweep(2 * HOUR)
+    assert (await world.job(second.id)).is_needed_back
+
+
+async def test_a_clock_that_went_back_starts_the_hour_anew(world: World) -> None:
+    _, second, third = await recalled(world)
+    await cancel(world.ports, third.id)
+    world.now += timedelta(days=30)
+    await world.sweep()
+    world.now -= timedelta(days=30)
+
+    await world.sweep()
+    await world.sweep(HOUR - 60)
+    assert (await world.job(second.id)).is_recalled
+    await world.sweep(120)
+    assert not (await world.job(second.id)).is_recalled
+
+
+async def test_a_job_that_its_cluster_takes_after_the_need_is_over_runs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(order: Order) -> None:
+        raise Transient("no answer")
+
+    await lend(world)
+    first = await ask(world, BORROWER, 0)
+    with monkeypatch.context() as patch:
+        patch.setattr(world.engine, "submit", silent)
+        second = await ask(world, BORROWER, 1)
+        await world.sweep()
+        third = await ask(world, LENDER, 3)
+        await world.sweep()
+        assert await states(world, first, second) == [JobState.QUEUED, JobState.SUBMITTING]
+        assert (await world.job(second.id)).is_needed_back
+        await cancel(world.ports, third.id)
+        await world.sweep(1)
+    deaf = Deaf(world)
+
+    await world.sweep(600)
+
+    assert await states(world, second) == [JobState.QUEUED]
+    assert deaf.requests == []
+
+
+async def test_many_recalls_of_a_pass_are_made_at_once_and_one_that_fails_stops_no_other(
+    world: World,
+) -> None:
+    await share(world, a={"jobs": 4}, b={"jobs": 1})
+    jobs = [await ask(world, "b", number) for number in range(5)]
+    await world.sweep()
+    assert await states(world, *jobs) == [JobState.QUEUED] * 5
+    await share(world, a={"jobs": 3}, b={"jobs": 1})
+    most = together = 0
+
+    async def slowly(target: Target) -> None:
+        nonlocal most, together
+        together += 1
+        most = max(most, together)
+        await asyncio.sleep(0)
+        together -= 1
+        raise Transient("no answer")
+
+    world.engine.cancel = slowly  # type: ignore[method-assign]
+    [await ask(world, "a", number) for number in (6, 7, 8)]
+
+    await world.sweep()
+    await world.sweep()
+
+    assert [(await world.job(one.id)).is_recalled for one in jobs] == [False, *[True] * 4]
+    assert most > 1
