@@ -74,8 +74,8 @@ kube-up: install-kubernetes ## a real Kubernetes on this machine, until Ctrl-C (
 	@$(RUN)/python -m local.kubernetes $(KUBE_FLAGS)
 
 test-kube: install $(if $(SLIPWAY_TEST_KUBECONFIG),,install-kubernetes) ## the tests that need a real Kubernetes; SLIPWAY_TEST_KUBECONFIG=FILE for one of yours
-	@$(RUN)/python -m pytest $(ON_KUBERNETES)
-	@$(if $(SLIPWAY_TEST_KUBECONFIG),,$(RUN)/python -m pytest tests/contract/test_engine.py -k kube-real)
+	@$(RUN)/python -m pytest -rs $(ON_KUBERNETES)
+	@$(RUN)/python -m pytest -rs tests/contract/test_engine.py -k kube-real
 
 test-install: install ## the function app and the command by plain pip in new environments, on Python 3.11 and 3.13; the command on 3.12 and 3.14, too
 	@$(RUN)/python -m tests.acceptance.setup.clean_install 3.11 3.12 3.13 3.14

@@ -18,6 +18,9 @@ _PARALLEL = 16
 
 async def each(items: Iterable[Item], act: Callable[[Item], Awaitable[Result]]) -> list[Result]:
     """The results in the order of the items. Raises the first error."""
+    items = list(items)
+    if len(items) == 1:  # tasks are expensive
+        return [await act(items[0])]
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(item: Item) -> Result:

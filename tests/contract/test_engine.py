@@ -12,7 +12,7 @@ import sys
 import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -38,6 +38,7 @@ from tests.contract.azurebatch import on_batch
 from tests.contract.azurebatch.storage import container
 from tests.contract.idle import IDLES, IdleWorld
 from tests.contract.kubernetes import on_kubernetes
+from tests.contract.kubernetes.foreign import KUBECONFIG, UNSEEN, Foreign, foreign
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
 
@@ -54,6 +55,15 @@ class Rig:
     memory: MemoryEngine | None = None
     #: what its cluster says of itself
     facts: ClusterFacts = NO_FACTS
+    #: why a test that reads what a job wrote cannot run here; "" where it can
+    unseen: str = ""
+    #: of every order
+    targets: list[Target] = field(default_factory=list)
+
+    def needs_files(self) -> None:
+        """Skip a test that reads what a job wrote, where that cannot be seen."""
+        if self.unseen:
+            pytest.skip(self.unseen)
 
     def order(self, command: str, *, name: str | None = None, token: str = "t.1") -> Order:
         target = Target(
@@ -63,6 +73,7 @@ class Rig:
             name=name or f"n-{uuid.uuid4().hex[:12]}",
             token=token,
         )
+        self.targets.append(target)
         properties = {
             "cluster": {"id": self.cluster_id},
             "nodeCount": 1,
@@ -145,7 +156,11 @@ async def old_api_server(tmp_path_factory: pytest.TempPathFactory) -> AsyncItera
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def kubernetes_here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kubernetes]:
+async def kubernetes_here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kubernetes | Foreign]:
+    """One of this machine, or that of SLIPWAY_TEST_KUBECONFIG."""
+    if KUBECONFIG:
+        yield foreign()
+        return
     if lacking := find_programs().missing_programs():
         reason = f"Kubernetes is not here ({', '.join(lacking)} not found): run `make install-kubernetes`"
         pytest.skip(reason)
@@ -153,7 +168,7 @@ async def kubernetes_here(tmp_path_factory: pytest.TempPathFactory) -> AsyncIter
         yield running
 
 
-Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | Kubernetes | None
+Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | Kubernetes | Foreign | None
 
 
 @pytest.fixture(
@@ -192,6 +207,13 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
         on_cluster = engine_on_cluster(running)
         yield Rig(on_cluster, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=2, gpus=1))
         await on_cluster.close()
+    elif isinstance(running, Foreign):
+        on_yours = running.engine()
+        unseen = "" if running.has_reads else UNSEEN
+        rig = Rig(on_yours, f"/clusters/{CLUSTER}", facts=running.facts, unseen=unseen)
+        yield rig
+        await on_yours.close()
+        await running.clear(rig.targets)
     elif isinstance(running, on_kubernetes.Running):
         on_server = on_kubernetes.engine_on(running)
         yield Rig(on_server, f"/clusters/{CLUSTER}", facts=ClusterFacts(max_nodes=4, gpus=1))
@@ -290,6 +312,7 @@ async def test_an_unknown_job_is_missing_not_found_and_cancelled_in_silence(rig:
 
 
 async def test_what_ended_is_forgotten_and_that_may_be_repeated(rig: Rig) -> None:
+    rig.needs_files()
     order = rig.order("echo one", token="j_somebody.1")
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
@@ -317,6 +340,7 @@ async def test_what_is_at_work_is_reported_with_its_token_until_it_ends(rig: Rig
 
 
 async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
+    rig.needs_files()
     order = rig.order("mkdir $AZ_BATCHAI_STDOUTERR_DIR/deep; echo 1 > $_/a; echo one; echo two")
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
@@ -338,6 +362,7 @@ async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
 
 
 async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
+    rig.needs_files()
     waits = (
         "timeout 60 bash -c 'until grep -q memory $AZ_BATCHAI_STDOUTERR_DIR/usage.jsonl; do sleep 0.1; done'"
     )
@@ -356,6 +381,7 @@ async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
 
 
 async def test_a_job_whose_gpus_do_nothing_is_warned_and_ends_as_idle(rig: Rig) -> None:
+    rig.needs_files()
     world = IdleWorld(rig.engine, CLUSTER, rig.cluster_id)
 
     job = await world.ended(dict(rig.order(IDLES).document), PATIENCE)

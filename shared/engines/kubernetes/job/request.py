@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import binascii
 import hashlib
 import json
 from collections.abc import Mapping
@@ -113,7 +114,9 @@ def _environment(cluster: KubernetesCluster, order: Order) -> dict[str, str]:
 def _secret(
     cluster: KubernetesCluster, order: Order, name: str, kind: str, values: Mapping[str, str]
 ) -> Submission:
-    packed = {key: base64.b64encode(value.encode()).decode() for key, value in values.items()}
+    packed = {
+        key: binascii.b2a_base64(value.encode(), newline=False).decode() for key, value in values.items()
+    }
     metadata = _metadata(order, name, _labels(cluster))
     body = {"apiVersion": "v1", "kind": "Secret", "metadata": metadata, "type": kind, "data": packed}
     return Submission("POST", _core(cluster, "secrets"), body)

@@ -9,7 +9,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
 
@@ -31,6 +31,7 @@ _PATIENCE, _CONNECT, _SLACK = 30.0, 5.0, 10.0
 #: Entries of a page.
 PAGE = 1000
 _JSON = "application/json"
+_encode = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
 #: The type of a PATCH body that replaces members, and removes those that are null.
 _MERGE = "application/merge-patch+json"
 
@@ -76,7 +77,7 @@ class KubernetesClient:
         form: str = _JSON,
     ) -> Answer:
         """One call. `path` begins with a slash and is not encoded. Error reasons in `accept` are returned."""
-        content = b"" if body is None else json.dumps(body, separators=(",", ":")).encode()
+        content = b"" if body is None else _encode(body).encode()
         headers = {"Accept": form}
         if body is not None:
             headers["Content-Type"] = _MERGE if method == "PATCH" else _JSON
@@ -192,10 +193,7 @@ class KubernetesClient:
         return {**headers, "Authorization": f"Bearer {token}"} if token else headers
 
     def _url(self, path: str, query: Mapping[str, str]) -> Any:
-        from yarl import URL
-
-        encoded = f"?{urlencode(query, quote_via=quote)}" if query else ""
-        return URL(f"{self._access.url}{quote(path)}{encoded}", encoded=True)
+        return _url(self._access.url, path, tuple(query.items()))
 
     def _unanswered(self, error: Exception) -> Transient | Misconfigured:
         from aiohttp import ClientConnectorCertificateError
@@ -214,6 +212,15 @@ class KubernetesClient:
             timeout = ClientTimeout(total=_PATIENCE, connect=_CONNECT)
             self._session = ClientSession(connector=connector, timeout=timeout)
         return self._session
+
+
+@lru_cache(maxsize=256)
+def _url(server: str, path: str, query: tuple[tuple[str, str], ...]) -> Any:
+    """The address of a call; most are of the same few paths."""
+    from yarl import URL
+
+    encoded = f"?{urlencode(query, quote_via=quote)}" if query else ""
+    return URL(f"{server}{quote(path)}{encoded}", encoded=True)
 
 
 async def _split(answer: ClientResponse) -> AsyncIterator[bytes]:
