@@ -15,6 +15,7 @@ _STORAGE, _SITE, _BATCH = (
     "Microsoft.Web/sites",
     "Microsoft.Batch/batchAccounts",
 )
+_AKS = "Microsoft.ContainerService/managedClusters"
 _NETWORK, _INSIGHTS, _EVENTS = "Microsoft.Network", "Microsoft.Insights", "Microsoft.EventGrid/systemTopics"
 _VIRTUAL_MACHINE = "properties.deploymentConfiguration.virtualMachineConfiguration"
 #: type → path → its members; a path that is not named is open
@@ -27,6 +28,16 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
         " scaleSettings targetNodeCommunicationMode taskSchedulingPolicy taskSlotsPerNode vmSize",
         "properties.networkConfiguration": "publicIPAddressConfiguration subnetId",
         _VIRTUAL_MACHINE: "imageReference nodeAgentSkuId",
+    },
+    _AKS: {
+        "properties": "agentPoolProfiles apiServerAccessProfile autoUpgradeProfile dnsPrefix enableRBAC"
+        " networkProfile",
+        "properties.apiServerAccessProfile": "authorizedIPRanges",
+        "properties.networkProfile": "networkDataplane networkPlugin networkPluginMode networkPolicy",
+    },
+    f"{_AKS}/agentPools": {
+        "properties": "count enableAutoScaling maxCount minCount mode nodeLabels nodeTaints osType"
+        " scaleSetEvictionPolicy scaleSetPriority spotMaxPrice type vmSize",
     },
     "Microsoft.Consumption/budgets": {"properties": "amount category notifications timeGrain timePeriod"},
     _EVENTS: {"properties": "source topicType"},
@@ -94,7 +105,7 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
 
 #: What stands around the properties of a resource; an identity only where RULES say which.
 _FRAME = frozenset(["name", "location", "tags", "parent", "scope", "kind", "sku", "properties", "dependsOn"])
-_IDENTITIES = (_SITE, f"{_BATCH}/pools", _EVENTS)
+_IDENTITIES = (_SITE, f"{_BATCH}/pools", _EVENTS, _AKS)
 
 
 def opened(kind: str, symbol: str, body: Value) -> Iterator[tuple[Value, str]]:

@@ -54,6 +54,7 @@ _BATCH_CLOSED = ("Disabled", "!empty(subnetId) ? Disabled : Enabled")
 _NO_ADDRESS = ("!empty(subnetId) ? NoPublicIPAddresses : absent",)
 _ADDRESS = "properties.networkConfiguration.publicIPAddressConfiguration.provision"
 _DROPS = "/blobServices/default/containers/scripts/"
+_AKS = "Microsoft.ContainerService/managedClusters"
 _PEOPLE = "Microsoft.Insights/actionGroups"
 _WHO = ("empty(email) ? array : people.id",)
 _QUERIES = "Microsoft.Insights/scheduledQueryRules"
@@ -125,6 +126,9 @@ RULES = (
     Rule(f"{_STORAGE}/blobServices", "properties.deleteRetentionPolicy.days", ("7",), "a week to notice"),
     Rule(_ENDPOINT, _LINKED, ("storageId", "accountId"), "what is ours"),
     Rule(f"{_BATCH}/pools", "dependsOn", ("doors",), "nodes reach the account over its private endpoint"),
+    Rule(_AKS, "properties.enableRBAC", ("true",), "an account has the rights of its Role"),
+    Rule(_AKS, "properties.networkProfile.networkPolicy", ("cilium",), "network policies are honoured"),
+    Rule(_AKS, "identity", ("{type}",), "the cluster has an identity of its own alone"),
     Rule(_EVENTS, "dependsOn", ("mayDeliver, mayKeep",), "Event Grid tries its roles at once"),
     Rule(_QUERIES, "properties.skipQueryValidation", ("true",), "its tables come with the app's first lines"),
 )  # fmt: skip
