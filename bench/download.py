@@ -27,11 +27,10 @@ from bench.world import QUIET, World, disk, world
 from shared.operate.files.output import MOST_BYTES
 from slipway.client.answers import AddressPage
 from slipway.client.files.output import DIRECT_CHUNK, PARALLEL
-from slipway.client.files.walk import walk
 from slipway.client.patience import patiently
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
-from slipway.commands.output.download import save
+from slipway.commands.output.download import fetch
 from slipway.stack.provision import Plan
 
 #: Of the container: what the nodes ask of it is not counted.
@@ -170,13 +169,12 @@ async def _addresses(bench: _Bench, folder: str) -> list[tuple[str, int]]:
 
 
 async def _saved(bench: _Bench, service: Service, folder: str) -> float:
-    """Seconds of a download, from the list of files on."""
+    """Seconds of a download, the list of files included."""
     async with _empty_folder() as to:
         began = time.perf_counter()
-        tree = await walk(service, bench.job, ["OUT"], [f"OUT/{folder}"])
-        outcome = await save(service, bench.job, tree.files, to, lambda _: None)
-        if outcome.failed or tree.unread or not outcome.saved:
-            raise RuntimeError(f"{outcome.failed[:3]}, {tree.unread[:3]}")
+        fetched = await fetch(service, bench.job, ["OUT"], [f"OUT/{folder}"], to)
+        if fetched.failed or not fetched.outcome.saved:
+            raise RuntimeError(f"{fetched.failed[:3]}")
         return time.perf_counter() - began
 
 

@@ -16,8 +16,7 @@ from slipway.client.files.walk import walk
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
-from slipway.commands.output.download import no_file, save
-from slipway.commands.output.finding import look_for
+from slipway.commands.output.download import find_and_save, no_file
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, clock_for, compiled, read
 from slipway.commands.output.tail import last_errors
@@ -128,14 +127,13 @@ class AsyncJob:
         folder = Path(to or self.id)
         async with service(self._url, self._key) as api:
             directories = await api.outputs(self.id)
-            finding = await look_for(
-                api, self.id, lambda: walk(api, self.id, directories, patterns), lambda tree: bool(tree.files)
+            finding, outcome = await find_and_save(
+                api, self.id, directories, patterns, lambda tree: bool(tree.files), folder
             )
-            tree = finding.what
-            if patterns and not tree.files:
-                reasons = (f"{name}: {reason}" for name, reason in tree.unread)
-                raise Failure("; ".join([no_file(patterns, finding.yet, self.id), *reasons]))
-            outcome = await save(api, self.id, tree.files, folder, lambda _: None)
+        tree = finding.what
+        if patterns and not tree.files:
+            reasons = (f"{name}: {reason}" for name, reason in tree.unread)
+            raise Failure("; ".join([no_file(patterns, finding.yet, self.id), *reasons]))
         if lost := [*tree.unread, *outcome.failed]:
             raise Failure("; ".join(f"{name}: {reason}" for name, reason in lost))
         return folder

@@ -59,6 +59,14 @@ class FileChunk:
 
 
 @dataclass(frozen=True)
+class FilePage:
+    """Some entries of a folder; `next` is where more of them begin, or ""."""
+
+    files: list[dict[str, Any]]
+    next: str
+
+
+@dataclass(frozen=True)
 class LogChunk:
     """A chunk of a log; read on at `next` while `more`."""
 

@@ -5,6 +5,7 @@ import hashlib
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -14,6 +15,7 @@ from slipway.client.answers import (
     AddressPage,
     Body,
     FileChunk,
+    FilePage,
     Listed,
     LogChunk,
     address_page,
@@ -152,14 +154,17 @@ class Service:
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         """The files of one output directory, or of a folder in it; of a large one page by page, patiently."""
-        route, query = f"jobs/{_id(job_id)}/files", {"directory": directory, "path": path}
-        answer = await self._json("GET", route, params=query)
-        files = listed(answer["files"], f"{directory}/{path}")
-        while after := following(answer, query.get("after", "")):
-            query["after"] = after
-            answer = await patiently(lambda: self._json("GET", route, params=query))
-            files += listed(answer["files"], f"{directory}/{path}")
-        return files
+        files, page = list[dict[str, Any]](), await self.files_page(job_id, directory, path)
+        while page.next:
+            files, ask = files + page.files, partial(self.files_page, job_id, directory, path, page.next)
+            page = await patiently(ask)
+        return files + page.files
+
+    async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
+        """Some of these files: those behind the `next` of an earlier page."""
+        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
+        answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=query)
+        return FilePage(listed(answer["files"], f"{directory}/{path}"), following(answer, after))
 
     async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
         """Where files of a folder can be read without this API; None where none of the directory can."""

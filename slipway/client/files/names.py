@@ -2,11 +2,9 @@
 
 import os
 import unicodedata
-from collections.abc import Sequence
 from functools import lru_cache
 
 from shared.core.visible import is_visible
-from slipway.client.files.remote import Remote
 
 _LONGEST = 255
 
@@ -21,11 +19,6 @@ def impossible(name: str) -> str:
     return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
 
 
-def twins(files: Sequence[Remote]) -> frozenset[Remote]:
-    """All but the first of those whose names are one where case does not count."""
-    by_name: dict[str, Remote] = {}
-    return frozenset(file for file in files if by_name.setdefault(_folded(file.name), file) is not file)
-
-
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
+    """What names have in common that are one where case, and how letters are composed, do not count."""
     return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fence import Fence
 from slipway.client.answers import FileChunk
-from slipway.client.files.names import impossible, twins
+from slipway.client.files.names import folded, impossible
 from slipway.client.files.remote import Remote
 from slipway.failure import Failure
 
@@ -43,7 +43,7 @@ class Destination:
     leave no mark.
     """
 
-    def __init__(self, path: Path, files: Sequence[Remote], job_id: str = "") -> None:
+    def __init__(self, path: Path, job_id: str = "") -> None:
         self._job, self._folders = job_id, dict[str, Fence]()
         try:
             path.mkdir(parents=True, exist_ok=True)
@@ -55,7 +55,8 @@ class Destination:
             self._own = not job_id or marked == job_id or self._empty
             if job_id:
                 self._mark(job_id if self._own else f"{job_id}, among files of another job")
-            self._twins = twins(files) if self._ignores_case() else frozenset()
+            #: where case does not count: the names that came first, by what they have in common with others
+            self._first: dict[str, str] | None = {} if self._ignores_case() else None
         except OSError as error:
             raise Failure(
                 f"nothing can be saved in {path}: {error.strerror}; choose another by --to"
@@ -168,7 +169,7 @@ class Destination:
 
     @contextmanager
     def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Fence, str]]:
-        if file in self._twins:
+        if self._first is not None and self._first.setdefault(folded(file.name), file.name) != file.name:
             raise Failure("another file's name differs in case only, which this disk does not distinguish")
         *above, name = file.name.split("/")
         for one in (*above, name):

@@ -1,28 +1,26 @@
 """Every file below the output directories of a job, listed folder by folder through the API."""
 
-import asyncio
-import re
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from fnmatch import fnmatchcase
-from itertools import takewhile
 from typing import Any
 
 from fence.names import MORE
+from slipway.client.files.arriving import Arriving
+from slipway.client.files.folders import Entry, Folder, Reader, Shown
 from slipway.client.files.output import PARALLEL
 from slipway.client.files.remote import Remote
-from slipway.client.patience import patiently
-from slipway.client.refusal import Unanswered
 from slipway.client.service import Service
-from slipway.failure import Failure
 
 #: Folders in one walk. One that lists the same as another above its level may be that folder by a link of the
 #: job, and links may form a mesh without an end: it counts as so many.
 _MOST_FOLDERS, _ALIKE, _DEEPEST = 20_000, 20, 64
 #: A folder that lists the same as one around it is that folder; with one entry it may be chance, so often.
 _ALONE = 8
+#: How deep folders may lie that hold nothing but one another. A cluster follows no more than some forty links
+#: on a way, so a circle of links ends before that, and what goes on are folders.
+_CHAIN = 256
 _LINK = "it is a link to a folder above it"
 _GUESS = "it lists the same as a folder above it, so it was taken for a link to that, and not read"
 _REST = (
@@ -30,7 +28,7 @@ _REST = (
     "or let the job write fewer files into one folder"
 )
 _DEEP = (
-    f"it lies more than {_DEEPEST} folders deep, so neither it nor what is in it was read, unless it is a "
+    "it lies more than {} folders deep, so neither it nor what is in it was read, unless it is a "
     "link to a folder above it; copy it from the share or container that the job wrote it to"
 )
 _UNNAMED = "its name cannot be asked for"
@@ -42,10 +40,6 @@ _NO_FILES = {
     "device": "it is a device, not a file",
     "other": "it is no file, but a pipe, a socket, a device, or a link that leads out of the job's folder",
 }
-#: A part of a pattern: a set of characters, or one character.
-_PART = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
-#: What a list shows of a folder.
-Shown = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -57,26 +51,10 @@ class Tree:
     unread: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True)
-class _Folder:
-    directory: str
-    path: str
-    above: tuple[Shown, ...] = ()
-
-    @property
-    def name(self) -> str:
-        return f"{self.directory}/{self.path}".rstrip("/")
-
-    def may_hold(self, patterns: Sequence[str]) -> bool:
-        """Whether a file that fits one of the patterns may lie in it or below it."""
-        return not (patterns and self.path) or any(
-            _may_begin(path, pattern) for pattern in patterns for path in (self.name, self.path)
-        )
-
-
 @dataclass
 class _Walk:
     patterns: Sequence[str] = ()
+    receive: Callable[[Sequence[Remote]], None] = lambda _: None
     files: list[Remote] = field(default_factory=list)
     skipped: list[tuple[str, str]] = field(default_factory=list)
     unread: list[tuple[str, str]] = field(default_factory=list)
@@ -84,39 +62,69 @@ class _Walk:
     levels: dict[Shown, int] = field(default_factory=dict)
     count: int = 0
 
-    def take(self, folder: _Folder, entries: Sequence[dict[str, Any]]) -> list[_Folder]:
-        """Note the files of a folder; the folders in it that are to be listed."""
-        this = tuple(sorted((e["name"], e["bytes"] or 0, e["modified"] or "") for e in entries))
+    async def take(self, folder: Folder, pages: Arriving[list[Entry]]) -> list[Folder]:
+        """Note the files of a folder, page by page; the folders in it that are to be listed."""
+        entries, held, may_be_above = list[Entry](), list[Entry](), bool(folder.above)
+        async for page in pages:
+            entries += page
+            held += page
+            may_be_above = may_be_above and _may_be(_shown(entries), folder.above)
+            if not may_be_above:
+                self.note(folder, held)
+                held = []
+        this = _shown(entries)
+        if self.is_above(folder, entries, this):
+            return []
+        self.note(folder, held)
+        return self.subfolders(folder, entries, this)
+
+    def is_above(self, folder: Folder, entries: Sequence[Entry], this: Shown) -> bool:
+        """Whether a folder is taken for one around it, which is noted."""
         timed = [bool(entry["modified"]) for entry in entries]
         # Names alone prove nothing: then only the bounds end a circle.
-        if any(timed) and folder.above.count(this) >= (1 if len(this) > 1 else _ALONE):
-            if all(timed):
-                self.skipped.append((folder.name, _LINK))
-            else:
-                self.unread.append((folder.name, _GUESS))
-            return []
+        if not any(timed) or folder.above.count(this) < (1 if len(this) > 1 else _ALONE):
+            return False
+        if all(timed):
+            self.skipped.append((folder.name, _LINK))
+        else:
+            self.unread.append((folder.name, _GUESS))
+        return True
+
+    def note(self, folder: Folder, entries: Sequence[Entry]) -> None:
+        """Note the files among some entries of a folder, and what no download gets."""
+        files = []
+        for entry in entries:
+            size, name = entry["bytes"], folder.path_of(entry)
+            moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
+            file = Remote(folder.directory, name, size or 0, moment)
+            fits = file.fits(self.patterns)
+            if entry.get("link") or entry.get("leftOut"):
+                if fits or (size is None and Folder(folder.directory, name).may_hold(self.patterns)):
+                    self.leave_out(file.name, entry, fits=fits)
+            elif fits and size is not None:
+                files.append(file)
+        if files:
+            self.files += files
+            self.receive(files)
+
+    def subfolders(self, folder: Folder, entries: Sequence[Entry], this: Shown) -> list[Folder]:
+        """The folders in a folder that are to be listed, too."""
         level = len(folder.above)
         self.count += _ALIKE if self.levels.setdefault(this, level) < level and this else 1
-        below = []
-        for entry in entries:
-            name = f"{folder.path}/{entry['name']}".lstrip("/")
-            fits = Remote(folder.directory, name, 0, None).fits(self.patterns)
-            is_folder = entry["bytes"] is None  # or it is not known
-            if not fits and not (is_folder and _Folder(folder.directory, name).may_hold(self.patterns)):
-                continue
-            if entry.get("link") or entry.get("leftOut"):
-                self.leave_out(f"{folder.directory}/{name}", entry, fits=fits)
-            elif entry["bytes"] is not None:
-                moment = datetime.fromisoformat(entry["modified"]).timestamp() if entry["modified"] else None
-                self.files.append(Remote(folder.directory, name, entry["bytes"], moment))
-            elif level >= _DEEPEST and folder.above.count(this) >= _ALONE and folder.above[-1] != this:
-                self.skipped.append((f"{folder.directory}/{name}", _GUESS))  # the same few, over and over
-            elif level >= _DEEPEST:
-                # A folder that lists the one around it may be a link to that, or one more of the same name.
-                self.unread.append((f"{folder.directory}/{name}", _DEEP))
-            else:
-                below.append(_Folder(folder.directory, name, (*folder.above, this)))
-        return below
+        folders = [
+            one
+            for entry in entries
+            if entry["bytes"] is None and not (entry.get("link") or entry.get("leftOut"))
+            if (one := Folder(folder.directory, folder.path_of(entry), (*folder.above, this))).may_hold(
+                self.patterns
+            )
+        ]
+        repeats = len(this) == 1 and folder.above.count(this) >= _ALONE
+        if level < (_CHAIN if repeats else _DEEPEST):
+            return folders
+        # A folder that lists one around it may be a link to that, or one more of the same name.
+        self.unread += ((one.name, _DEEP.format(level)) for one in folders)
+        return []
 
     def leave_out(self, name: str, entry: Mapping[str, Any], *, fits: bool) -> None:
         """Note what the list has and no download gets."""
@@ -129,29 +137,27 @@ class _Walk:
             self.unread.append((name, _UNNAMED))
 
 
-async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: Sequence[str] = ()) -> Tree:
+async def walk(
+    api: Service,
+    job_id: str,
+    directories: Sequence[str],
+    patterns: Sequence[str] = (),
+    receive: Callable[[Sequence[Remote]], None] = lambda _: None,
+) -> Tree:
     """The files below these output directories that fit, level by level. Raises Unanswered.
 
-    What cannot be listed, and what lies beyond the bound of one walk, is in `unread`; the rest is there.
+    `receive` gets those of each page of a list as soon as that is read. What cannot be listed, and what lies
+    beyond the bound of one walk, is in `unread`; the rest is there.
     """
-    tree, gate = _Walk(patterns), asyncio.Semaphore(PARALLEL)
-    ahead = deque(_Folder(directory, "") for directory in directories)
-
-    async def entries(folder: _Folder) -> list[dict[str, Any]] | None:
-        try:
-            async with gate:
-                return await patiently(lambda: api.files(job_id, folder.directory, folder.path or "."))
-        except Unanswered:
-            raise
-        except Failure as error:
-            tree.unread.append((folder.name, str(error)))
-            return None
-
+    tree, reader = _Walk(patterns, receive), Reader(api, job_id)
+    ahead = deque(Folder(directory, "") for directory in directories)
     while ahead and tree.count < _MOST_FOLDERS:
         some = [ahead.popleft() for _ in range(min(len(ahead), 4 * PARALLEL))]
-        for folder, held in zip(some, await asyncio.gather(*map(entries, some)), strict=True):
-            if held is not None:
-                ahead += tree.take(folder, held)
+        async with reader.reading(some) as lists:
+            for one in lists:
+                ahead += await tree.take(one.folder, one.pages)
+                if reason := await one.task:
+                    tree.unread.append((one.folder.name, reason))
     if ahead:
         many = f"it and {len(ahead) - 1:,} more folders" if len(ahead) > 1 else "it"
         tree.unread.append((
@@ -159,31 +165,14 @@ async def walk(api: Service, job_id: str, directories: Sequence[str], patterns: 
             f"{many} were not listed, because the job has so many, or links that lead in circles; name "
             "what you want, e.g. slipway download JOB DIRECTORY/FOLDER",
         ))  # fmt: skip
-    files = sorted((file for file in tree.files if file.fits(patterns)), key=lambda file: file.name)
+    files = sorted(tree.files, key=lambda file: file.name)
     return Tree(tuple(files), tuple(sorted(tree.skipped)), tuple(sorted(tree.unread)))
 
 
-def _may_begin(folder: str, pattern: str) -> bool:
-    """Whether the name of a file below a folder may match a pattern, or begin with it as with a folder."""
-    if f"{folder}/".startswith(f"{pattern.rstrip('/')}/") or pattern.startswith(f"{folder}/"):
-        return True
-    parts = _PART.findall(pattern)
-    ways = _after_stars(parts, {0})
-    for letter in f"{folder}/":
-        ways = _after_stars(
-            parts, {at if parts[at] == "*" else at + 1 for at in ways if _takes(parts, at, letter)}
-        )
-    return bool(ways)
+def _shown(entries: Sequence[Entry]) -> Shown:
+    return tuple(sorted((e["name"], e["bytes"] or 0, e["modified"] or "") for e in entries))
 
 
-def _takes(parts: Sequence[str], at: int, letter: str) -> bool:
-    return at < len(parts) and fnmatchcase(letter, parts[at])
-
-
-def _after_stars(parts: Sequence[str], ways: set[int]) -> set[int]:
-    """The parts that may come next: a star stands for nothing, too."""
-    result: set[int] = set()
-    for way in ways:
-        stars = takewhile(lambda at: parts[at] == "*", range(way, len(parts)))
-        result |= {way, *(at + 1 for at in stars)}
-    return result
+def _may_be(some: Shown, above: Sequence[Shown]) -> bool:
+    """Whether a folder of which some entries are known may list the same as one above it."""
+    return any(len(some) <= len(one) and set(some) <= set(one) for one in above)

@@ -7,10 +7,12 @@ from contextlib import aclosing
 from pathlib import Path
 
 from slipway.client.datalake import DataFile, DataLake
+from slipway.client.files.arriving import complete
 from slipway.client.files.save import Destination
 from slipway.commands.data.container import data_lake
 from slipway.commands.jobs import show
-from slipway.commands.output.download import progress, summary
+from slipway.commands.output.bar import progress
+from slipway.commands.output.fetched import summary
 from slipway.commands.output.saving import Outcome, save_each, say_reasons
 from slipway.failure import Failure
 from slipway.terminal import printable
@@ -24,8 +26,8 @@ def run(
     async def ask() -> Outcome:
         async with data_lake(container, settings_file) as lake:
             files = await find(lake, names)
-            with progress(sum(file.size for file in files)) as advance:
-                return await get(lake, files, to, advance)
+            with progress(sum(file.size for file in files)) as bar:
+                return await get(lake, files, to, bar.advance)
 
     outcome = asyncio.run(ask())
     say_reasons(outcome.failed)
@@ -55,7 +57,7 @@ async def find(lake: DataLake, names: Sequence[str]) -> list[DataFile]:
 
 async def get(lake: DataLake, files: Sequence[DataFile], to: Path, advance: Callable[[int], None]) -> Outcome:
     """Save the files below a directory, several at once. Raises Failure if nothing can be saved there."""
-    outcome, destination = Outcome(), Destination(to, files)
+    outcome, destination = Outcome(), Destination(to)
 
     async def has(file: DataFile) -> bool:
         return destination.has(file) or await asyncio.to_thread(destination.contains, file, file.md5)
@@ -64,7 +66,7 @@ async def get(lake: DataLake, files: Sequence[DataFile], to: Path, advance: Call
         return await _save(lake, file, destination, advance)
 
     try:
-        await save_each(files, has, one, advance, outcome)
+        await save_each(complete(files), has, one, advance, outcome)
     finally:
         destination.close()
     return outcome

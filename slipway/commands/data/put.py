@@ -13,7 +13,7 @@ from slipway.client.ignore_file import IgnoreFile
 from slipway.commands.data.container import data_lake
 from slipway.commands.drop import linked_folders
 from slipway.commands.jobs import show
-from slipway.commands.output.download import progress
+from slipway.commands.output.bar import progress
 from slipway.commands.output.saving import Outcome
 from slipway.failure import Failure
 from slipway.screen import say
@@ -36,8 +36,8 @@ def run(
 
     async def ask() -> Outcome:
         async with data_lake(container, settings_file) as lake:
-            with progress(sum(file.path.stat().st_size for file in files)) as advance:
-                return await put(lake, files, advance)
+            with progress(sum(file.path.stat().st_size for file in files)) as bar:
+                return await put(lake, files, bar.advance)
 
     outcome = asyncio.run(ask())
     for name, reason in outcome.failed:

@@ -1,14 +1,13 @@
 """`slipway download`: the files that a job wrote, on this machine."""
 
-import os
-import sys
+import asyncio
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+from slipway.client.files.arriving import Arriving
 from slipway.client.files.direct import Direct
 from slipway.client.files.output import Bounds, chunks
 from slipway.client.files.remote import Remote
@@ -18,8 +17,10 @@ from slipway.client.refusal import Changed
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, show
-from slipway.commands.output.finding import look_for
-from slipway.commands.output.saving import Outcome, failures, save_each, say_reasons
+from slipway.commands.output.bar import SILENT, Bar, progress
+from slipway.commands.output.fetched import Fetched
+from slipway.commands.output.finding import Finding, look_for
+from slipway.commands.output.saving import Outcome, save_each, say_reasons
 from slipway.failure import Failure
 from slipway.screen import say as say_beside
 from slipway.terminal import printable
@@ -30,34 +31,11 @@ LOGS = "stdouterr"
 _READS = 3
 
 
-@dataclass(frozen=True)
-class Fetched:
-    """What was saved where, and which files or folders of a job could not be, with the reasons."""
+class Downloaded(NamedTuple):
+    """The files that were found, and what became of them."""
 
+    finding: Finding[Tree]
     outcome: Outcome
-    folder: Path
-    failed: Sequence[tuple[str, str]]
-
-    @property
-    def code(self) -> int:
-        """The exit code: 1 where a file could not be fetched."""
-        return int(bool(self.failed))
-
-    @property
-    def text(self) -> str:
-        """One sentence for people: how much was fetched, and to where."""
-        return summary(self.outcome, self.folder)
-
-    @property
-    def answer(self) -> dict[str, Any]:
-        """For programs."""
-        return {
-            "saved": self.outcome.saved,
-            "bytes": self.outcome.bytes,
-            "present": self.outcome.present,
-            "folder": str(self.folder),
-            "failed": failures(self.failed),
-        }
 
 
 def download(
@@ -97,13 +75,12 @@ async def fetch(
             return not _unmet(patterns, tree)
         return not outputs or bool(tree.unread) or any(file.directory != LOGS for file in tree.files)
 
-    finding = await look_for(api, job_id, lambda: walk(api, job_id, directories, patterns), is_whole)
+    with progress() as bar:
+        finding, number = await find_and_save(api, job_id, directories, patterns, is_whole, folder, bar)
     tree, unmet = finding.what, _unmet(patterns, finding.what)
     if unmet and not tree.files:
         say_reasons((*tree.unread, *tree.skipped))
         raise Failure(no_file(unmet, finding.yet, job_id))
-    with progress(sum(file.size for file in tree.files)) as advance:
-        number = await save(api, job_id, tree.files, folder, advance)
     say_reasons((*tree.unread, *tree.skipped))
     say_reasons(number.failed)
     if number.other:
@@ -153,12 +130,48 @@ def check_directory(to: Path | None) -> None:
         ) from error
 
 
+async def find_and_save(
+    api: Service, job_id: str, directories: Sequence[str], patterns: Sequence[str],
+    is_whole: Callable[[Tree], bool], to: Path, bar: Bar = SILENT,
+) -> Downloaded:  # fmt: skip
+    """Find what fits of these output directories, and download it below a directory while more is found.
+
+    Where no file fits the patterns, nothing is made there. Raises Failure.
+    """
+    arriving = Arriving[Remote]()
+
+    async def find() -> Tree:
+        earlier = frozenset(arriving.all)
+
+        def receive(files: Sequence[Remote]) -> None:
+            new = [file for file in files if file not in earlier]
+            bar.expect(sum(file.size for file in new))
+            arriving.add(new)
+
+        return await walk(api, job_id, directories, patterns, receive)
+
+    async def find_twice() -> Finding[Tree]:
+        try:
+            return await look_for(api, job_id, find, is_whole)
+        finally:
+            arriving.close()
+
+    looking = asyncio.create_task(find_twice())
+    try:
+        if not await arriving.begun() and patterns:
+            return Downloaded(await looking, Outcome())
+        outcome = await save(api, job_id, arriving, to, bar.advance)
+        return Downloaded(await looking, outcome)
+    finally:
+        looking.cancel()
+        await asyncio.gather(looking, return_exceptions=True)
+
+
 async def save(
-    api: Service, job_id: str, files: Sequence[Remote], to: Path, advance: Callable[[int], None]
+    api: Service, job_id: str, files: Arriving[Remote], to: Path, advance: Callable[[int], None]
 ) -> Outcome:
     """Download these files below a directory, several at once. Raises Failure where that cannot be."""
-    outcome, bounds = Outcome(), Bounds()
-    destination = Destination(to, files, job_id)
+    outcome, bounds, destination = Outcome(), Bounds(), Destination(to, job_id)
     outcome.other = destination.other
 
     async def has(file: Remote) -> bool:
@@ -172,7 +185,7 @@ async def save(
 
             await save_each(files, has, one, advance, outcome)
         if not outcome.failed:
-            destination.finish(files)
+            destination.finish(files.all)
     finally:
         destination.close()
     return outcome
@@ -199,26 +212,3 @@ async def _save(
                 raise Failure("it changes while it is read; download it when the job has ended") from None
             advance(-count)
             start, reads = 0, reads + 1
-
-
-def summary(outcome: Outcome, folder: Path) -> str:
-    """What was saved, in a line."""
-    addition = f"; {outcome.present} were there already" if outcome.present else ""
-    lost = f"; {len(outcome.failed)} could not be saved" if outcome.failed else ""
-    files = "file" if outcome.saved == 1 else "files"
-    return f"{outcome.saved} {files}, {outcome.bytes:,} bytes, in {folder}{os.sep}{addition}{lost}"
-
-
-@contextmanager
-def progress(total: int) -> Iterator[Callable[[int], None]]:
-    """A bar on standard error where that is a terminal. Yields what counts bytes."""
-    if not sys.stderr.isatty():
-        yield lambda _: None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
-
-    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task("", total=total)
-        yield lambda count: progress.advance(task, count)

@@ -2,10 +2,11 @@
 
 import asyncio
 import errno
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
+from slipway.client.files.arriving import Arriving
 from slipway.client.files.output import PARALLEL
 from slipway.client.files.remote import Remote
 from slipway.client.files.save import Busy
@@ -57,17 +58,17 @@ def say_reasons(failed: Sequence[tuple[str, str]]) -> None:
 
 
 async def save_each(
-    files: Iterable[File],
+    files: Arriving[File],
     has: Callable[[File], Awaitable[bool]],
     save: Callable[[File], Awaitable[int]],
     advance: Callable[[int], None],
     outcome: Outcome,
 ) -> None:
-    """Save what the directory does not have. A file that another download writes is waited for.
+    """Save what the directory does not have, while files arrive.
 
-    A full disk ends it: nothing is read that could not be written.
+    A file that another download writes is waited for. A full disk ends it: nothing is read that could not
+    be written.
     """
-    waiting = iter(files)
 
     async def arrives(file: File) -> None:
         while not await has(file):
@@ -86,7 +87,7 @@ async def save_each(
         advance(file.size)
 
     async def worker() -> None:
-        for file in waiting:
+        async for file in files:
             try:
                 await arrives(file)
             except Changed:
@@ -97,6 +98,7 @@ async def save_each(
                 reason = error.strerror or "it cannot be written"
                 outcome.failed.append((file.name, reason))
                 if error.errno in _FULL:
-                    outcome.failed += ((other.name, f"{reason}, so it was not read") for other in waiting)
+                    async for other in files:
+                        outcome.failed.append((other.name, f"{reason}, so it was not read"))
 
     await asyncio.gather(*(worker() for _ in range(PARALLEL)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.client.watch import ENDED, job_news, new_entries
 from slipway.commands.jobs import why
-from slipway.commands.output.download import Fetched
+from slipway.commands.output.fetched import Fetched
 from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.commands.output.log import printer_of
 from slipway.screen import put, put_json, remark, say

@@ -14,6 +14,7 @@ from pathlib import Path
 from aiohttp import web
 
 from slipway.client.answers import AddressPage, Blob
+from slipway.client.files.arriving import complete
 from slipway.client.files.walk import walk
 from slipway.commands.output.download import save
 from slipway.commands.output.saving import Outcome
@@ -72,6 +73,6 @@ class Storage:
 
 
 async def fetched(api: Wrote, to: Path) -> Outcome:
-    outcome = await save(api, "j_1", (await walk(api, "j_1", ["OUT"])).files, to, lambda _: None)
+    outcome = await save(api, "j_1", complete((await walk(api, "j_1", ["OUT"])).files), to, lambda _: None)
     assert {path.name: path.read_bytes() for path in (to / "OUT").iterdir()} == api.root
     return outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from slipway.client.answers import AddressPage, FileChunk
+from slipway.client.answers import AddressPage, FileChunk, FilePage
 from slipway.client.refusal import Changed
 from slipway.client.service import Service
 
@@ -37,6 +37,9 @@ class Wrote(Service):
             else {"name": name, "bytes": None, "modified": None} | ({"link": True} if held is None else {})
             for name, held in folder.items()
         ]
+
+    async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
+        return FilePage(await self.files(job_id, directory, path), "")
 
     async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
         return self.pages.get((path, after)) if self.pages else None

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from slipway.client.answers import FilePage
 from slipway.client.files import walk as walking
 from slipway.client.files.walk import walk
 from slipway.failure import Failure
@@ -29,8 +31,8 @@ async def test_a_circle_of_links_ends() -> None:
     tree = await walk(api, "j_1", ["OUT"])
     # So may folders that hold nothing but the next one: what lies below them would be missing.
     assert (tree.files, len(tree.unread), tree.skipped) == ((), 1, ())
-    assert "more than 64 folders deep" in tree.unread[0][1]
-    assert api.lists < 70
+    assert "more than 256 folders deep" in tree.unread[0][1]
+    assert api.lists < 260
 
 
 async def test_a_link_is_one_for_sure_where_folders_have_times() -> None:
@@ -65,22 +67,45 @@ async def test_a_deep_folder_of_one_name_is_read_to_its_end() -> None:
     assert [file.path for file in tree.files] == ["a/" * 30 + "file"]
 
 
-async def test_a_circle_over_several_folders_is_a_link() -> None:
-    above: dict[str, Any] = {}
-    above["b"] = {"circle": above}
+async def test_folders_that_alternate_are_read_to_their_end() -> None:
+    """Lists of Batch AI have no times of folders: these and a circle of links look the same for long."""
+    folder: dict[str, Any] = {"file": b"x"}
+    for number in range(200):
+        folder = {"ba"[number % 2]: folder}
 
-    tree = await walk(Wrote({"weights": b"w", "a": above}), "j_1", ["OUT"])
+    tree = await walk(Wrote(folder), "j_1", ["OUT"])
+
+    assert [file.path for file in tree.files] == ["a/b/" * 100 + "file"]
+    assert (tree.skipped, tree.unread) == ((), ())
+
+
+async def test_a_circle_over_several_folders_ends_with_the_links_that_a_cluster_follows() -> None:
+    def circle(links: int) -> dict[str, Any]:
+        return {"b": {"circle": circle(links - 1) if links else None}}
+
+    tree = await walk(Wrote({"weights": b"w", "a": circle(40)}), "j_1", ["OUT"])
 
     assert ([file.path for file in tree.files], len(tree.skipped), tree.unread) == (["weights"], 1, ())
 
 
-@pytest.mark.parametrize("patterns", [(), ("OUT/a",), ("a/a/a",)])
+async def test_what_does_not_end_is_never_missed_quietly() -> None:
+    circle: dict[str, Any] = {}
+    circle["b"] = {"circle": circle}
+
+    tree = await walk(Wrote({"a": circle}), "j_1", ["OUT"])
+
+    ((_, reason),) = tree.unread
+    assert "more than 256 folders deep" in reason
+    assert tree.skipped == ()
+
+
+@pytest.mark.parametrize("patterns", [(), ("OUT/a1",), ("a1/a2/a3",)])
 async def test_a_folder_deeper_than_a_walk_goes_is_named_as_one_that_was_not_read(
     patterns: tuple[str, ...],
 ) -> None:
     folder: dict[str, Any] = {"file": b"x"}
-    for _ in range(70):
-        folder = {"a": folder}
+    for number in range(70, 0, -1):
+        folder = {f"a{number}": folder}
 
     tree = await walk(Wrote({**folder, "near": b"n"}), "j_1", ["OUT"], patterns)
 
@@ -247,3 +272,51 @@ async def test_what_is_no_file_is_named_with_what_it_is() -> None:
 
     assert tree.skipped == (("OUT/queue", "it is a pipe, not a file"),)
     assert [name for name, _ in tree.unread] == ["OUT/bad\\n", "OUT/dir\\n", "OUT/old\\n"]
+
+
+class Paged(Wrote):
+    """A service that lists one entry a page; after the pages in `lost` it fails."""
+
+    lost: tuple[str, str] = ("", "")
+
+    async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
+        await asyncio.sleep(0)
+        if (path, after) == self.lost:
+            raise Failure("the list is broken")
+        at = int(after or 0)
+        entries = await self.files(job_id, directory, path)
+        return FilePage(entries[at : at + 1], str(at + 1) if at + 1 < len(entries) else "")
+
+
+async def test_files_are_found_page_by_page_in_the_order_of_the_lists() -> None:
+    api = Paged({"a": b"a", "b": {"c": b"c", "d": b"d"}, "e": b"e"})
+    pages = list[tuple[int, list[str]]]()
+
+    tree = await walk(
+        api, "j_1", ["OUT"], receive=lambda files: pages.append((api.lists, [file.path for file in files]))
+    )
+
+    names = [name for _, paths in pages for name in paths]
+    assert names == ["a", "e", "b/c", "b/d"]
+    assert sorted(names) == [file.path for file in tree.files]
+    assert pages[0] == (1, ["a"])  # while the other pages are still to come
+
+
+async def test_a_circle_that_takes_pages_to_see_is_not_found_twice() -> None:
+    folder: dict[str, Any] = {"weights": b"w", "more": b"m"}
+    folder["again"] = folder
+    names = list[str]()
+
+    await walk(Paged(folder), "j_1", ["OUT"], receive=lambda files: names.extend(file.path for file in files))
+
+    assert names == ["weights", "more"]
+
+
+async def test_what_was_listed_of_a_folder_is_there_where_the_rest_cannot_be_listed() -> None:
+    api = Paged({"a": b"a", "b": b"b"})
+    api.lost = (".", "1")
+
+    tree = await walk(api, "j_1", ["OUT"])
+
+    assert [file.path for file in tree.files] == ["a"]
+    assert tree.unread == (("OUT", "the list is broken"),)

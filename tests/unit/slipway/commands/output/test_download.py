@@ -11,13 +11,15 @@ from typing import Any
 
 import pytest
 
-from slipway.client.answers import FileChunk
+from slipway.client.answers import FileChunk, FilePage
 from slipway.client.files import output
+from slipway.client.files.arriving import complete
 from slipway.client.files.remote import Remote
 from slipway.client.files.save import MARK, Destination
 from slipway.client.files.walk import walk
 from slipway.client.refusal import Changed, Unanswered
-from slipway.commands.output.download import save
+from slipway.commands.output.bar import Bar
+from slipway.commands.output.download import find_and_save, save
 from slipway.commands.output.saving import Outcome
 from slipway.failure import Failure
 from tests.unit.slipway.client.wrote import MOMENT, Wrote
@@ -39,7 +41,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 async def fetched(api: Wrote, to: Path, *patterns: str) -> Outcome:
     tree = await walk(api, "j_1", ["OUT"])
     files = [file for file in tree.files if file.fits(patterns)]
-    return await save(api, "j_1", files, to, lambda _: None)
+    return await save(api, "j_1", complete(files), to, lambda _: None)
 
 
 def on_disk(to: Path) -> dict[str, bytes]:
@@ -140,7 +142,9 @@ async def test_a_name_that_leads_elsewhere_is_refused_and_the_others_come(tmp_pa
     to = tmp_path / "to"
     tree = [Remote("OUT", f"{name}/evil", 1, None), Remote("OUT", "good", 4, None)]
 
-    result = await save(Wrote({"good": b"good", name: {"evil": b"x"}}), "j_1", tree, to, lambda _: None)
+    result = await save(
+        Wrote({"good": b"good", name: {"evil": b"x"}}), "j_1", complete(tree), to, lambda _: None
+    )
 
     assert [lost for lost, _ in result.failed] == [f"OUT/{name}/evil"]
     assert on_disk(tmp_path) == {"to/OUT/good": b"good"}
@@ -211,13 +215,13 @@ async def test_few_requests_are_under_way_at_once(tmp_path: Path) -> None:
 async def test_files_of_another_job_are_not_taken_for_its_own(tmp_path: Path) -> None:
     first, second = Wrote({"w": b"first"}), Wrote({"w": b"other"})
     tree = await walk(first, "j_1", ["OUT"])
-    await save(first, "j_1", tree.files, tmp_path, lambda _: None)
+    await save(first, "j_1", complete(tree.files), tmp_path, lambda _: None)
 
-    result = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
+    result = await save(second, "j_2", complete(tree.files), tmp_path, lambda _: None)
 
     assert (result.saved, result.present) == (1, 0)
     assert on_disk(tmp_path) == {"OUT/w": b"other"}
-    again = await save(second, "j_2", tree.files, tmp_path, lambda _: None)
+    again = await save(second, "j_2", complete(tree.files), tmp_path, lambda _: None)
     assert (again.saved, again.present) == (0, 1)
 
 
@@ -259,7 +263,7 @@ async def test_parts_of_a_chunk_come_one_behind_the_other_however_many(tmp_path:
         yield FileChunk(parts[:700], len(whole), "")
         yield FileChunk(parts[700:], len(whole), "")
 
-    place = Destination(tmp_path, [file])
+    place = Destination(tmp_path)
     sizes = [size async for size in place.save(file, 0, content())]
     place.close()
 
@@ -280,3 +284,65 @@ async def test_a_folder_is_walked_to_once_and_not_for_each_of_its_files(
     monkeypatch.setattr(os, "open", counted)
     assert (await fetched(api, tmp_path)).saved == 50
     assert walks < 6
+
+
+class Growing(Wrote):
+    """A service that lists one file a page, and each of them only when the one before is on the disk."""
+
+    def __init__(self, files: dict[str, bytes], to: Path) -> None:
+        super().__init__(files)
+        self.to = to
+
+    async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
+        names = sorted(self.root)
+        while after and not (self.to / "OUT" / names[int(after) - 1]).exists():  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        at = int(after or 0)
+        entry = {"name": names[at], "bytes": len(self.root[names[at]]), "modified": MOMENT}
+        return FilePage([entry], str(at + 1) if at + 1 < len(names) else "")
+
+
+async def test_files_are_saved_while_others_are_still_listed(tmp_path: Path) -> None:
+    to, expected = tmp_path / "to", list[int]()
+    api = Growing({"a": b"0123456789", "b": b"b", "c": b"c"}, to)
+
+    finding, outcome = await find_and_save(
+        api, "j_1", ["OUT"], (), lambda tree: bool(tree.files), to, Bar(expected.append, lambda _: None)
+    )
+
+    assert (len(finding.what.files), outcome.saved, outcome.failed) == (3, 3, [])
+    assert on_disk(to) == {"OUT/a": b"0123456789", "OUT/b": b"b", "OUT/c": b"c"}
+    assert expected == [10, 1, 1]
+
+
+async def test_a_second_look_saves_only_what_is_new(tmp_path: Path) -> None:
+    class Later(Wrote):
+        async def job(self, job_id: str) -> dict[str, Any]:
+            self.root = {**self.root, "late": b"late"}
+            return {"state": "succeeded"}
+
+    api = Later({"a": b"a"})
+
+    _, outcome = await find_and_save(api, "j_1", ["OUT"], (), lambda tree: len(tree.files) > 1, tmp_path)
+
+    assert (outcome.saved, outcome.present) == (2, 0)
+    assert sorted(path for path, _ in api.reads) == ["a", "late"]
+
+
+async def test_nothing_is_made_where_no_file_fits_and_nothing_goes_on_after_a_failure(tmp_path: Path) -> None:
+    class Ended(Wrote):
+        async def job(self, job_id: str) -> dict[str, Any]:
+            return {"state": "succeeded"}
+
+    finding, outcome = await find_and_save(
+        Ended({"a": b"a"}), "j_1", ["OUT"], ["none"], lambda tree: bool(tree.files), tmp_path / "to"
+    )
+    assert (finding.what.files, outcome.saved, (tmp_path / "to").exists()) == ((), 0, False)
+
+    (tmp_path / "file").touch()
+    before = asyncio.all_tasks()
+    with pytest.raises(Failure, match="nothing can be saved in"):
+        await find_and_save(
+            Growing({"a": b"a", "b": b"b"}, tmp_path), "j_1", ["OUT"], (), bool, tmp_path / "file"
+        )
+    assert asyncio.all_tasks() == before

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from slipway.client.answers import FileChunk
+from slipway.client.files.arriving import complete
 from slipway.client.files.remote import Remote
 from slipway.client.files.save import Busy, Destination
 from slipway.client.files.walk import walk
@@ -34,11 +35,11 @@ async def test_a_file_that_another_download_writes_is_waited_for(
 ) -> None:
     api = Wrote({"w": WHOLE})
     (file,) = (await walk(api, "j_1", ["OUT"])).files
-    other = Destination(tmp_path, [file], "j_1")
+    other = Destination(tmp_path, "j_1")
     writing = other.save(file, 0, pieces(WHOLE[:4], WHOLE[4:]))
     await anext(writing)
 
-    downloading = asyncio.create_task(save(api, "j_1", [file], tmp_path, lambda _: None))
+    downloading = asyncio.create_task(save(api, "j_1", complete([file]), tmp_path, lambda _: None))
     while "waiting for the files that it fetches" not in capsys.readouterr().err:  # noqa: ASYNC110
         await asyncio.sleep(0)
     assert [size async for size in writing] == [6]
@@ -52,11 +53,11 @@ async def test_a_file_that_another_download_writes_is_waited_for(
 async def test_a_file_is_fetched_where_the_other_download_ends_without_it(tmp_path: Path) -> None:
     api = Wrote({"w": WHOLE})
     (file,) = (await walk(api, "j_1", ["OUT"])).files
-    other = Destination(tmp_path, [file], "j_1")
+    other = Destination(tmp_path, "j_1")
     writing = other.save(file, 0, pieces(WHOLE[:4], WHOLE[4:]))
     await anext(writing)
 
-    downloading = asyncio.create_task(save(api, "j_1", [file], tmp_path, lambda _: None))
+    downloading = asyncio.create_task(save(api, "j_1", complete([file]), tmp_path, lambda _: None))
     await asyncio.sleep(0)
     await writing.aclose()
     outcome = await downloading
@@ -70,7 +71,7 @@ async def test_a_part_that_came_to_its_place_meanwhile_is_not_written_to(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other download ends between the moments in which this one opens the part and locks it."""
-    one, other = Destination(tmp_path, [FILE], "j_1"), Destination(tmp_path, [FILE], "j_1")
+    one, other = Destination(tmp_path, "j_1"), Destination(tmp_path, "j_1")
     cut = other.save(FILE, 0, pieces(WHOLE[:9]))
     await anext(cut)
     await cut.aclose()
@@ -95,7 +96,7 @@ async def test_a_part_that_came_to_its_place_meanwhile_is_not_written_to(
 async def test_a_file_is_locked_until_it_has_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, replace, locked = Destination(tmp_path, [FILE], "j_1"), os.replace, False
+    place, replace, locked = Destination(tmp_path, "j_1"), os.replace, False
 
     def in_place(source: str, *names: str, **folders: Any) -> None:
         nonlocal locked
@@ -126,7 +127,7 @@ async def test_a_full_disk_ends_the_download_and_nothing_more_is_read() -> None:
         begun.append(file.name)
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    await save_each(files, has, full, lambda _: None, outcome)
+    await save_each(complete(files), has, full, lambda _: None, outcome)
 
     assert begun == ["OUT/0"]
     assert sorted(name for name, _ in outcome.failed) == sorted(file.name for file in files)

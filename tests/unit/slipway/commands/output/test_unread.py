@@ -186,8 +186,8 @@ async def test_each_pattern_of_which_nothing_fits_is_named(
 
 def deep() -> dict[str, Any]:
     folder: dict[str, Any] = {"file": b"x"}
-    for _ in range(70):
-        folder = {"d": folder}
+    for number in range(70, 0, -1):
+        folder = {f"d{number}": folder}
     return folder
 
 
@@ -208,8 +208,8 @@ async def test_a_pattern_that_fits_too_deep_folders_alone_fails_with_that_reason
     service(Empty("succeeded", held=deep()))
 
     def ask() -> None:
-        with pytest.raises(Failure, match="no file fits OUT/d"):
-            download.download("j_1", ("OUT/d",), tmp_path, "", "")
+        with pytest.raises(Failure, match="no file fits OUT/d1"):
+            download.download("j_1", ("OUT/d1",), tmp_path, "", "")
 
     await asyncio.to_thread(ask)
 

@@ -1,0 +1,56 @@
+"""Things that one task finds and others take, each of them once, while more are still being found."""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from typing import Generic, Self, TypeVar
+
+Thing = TypeVar("Thing")
+
+
+class Arriving(Generic[Thing]):
+    """An iterator that several tasks may share; it ends when it is closed and everything in it was taken."""
+
+    def __init__(self, things: Iterable[Thing] = ()) -> None:
+        self._waiting, self._changed, self._closed = deque(things), asyncio.Event(), False
+        #: everything that ever came, in its order
+        self.all = list(self._waiting)
+
+    def add(self, things: Iterable[Thing]) -> None:
+        """Let these be taken."""
+        several = list(things)
+        self.all += several
+        self._waiting += several
+        self._changed.set()
+
+    def close(self) -> None:
+        """Nothing more comes."""
+        self._closed = True
+        self._changed.set()
+
+    async def begun(self) -> bool:
+        """Wait for the first of them; False where there is none."""
+        while not (self.all or self._closed):
+            await self._change()
+        return bool(self.all)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Thing:
+        while not self._waiting:
+            if self._closed:
+                raise StopAsyncIteration
+            await self._change()
+        return self._waiting.popleft()
+
+    async def _change(self) -> None:
+        self._changed.clear()
+        await self._changed.wait()
+
+
+def complete(things: Iterable[Thing]) -> Arriving[Thing]:
+    """All of them are there already."""
+    arriving = Arriving(things)
+    arriving.close()
+    return arriving

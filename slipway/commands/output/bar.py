@@ -1,0 +1,39 @@
+"""How far bytes are on their way, drawn on standard error where that is a terminal."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Bar:
+    """What counts bytes: those that are expected, also while others come already, and those that came."""
+
+    expect: Callable[[int], None]
+    advance: Callable[[int], None]
+
+
+#: It draws nothing.
+SILENT = Bar(lambda _: None, lambda _: None)
+
+
+@contextmanager
+def progress(total: int = 0) -> Iterator[Bar]:
+    """A bar with so many bytes to come. Yields what counts them."""
+    if not sys.stderr.isatty():
+        yield SILENT
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, DownloadColumn, Progress, TimeRemainingColumn, TransferSpeedColumn
+
+    columns = (BarColumn(), DownloadColumn(), TransferSpeedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task, expected = progress.add_task("", total=total or None), total
+
+        def expect(count: int) -> None:
+            nonlocal expected
+            expected += count
+            progress.update(task, total=expected)
+
+        yield Bar(expect, lambda count: progress.advance(task, count))
