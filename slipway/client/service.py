@@ -149,8 +149,7 @@ class Service:
 
     async def clusters(self) -> list[dict[str, Any]]:
         """Every cluster in its current state."""
-        clusters: list[dict[str, Any]] = (await self._json("GET", "clusters"))["clusters"]
-        return clusters
+        return list((await self._json("GET", "clusters"))["clusters"])
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         """The files of one output directory, or of a folder in it; of a large one page by page, patiently."""
@@ -223,15 +222,13 @@ class Service:
 
     async def events(self, job_id: str) -> list[dict[str, Any]]:
         """The events of a job, each with its tries."""
-        events: list[dict[str, Any]] = (await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"]
-        return events
+        return list((await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"])
 
     async def redeliver(self, what: str) -> list[str]:
         """Send an event (evt_…) or all of a job's again; their ids."""
         kind = "events/{}/redeliver" if what.startswith("evt_") else "jobs/{}/events/redeliver"
         path = kind.format(_id(what))
-        again: list[str] = (await self._json("POST", path))["events"]
-        return again
+        return list((await self._json("POST", path))["events"])
 
     async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
         """Send a test to an address; returns its response."""
@@ -239,13 +236,11 @@ class Service:
 
     async def disabled_receivers(self) -> list[dict[str, Any]]:
         """Addresses to which no more events are sent."""
-        receivers: list[dict[str, Any]] = (await self._json("GET", "receivers/disabled"))["receivers"]
-        return receivers
+        return list((await self._json("GET", "receivers/disabled"))["receivers"])
 
     async def dead(self) -> list[dict[str, Any]]:
         """The dead letters."""
-        messages: list[dict[str, Any]] = (await self._json("GET", "dead"))["dead"]
-        return messages
+        return list((await self._json("GET", "dead"))["dead"])
 
     async def redrive(self, identity: str) -> str:
         """Send a dead letter again; whether it is a message or an event."""
