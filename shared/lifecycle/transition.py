@@ -46,8 +46,12 @@ async def apply(ports: Ports, change: Change) -> Stored | None:
 
 
 def count(ports: Ports, change: Change) -> None:
-    """Tell the meter of a change that was committed, if it is an end."""
-    job = change.transition.after
+    """Tell the meter of a change that was committed: of ends, warnings, and attempts that lenders ended."""
+    before, job = change.transition.before, change.transition.after
+    if job.idle is not None and before.idle is None:
+        ports.meter.add("slipway.jobs.warned", cause=job.idle.cause)
+    if before.is_recalled and job.attempt > before.attempt:
+        ports.meter.add("slipway.loans.recalled", team=job.team)
     if job.state.terminal:
         reason = job.reason.value if job.reason else ""
         ports.meter.add("slipway.jobs.ended", state=job.state.value, reason=reason)

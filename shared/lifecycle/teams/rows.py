@@ -30,6 +30,8 @@ WRITES = 5
 #: How many records are read at once.
 _PARALLEL = 16
 _NO_LIMIT = Quota()
+#: Limits of a quota that the meter gets, for alerts beside the use.
+_LIMITS = {"jobs", "nodes", "gpus", "gpu_hours", "budget"}
 #: Parts of a budget whose use the log warns of.
 _WARNS = (0.8, 1.0)
 
@@ -158,6 +160,9 @@ def _publish(ports: Ports, before: TeamUse, use: TeamUse, quota: Quota) -> None:
     for name, number in use.held(month)._asdict().items():
         ports.meter.set(f"slipway.team.{name}", number, team=use.team)
     ports.meter.set("slipway.team.waiting", len(use.waiting), team=use.team)
+    ports.meter.set("slipway.team.borrowed", len(use.loans), team=use.team)
+    for name, most in quota.model_dump(include=_LIMITS, exclude_none=True).items():
+        ports.meter.set("slipway.team.quota", most, team=use.team, part=name)
     for part in _WARNS:
         if quota.budget and before.spent(month) < part * quota.budget <= use.spent(month):
             text = "the team %s has used %d %% of its budget of %s"

@@ -1,0 +1,41 @@
+"""What the meter gets of teams: use, limits, waiting, loans, and what was taken back."""
+
+from __future__ import annotations
+
+from tests.unit.lifecycle.idle.idle_world import IdleWorld
+from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, borrow
+from tests.unit.lifecycle.test_meter import Counting
+from tests.unit.world import World
+
+
+async def test_loans_are_seen_while_they_last_and_counted_when_they_are_taken_back(world: World) -> None:
+    world.use(meter=(meter := Counting()))
+    await borrow(world)
+    await world.sweep()  # publishes what the last one lent
+
+    values = meter.values
+    assert values["slipway.team.borrowed", BORROWER] == 1
+    assert (values["slipway.team.jobs", BORROWER], values["slipway.team.quota", BORROWER, "jobs"]) == (1, 1)
+    assert ("slipway.loans.recalled", BORROWER) not in meter.counts
+
+    await ask(world, LENDER, 3)
+    await world.sweep(600)
+    for _ in range(3):
+        await world.sweep()
+
+    assert meter.counts["slipway.loans.recalled", BORROWER] == 1
+    assert (values["slipway.team.borrowed", BORROWER], values["slipway.team.waiting", BORROWER]) == (0, 1)
+    assert (values["slipway.team.jobs", LENDER], values["slipway.team.waiting", LENDER]) == (1, 0)
+
+
+async def test_a_warning_and_an_idle_end_are_counted_once_each() -> None:
+    world = IdleWorld()
+    world.use(meter=(meter := Counting()))
+    await world.running()
+
+    await world.later(62)
+    assert meter.counts["slipway.jobs.warned", "gpus"] == 1
+    await world.later(33)
+
+    assert meter.counts["slipway.jobs.warned", "gpus"] == 1
+    assert meter.counts["slipway.jobs.ended", "cancelled", "idle"] == 1
