@@ -130,14 +130,17 @@ class Service:
         headers = {"Content-Type": "application/json"}
         return await self._json("PUT", "teams", file=file, data=document, params=query, headers=headers)
 
+    async def caller_id(self) -> str | None:
+        """The caller's id; None for a function key without a name."""
+        return (await self._json("GET", "me")).get("id")
+
     async def settings(self) -> dict[str, str]:
         """The settings with which a client sends files there."""
         return settings_in(await self._json("GET", "settings"))
 
     async def version(self) -> str:
         """The version of Slipway that answers. Raises Failure, as for a wrong key."""
-        document = Body(await self._json("GET", "openapi.json"))
-        return str(Body(document["info"])["version"])
+        return str(Body(Body(await self._json("GET", "openapi.json"))["info"])["version"])
 
     async def audit(self) -> dict[str, Any]:
         """Every difference between drops, ledger, clusters and deliveries."""
@@ -178,8 +181,7 @@ class Service:
 
     async def outputs(self, job_id: str) -> list[str]:
         """The ids of a job's output directories."""
-        answer = await self._json("GET", f"jobs/{_id(job_id)}/outputs")
-        return [one["id"] for one in answer["outputs"]]
+        return [one["id"] for one in (await self._json("GET", f"jobs/{_id(job_id)}/outputs"))["outputs"]]
 
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
@@ -227,8 +229,7 @@ class Service:
     async def redeliver(self, what: str) -> list[str]:
         """Send an event (evt_…) or all of a job's again; their ids."""
         kind = "events/{}/redeliver" if what.startswith("evt_") else "jobs/{}/events/redeliver"
-        path = kind.format(_id(what))
-        return list((await self._json("POST", path))["events"])
+        return list((await self._json("POST", kind.format(_id(what))))["events"])
 
     async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
         """Send a test to an address; returns its response."""

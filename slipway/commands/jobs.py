@@ -122,12 +122,13 @@ def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: s
 async def job_id(api: Service, job: str) -> str:
     """The id of a job by its id, by the beginning of it, by its name (then the latest), or by `last`.
 
-    `last` is the latest job also where one is called so. Raises Failure, for a sweep with what to do instead.
+    `last` is the latest job also where one is called so. A job that another caller asked for is meant only by
+    its id. Raises Failure, for a sweep with what to do instead.
     """
     if is_job_id(job):
         return job
     if job == "last":
-        latest = (await api.jobs({}, 1)).jobs
+        latest = await _latest(api, {})
         if not latest:
             raise Failure("there is no job yet; submit one: slipway run, slipway submit")
     elif job.startswith("j_") and len(job) < SHORTEST:
@@ -140,7 +141,7 @@ async def job_id(api: Service, job: str) -> str:
             )
     else:
         # A * would ask the service for every name that begins so, and mean a job that no one named.
-        latest = [] if "*" in job else (await api.jobs({"name": job}, 1)).jobs
+        latest = [] if "*" in job else await _latest(api, {"name": job})
     if not latest and job.startswith("s_"):
         sweep = job[:80]
         raise Failure(
@@ -150,6 +151,27 @@ async def job_id(api: Service, job: str) -> str:
     if not latest:
         raise Failure(f"no job has the id or the name {job[:80]!r}; `slipway jobs` shows them")
     return str(latest[0]["id"])
+
+
+async def _latest(api: Service, conditions: Mapping[str, str]) -> list[dict[str, Any]]:
+    """The latest job, unless another caller asked for it, as a list; empty where there is no job.
+
+    Raises Failure where all are of others: who may change them would change what they did not mean.
+    """
+    newest = (await api.jobs(conditions, 1)).jobs
+    if not newest or not newest[0].get("owner"):
+        return newest
+    caller = await api.caller_id()
+    if caller in (None, newest[0]["owner"]):
+        return newest
+    recent = (await api.jobs(conditions, _RECENT)).jobs
+    own = [one for one in recent if one.get("owner", caller) == caller]
+    if not own:
+        other = newest[0]
+        raise Failure(
+            f"the latest such job is one of {other['owner']}; if you mean it, name its id: {other['id']}"
+        )
+    return own[:1]
 
 
 def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:

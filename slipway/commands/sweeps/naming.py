@@ -20,6 +20,9 @@ async def sweep_id(api: Service, sweep: str) -> str:
     begins = sweep.startswith("s_") and len(sweep) >= SHORTEST
     conditions = {} if begins or sweep == "last" else {"name": f"{sweep.replace('*', '')[:_WHOLE]}*"}
     jobs = [job for job in (await api.jobs(conditions, _RECENT)).jobs if job.get("sweep")]
+    if not begins and any(job.get("owner") for job in jobs) and (caller := await api.caller_id()):
+        # Who may end the sweeps of others has to name their ids.
+        jobs = [job for job in jobs if job.get("owner", caller) == caller]
     latest = list(dict.fromkeys(str(job["sweep"]["id"]) for job in jobs))
     if sweep == "last":
         fitting = latest[:1]

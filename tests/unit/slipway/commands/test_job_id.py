@@ -34,6 +34,20 @@ def _fits(name: str, pattern: str) -> bool:
     return name.startswith(pattern[:-1]) if pattern.endswith("*") else name == pattern
 
 
+class Shared(Listing):
+    """A deployment where callers have names; ann calls."""
+
+    def __init__(self, *jobs: tuple[str, str], caller: str | None = "ann") -> None:
+        super().__init__()
+        self.held = [
+            {"id": one, "name": "train"} | ({"owner": owner} if owner else {}) for one, owner in jobs
+        ]
+        self.caller = caller
+
+    async def caller_id(self) -> str | None:
+        return self.caller
+
+
 @pytest.fixture
 def api() -> Listing:
     return Listing((NEWEST, "train"), (MIDDLE, "other"), (OLDEST, "train"))
@@ -55,6 +69,16 @@ async def test_an_id_costs_no_call(api: Listing) -> None:
 async def test_a_beginning_of_several_ids_is_refused_with_them(api: Listing) -> None:
     with pytest.raises(Failure, match=f"{NEWEST}, {MIDDLE}"):
         await job_id(api, "j_abc")
+
+
+@pytest.mark.parametrize("values", ["last", "train"])
+async def test_the_job_of_another_caller_is_meant_only_by_its_id(values: str) -> None:
+    assert await job_id(Shared((NEWEST, "bob"), (MIDDLE, "ann"), (OLDEST, "ann")), values) == MIDDLE
+    assert await job_id(Shared((NEWEST, "bob"), (MIDDLE, ""), (OLDEST, "ann")), values) == MIDDLE
+    assert await job_id(Shared((NEWEST, "bob"), caller=None), values) == NEWEST
+    with pytest.raises(Failure, match=f"one of bob; if you mean it, name its id: {NEWEST}"):
+        await job_id(Shared((NEWEST, "bob")), values)
+    assert await job_id(Shared((NEWEST, "bob")), NEWEST[:8]) == NEWEST
 
 
 @pytest.mark.parametrize("values", ["none", "j_none", "", "../x", "*", "tr*"])

@@ -56,6 +56,28 @@ async def test_a_sweep_is_found_by_what_people_call_it(text: str, meaning: str) 
     assert await sweep_id(Jobs(), text) == meaning
 
 
+class SharedJobs(Jobs):
+    """The newest sweep is bob's; ann calls."""
+
+    async def caller_id(self) -> str | None:
+        return "ann"
+
+    async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
+        listed = await super().jobs(conditions, limit)
+        owners = {OTHER: "bob", NEW: "ann"}
+        return Listed(
+            [{**job, "owner": owners.get(job.get("sweep", {}).get("id"), "bob")} for job in listed.jobs], None
+        )
+
+
+async def test_the_sweep_of_another_caller_is_meant_only_by_its_id() -> None:
+    assert await sweep_id(SharedJobs(), "last") == NEW
+    assert await sweep_id(SharedJobs(), "tune") == NEW
+    assert await sweep_id(SharedJobs(), "s_zzz") == OTHER
+    with pytest.raises(Failure, match="name it by its whole id"):
+        await sweep_id(SharedJobs(), "tune-1")
+
+
 async def test_an_id_costs_no_call_and_a_name_asks_for_jobs_of_that_name_only() -> None:
     api = Jobs()
     await sweep_id(api, NEW)
