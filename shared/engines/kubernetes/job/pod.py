@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, NamedTuple
 
@@ -29,6 +29,7 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
     properties = order.document["properties"]
     name, nodes = order.target.name, int(properties["nodeCount"])
     limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
+    places = list(_volumes(cluster, properties, programs))
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         # A pod's limit counts from its start on a node; a Job's would include the time in the queue.
@@ -38,8 +39,8 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
         "enableServiceLinks": False,
         "securityContext": rights(cluster),
         "tolerations": tolerations(cluster.tolerations, cluster.unreachable_seconds),
-        "containers": [_container(cluster, order, nodes)],
-        "volumes": [one.volume for one in _volumes(cluster, properties, programs)],
+        "containers": [_container(cluster, order, nodes, places)],
+        "volumes": [one.volume for one in places],
     }
     if nodes > 1:
         spec |= {"subdomain": name, "affinity": _apart(name)}
@@ -75,7 +76,9 @@ def size(text: str) -> int:
     return int(float(match[1]) * 1024 ** _POWERS[(match[2] or "").lower()[:1]])
 
 
-def _container(cluster: KubernetesCluster, order: Order, nodes: int) -> dict[str, Any]:
+def _container(
+    cluster: KubernetesCluster, order: Order, nodes: int, places: Sequence[Place]
+) -> dict[str, Any]:
     properties = order.document["properties"]
     has_own = bool(properties.get("containerSettings"))
     amounts = {
@@ -94,7 +97,7 @@ def _container(cluster: KubernetesCluster, order: Order, nodes: int) -> dict[str
         "envFrom": [{"secretRef": {"name": order.target.name}}],
         "resources": {"limits": amounts, "requests": amounts} if amounts else {},
         "securityContext": privileges,
-        "volumeMounts": [one.mount for one in _volumes(cluster, properties, "")],
+        "volumeMounts": [one.mount for one in places],
     }
 
 

@@ -21,15 +21,17 @@ _THEIRS = frozenset({"spec.suspend"})
 
 def dropped(document: Any, answered: Any, place: str = "") -> Iterator[str]:
     """The path of each field that did not come back with its value. Additional fields are fine."""
-    # Most of an object comes back unchanged: that takes one comparison.
     if document == answered or place in _THEIRS or (_is_empty(document) and _is_empty(answered)):
         return
     if isinstance(document, Mapping) and isinstance(answered, Mapping):
-        for name, value in document.items():
+        # Most of an object comes back unchanged: that takes one comparison.
+        changed = ((name, value) for name, value in document.items() if value != answered.get(name))
+        for name, value in changed:
             yield from dropped(value, answered.get(name), f"{place}.{name}" if place else str(name))
     elif _is_list(document) and _is_list(answered) and len(document) <= len(answered):
         for index, value in enumerate(document):
-            yield from dropped(value, answered[index], f"{place}[{index}]")
+            if value != answered[index]:
+                yield from dropped(value, answered[index], f"{place}[{index}]")
     elif not _same_quantity(document, answered):
         yield place
 
