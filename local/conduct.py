@@ -26,7 +26,7 @@ async def conduct(
         except Exception as error:  # noqa: BLE001 a defect must not stop the emulator
             delay = again(error)
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(delay):  # `wait_for` of Python 3.11 can lose a cancellation
+            async with asyncio.timeout(delay):
                 await news.wait()
 
 

@@ -103,16 +103,7 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
     keys = kept_secrets(data / "secrets.json")
     topic = Topic(options.delivery)
     async with AsyncExitStack() as running:
-        storage = await running.enter_async_context(
-            options.storage
-            or azurite(
-                None if options.in_memory else data / "azurite",
-                ports=options.ports.azurite,
-                on_request=options.on_request,
-                on_write=topic.take,
-                allowed_hosts=options.allowed_hosts,
-            )
-        )
+        storage = await running.enter_async_context(options.storage or _storage(options, data, topic))
         starter = _Starter(running, logs, options.allowed_hosts)
         cluster = await _cluster(options, data, storage, starter, running)
         receiver_url = await _receiver(options, data, keys["webhook"], starter)
@@ -138,6 +129,16 @@ async def stack(options: Options, provision: Provision) -> AsyncIterator[Stack]:
             logs=logs,
             processes=(storage.process, *starter.started, *(cluster.processes if cluster else ())),
         )
+
+
+def _storage(options: Options, data: Path, topic: Topic) -> AbstractAsyncContextManager[Azurite]:
+    return azurite(
+        None if options.in_memory else data / "azurite",
+        ports=options.ports.azurite,
+        on_request=options.on_request,
+        on_write=topic.take,
+        allowed_hosts=options.allowed_hosts,
+    )
 
 
 async def _cluster(

@@ -130,7 +130,7 @@ class Group:
 
 
 def main() -> None:
-    """Train, tell the progress in lines, and let the first process write the result."""
+    """Train, report the progress in lines, and let the first process write the result."""
     options = _options()
     hosts = os.environ.get("AZ_BATCH_HOST_LIST", "127.0.0.1").split(",")
     rank = int(os.environ.get("AZ_BATCHAI_TASK_INDEX", "0"))
@@ -163,16 +163,8 @@ def main() -> None:
         accuracy = model.accuracy(test_images, test_labels)
         seconds = time.monotonic() - began
         say(f"test accuracy {accuracy:.4f} on {len(test_labels)} images, {seconds:.1f} s, {size} processes")
-        _write(
-            model,
-            {
-                "accuracy": accuracy,
-                "nodes": len(hosts),
-                "processes": size,
-                "epochs": options.epochs,
-                "seconds": round(seconds, 3),
-            },
-        )
+        facts = {"nodes": len(hosts), "processes": size, "epochs": options.epochs}
+        _write(model, {"accuracy": accuracy, **facts, "seconds": round(seconds, 3)})
 
 
 def say(line: str) -> None:

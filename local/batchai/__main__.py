@@ -152,6 +152,18 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--notice-variable", default="SLIPWAY_JOB_ID", help="the environment variable that names a job there"
     )
+    _add_nodes(parser)
+    parser.add_argument(
+        "--secrets-file", type=Path, help="JSON object of addresses of Key Vault secrets and their values"
+    )
+    parser.add_argument(
+        "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"
+    )
+    return parser
+
+
+def _add_nodes(parser: argparse.ArgumentParser) -> None:
+    """The options of the nodes and of what jobs find there."""
     parser.add_argument("--provisioning-seconds", type=float, default=2, help="how long a node takes to come")
     parser.add_argument(
         "--idle-seconds", type=float, default=10, help="after which autoscale takes an idle node"
@@ -170,17 +182,10 @@ def _parser() -> argparse.ArgumentParser:
         help="jobs with an image: in Docker or Podman if one answers; on the host; refused without a runtime",
     )
     parser.add_argument(
-        "--secrets-file", type=Path, help="JSON object of addresses of Key Vault secrets and their values"
-    )
-    parser.add_argument(
         "--unmanaged-mounts",
         type=Path,
         help="JSON object of mount commands and directories (default: unmanaged file systems are refused)",
     )
-    parser.add_argument(
-        "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"
-    )
-    return parser
 
 
 def _fail(message: str) -> int:

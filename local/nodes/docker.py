@@ -135,7 +135,8 @@ async def answering() -> ContainerRuntime | None:
         if program is None:
             continue
         try:
-            answer = await asyncio.wait_for(call((program, "info", "--format", question)), _PATIENCE)
+            async with asyncio.timeout(_PATIENCE):
+                answer = await call((program, "info", "--format", question))
         except (TimeoutError, OSError):
             continue
         if answer.code == 0 and answer.out[:1].isdigit():

@@ -21,7 +21,7 @@ import sys
 import time
 from pathlib import Path
 from types import FrameType
-from typing import Any
+from typing import IO, Any
 
 #: Seconds between the request to end and the end.
 GRACE = 2
@@ -110,15 +110,7 @@ def _run(task: dict[str, Any]) -> int:
         return 126  # a job has put something else in its place
     with os.fdopen(outputs[0], "wb") as out, os.fdopen(outputs[1], "wb") as err:
         try:
-            child = subprocess.Popen(
-                task["argv"],
-                env=task["env"],
-                cwd=task["cwd"],
-                stdin=subprocess.PIPE if task["text"] else subprocess.DEVNULL,
-                stdout=out,
-                stderr=err,
-                start_new_session=True,
-            )
+            child = _start(task, out, err)
         except OSError as error:
             err.write(f"{error.filename or task['argv'][0]}: {error.strerror}\n".encode())
             return 127
@@ -131,6 +123,18 @@ def _run(task: dict[str, Any]) -> int:
         code = child.wait()
     _end(group)
     return 128 - code if code < 0 else code
+
+
+def _start(task: dict[str, Any], out: IO[bytes], err: IO[bytes]) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        task["argv"],
+        env=task["env"],
+        cwd=task["cwd"],
+        stdin=subprocess.PIPE if task["text"] else subprocess.DEVNULL,
+        stdout=out,
+        stderr=err,
+        start_new_session=True,
+    )
 
 
 def _open(path: str) -> int:

@@ -98,7 +98,8 @@ async def _follow(owner: Account, root: Path, container: str) -> None:
         sys.stdout.flush()
         while not ended.is_set():
             with suppress(TimeoutError):
-                await asyncio.wait_for(ended.wait(), _EVERY)
+                async with asyncio.timeout(_EVERY):
+                    await ended.wait()
             with suppress(MirrorError):
                 await mirror.push()
     except MirrorError as error:

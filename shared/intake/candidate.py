@@ -16,7 +16,7 @@ from shared.intake.answer_path import answer_path
 from shared.intake.deployment_limits import demand_of
 from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
-from shared.jobspec import Retry, redact, report
+from shared.jobspec import Envelope, Retry, redact, report
 from shared.lifecycle.teams.claims import why_claim
 from shared.lifecycle.waiting.admit import Wait
 from shared.lifecycle.waiting.dependents import why_after, why_member
@@ -78,13 +78,12 @@ def record(
     ports: Ports, candidate: Candidate, draft: Draft, key: str, generation: int, wait: Wait | None = None
 ) -> Job:
     """The first record. It holds the intent, which survives a crash, or the reason to wait. No I/O."""
-    now, token, valid = ports.clock(), ports.token(), draft.valid
+    now, valid = ports.clock(), draft.valid
     envelope, identity = candidate.request.envelope, job_id(key, generation)
     name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
     experiment = slug(envelope.experiment or candidate.experiment, "default")
-    states = [JobState.ACCEPTED if valid else JobState.REJECTED]
     waits = _waits(candidate, wait, now) if valid else None
-    states += [JobState.SUBMITTING] if valid and waits is None else []
+    history = _history(valid=valid, waits=waits, now=now, token=ports.token())
     job = Job(
         id=identity,
         key=key,
@@ -94,41 +93,58 @@ def record(
         source=candidate.source,
         name=name,
         experiment=experiment,
-        labels=redact(dict(envelope.labels)),
         cluster=draft.cluster.name if draft.cluster else "",
         **_queue_request(draft),
         notify=draft.receivers,
-        resources=envelope.resources.as_written() if envelope.resources else {},
-        retry=Budget(**(envelope.retry or Retry()).model_dump()),
+        **_envelope_members(envelope),
         drop=candidate.drop,
         receipt=_receipt_folder(candidate, name, experiment, identity),
         rerun_of=candidate.rerun_of,
         dependencies=candidate.request.dependencies,
         sweep=candidate.member,
         **_share(ports.policy, candidate, draft),
-        state=states[-1],
-        message=_message(draft, waits),
-        **_flaws(draft),
+        state=history[-1].state,
+        **_findings(draft, waits),
         created=now,
         due=wait.until if wait else now,
         slot=wait.until if wait and wait.rate else None,
         ended=None if valid else now,
-        sequence=len(states),
+        sequence=len(history),
         waiting=waits,
-        history=tuple(
-            Entry(sequence=n, state=to, at=now, token=token, waits=waits.text if waits else "")
-            for n, to in enumerate(states, 1)
-        ),
+        history=history,
     )
-    if job.state is not JobState.SUBMITTING or draft.cluster is None:
-        return job
-    lease = timedelta(seconds=ports.policy.submit_lease)
-    return job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
+    if job.state is JobState.SUBMITTING and draft.cluster is not None:
+        lease = timedelta(seconds=ports.policy.submit_lease)
+        job = job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
+    return job
 
 
-def _flaws(draft: Draft) -> dict[str, Any]:
-    """The problems of a document, and its text if it cannot run."""
-    members: dict[str, Any] = {"problems": _problems_for_record(draft), "received": draft.received}
+def _envelope_members(envelope: Envelope) -> dict[str, Any]:
+    """What a record keeps of the envelope as it is."""
+    return {
+        "labels": redact(dict(envelope.labels)),
+        "resources": envelope.resources.as_written() if envelope.resources else {},
+        "retry": Budget(**(envelope.retry or Retry()).model_dump()),
+    }
+
+
+def _history(*, valid: bool, waits: Waiting | None, now: datetime, token: str) -> tuple[Entry, ...]:
+    """The states of a new record: a document that may run is submitted at once, unless it has to wait."""
+    states = [JobState.ACCEPTED if valid else JobState.REJECTED]
+    states += [JobState.SUBMITTING] if valid and waits is None else []
+    text = waits.text if waits else ""
+    return tuple(
+        Entry(sequence=n, state=to, at=now, token=token, waits=text) for n, to in enumerate(states, 1)
+    )
+
+
+def _findings(draft: Draft, waits: Waiting | None) -> dict[str, Any]:
+    """The problems of a document, its text if it cannot run, and a sentence about both or the wait."""
+    members: dict[str, Any] = {
+        "message": _message(draft, waits),
+        "problems": _problems_for_record(draft),
+        "received": draft.received,
+    }
     if draft.valid:
         return members
     first = plain(report.headline(members["problems"]), _LINE)

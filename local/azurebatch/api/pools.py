@@ -21,27 +21,11 @@ async def add(call: Call) -> web.StreamResponse:
     if present is not None:
         _check_alive(present)
         raise conflict("PoolExists", "The specified pool already exists.")
-    for name in ("imageReference", "nodeAgentSKUId"):
-        if name not in body.virtual_machine_configuration:
-            raise lacking(name)
-    image = body.virtual_machine_configuration["imageReference"]
-    if not isinstance(image, dict):
-        raise invalid("imageReference", str(image)[:100], "It is an object")
-    if "publisher" in image:
-        image.setdefault("version", "latest")
+    _complete_machine(body.virtual_machine_configuration)
     if body.start_task:
         bodies.check_files("resourceFiles", body.start_task.resource_files)
     bodies.check_duration(body.resize_timeout, "resizeTimeout", "PT5M")
     now = call.emulator.clock()
-    autoscale = None
-    if body.enable_auto_scale:
-        if {"targetDedicatedNodes", "targetLowPriorityNodes"} & call.body.keys():
-            raise invalid(
-                "targetDedicatedNodes", "", "A pool with enableAutoScale takes its targets from its formula"
-            )
-        formula = checked(body.auto_scale_formula)
-        bodies.check_duration(body.auto_scale_evaluation_interval, "autoScaleEvaluationInterval", "PT5M")
-        autoscale = Autoscale(formula=formula, interval=body.auto_scale_evaluation_interval)
     pool = Pool(
         id=body.id,
         sequence=call.store.next_sequence(),
@@ -54,10 +38,31 @@ async def add(call: Call) -> web.StreamResponse:
         dedicated=body.target_dedicated_nodes,
         spot=body.target_low_priority_nodes,
         resize_timeout=body.resize_timeout,
-        autoscale=autoscale,
+        autoscale=_autoscale(call, body) if body.enable_auto_scale else None,
     )
     _save(call, pool)
     return done(call, 201, pool, f"/pools/{pool.id}")
+
+
+def _complete_machine(configuration: dict[str, Any]) -> None:
+    for name in ("imageReference", "nodeAgentSKUId"):
+        if name not in configuration:
+            raise lacking(name)
+    image = configuration["imageReference"]
+    if not isinstance(image, dict):
+        raise invalid("imageReference", str(image)[:100], "It is an object")
+    if "publisher" in image:
+        image.setdefault("version", "latest")
+
+
+def _autoscale(call: Call, body: pool_bodies.NewPool) -> Autoscale:
+    if {"targetDedicatedNodes", "targetLowPriorityNodes"} & call.body.keys():
+        raise invalid(
+            "targetDedicatedNodes", "", "A pool with enableAutoScale takes its targets from its formula"
+        )
+    formula = checked(body.auto_scale_formula)
+    bodies.check_duration(body.auto_scale_evaluation_interval, "autoScaleEvaluationInterval", "PT5M")
+    return Autoscale(formula=formula, interval=body.auto_scale_evaluation_interval)
 
 
 def _own_members(shown: dict[str, Any]) -> dict[str, Any]:

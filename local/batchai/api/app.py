@@ -53,12 +53,6 @@ def application(settings: Settings) -> web.Application:
             )
         return await (files.serve if request.host == files.host else handler)(request)
 
-    async def arm(request: web.Request) -> web.StreamResponse:
-        return await _dispatch(emulator, request)
-
-    async def download(request: web.Request) -> web.StreamResponse:
-        return await emulator.downloads.serve(request, _now())
-
     async def start(_: web.Application) -> None:
         await conductor.start()
 
@@ -71,14 +65,24 @@ def application(settings: Settings) -> web.Application:
     app = web.Application(middlewares=[_answer_errors, guard], client_max_size=_LARGEST_BODY)
     app.on_startup.append(start)
     app.on_cleanup.append(stop)
-    app.router.add_get(PREFIX + "{path:(?s:.+)}", download)
-    Login(store, settings).add_to(app.router)
-    control = Control(store, conductor)
-    app.router.add_get(f"{CONTROL}/nodes", control.nodes)
-    app.router.add_post(f"{CONTROL}/nodes/{{node}}/preempt", control.preempt)
-    app.router.add_route("*", f"/{settings.account.name}/{{path:(?s:.*)}}", files.serve)
-    app.router.add_route("*", "/{path:(?s:.*)}", arm)
+    _add_routes(app.router, emulator, files)
     return app
+
+
+def _add_routes(router: web.UrlDispatcher, emulator: Emulator, files: FileService) -> None:
+    async def arm(request: web.Request) -> web.StreamResponse:
+        return await _dispatch(emulator, request)
+
+    async def download(request: web.Request) -> web.StreamResponse:
+        return await emulator.downloads.serve(request, _now())
+
+    router.add_get(PREFIX + "{path:(?s:.+)}", download)
+    Login(emulator.store, emulator.settings).add_to(router)
+    control = Control(emulator.store, emulator.conductor)
+    router.add_get(f"{CONTROL}/nodes", control.nodes)
+    router.add_post(f"{CONTROL}/nodes/{{node}}/preempt", control.preempt)
+    router.add_route("*", f"/{emulator.settings.account.name}/{{path:(?s:.*)}}", files.serve)
+    router.add_route("*", "/{path:(?s:.*)}", arm)
 
 
 async def _dispatch(emulator: Emulator, request: web.Request) -> web.StreamResponse:

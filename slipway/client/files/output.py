@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 
 from slipway.client.answers import FileChunk
@@ -41,12 +42,8 @@ async def chunks(
 
     async def fetch(first: int, last: int, tag: str) -> FileChunk:
         async def ask() -> FileChunk:
-            if reader:
-                return await reader.read(first, last, tag)
-            content = await api.content(job_id, file.directory, file.path, first, last, tag)
-            if content.count < min(last + 1, content.size) - first and tag:
-                raise Unanswered(f"{file.name}: an answer ended too early")
-            return content
+            read = reader.read if reader else partial(_from_service, api, job_id, file)
+            return await read(first, last, tag)
 
         await bounds.held.acquire()
         try:
@@ -77,3 +74,12 @@ async def chunks(
         for task in under_way:
             if not task.cancel() and not task.cancelled() and not task.exception():
                 bounds.held.release()
+
+
+async def _from_service(
+    api: Service, job_id: str, file: Remote, first: int, last: int, tag: str
+) -> FileChunk:
+    content = await api.content(job_id, file.directory, file.path, first, last, tag)
+    if content.count < min(last + 1, content.size) - first and tag:
+        raise Unanswered(f"{file.name}: an answer ended too early")
+    return content

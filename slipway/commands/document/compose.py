@@ -57,13 +57,7 @@ def compose(
     the first node. With `requirements`, each node first installs what the folder's requirements.txt lists.
     Raises Failure for another kind of script, and for a name that no path can have.
     """
-    for name in (script, *folder.split("/")):
-        if not _PLAIN.fullmatch(name):
-            raise Failure(
-                f"{name!r} cannot stand in the path of a script: letters, digits and '_' can, and "
-                "'.' and '-' behind the first of them; "
-                f"rename the script{'' if name == script else ', or name the folder by --name'}"
-            )
+    _check_names(script, folder)
     path = f"<SLIPWAY_FOLDER>/{script}"  # correct wherever the folder is dropped
     arguments = " ".join(map(_shell_text, choices.arguments))
     properties: dict[str, Any] = {"nodeCount": choices.nodes}
@@ -91,6 +85,16 @@ def compose(
     properties["stdOutErrPathPrefix"] = prefix
     properties["outputDirectories"] = [{"id": OUTPUT, "pathPrefix": prefix, "pathSuffix": "model"}]
     return {"properties": properties}
+
+
+def _check_names(script: str, folder: str) -> None:
+    for name in (script, *folder.split("/")):
+        if not _PLAIN.fullmatch(name):
+            raise Failure(
+                f"{name!r} cannot stand in the path of a script: letters, digits and '_' can, and "
+                "'.' and '-' after the first character; "
+                f"rename the script{'' if name == script else ', or name the folder by --name'}"
+            )
 
 
 def _shell_text(argument: str) -> str:

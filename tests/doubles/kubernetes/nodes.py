@@ -130,7 +130,7 @@ class Nodes:
             return True
         waiting = {
             "reason": "CreateContainerConfigError",
-            "message": f'secret "{absent_names[0]}" not processes',
+            "message": f'secret "{absent_names[0]}" not found',
         }
         if not pod["status"].get("containerStatuses"):
             self._state(pod, {"waiting": waiting}, "Pending")

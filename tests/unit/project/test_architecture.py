@@ -23,6 +23,8 @@ MOST_MODULES = 20
 
 #: So many lines of a file of the source, and of a function in any file, are read in one go.
 MOST_LINES, MOST_LINES_OF_A_FUNCTION = 300, 50
+#: The same for a function of the source behind its parameters, which in a command are a table of options.
+MOST_LINES_OF_A_BODY = 40
 #: Most files stay below so many lines: where two nouns are in one, each gets a file of its own.
 USUAL_LINES, MOST_LONG_FILES = 250, 9
 
@@ -211,6 +213,13 @@ def test_no_function_is_longer_than_is_read_in_one_go() -> None:
     }
 
     assert {name: lines for name, lines in lengths.items() if lines > MOST_LINES_OF_A_FUNCTION} == {}
+    bodies = {
+        f"{path.relative_to(ROOT).as_posix()}: {node.name}": (node.end_lineno or 0) - node.body[0].lineno + 1
+        for top in SOURCE
+        for path in (ROOT / top).rglob("*.py")
+        for node in functions(path)
+    }
+    assert {name: lines for name, lines in bodies.items() if lines > MOST_LINES_OF_A_BODY} == {}
 
 
 def changes_later(node: ast.stmt) -> bool:
