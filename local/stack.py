@@ -19,7 +19,7 @@ from local.process import Child, child
 
 ROOT = Path(__file__).resolve().parents[1]
 
-#: What the person's shell may hold for a real deployment must not reach the local app.
+#: Variables of the person's shell that may belong to a real deployment; the local app must not see them.
 _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
 _DELIVERIES = "deliveries.jsonl"
@@ -49,12 +49,12 @@ class Options:
     overrides: Mapping[str, str] = field(default_factory=dict, repr=False)
     #: Run jobs on this local cluster; None where `overrides` name clusters that are there.
     cluster: str | None = USUAL
-    #: Most nodes of a cluster that is complete when it starts; of others, what provisions them says that.
+    #: The maximum of nodes of a cluster that is complete when it starts; for others, provisioning sets it.
     nodes: int = 2
     #: Options of the cluster's program.
     cluster_arguments: tuple[str, ...] = ()
     host_arguments: tuple[str, ...] = ()
-    #: Names of this machine beside the loopback ones, as of a forwarded port.
+    #: Names of this machine besides the loopback ones, such as that of a forwarded port.
     allowed_hosts: tuple[str, ...] = ()
     #: The folder of the function app; None where another host runs it, by the settings that are written.
     app: Path | None = ROOT
@@ -62,7 +62,7 @@ class Options:
     on_request: Callable[[str], None] | None = None
     #: How events of dropped blobs arrive.
     delivery: Delivery = field(default_factory=Delivery)
-    #: Run this storage, and not one in `data` or in memory. It raises no events: let the host scan.
+    #: Use this storage instead of one in `data` or in memory. It raises no events: let the host scan.
     storage: AbstractAsyncContextManager[Azurite] | None = None
 
 
@@ -85,7 +85,7 @@ class Stack:
     processes: tuple[Child, ...] = field(repr=False)
 
 
-#: Creates what the app expects to be there, by its settings; runs before the host does.
+#: Creates the resources that the app's settings name; runs before the host starts.
 Provision = Callable[[Mapping[str, str]], Awaitable[None]]
 
 
@@ -191,7 +191,7 @@ def _where_jobs_run(storage: Azurite, cluster: Running | None) -> dict[str, str]
 
 
 def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> dict[str, str]:
-    """The settings that every local stack has; what is not named keeps its default."""
+    """The settings that every local stack has; all others keep their defaults."""
     port = receiver_url.rstrip("/").rpartition(":")[2]
     notify = [{"url": f"{receiver_url}/hooks/default", "secret": "default"}]
     return {
@@ -210,7 +210,7 @@ def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> di
 
 
 class _Starter:
-    """Starts our own modules as children and keeps what they write in one file each."""
+    """Starts our own modules as children, each with a log file."""
 
     def __init__(self, running: AsyncExitStack, logs: Path, allowed_hosts: Sequence[str]) -> None:
         self._running = running

@@ -1,4 +1,4 @@
-"""execution.log: what was done for a job on one node, a line for each step."""
+"""execution.log: what was done for a job on one node, one line for each step."""
 
 import os
 from collections.abc import Callable, Sequence
@@ -9,7 +9,7 @@ from fence import Fence
 
 
 class Journal:
-    """Lines wait until the directory of the file is mounted. No link that a job made is followed."""
+    """Keeps lines until the directory of the file is mounted. Follows no link that a job made."""
 
     def __init__(self, name: str, clock: Callable[[], datetime]) -> None:
         self._name = name
@@ -18,7 +18,7 @@ class Journal:
         self._directory: Path | None = None
 
     def open(self, directory: Path) -> None:
-        """From now on write to the file there, by the directory's real path."""
+        """From now on, write to the file in this directory, given by its real path."""
         self._directory = directory
         self._append(directory, self._waiting)
         self._waiting.clear()

@@ -1,4 +1,4 @@
-"""The one process that starts all others, so that they outlive the emulator, seen from the emulator."""
+"""The emulator's side of the launcher, the process that starts all others, so that they outlive it."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ class Launcher:
     async def launch(self, task: dict[str, Any]) -> None:
         """Run a task, and return when it is over, or when its outcome can no longer be known.
 
-        Cancelling it ends the waiting only. What became of the task is in its directory.
+        Cancelling it ends only the wait. The directory of the task says how the task ended.
         """
         number = next(self._numbers)
         over = self._waiting[number] = asyncio.get_running_loop().create_future()
@@ -40,7 +40,7 @@ class Launcher:
             self._waiting.pop(number, None)
 
     async def close(self) -> None:
-        """End it; what it has started goes on."""
+        """End the launcher; the tasks that it started go on."""
         if self._process is None or self._listener is None:
             return
         piped(self._process.stdin).close()

@@ -1,4 +1,4 @@
-"""One machine of a cluster: its address, its directories, and those of a job on it. Pure."""
+"""One node of a cluster: its address, its directories, and those of a job on it. Pure."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,7 +49,7 @@ class Directories:
 
 @dataclass(frozen=True)
 class Machine:
-    """A machine by its id; `number` is its own on this machine, `gpus` are the numbers of those it has."""
+    """A node by its id. `number` is unique on this machine; `gpus` are the numbers of its GPUs."""
 
     id: str
     number: int
@@ -61,7 +61,7 @@ class Machine:
         return address(self.number)
 
     def directories(self, data: Path, names: tuple[str, ...] = ()) -> Directories:
-        """Its directories below `data`; `names` are the folders of a job."""
+        """The node's directories below `data`; `names` are the folders of a job."""
         return Directories(root(data, self.number), names)
 
 

@@ -55,7 +55,7 @@ class Mounter:
         mirror = self._mirrors[key]
         try:
             if self._holders.get(key):
-                # What another job deleted a moment ago must not come back.
+                # What another job has just deleted must not come back.
                 await mirror.push()
             left_out = await mirror.pull()
         except MirrorError as error:

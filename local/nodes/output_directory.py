@@ -1,4 +1,4 @@
-"""Output directories, made where jobs may have put links."""
+"""Creates output directories in places where jobs may have put links."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +12,7 @@ def make_directory(spot: Directories, prefix: str, rest: str, mounted: Iterable[
     """The directory `rest` below the author's prefix, as it really is. Raises OSError.
 
     Links in a prefix on the node may lead to what is mounted there; none may stand in the rest. A prefix
-    elsewhere is on a machine that is the author's.
+    elsewhere is on a machine of the author's own.
     """
     written = spot.root / prefix
     at = written.resolve()

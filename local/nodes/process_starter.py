@@ -30,7 +30,7 @@ _LIBC = ctypes.CDLL(None)
 
 
 def main() -> None:
-    """Have every order on standard input carried out."""
+    """Carry out every order of standard input, each in a fork."""
     numbers: dict[int, int] = {}
 
     def reap(_number: int, _frame: FrameType | None) -> None:
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def _leave() -> None:
-    """Belong to the launcher no more: its pipes would stay open as long as a fork has them."""
+    """Separate a fork from the launcher, whose pipes would stay open as long as a fork has them."""
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGCHLD})
     os.setsid()
@@ -78,7 +78,7 @@ def _carry_out(task: dict[str, Any]) -> None:
 
 
 def _lock(descriptor: int) -> bool:
-    """Take the lock; False if a launcher has it. The emulator, looking at it, holds it for a moment too."""
+    """Take the lock; False if a launcher holds it. The emulator holds it for a moment to check."""
     for _ in range(50):
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -114,10 +114,12 @@ def _run(task: dict[str, Any]) -> int:
         except OSError as error:
             err.write(f"{error.filename or task['argv'][0]}: {error.strerror}\n".encode())
             return 127
-        except ValueError as error:  # no system has such a variable or argument: another try helps no more
+        except (
+            ValueError
+        ) as error:  # no system accepts such a variable or argument: another try would not help
             err.write(f"{error}\n".encode(errors="backslashreplace"))
             return 127
-        # Asked to end before this line, it is not asked but ended when the grace is over.
+        # If SIGTERM comes before this line, the child gets no SIGTERM, only SIGKILL after the grace period.
         group = child.pid
         _feed(child, task["text"])
         code = child.wait()
@@ -138,7 +140,7 @@ def _start(task: dict[str, Any], out: IO[bytes], err: IO[bytes]) -> "subprocess.
 
 
 def _open(path: str) -> int:
-    """A file to be written, by its real path: a job could have put links in place of its parts."""
+    """Open a file for writing by its real path: a job could have replaced parts of the path by links."""
     parent = os.open("/", os.O_RDONLY | os.O_DIRECTORY)
     *folders, name = Path(path).parts[1:]
     passing = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_NOFOLLOW
@@ -162,7 +164,7 @@ def _feed(child: "subprocess.Popen[bytes]", text: str) -> None:
 
 
 def _end(group: int) -> None:
-    """End what the process left behind: its group, and as their adopter everything else that it started."""
+    """End what the process left behind: its group and, as adopter of orphans, all else that it started."""
     _kill(group, signal.SIGKILL)
     children = Path(f"/proc/self/task/{os.getpid()}/children")
     while children.exists() and (pids := children.read_text().split()):
@@ -185,7 +187,7 @@ def _adopt_orphans() -> None:
 
 
 def _insist(file: Path, text: str) -> None:
-    """Write it as soon as the disk has room: it is all that is left of the task."""
+    """Write a file, and wait for room on a full disk: nothing else tells how the task ended."""
     while True:
         try:
             return _write(file, text)

@@ -83,7 +83,7 @@ def _container(folder: Path, owner: Account, words: list[str]) -> str:
 
 
 async def _follow(owner: Account, root: Path, container: str) -> None:
-    """Copy a container, and back what changes until the volume is unmounted; then what is left."""
+    """Copy a container here, and write changes back until the volume is unmounted; then the rest."""
     from azure.storage.blob.aio import ContainerClient  # slow to load, and for this alone
 
     from local.mirror import Mirror, MirrorError
@@ -120,7 +120,7 @@ def _unmount(folder: Path, words: list[str]) -> str:
 
 
 def _end(root: Path) -> None:
-    """Let the last changes of a container be copied, and remove its copy."""
+    """Wait until the last changes of a container are written back, and remove its copy."""
     with suppress(FileNotFoundError, ProcessLookupError):
         follower = int((root / _FOLLOWER).read_text())
         os.kill(follower, signal.SIGTERM)
@@ -139,7 +139,7 @@ def _is_alive(process: int) -> bool:
 
 
 def _link(point: Path, directory: Path) -> bool:
-    """Put a link in the place of an empty directory; False where another node of this machine has."""
+    """Replace an empty directory by a link; False if another node of this machine already did."""
     with suppress(FileNotFoundError, NotADirectoryError):
         point.rmdir()
     try:
@@ -150,7 +150,7 @@ def _link(point: Path, directory: Path) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Run one of the programs as it is called; 32, as of mount, with a line of why."""
+    """Run the program of this name. An error gives exit code 32, as of mount, and one line of reason."""
     folder, name, *rest = Path(words[0]), *words[1:]
     owner = account((folder / _STORAGE).read_text())
     if name == "follow":

@@ -1,4 +1,4 @@
-"""One run of a job: mount, prepare, launch, wait, put away. A restarted emulator goes on with it."""
+"""One run of a job: mount, prepare, launch, wait, clean up. A restarted emulator continues it."""
 
 import asyncio
 import logging
@@ -67,7 +67,7 @@ class Run:
         self._stop.set()
 
     async def execute(self) -> Outcome:
-        """Run to the end, or until stopped, with nothing of it left running or mounted."""
+        """Run to the end, or until stopped. Nothing of the run stays running or mounted."""
         work = asyncio.create_task(self._work(), name=f"work of {self._order.name}")
         stop = asyncio.create_task(self._stop.wait())
         await asyncio.wait({work, stop}, return_when=asyncio.FIRST_COMPLETED)
@@ -96,13 +96,13 @@ class Run:
             return await self._launch(plan, directory)
 
     def _make_node_directories(self) -> None:
-        """The job's directories on each node, empty, and one that all share; kept when a run goes on."""
+        """Make the job's empty directories, one on each node and one for all; a continued run keeps them."""
         master = self._node_directories[0]
         for spot in self._node_directories:
             if (spot.job / "config" / self._mark).exists():
                 continue
             if spot.jobs.is_symlink():
-                spot.jobs.unlink()  # the job of before did that
+                spot.jobs.unlink()  # the previous job did that
             shutil.rmtree(spot.jobs, ignore_errors=True)
             for directory in (spot.mounts, spot.job_mounts, spot.work, spot.job / "config"):
                 directory.mkdir(parents=True, exist_ok=True)
@@ -130,7 +130,7 @@ class Run:
         return directory
 
     async def _make_outputs(self, plan: Plan) -> Path:
-        """Create the output directories; that of standard output and error."""
+        """Create the output directories; returns the one for standard output and error."""
         directories = []
         for outputs, spot, journal in zip(plan.outputs, self._node_directories, self._journals, strict=True):
             real = {
@@ -154,7 +154,7 @@ class Run:
         return self._node_directories[0].job / "config"
 
     def _write_ssh(self) -> None:
-        """Let the nodes reach each other, which depends on where their processes run."""
+        """Give the nodes an ssh to each other; which one depends on where their processes run."""
         own = [spot.job / "config" for spot in self._node_directories]
         nodes = [
             Peer(machine.address, spot.root, machine.gpus)

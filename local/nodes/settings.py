@@ -1,4 +1,4 @@
-"""What machines need to know of this one, and of the storage account whose volumes they mount."""
+"""What nodes need to know about this machine, and about the storage account whose volumes they mount."""
 
 import json
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ class NodeSettings:
     data: Path
     account: Account
     containers: Literal["auto", "host", "require"] = "auto"
-    #: What mount commands bring: a JSON object of commands and directories of this machine. None: refused.
+    #: What mount commands mount: a JSON object, command → directory of this machine. None: they are refused.
     unmanaged_mounts: Path | None = None
 
     @property
@@ -55,7 +55,7 @@ class NodeSettings:
 
 
 class SettingsError(ValueError):
-    """A setting that cannot be; the message says how to mend it and never shows a value."""
+    """An invalid setting; the message names the remedy and never shows a value."""
 
 
 def account(connection_string: str) -> Account:
@@ -76,7 +76,7 @@ def account(connection_string: str) -> Account:
 
 
 def _loopback(url: str) -> Address | None:
-    """Of plain http on this machine."""
+    """The address of plain http on this machine."""
     address = urlsplit(url)
     if address.scheme != "http" or address.hostname not in ("127.0.0.1", "localhost"):
         return None
@@ -84,7 +84,7 @@ def _loopback(url: str) -> Address | None:
 
 
 def table(file: Path) -> dict[str, str]:
-    """The texts by name of a JSON file. Raises SettingsError, which shows none of them."""
+    """The JSON object of a file, name → text. Raises SettingsError, which shows no text."""
     try:
         document = json.loads(file.read_bytes())
     except OSError as error:

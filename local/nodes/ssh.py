@@ -1,4 +1,4 @@
-"""The `ssh` of a node: another node of the job is this machine too, so its commands run here, as if there.
+"""The `ssh` of a node: all nodes are on this machine, so a command for another one runs here, as if there.
 
 A shell script on the PATH of jobs, for hosts and images without a Python; so Open MPI, and any other program
 that logs in to nodes without a password, needs no ssh server. For other hosts the real ssh is run.
@@ -61,7 +61,7 @@ mkdir -p "$_at/tmp"
 cd "$(pwd | moved)" 2>/dev/null || cd "$_at" || exit 255
 exec /bin/sh -c "$_command"
 """
-#: As OpenSSH says it, for addresses of the service's network only: mpirun uses those of the host file.
+#: In OpenSSH's words, only for addresses of the service's network: mpirun uses those of the host file.
 _LINE = r"""printf "Warning: Permanently added '%s' (ECDSA) to the list of known hosts.\r\n" """
 _GREET = rf"""case $_quiet$_host in 10.*)
   grep -qxF "$_host" @KNOWN@ 2>/dev/null || {{
@@ -83,12 +83,12 @@ class Peer:
 
 
 def service_address(index: int) -> str:
-    """What the service's network called the nodes of a cluster, which jobs have in their command lines."""
+    """The address of a node in the service's network; jobs have such addresses in their command lines."""
     return f"10.0.0.{4 + index}"
 
 
 def write_ssh(config: Path, nodes: Sequence[Peer], own: Sequence[Path], contained: bool) -> None:
-    """Put an `ssh` into a directory that reaches the job's nodes; `own` are the directories that have one."""
+    """Put an `ssh` that reaches the job's nodes into a directory; `own` are the directories that have one."""
     cases = [
         f"  {peer.address}|{service_address(index)}) _at={shlex.quote(str(peer.root))} "
         f"_root={shlex.quote(_replacement(str(peer.root)))} _gpus={','.join(map(str, peer.gpus))} ;;"

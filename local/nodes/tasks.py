@@ -35,7 +35,7 @@ class Task:
 
 
 async def run(task: Task, launcher: Launcher) -> int:
-    """The exit code of the task, which is started unless it was before. Cancelling it ends the waiting only.
+    """The exit code of the task, which is started unless it was before. Cancelling it ends only the wait.
 
     Raises TaskLost.
     """

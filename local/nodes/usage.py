@@ -25,7 +25,7 @@ _ASK = ("--query-gpu=index,utilization.gpu,memory.used", "--format=csv,noheader,
 
 @asynccontextmanager
 async def sampled(directory: Path, machines: Sequence[Machine]) -> AsyncIterator[None]:
-    """Meanwhile, samples are added to the file there, by the directory's real path; none fails the job."""
+    """While the block runs, add samples to the file in a folder (its real path). No error fails the job."""
     task = asyncio.create_task(_sample(directory, machines), name="usage")
     try:
         yield
@@ -51,7 +51,7 @@ async def _sample(directory: Path, machines: Sequence[Machine]) -> None:
 
 
 def _processors() -> tuple[int, int] | None:
-    """Ticks of all processors since the system's start: idle ones, and all. None where it does not say."""
+    """Ticks of all processors since the system's start, idle and total; None if the system shows none."""
     try:
         ticks = [int(word) for word in Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:9]]
     except (OSError, ValueError):
@@ -60,7 +60,7 @@ def _processors() -> tuple[int, int] | None:
 
 
 def _processor_use(before: tuple[int, int], now: tuple[int, int]) -> dict[str, int]:
-    """The load since the sample before; nothing for the first."""
+    """The load since the previous sample; empty for the first."""
     idle, ticks = (late - early for early, late in zip(before, now, strict=True))
     return {"cpu_percent": 100 - 100 * idle // ticks} if before[1] and ticks > 0 else {}
 

@@ -7,7 +7,7 @@ from typing import Literal
 
 @dataclass(frozen=True, kw_only=True)
 class Volume:
-    """One volume: what and where it is, `inside` which of its directories, and `at` which mount path.
+    """One volume: its kind and place, the directory `inside` it that is mounted, and the mount path `at`.
 
     `name` is that of a share or container, the id of a file server, the command of an unmanaged file system.
     """
@@ -21,12 +21,12 @@ class Volume:
 
     @property
     def label(self) -> str:
-        """What people know it by. A mount command may hold a password."""
+        """The name to show to people. A mount command may hold a password."""
         if self.kind == "unmanaged":
             return str(self.at)
         return f"{self.account}/{self.name}" if self.account else self.name.rpartition("/")[2]
 
 
 def spaced(command: str) -> str:
-    """A mount command with single spaces, as it is compared."""
+    """A mount command with single spaces, for comparisons."""
     return " ".join(command.split())

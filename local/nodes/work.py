@@ -1,4 +1,4 @@
-"""What a job is to do on its machines, and how that ended."""
+"""What a job has to do on its nodes, and how it ended."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,9 +11,9 @@ from local.nodes.volume import Volume
 
 @dataclass(frozen=True)
 class Process:
-    """One process of a job: on which of its machines, what, with which additions to the environment.
+    """One process of a job: its node, its command, and its additions to the environment.
 
-    A service is there for the others: it is ended when they have.
+    A service works for the others: it is ended when they have ended.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Image:
     server: str = ""
     username: str = ""
     password: str = field(default="", repr=False)
-    #: Size of /dev/shm, as the container runtime takes it.
+    #: The size of /dev/shm, in the form that the container runtime takes.
     shm_size: str = ""
 
 
@@ -46,28 +46,28 @@ class Output:
 
 
 class CannotLaunch(Failed):
-    """The job cannot be started here."""
+    """The job cannot be started on these nodes."""
 
 
-#: Where a program is, by its name; None: the machines do not have it.
+#: The path of a program, by its name; None if the nodes do not have it.
 Find = Callable[[str], str | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """All that a run needs to know, its secrets resolved. `envs` and `outputs` have an entry a machine."""
+    """All that a run needs, with secrets resolved. `envs` and `outputs` have one entry for each node."""
 
     #: The cluster's volumes, and the job's own.
     shared_volumes: Sequence[Volume]
     volumes: Sequence[Volume]
     envs: Sequence[Mapping[str, str]] = field(repr=False)
     outputs: Sequence[Mapping[str, Output]]
-    #: Which output holds the standard streams and the log of the run.
+    #: The output that holds the standard streams and the log of the run.
     logs: str
     image: Image | None
-    #: The variables that the job itself defines, which win over those of an image.
+    #: The variables that the job itself defines; they replace those of an image.
     own: frozenset[str]
-    #: Shell text that runs on each machine first; "" for none.
+    #: Shell text that runs on each node first; "" for none.
     preparation: str = field(repr=False)
     #: Programs that `processes` may look for.
     programs: tuple[str, ...]
@@ -76,26 +76,26 @@ class Plan:
 
 
 class Work(Protocol):
-    """A job as its machines see it."""
+    """A job as its nodes see it."""
 
     @property
     def name(self) -> str:
-        """What our own log calls it."""
+        """The job's name in our own log."""
 
     @property
     def mark(self) -> str:
-        """Names this run among all runs of all jobs."""
+        """The name of this run; no other run of any job has it."""
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The folders of the job on a machine."""
+        """The folders of the job on a node."""
 
     @property
     def machines(self) -> Sequence[Machine]:
-        """Its machines, the first is the master."""
+        """Its nodes; the first is the master."""
 
     async def plan(self, directories: Sequence[Directories]) -> Plan:
-        """Make the plan. Raises Failed and OSError, which end the job."""
+        """Make the plan. Raises Failed or OSError, either of which ends the job."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""What installs the project, and checks its packages: environments, lock files, advisories, an SBOM.
+"""Installs the project, and checks its packages: environments, lock files, advisories, an SBOM.
 
 In: pyproject.toml and the requirements files. Out: environments, files, reports.
 Uses nothing but the standard library, because it runs before anything is installed.

@@ -1,7 +1,7 @@
-"""`python -m local.setup.advisories [--strict]`: has a pinned package a known vulnerability? By pip-audit.
+"""`python -m local.setup.advisories [--strict]`: known vulnerabilities of pinned packages, by pip-audit.
 
-Asks the advisory service of the Python Package Index. Where it does not answer nothing was audited: that is
-said, never passed over, and is an error with `--strict`.
+Asks the advisory service of the Python Package Index. If that does not answer, nothing was audited: this is
+always shown, and is an error with `--strict`.
 """
 
 import argparse
@@ -30,7 +30,7 @@ def verdict(report: Mapping[str, Any]) -> Verdict:
     packages = report["dependencies"]
     vulnerable = [
         f"{package['name']} {package['version']}: {one['id']}, "
-        f"mended in {', '.join(one['fix_versions']) or 'no version yet'}"
+        f"fixed in {', '.join(one['fix_versions']) or 'no version yet'}"
         for package in packages
         for one in package.get("vulns", ())
     ]
@@ -39,7 +39,7 @@ def verdict(report: Mapping[str, Any]) -> Verdict:
 
 
 class NotAuditedError(Exception):
-    """There is no report; the message says why."""
+    """There is no report; the message gives the reason."""
 
 
 def audit() -> Mapping[str, Any]:

@@ -23,9 +23,9 @@ from local.setup.node import Node, installed_node, packaged_node
 from local.setup.steps import LOGS, ROOT, fingerprint, read, say, step
 
 REQUIREMENTS = {"demo": "requirements-local.txt", "dev": "requirements-dev.txt"}
-#: What the nodes of the local clusters find installed (local/node_python.py); jobs never see our environment.
+#: The packages on the nodes of local clusters (local/node_python.py); jobs never see our environment.
 NODES = "requirements-nodes.txt"
-#: Node, where this machine has none that is new enough.
+#: Node, for a machine that has none, or one that is too old.
 NODE = "requirements-node.txt"
 _PYTHON_INPUTS = (
     "requirements.txt",
@@ -65,7 +65,7 @@ def main(argv: "list[str]") -> int:
 
 
 def is_ready(what: str, venv: Path) -> bool:
-    """Whether what a finished run left is what the inputs of today ask for, and still there.
+    """Whether an earlier installation is complete, and fits the present inputs.
 
     No process is run, unless PYTHON is set.
     """
@@ -82,7 +82,7 @@ def is_ready(what: str, venv: Path) -> bool:
 
 
 def damaged(what: str, venv: Path) -> "list[Path]":
-    """What a finished run installed and is there no more, or not whole: the packages' dist-info directories.
+    """The dist-info directories of packages that were installed and are now missing or damaged.
 
     A user of this environment may have installed other packages into it.
     """
@@ -91,7 +91,7 @@ def damaged(what: str, venv: Path) -> "list[Path]":
 
 
 def install(what: str, venv: Path) -> None:
-    """Run every step; raises InstallError with the cause and the log of the one that failed."""
+    """Run every step. Raises InstallError with the cause and the log of the step that failed."""
     began = time.monotonic()
     python = choose(os.environ)
     say("installing into {} with Python {}.{}: {}".format(venv.name, *python.version, python.path))
@@ -124,7 +124,7 @@ def _install_packages(what: str, venv: Path, with_node: bool) -> None:
 
 
 def _install_node_packages(venv: Path) -> None:
-    """Into a directory beside ours, which the environments of the clusters refer to."""
+    """Install the nodes' packages into a directory to which the environments of the clusters refer."""
     folder, inputs = venv / "nodes", fingerprint((NODES,), venv)
     if read(folder / "stamp") == inputs:
         return
@@ -141,7 +141,7 @@ def _pip(venv: Path) -> "list[str]":
 
 
 def _compile(name: str, venv: Path, folder: Path) -> None:
-    """Here and not by pip: on all cores and without the packages' own tests it takes a quarter."""
+    """Compile here, not by pip: on all cores and without the packages' own tests it takes a quarter."""
     python, skipped = str(venv / "bin" / "python"), "(site-packages|nodes)/.*/tests?/"
     step(name, [python, "-m", "compileall", "-q", "-j", "0", "-x", skipped, str(folder)], strict=False)
 
@@ -157,9 +157,9 @@ def _installed(venv: Path) -> "list[str]":
 
 
 def _is_whole(info: Path) -> bool:
-    """Whether the files that a package brought are there, and none is empty or cut, as on a full disk.
+    """Whether the files of a package are there, and none is empty or cut off, as on a full disk.
 
-    Not asked of scripts, which pip may have moved.
+    Scripts are not checked, since pip may have moved them.
     """
     folders: dict[str, dict[str, str]] = {}
     for row in csv.reader(read(info / "RECORD").splitlines()):
@@ -170,7 +170,7 @@ def _is_whole(info: Path) -> bool:
 
 
 def _has(folder: Path, files: "dict[str, str]") -> bool:
-    """Whether a folder has these files; a size that is not known is any."""
+    """Whether a folder has these files; if a size is not known, any size will do."""
     if not folder.is_dir():
         return False
     with os.scandir(str(folder)) as entries:
@@ -188,7 +188,7 @@ def _install_with_node(node: Node) -> None:
 
 
 def _is_made_by(venv: Path, python: Interpreter) -> bool:
-    """Whether the environment was made here by this interpreter; a moved checkout has to make it anew."""
+    """Whether this interpreter made the environment here; a moved checkout has to make it again."""
     pairs = (line.partition("=") for line in read(venv / "pyvenv.cfg").splitlines())
     about = {key.strip(): value.strip() for key, _, value in pairs}
     same_python = Path(about.get("executable") or "/nonexistent").resolve() == Path(python.path).resolve()
@@ -197,7 +197,7 @@ def _is_made_by(venv: Path, python: Interpreter) -> bool:
 
 def _azurite_is_ready() -> bool:
     if os.environ.get("SLIPWAY_NODE_MODULES"):
-        return True  # it was put elsewhere; local/azurite.py says so when it is not there
+        return True  # it was put elsewhere; local/azurite.py reports it if it is missing
     script = ROOT / "node_modules" / "azurite" / "dist" / "src" / "azurite.js"
     return script.is_file() and read(_node_stamp()) == fingerprint(_NODE_INPUTS, ROOT)
 
@@ -212,7 +212,7 @@ def _stamp(what: str, venv: Path) -> Path:
 
 @contextmanager
 def _alone() -> "Iterator[None]":
-    """One installation at a time: a second one waits, and then finds everything done."""
+    """Hold the lock of installations: a second one waits, and then finds everything done."""
     LOGS.mkdir(parents=True, exist_ok=True)
     with (LOGS / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""Which Python runs the project: the best one that can be run here, found by running it.
+"""Chooses the Python for the project: the best one that runs here, found by running each.
 
 Written for any Python 3 that may be called `python3`: no syntax newer than 3.6, standard library only.
 """
@@ -13,7 +13,7 @@ OLDEST = (3, 11)
 #: Best first. From 3.13 on Microsoft's production runtime of Python function apps can be installed.
 PREFERRED = ((3, 13), (3, 14), (3, 12), (3, 11))
 
-#: The candidate describes itself; the base executable is the one behind a virtual environment.
+#: By this a candidate describes itself; the base executable is the one behind a virtual environment.
 _QUESTION = """
 import importlib.util, sys
 base = getattr(sys, "_base_executable", None) or sys.executable
@@ -33,7 +33,7 @@ class Interpreter(NamedTuple):
 
 
 def choose(environ: "Mapping[str, str]") -> Interpreter:
-    """The interpreter that PYTHON names, else the best on PATH, of pyenv or of uv; raises InstallError."""
+    """The interpreter that PYTHON names, else the best of PATH, pyenv and uv. Raises InstallError."""
     named = environ.get("PYTHON")
     if named:
         return _by_name(named, environ)
@@ -55,7 +55,7 @@ def choose(environ: "Mapping[str, str]") -> Interpreter:
 
 
 def ask(candidate: str) -> "Interpreter | None":
-    """What a candidate is, by running it; None when it does not run.
+    """Run a candidate to find out what it is; None if it does not run.
 
     A version manager's shim may exist and fail; Debian's Python may be unable to make virtual environments.
     """

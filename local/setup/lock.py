@@ -58,12 +58,16 @@ _LOCKS = (
         ("local", "telemetry", "dev", "browser"),
         ("requirements-dev.txt",),
     ),
-    Lock("requirements-nodes.txt", "What the nodes of the local clusters find installed.", ("nodes",)),
-    Lock("requirements-node.txt", "Where the machine has no node that is new enough.", ("node",)),
+    Lock("requirements-nodes.txt", "What is installed on the nodes of the local clusters.", ("nodes",)),
+    Lock("requirements-node.txt", "For a machine without a node that is new enough.", ("node",)),
 )
 #: In environments of their own, without the versions of the rest.
 _APART = (
-    Lock("requirements-tools.txt", "For work on the project, beside it.", ("tools",)),
+    Lock(
+        "requirements-tools.txt",
+        "Programs for work on the project, in environments of their own.",
+        ("tools",),
+    ),
     Lock("requirements-fuzz.txt", "For `make fuzz`.", ("fuzz",)),
 )
 
@@ -93,7 +97,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _included(lock: Lock) -> set[str]:
-    """The files that it includes, those within them too."""
+    """The files that a file includes, and those that they include."""
     direct = [other for other in _LOCKS if other.file in lock.includes]
     return set(lock.includes).union(*map(_included, direct))
 
@@ -101,7 +105,7 @@ def _included(lock: Lock) -> set[str]:
 def _compiled(
     groups: Sequence[str], *options: str, app: bool = False, constraints: Path | None = None
 ) -> str:
-    """What uv finds for groups, and for the function app if asked; `constraints` keeps versions."""
+    """What uv resolves for groups, and for the function app on request; `constraints` keeps versions."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out.txt"
         if constraints is not None and constraints.exists():
@@ -126,7 +130,7 @@ def _write_app(blocks: Sequence[str]) -> None:
     (ROOT / _APP).write_text(f"{_WRITTEN.format(about=about)}-r {_TRANSITIVE}\n{own}")
     dependencies = "".join(block for block in blocks if _name(block) not in direct)
     (ROOT / _TRANSITIVE).write_text(
-        _WRITTEN.format(about="What the packages of requirements.txt bring.") + dependencies
+        _WRITTEN.format(about="The dependencies of the packages in requirements.txt.") + dependencies
     )
 
 

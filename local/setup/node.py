@@ -1,4 +1,4 @@
-"""Node and npm: those of this machine, or of a Python package where it has none that is new enough."""
+"""Node and npm: those of this machine or, if it has none that is new enough, those of a Python package."""
 
 import subprocess
 from pathlib import Path
@@ -24,7 +24,7 @@ def installed_node() -> "Node | None":
         major, minor = (int(part) for part in version.decode().strip().lstrip("v").split(".")[:2])
     except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    # What Vite asks for, which builds the page; Azurite is content with less.
+    # The minimum of Vite, which builds the page; Azurite needs less.
     is_usable = (major, minor) >= (22, 12) or (major == 20 and minor >= 19)
     return Node(["node"], ["npm"]) if is_usable else None
 

@@ -18,12 +18,12 @@ _QUIET = ["--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier"]
 
 
 def is_built() -> bool:
-    """Whether the page is there, and was made of what web/ holds now."""
+    """Whether the page is there, and was built from the present content of web/."""
     return (BUILT / "index.html").is_file() and read(BUILT / ".stamp") == fingerprint(_sources(), BUILT)
 
 
 def build(node: Node) -> None:
-    """Install the packages of the page where they changed, and build it. Raises InstallError."""
+    """Install the packages of the page if they changed, and build it. Raises InstallError."""
     packages = WEB / "node_modules" / ".slipway-stamp"
     if read(packages) != fingerprint(_PACKAGES, WEB):
         step("packages of the page", [*node.npm, "ci", *_QUIET], folder=WEB)
@@ -43,7 +43,7 @@ def _sources() -> "list[str]":
 
 
 def main() -> int:
-    """The exit code of the first check that finds something; each writes what."""
+    """Run the checks; the exit code is that of the first one that fails. Each writes what it finds."""
     modules = WEB / "node_modules"
     node = installed_node() or packaged_node(Path(sys.prefix))
     tools = (

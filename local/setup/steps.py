@@ -1,4 +1,4 @@
-"""What the steps of an installation share: running programs, their logs, and what a finished one was made of.
+"""What the steps of an installation share: running programs, logs, and fingerprints of their inputs.
 
 Standard library only, and no syntax newer than Python 3.6: an old python3 must be able to read it.
 """
@@ -17,7 +17,7 @@ LOGS = ROOT / ".local" / "install"
 
 
 def step(name: str, argv: "list[str]", strict: bool = True, folder: Path = ROOT) -> None:
-    """Run one program in a folder; raises InstallError with the cause and the log where it fails."""
+    """Run one program in a folder. Raises InstallError with the cause and the log if it fails."""
     began = time.monotonic()
     log = LOGS / "{}.log".format(name.replace(" ", "-").lower())
     with log.open("wb") as output:
@@ -38,7 +38,7 @@ def say(line: str) -> None:
 
 
 def read(path: Path) -> str:
-    """The text of a file; empty where there is none."""
+    """The text of a file; empty if there is none."""
     try:
         return path.read_text()
     except OSError:
@@ -46,7 +46,7 @@ def read(path: Path) -> str:
 
 
 def fingerprint(inputs: "Iterable[str]", folder: Path) -> str:
-    """What a step in a folder was made of: the files, named from the checkout, and the folder's Python."""
+    """The fingerprint of a step: of its input files, named from the checkout, and of the folder's Python."""
     digest = hashlib.sha256("{}\n{}".format(folder, read(folder / "pyvenv.cfg")).encode())
     for name in inputs:
         digest.update(f"\n{name}\n".encode() + (ROOT / name).read_bytes())
@@ -54,7 +54,7 @@ def fingerprint(inputs: "Iterable[str]", folder: Path) -> str:
 
 
 def _cause(log: Path) -> str:
-    """The first two lines that speak of an error, else the last one: there pip and npm say what is wrong."""
+    """The first two lines that mention an error, else the last line: there pip and npm give the reason."""
     lines = [line.strip() for line in log.read_text(errors="replace").splitlines() if line.strip()]
     errors = [line for line in lines if "error" in line.lower() and "retrying" not in line.lower()]
     silent = ["the package index did not answer"] if any("Retrying" in line for line in lines) else []

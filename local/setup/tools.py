@@ -1,4 +1,4 @@
-"""Programs for work on the project, apart: what they need is not pinned with what we need."""
+"""Programs for work on the project, in an environment apart: their dependencies are not pinned with ours."""
 
 import subprocess
 import venv
@@ -11,7 +11,7 @@ _PATIENCE = 300.0
 
 
 def tool(name: str) -> Path:
-    """The program, installed if it is not there. Raises SubprocessError where it cannot be."""
+    """The program, installed if it is missing. Raises SubprocessError if that fails."""
     stamp = _HOME / "installed.txt"
     if not stamp.exists() or stamp.read_text() != _REQUIREMENTS.read_text():
         venv.create(_HOME, clear=True, with_pip=True)

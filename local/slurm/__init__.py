@@ -42,5 +42,5 @@ __all__ = [
 
 
 def missing_programs() -> tuple[str, ...]:
-    """What the chosen Slurm lacks to run here; nothing when all is there."""
+    """What the chosen Slurm lacks to run here; empty if nothing is missing."""
     return find_programs().missing_programs()

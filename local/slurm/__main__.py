@@ -23,7 +23,7 @@ def main() -> int:
         "--data", type=Path, default=_ROOT / ".local" / "slurm", help="directory of everything"
     )
     parser.add_argument(
-        "--port", type=int, default=_PORT, help=f"of slurmrestd; 0 for any free one (default: {_PORT})"
+        "--port", type=int, default=_PORT, help=f"port of slurmrestd; 0 for any free one (default: {_PORT})"
     )
     arguments = parser.parse_args()
     try:
@@ -50,7 +50,7 @@ async def _serve(options: Options) -> int:
 
 
 def guide(cluster: Slurm) -> list[str]:
-    """What to export, and what to do with it."""
+    """The text for the person: what to export, and what can be done with it."""
     return [
         f"ready {cluster.url}",
         "",
@@ -60,8 +60,8 @@ def guide(cluster: Slurm) -> list[str]:
         '  -H "X-SLURM-USER-TOKEN: $(scontrol token | cut -d= -f2)" \\',
         f"  {cluster.url}{cluster.api}/nodes",
         "",
-        f"Partitions: {', '.join(cluster.partitions)}; the nodes of the first come with jobs and go without.",
-        f"All nodes see {cluster.shared}. What signs tokens: {cluster.jwt_key}. Logs: {cluster.logs}.",
+        f"Partitions: {', '.join(cluster.partitions)}; the nodes of the first one start for jobs.",
+        f"All nodes see {cluster.shared}. Key that signs tokens: {cluster.jwt_key}. Logs: {cluster.logs}.",
         "Ctrl-C stops everything; jobs and their state are kept.",
     ]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 PACKAGES = ("mariadb-server-core", "slurm-wlm-mysql-plugin", "slurmdbd")
 PROGRAMS = ("mariadbd", "slurmdbd")
 _TABLES = ("mysql_system_tables", "mysql_performance_tables", "mysql_system_tables_data")
-#: On the loopback interface, of a database that lives as long as the cluster and knows its jobs alone.
+#: The database listens on the loopback interface, lives as long as the cluster, and holds only its jobs.
 _PASSWORD = "slurm"  # noqa: S105
 
 
@@ -20,7 +20,7 @@ class Accounting:
 
 
 def slurm_conf_lines(accounting: Accounting, munge: Path) -> list[str]:
-    """The lines of slurm.conf about it. It keeps the comment of a job, by which we recognise ours."""
+    """The lines of slurm.conf for accounting. It keeps the comments of jobs, by which we recognise ours."""
     return [
         "AccountingStorageType=accounting_storage/slurmdbd",
         "AccountingStorageHost=127.0.0.1",
@@ -35,7 +35,7 @@ def slurmdbd_conf(accounting: Accounting, home: Path, user: str, munge: Path) ->
     lines = [
         "AuthType=auth/munge",
         f"AuthInfo=socket={munge}",
-        # slurmrestd queries it in the name of the token's user.
+        # slurmrestd queries the database in the name of the token's user.
         "AuthAltTypes=auth/jwt",
         f"AuthAltParameters=jwt_key={home}/jwt.key",
         "DbdHost=localhost",
@@ -62,7 +62,7 @@ def database(home: Path, user: str) -> tuple[str, ...]:
 
 
 def served(accounting: Accounting, home: Path) -> tuple[str, ...]:
-    """The options with which it serves."""
+    """The options for serving."""
     return (
         f"--socket={home}/run/database",
         "--bind-address=127.0.0.1",
@@ -74,13 +74,13 @@ def served(accounting: Accounting, home: Path) -> tuple[str, ...]:
 
 
 def first_tables() -> str:
-    """What a new database is made of, a statement a line; read from Debian's files."""
+    """The statements of a new database, one a line, read from Debian's files."""
     files = [Path(f"/usr/share/mysql/{name}.sql").read_text(encoding="utf-8") for name in _TABLES]
     return "".join(["create database mysql;\nuse mysql;\n", *files])
 
 
 def rights() -> str:
-    """Run at each start: the database of slurmdbd, and its user."""
+    """The statements for each start: the database of slurmdbd, and its user."""
     return (
         "create database if not exists slurm_acct_db;\n"
         f"create user if not exists 'slurm'@'127.0.0.1' identified by '{_PASSWORD}';\n"

@@ -15,13 +15,13 @@ from local.slurm.configuration import Site
 from local.slurm.programs import Programs, SlurmError, api, openapi
 from local.slurm.token import token
 
-_PATIENCE = 20.0  # seconds in which a process that does not answer yet has to do something
+_PATIENCE = 20.0  # seconds in which a process that does not answer yet has to show progress
 #: From here on slurmrestd has to be started as another user, which root alone can do.
 _STRICT = (25, 5)
 
 
 class Slurm:
-    """A running cluster. Its processes are children of ours, save those that nodes run."""
+    """A running cluster. Its processes are our children, except those that nodes start."""
 
     def __init__(self, site: Site, programs: Programs, running: AsyncExitStack) -> None:
         self._site = site
@@ -42,7 +42,7 @@ class Slurm:
 
     @property
     def user(self) -> str:
-        """Whom a token has to name; jobs run as this user, who owns all daemons."""
+        """The user that a token has to name; this user owns all daemons, and jobs run as it."""
         return self._site.user
 
     @property
@@ -89,11 +89,11 @@ class Slurm:
 
     @property
     def processes(self) -> tuple[Child, ...]:
-        """The daemons, to be watched; nodes are not among them."""
+        """The daemons, for watching; nodes are not among them."""
         return tuple(self._processes.values())
 
     def token(self, seconds: int = 86400) -> str:
-        """A token of `user`, valid for so long."""
+        """A token of `user`, valid for that time."""
         return token(self.jwt_key.read_bytes(), self.user, int(time.time()), seconds)
 
     def nodes(self) -> frozenset[str]:
@@ -102,7 +102,7 @@ class Slurm:
         return frozenset(name for name in names if self._slurmd(name))
 
     async def command(self, *argv: str) -> str:
-        """What a client command such as squeue writes; raises SlurmError when it fails."""
+        """The output of a client command such as squeue. Raises SlurmError if it fails."""
         return await self._output(*argv, conf=self.client_conf)
 
     async def kill_controller(self) -> None:
@@ -111,7 +111,7 @@ class Slurm:
 
     async def start_controller(self) -> None:
         """Start slurmctld on the state that it has saved, and wait until it answers."""
-        # -i: state that cannot be read is no reason to stay down; there is none at the first start.
+        # -i: start even if the state cannot be read; at the first start there is none.
         await self._start("slurmctld", "slurmctld", "-D", "-i", "-f", self._conf)
         await self._wait_until("slurmctld", self._controller_answers)
 
@@ -142,7 +142,7 @@ class Slurm:
             await self._output(str(self.home / "bin" / "end"), name)
 
     async def start_node(self, *names: str) -> None:
-        """Start the slurmd of nodes, as ResumeProgram does; slurmctld hears of it soon after."""
+        """Start the slurmd of nodes, as ResumeProgram does; slurmctld notices soon after."""
         await self._output(str(self.home / "bin" / "node-on"), ",".join(names))
 
     async def start(self) -> None:
@@ -177,7 +177,7 @@ class Slurm:
         await self._output(str(self.home / "bin" / "end"))
 
     async def _start_accounting(self, accounting: Accounting) -> None:
-        """The database, made anew where there is none, and slurmdbd, which slurmctld wants at its start."""
+        """Start the database, if need be a new one, and slurmdbd, which slurmctld needs at its start."""
         home, user = self.home, self._site.user
         store = home / "database"
         argv = database(home, user)
@@ -258,7 +258,7 @@ class Slurm:
     def _slurmd(self, node: str) -> int | None:
         try:
             pid = int((self.home / "run" / f"{node}.pid").read_text())
-            # A pid file outlives its process, whose number another one may have by now.
+            # A pid file outlives its process; another process may have its number by now.
             words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except (OSError, ValueError):
             return None

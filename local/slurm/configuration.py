@@ -6,17 +6,17 @@ from pathlib import Path
 
 from local.slurm.accounting import Accounting, slurm_conf_lines
 
-#: Seconds. A node that does not answer for so long is lost.
+#: Seconds after which a node that does not answer is lost.
 _LOST_AFTER = 20
 
 
 @dataclass(frozen=True, kw_only=True)
 class Partition:
-    """Alike nodes, named `{name}-1` and so on. Elastic ones run only while jobs need them."""
+    """Nodes of one kind, named `{name}-1` and so on. Elastic ones run only while jobs need them."""
 
     name: str
     nodes: int = 4
-    #: Of each node; both are make-believe, so that a small machine can play many larger ones.
+    #: Per node; both are simulated, so that a small machine can stand for many larger ones.
     cpus: int = 4
     gpus: int = 0
     elastic: bool = True
@@ -33,14 +33,14 @@ class Partition:
 
 @dataclass(frozen=True, kw_only=True)
 class Site:
-    """What the configuration is made from: a directory, this machine, its user, and free ports."""
+    """The inputs of the configuration: a directory, this machine, its user, and free ports."""
 
     home: Path
     #: A directory with a short path: those of the sockets within may have 107 characters.
     sockets: Path
-    #: The name this machine gives itself; slurmctld runs on no other.
+    #: This machine's own host name; slurmctld refuses to run under another.
     hostname: str
-    #: Who runs every daemon. Jobs run as whom a token names, which only root's daemons can do for others.
+    #: The user of every daemon. Jobs run as the user of a token; only root's daemons can run them as others.
     user: str
     partitions: tuple[Partition, ...]
     controller_port: int
@@ -49,16 +49,16 @@ class Site:
     node_ports: Mapping[str, int]
     #: Seconds after which an elastic node without a job is stopped.
     idle_seconds: int
-    #: Seconds that a node may take to start; it is tried again then.
+    #: Seconds that a node may take to start; after that it is tried again.
     boot_seconds: int = 30
-    #: Slurm's, and where its plugins are if it is not this system's.
+    #: Slurm's version, and the directory of its plugins if it is not this system's.
     version: tuple[int, int] = (22, 5)
     plugins: Path | None = None
     accounting: Accounting | None = None
-    #: The most jobs that slurmctld remembers, those that ended lately included; and for how many seconds.
+    #: The most jobs that slurmctld remembers, including ended ones, and for how many seconds.
     max_jobs: int = 10_000
     job_age: int = 300
-    #: EnforcePartLimits: whether what no partition can hold is refused at once.
+    #: EnforcePartLimits: whether a job that fits no partition is refused at once.
     enforced: str = "ALL"
 
 
@@ -87,7 +87,7 @@ def gres_conf(site: Site) -> str:
 
 
 def cgroup_conf(site: Site) -> str:
-    """The text of cgroup.conf: without cgroups, as far as the version can do without."""
+    """The text of cgroup.conf: without cgroups, as far as the version allows."""
     return f"CgroupPlugin={'disabled' if site.version >= (24, 5) else 'cgroup/v1'}\n"
 
 
@@ -106,7 +106,7 @@ def oci_conf(site: Site) -> str:
 
 
 def devices(home: Path, count: int) -> str:
-    """The files of the GPUs, as a host list; Slurm takes their indices from their names."""
+    """The device files of the GPUs, as a host list; Slurm takes the indices from the names."""
     return f"{home}/dev/nvidia[0-{count - 1}]"
 
 
@@ -119,7 +119,7 @@ def _cluster(site: Site) -> Iterator[str]:
 
 
 def _daemons(site: Site) -> Iterator[str]:
-    """Who runs, where it keeps what, and how the daemons know each other."""
+    """The user, the directories, and how the daemons authenticate each other."""
     home = site.home
     yield from (
         "ClusterName=slipway",
@@ -145,7 +145,7 @@ def _daemons(site: Site) -> Iterator[str]:
 
 
 def _accounts(site: Site) -> Iterator[str]:
-    """What is measured of jobs, and where their ends are written."""
+    """What is measured about jobs, and where their ends are recorded."""
     yield from (
         # Nothing that needs a machine of its own, cgroups or a database.
         "ProctrackType=proctrack/linuxproc",
@@ -162,14 +162,14 @@ def _accounts(site: Site) -> Iterator[str]:
 
 
 def _scheduling(site: Site) -> Iterator[str]:
-    """When jobs start, how they run, and what becomes of them."""
+    """When jobs start, how they run, and how they end."""
     yield from (
         "MpiDefault=none",
         f"TaskProlog={site.home}/bin/task-prolog",
         "SelectType=select/cons_tres",
         "SelectTypeParameters=CR_Core",
         "SchedulerType=sched/backfill",
-        # Jobs are looked at when they come and every second, not every minute, to spare a busy controller.
+        # Jobs are scheduled when they arrive and every second, not every minute, as on a busy controller.
         "SchedulerParameters=batch_sched_delay=0,sched_interval=1,bf_interval=1",
         "PriorityType=priority/basic",
         f"EnforcePartLimits={site.enforced}",
@@ -187,7 +187,7 @@ def _scheduling(site: Site) -> Iterator[str]:
 
 
 def _power(site: Site) -> Iterator[str]:
-    """How elastic nodes come and go."""
+    """How elastic nodes start and stop."""
     scripts = site.home / "bin"
     yield from (
         # A lost node is powered off instead of staying down until an operator comes.

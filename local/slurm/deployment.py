@@ -39,7 +39,7 @@ def app_settings(
             **{f"{account}/{container}": str(directory(shared, container)) for container in containers},
         },
         "reads": {str(shared): str(shared)},
-        # Hidden there, so that no drop is seen in it.
+        # Hidden there, so that it is not taken for a drop.
         "ends": str(directory(shared, drops) / ".slipway" / "ends"),
     }
     key = b64encode(cluster.jwt_key.read_bytes()).decode()

@@ -16,7 +16,7 @@ _SCRIPTS = Path(__file__).with_name("scripts")
 
 
 def prepare(site: Site, programs: Programs, node_path: Sequence[Path]) -> None:
-    """Write all that the daemons read. Raises SlurmError when they could not work with it."""
+    """Write all files that the daemons read. Raises SlurmError if the daemons could not work with them."""
     home = site.home
     _check_hostname(site.hostname)
     for name in ("bin", "dev", "logs", "run", "shared", "state"):
@@ -45,7 +45,7 @@ def prepare(site: Site, programs: Programs, node_path: Sequence[Path]) -> None:
 
 
 def _environment(site: Site, programs: Programs) -> str:
-    """What the scripts that slurmctld calls need; it gives them nothing."""
+    """The variables for the scripts that slurmctld calls; it passes none on."""
     stepd = shutil.which("slurmstepd", path=programs.path)
     lines = [f"PATH={programs.path}", f"SLURM_CONF={site.home}/slurm.conf", f"stepd={stepd}"]
     return "\n".join([*lines, "export PATH SLURM_CONF", ""])
@@ -62,7 +62,7 @@ def _check_hostname(hostname: str) -> None:
 
 
 def _forget_another_shape(site: Site) -> None:
-    """Slurm drains nodes that have changed since it saved its state; a new shape starts anew."""
+    """Remove the state of another shape: Slurm drains nodes that differ from its saved state."""
     file = site.home / "shape.json"
     shape = json.dumps([asdict(partition) for partition in site.partitions])
     if not file.is_file() or file.read_text() != shape:

@@ -15,7 +15,7 @@ from local.slurm.packages import PACKAGES
 from local.slurm.programs import Programs, SlurmError, version_of
 
 ROOT = Path(__file__).resolve().parents[2]
-#: Slurm's version → the Debian that has it; sid has it until the next one.
+#: Slurm's version → the Debian release that has it; sid has it until its next upgrade.
 SUITES = {"24.11": "trixie", "26.05": "sid"}
 _MIRROR = "http://deb.debian.org/debian"
 _PROGRAMS = ("munged", "slurmctld", "slurmd", "slurmrestd", "slurmstepd")
@@ -23,9 +23,9 @@ _CLIENTS = ("sbatch", "scancel", "scontrol", "sinfo", "squeue", "srun")
 
 
 def unpack(version: str) -> Path:
-    """The directory with that Slurm, filled if it is not yet. Raises SlurmError or InstallError."""
+    """The directory with that Slurm, filled if necessary. Raises SlurmError or InstallError."""
     if version not in SUITES:
-        raise SlurmError(f"there is no Slurm {version} to be had; known are {', '.join(SUITES)}")
+        raise SlurmError(f"Slurm {version} is not available; choose one of {', '.join(SUITES)}")
     folder = ROOT / ".local" / f"slurm-{version}"
     if not (folder / "slurm").is_dir():
         tools = [name for name in ("mmdebstrap", "patchelf") if not shutil.which(name)]
@@ -48,7 +48,7 @@ def unpack(version: str) -> Path:
 
 
 def _adopt(folder: Path) -> None:
-    """Make the programs use what was unpacked, and name them in a directory of their own."""
+    """Make the programs use the unpacked libraries, and link them in a directory of their own."""
     plugins = Programs(folder).plugins
     loader = next(folder.glob("usr/lib*/ld-linux-*.so.*"), None)
     if plugins is None or loader is None:

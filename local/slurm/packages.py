@@ -1,4 +1,4 @@
-"""Debian's packages of Slurm: which they are, and what to say where they are missing."""
+"""Debian's packages of Slurm: their names, and the error if they are missing."""
 
 from local.slurm.programs import Programs, SlurmError
 
@@ -15,7 +15,7 @@ PACKAGES = (
 
 
 def require(programs: Programs) -> None:
-    """Raises SlurmError, with what to install, when something is missing."""
+    """Raise SlurmError, with what to install, if something is missing."""
     if lacking := ", ".join(programs.missing_programs()):
         if programs.root:
             raise SlurmError(f"{programs.root} has no Slurm ({lacking} not found)")

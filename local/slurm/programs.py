@@ -25,12 +25,12 @@ _INTERFACES = (
 
 
 class SlurmError(StartError):
-    """The mini cluster cannot run here, or did not start; the message says what to do about it."""
+    """The mini cluster cannot run here, or did not start; the message names the remedy."""
 
 
 @dataclass(frozen=True)
 class Programs:
-    """Where Slurm is. `root` is a directory that `local.slurm.newer` has filled; None is this system."""
+    """The place of Slurm. `root` is a directory filled by `local.slurm.newer`, or None for this system."""
 
     root: Path | None = None
 
@@ -41,12 +41,12 @@ class Programs:
 
     @property
     def plugins(self) -> Path | None:
-        """The directory of the plugins; None where the programs know it."""
+        """The directory of the plugins; None if the programs know it."""
         files = (self.root or Path("/")).glob("usr/lib/*/slurm-wlm/auth_jwt.so")
         return next((file.parent for file in files), None)
 
     def missing_programs(self) -> tuple[str, ...]:
-        """The programs and plugins that are not there; none when all are."""
+        """The programs and plugins that are missing."""
         lacking = [name for name in _NAMES if not shutil.which(name, path=self.path)]
         names = any(Path("/usr/lib").glob("*/libnss_wrapper.so"))
         return (
@@ -72,20 +72,20 @@ def find_programs() -> Programs:
 
 
 def version_of(output: str) -> tuple[int, int]:
-    """Major and minor number of what `slurmctld -V` says."""
+    """Major and minor number in the output of `slurmctld -V`."""
     numbers = re.search(r"(\d+)\.(\d+)\.", output)
     if not numbers:
-        raise SlurmError(f"slurmctld says its version is {output.strip()!r}, which names none")
+        raise SlurmError(f"no version can be read in slurmctld's {output.strip()!r}")
     return int(numbers[1]), int(numbers[2])
 
 
 def openapi(version: tuple[int, int], *, accounting: bool = False) -> str:
-    """The plugins of slurmrestd; those that need a database only where there is one."""
+    """The plugins of slurmrestd; those that need a database only if there is one."""
     if version >= (23, 11):
         return "slurmctld,slurmdbd" if accounting else "slurmctld"
     return "openapi/v0.0.38,openapi/dbv0.0.38" if accounting else "openapi/v0.0.38"
 
 
 def api(version: tuple[int, int]) -> str:
-    """The path of the newest interface that a version serves; the last one is served by all later ones."""
+    """The path of the newest interface that a version serves; all later versions serve the last one."""
     return next(f"/slurm/{name}" for first, name in _INTERFACES if version >= first)

@@ -21,7 +21,7 @@ from local.slurm.home import prepare
 from local.slurm.packages import require
 from local.slurm.programs import Programs, SlurmError, find_programs
 
-#: Nodes come and go with their jobs in the first partition, and are there always in the second.
+#: In the first partition nodes start and stop with their jobs; in the second they always run.
 PARTITIONS = (Partition(name="elastic", gpus=1), Partition(name="warm", gpus=1, elastic=False))
 
 
@@ -37,10 +37,10 @@ class Options:
     idle_seconds: int = 2
     #: Seconds that a node may take to start; one that takes longer is powered off, and may be tried again.
     boot_seconds: int = 30
-    #: What jobs find in PATH first; by default a Python of the cluster's own.
+    #: The first directory in the PATH of jobs; by default one with a Python of the cluster's own.
     node_path: tuple[Path, ...] = ()
     programs: Programs = field(default_factory=find_programs)
-    #: Whether slurmdbd keeps what jobs did, in a MariaDB of its own.
+    #: Whether slurmdbd records jobs, in a MariaDB of its own.
     accounting: bool = False
     #: As in `Site`.
     max_jobs: int = 10_000
@@ -66,7 +66,7 @@ async def slurm(options: Options) -> AsyncIterator[Slurm]:
         prepare(site, options.programs, options.node_path or (await node_python(home / "python"),))
         async with AsyncExitStack() as running:
             cluster = Slurm(site, options.programs, running)
-            await cluster.end()  # a run whose starter died
+            await cluster.end()  # left by a run whose starter died
             await running.enter_async_context(_ended_with_us(site))
             await cluster.start()
             yield cluster
@@ -75,7 +75,7 @@ async def slurm(options: Options) -> AsyncIterator[Slurm]:
 def _site(options: Options, home: Path, sockets: Path) -> Site:
     names = [name for partition in options.partitions for name in partition.node_names]
     sockets.chmod(0o755)
-    # In one draw: none has a listener yet, so a second draw might return one of them again.
+    # All at once: no port has a listener yet, so a second call might return one of them again.
     controller, gateway, slurmdbd, database, *ports = free_ports(4 + len(names))
     return Site(
         home=home,
@@ -99,7 +99,7 @@ def _site(options: Options, home: Path, sockets: Path) -> Site:
 
 @asynccontextmanager
 async def _ended_with_us(site: Site) -> AsyncIterator[None]:
-    """A process that outlives us for a moment, and ends the cluster when its standard input ends."""
+    """Start a process that outlives us for a moment, and ends the cluster when its standard input ends."""
     janitor = await asyncio.create_subprocess_exec(
         *(site.home / "bin" / "end-with-parent", site.sockets),
         stdin=asyncio.subprocess.PIPE,

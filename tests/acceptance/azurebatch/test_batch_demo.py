@@ -10,6 +10,7 @@ from tests.acceptance.azurebatch.answers import compared
 from tests.acceptance.test_demo import shown
 
 
+@pytest.mark.thorough
 async def test_the_demo_runs_on_azure_batch_unchanged() -> None:
     output = await shown("--cluster", "batch")
 

@@ -22,7 +22,7 @@ from shared.engines.batch.scaling import Demand, formula
 from shared.engines.batch.tasks import Listed, Tasks
 from shared.engines.batch.wire.client import Answer
 from shared.engines.batch.words import observation
-from tests.breadth import size
+from tests.breadth import every_few, size
 from tests.crash.batch.nodes import Cut
 from tests.crash.batch.run import play
 from tests.crash.batch.test_batch import ABSENCES, GANG
@@ -193,7 +193,7 @@ async def test_without_a_mutant_nothing_is_caught() -> None:
     assert await _caught(fenced=True, calls=size(_CALLS, 1)) == ""
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+@pytest.mark.parametrize("mutant", every_few(MUTANTS, 0), ids=lambda mutant: mutant.__name__)
 async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mutant(monkeypatch)
     assert await _caught(fenced=mutant is not no_claim_on_the_nodes), "no schedule shows this mutant"

@@ -13,6 +13,7 @@ from shared.core.job import Target
 from shared.engines.batch.storage.records import BlobRecords
 from shared.engines.node.blobs import Blobs, Container
 from shared.engines.node.claim import Claim
+from tests.breadth import every_few
 from tests.crash.batch.blobs import NodeFault
 from tests.crash.batch.container import AppFault
 from tests.crash.batch.nodes import Cut
@@ -127,7 +128,7 @@ async def test_without_a_mutant_nothing_is_caught() -> None:
     assert await _caught() == ""
 
 
-@pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.__name__)
+@pytest.mark.parametrize("mutant", every_few(MUTANTS, 1), ids=lambda mutant: mutant.__name__)
 async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch: Patch) -> None:
     mutant(monkeypatch)
     assert await _caught(), "no schedule shows this mutant"

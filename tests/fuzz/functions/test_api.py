@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from functions.openapi.operations import OPERATIONS
 from shared.core.job import JobState
-from tests.breadth import examples, pairs
+from tests.breadth import pairs, size
 from tests.unit.functions.calls import call, use
 from tests.unit.world import World, job_json
 
@@ -100,7 +100,7 @@ def test_every_answer_is_described(name: str, mode: str, api: World) -> None:
     generation = GenerationMode(mode)
 
     @settings(
-        max_examples=examples(50), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
+        max_examples=size(50, 8), deadline=None, derandomize=True, suppress_health_check=list(HealthCheck)
     )
     @given(case=operation.as_strategy(generation_mode=generation), real=st.booleans())
     def check(case: Any, real: bool) -> None:

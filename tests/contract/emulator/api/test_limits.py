@@ -135,6 +135,7 @@ async def test_a_region_holds_200_clusters_of_a_subscription_and_no_more(own_lab
     assert await make(200) == 202
 
 
+@pytest.mark.thorough
 async def test_a_resource_group_holds_800_workspaces_and_no_more(own_lab: Lab) -> None:
     async def make(number: int) -> int:
         path = own_lab.path.replace(GROUP, "full") + f"-{number}"

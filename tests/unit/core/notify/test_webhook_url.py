@@ -37,52 +37,51 @@ def refused(url: str, policy: UrlPolicy = POLICY) -> str:
     return problem
 
 
-@pytest.mark.parametrize("url", PASSES)
-def test_an_address_on_the_internet_passes(url: str) -> None:
-    assert refusal(url, POLICY) is None
-    assert refusal(url, LOCAL) is None
+def test_an_address_on_the_internet_passes() -> None:
+    assert [url for url in PASSES if refusal(url, POLICY)] == []
+    assert [url for url in PASSES if refusal(url, LOCAL)] == []
 
 
-@pytest.mark.parametrize("url", PASSES)
-def test_three_parsers_read_the_same_host_from_what_passes(url: str) -> None:
-    host = authority(url).rpartition(":")[0]
+def test_three_parsers_read_the_same_host_from_what_passes() -> None:
+    for url in PASSES:
+        host = authority(url).rpartition(":")[0]
 
-    assert urlsplit(url).hostname == host
-    assert URL(url).raw_host == host
-    assert (URL(url, encoded=True).raw_host or "").lower() == host
-
-
-@pytest.mark.parametrize("host", LITERALS + LOOKALIKES)
-def test_an_address_literal_in_any_spelling_is_refused(host: str) -> None:
-    refused(f"https://{host}/hook")
-    refused(f"https://{host}:443/hook?token={CANARY}")
+        assert urlsplit(url).hostname == host
+        assert URL(url).raw_host == host
+        assert (URL(url, encoded=True).raw_host or "").lower() == host
 
 
-@pytest.mark.parametrize("host", INNER_NAMES)
-def test_a_name_of_a_private_network_is_refused(host: str) -> None:
-    refused(f"https://{host}/hook")
+def test_an_address_literal_in_any_spelling_is_refused() -> None:
+    for host in LITERALS + LOOKALIKES:
+        refused(f"https://{host}/hook")
+        refused(f"https://{host}:443/hook?token={CANARY}")
 
 
-@pytest.mark.parametrize("host", NOT_NAMES)
-def test_what_is_no_dns_name_is_refused(host: str) -> None:
-    refused(f"https://{host}/hook")
+def test_a_name_of_a_private_network_is_refused() -> None:
+    for host in INNER_NAMES:
+        refused(f"https://{host}/hook")
 
 
-@pytest.mark.parametrize("url", CONFUSING)
-def test_an_address_that_parsers_may_read_differently_is_refused(url: str) -> None:
-    refused(url)
-    refused(url, LOCAL)
+def test_what_is_no_dns_name_is_refused() -> None:
+    for host in NOT_NAMES:
+        refused(f"https://{host}/hook")
 
 
-@pytest.mark.parametrize("url", SCHEMES)
-def test_another_scheme_is_refused(url: str) -> None:
-    refused(url)
-    refused(url, LOCAL)
+def test_an_address_that_parsers_may_read_differently_is_refused() -> None:
+    for url in CONFUSING:
+        refused(url)
+        refused(url, LOCAL)
 
 
-@pytest.mark.parametrize("port", PORTS)
-def test_a_port_that_is_not_allowed_is_refused(port: str) -> None:
-    refused(f"https://hooks.example.com:{port}/x")
+def test_another_scheme_is_refused() -> None:
+    for url in SCHEMES:
+        refused(url)
+        refused(url, LOCAL)
+
+
+def test_a_port_that_is_not_allowed_is_refused() -> None:
+    for port in PORTS:
+        refused(f"https://hooks.example.com:{port}/x")
 
 
 def test_only_the_configured_ports_pass() -> None:

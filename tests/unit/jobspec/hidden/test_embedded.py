@@ -15,28 +15,28 @@ from tests.secret_shapes import ORDINARY, SHAPES
 from tests.unit.jobspec.jobs import job
 
 
-@pytest.mark.parametrize(("what", "text", "secret"), SHAPES, ids=[what for what, _, _ in SHAPES])
-def test_secrets_are_recognised_by_name_and_by_shape(what: str, text: str, secret: str) -> None:
-    assert secret not in without_embedded(text)
-    assert list(recognised(text))
+def test_secrets_are_recognised_by_name_and_by_shape() -> None:
+    shown = [what for what, text, secret in SHAPES if secret in without_embedded(text)]
+
+    assert shown == []
+    assert [what for what, text, _ in SHAPES if not list(recognised(text))] == []
 
 
-@pytest.mark.parametrize(("what", "text", "secret"), SHAPES, ids=[what for what, _, _ in SHAPES])
-def test_they_are_recognised_among_other_words(what: str, text: str, secret: str) -> None:
-    for around in ("cd /data && {} ", "bash -c 'true; {}'", "true\n{}\ntrue", "(\t{}\t)"):
-        assert secret not in without_embedded(around.format(text.replace("'", '"')))
+@pytest.mark.parametrize("around", ["cd /data && {} ", "bash -c 'true; {}'", "true\n{}\ntrue", "(\t{}\t)"])
+def test_they_are_recognised_among_other_words(around: str) -> None:
+    texts = [(what, around.format(text.replace("'", '"')), secret) for what, text, secret in SHAPES]
+
+    assert [what for what, text, secret in texts if secret in without_embedded(text)] == []
 
 
-@pytest.mark.parametrize("text", ORDINARY)
-def test_variables_and_ordinary_words_are_shown_as_they_are(text: str) -> None:
-    assert without_embedded(text) == text
+def test_variables_and_ordinary_words_are_shown_as_they_are() -> None:
+    assert [text for text in ORDINARY if without_embedded(text) != text] == []
 
 
-@pytest.mark.parametrize("text", [text for _, text, _ in SHAPES])
-def test_what_was_masked_once_stays_as_it_is(text: str) -> None:
-    once = without_embedded(text)
+def test_what_was_masked_once_stays_as_it_is() -> None:
+    once = [without_embedded(text) for _, text, _ in SHAPES]
 
-    assert without_embedded(once) == once
+    assert [without_embedded(text) for text in once] == once
 
 
 def _seal(at: str, value: str) -> str:

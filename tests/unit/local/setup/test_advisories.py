@@ -19,12 +19,12 @@ def test_packages_without_a_known_vulnerability_are_only_counted() -> None:
 def test_a_vulnerability_is_named_with_the_version_that_mends_it() -> None:
     vulnerable, unchecked, _ = verdict({"dependencies": [CLEAN, BAD]})
 
-    assert vulnerable == ["requests 2.19.0: PYSEC-2018-28, mended in 2.20.0"]
+    assert vulnerable == ["requests 2.19.0: PYSEC-2018-28, fixed in 2.20.0"]
     assert unchecked == []
 
 
 def test_one_that_nothing_mends_is_named_as_well() -> None:
-    assert verdict({"dependencies": [UNFIXED]})[0] == ["requests 2.19.0: PYSEC-1, mended in no version yet"]
+    assert verdict({"dependencies": [UNFIXED]})[0] == ["requests 2.19.0: PYSEC-1, fixed in no version yet"]
 
 
 def test_a_package_that_no_one_could_tell_of_is_not_taken_for_clean() -> None:
