@@ -67,8 +67,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     from shared.adapters.storage.wire.resttable import RestTable
     from shared.adapters.webhook.sender import WebhookSender
 
-    string, blob, queue, table = settings.connection()
-    connection = Connection(string, blob, queue, table, settings.text("AZURE_CLIENT_ID"))
+    connection = Connection(*settings.connection(), settings.text("AZURE_CLIENT_ID"))
     account = Account(connection)
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     troubles = Troubles(_now)

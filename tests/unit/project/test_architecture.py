@@ -138,6 +138,18 @@ def test_every_room_says_what_comes_in_and_what_goes_out() -> None:
     assert silent == set()
 
 
+def test_no_room_of_the_app_loads_all_of_itself_where_one_module_is_imported() -> None:
+    """A face would: a cold start loads modules, not rooms. The job file is read as a whole anyway."""
+    faces = {
+        path.parent.relative_to(ROOT).as_posix()
+        for top in ("shared", "functions")
+        for path in (ROOT / top).rglob("__init__.py")
+        if any(name.startswith(("shared.", "functions.")) for name in imports(path))
+    }
+
+    assert faces == {"shared/jobspec", "shared/jobspec/checks/rules", "shared/setting"}
+
+
 def modules() -> dict[str, Path]:
     """Every module of the source by its full name."""
     paths = chain(*((ROOT / top).rglob("*.py") for top in (*PACKAGES, "bench")))
