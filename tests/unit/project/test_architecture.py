@@ -29,7 +29,7 @@ MOST_LINES_OF_A_BODY = 40
 USUAL_LINES, MOST_LONG_FILES = 250, 9
 
 #: For each contract lines that must not be written, and the files where someone might write them.
-VIOLATIONS = (
+VIOLATIONS: tuple[tuple[str, str, str], ...] = (
     ("parts", "shared/core/job.py", "import local.process"),
     ("rooms", "shared/core/job.py", "import shared.lifecycle.sweep"),
     ("rooms", "shared/setting/values.py", "from shared.settings import Settings"),
