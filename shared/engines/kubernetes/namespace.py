@@ -20,6 +20,8 @@ from shared.engines.kubernetes.words.observations import CANCELLED, was_cancelle
 ENDED = "slipway/ended"
 #: Kueue's label for the Job of a Workload.
 _JOB_UID = "kueue.x-k8s.io/job-uid"
+#: How a server says that it does not know a group of the API: with no Status.
+NO_GROUP = ("NotFound", "404")
 #: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
 
@@ -66,10 +68,11 @@ class Namespace:
     async def workloads(self, uid: str = "") -> dict[str, Object]:
         """Kueue's Workloads by the names of their Jobs, for the Job with that uid or for all.
 
-        One of all that cannot be read is left out; that of one Job raises Busy.
+        One of all that cannot be read is left out; that of one Job raises Busy. Without Kueue there are none.
         """
         query = {"labelSelector": f"{_JOB_UID}={uid}" if uid else _JOB_UID}
-        listed = [one async for one in self.client.objects(await self._workloads(), **query)]
+        path = await self._workloads()
+        listed = [one async for one in self.client.objects(path, **query)] if path else []
         readable = [checked(one, WORKLOAD, "a Workload") for one in listed if uid or WORKLOAD(one)]
         return {owner: one for one in readable if (owner := _owner(one))}
 
@@ -142,9 +145,12 @@ class Namespace:
         await asyncio.gather(*calls)
 
     async def _workloads(self) -> str:
-        """The path of Workloads, in the version that this Kueue prefers."""
+        """The path of Workloads, in the version that this Kueue prefers; "" where there is no Kueue."""
         if not self._kueue:
-            group = checked((await self.client.call("GET", "/apis/kueue.x-k8s.io")).body, GROUP, "Kueue")
+            answer = await self.client.call("GET", "/apis/kueue.x-k8s.io", accept=NO_GROUP)
+            if answer.reason:
+                return ""
+            group = checked(answer.body, GROUP, "Kueue")
             preferred = (group.get("preferredVersion") or {}).get("groupVersion") or "kueue.x-k8s.io/v1beta1"
             self._kueue = f"/apis/{preferred}/namespaces/{self._cluster.namespace}/workloads"
         return self._kueue

@@ -13,6 +13,7 @@ from shared.core.engine import Submission
 from shared.core.errors import EngineError, Misconfigured
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.request import MANAGED
+from shared.engines.kubernetes.namespace import NO_GROUP
 from shared.engines.kubernetes.rights import rules
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.kubernetes.wire.compare import dropped
@@ -84,7 +85,7 @@ async def _make(client: KubernetesClient, path: str, body: Mapping[str, Any]) ->
 async def _queue(cluster: KubernetesCluster, client: KubernetesClient) -> Step:
     """The LocalQueue for the only ClusterQueue. If there are several, people choose."""
     try:
-        group = await client.call("GET", f"/apis/{_KUEUE}", accept=("NotFound",))
+        group = await client.call("GET", f"/apis/{_KUEUE}", accept=NO_GROUP)
         if group.reason:
             return _skipped("Kueue is not installed on this cluster")
         preferred = checked(group.body, GROUP, "Kueue").get("preferredVersion") or {}

@@ -143,3 +143,18 @@ async def test_while_its_webhook_fails_nothing_is_made_and_the_same_submission_s
     await engine.close()
 
     assert end.state is JobState.SUCCEEDED
+
+
+async def test_without_kueue_a_job_of_a_queue_says_why_it_waits_and_can_be_cancelled(where: Running) -> None:
+    engine = engine_on(where, queue="team", clock=lambda: time.time() + 3600)
+    one = order("true")
+    await engine.submit(one)
+    await until(engine, one.target, lambda observation: observation.why is not None)
+    waits = (await engine.status(NAME, [one.target]))[one.target.name]
+    await engine.cancel(one.target)
+    end = await until(engine, one.target, is_over)
+    await engine.close()
+
+    assert waits.why is not None
+    assert (waits.why.word, end.state) == ("NoWorkload", JobState.CANCELLED)
+    assert "does Kueue run?" in waits.why.text

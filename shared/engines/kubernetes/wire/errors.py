@@ -64,7 +64,7 @@ def failure(status: int, body: Mapping[str, Any]) -> EngineError:
     if status == 409:
         return _conflict(reason_of(body), message, text)
     if status == 404:
-        return _absent(body, text)
+        return _absent(reason_of(body), body, text)
     if status == 400 and "unknown field" in message:
         return Misconfigured(f"{text}; this API server is older than what Slipway needs: Kubernetes 1.26")
     return _by_status(status)(text)
@@ -86,7 +86,9 @@ def _conflict(reason: str, message: str, text: str) -> EngineError:
     return Conflict(text) if reason == "AlreadyExists" else Busy(text)
 
 
-def _absent(body: Mapping[str, Any], text: str) -> EngineError:
+def _absent(reason: str, body: Mapping[str, Any], text: str) -> EngineError:
+    if not reason:  # a gateway without an API server behind it knows of no Job
+        return Transient(f"{text}; does something else than Kubernetes answer there?")
     details = body.get("details")
     if isinstance(details, Mapping) and details.get("kind") == "namespaces":
         return Misconfigured(f"{text}; make the namespace, or correct the cluster's option `namespace`")
