@@ -1,10 +1,12 @@
 """`slipway demo`, as a person runs it: the exit code, the last line, and nothing left behind."""
 
 import asyncio
+import re
 import shutil
 import sys
 from pathlib import Path
 
+import aiohttp
 import psutil
 
 from tests.acceptance.door import eventually
@@ -70,7 +72,9 @@ async def test_a_part_that_dies_fails_the_demo_at_once_and_its_log_is_kept() -> 
     output = []
     async for line in demo.stdout:
         output.append(line.decode())
-        if " is up: " in output[-1]:
+        if address := re.search(r" is up: (http://\S+/api/ui/) ", output[-1]):
+            async with aiohttp.ClientSession() as browser, browser.get(address[1]) as page:
+                assert "<title>Slipway" in await page.text()
             children = psutil.Process(demo.pid).children(recursive=True)
             next(child for child in children if "local.batchai" in child.cmdline()).kill()
 

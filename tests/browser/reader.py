@@ -9,7 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
 from playwright.async_api import Locator, Page, Route, expect
@@ -17,6 +17,8 @@ from playwright.async_api import Locator, Page, Route, expect
 AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 #: Milliseconds; jobs start and end within them here.
 PATIENCE = 60_000
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+WIDTHS = (360, 800, 1920)
 _NEWEST = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
@@ -54,6 +56,21 @@ class Reader:
         )
         await session.detach()
         return [f"{name}: {nodes}" for name, nodes in json.loads(outcome["result"]["value"])]
+
+    async def violations_everywhere(self) -> list[str]:
+        """The same in light and dark, on a telephone and a wide screen, and what sticks out there."""
+        page, before, violations = self.page, self.page.viewport_size, list[str]()
+        assert before is not None
+        for scheme in SCHEMES:
+            for width in WIDTHS:
+                await page.emulate_media(color_scheme=scheme)
+                await page.set_viewport_size({"width": width, "height": 900})
+                violations += [f"{scheme} {width}: {one}" for one in await self.violations()]
+                if not await page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
+                    violations.append(f"{scheme} {width}: it sticks out")
+        await page.emulate_media(color_scheme="null")
+        await page.set_viewport_size(before)
+        return violations
 
 
 async def comes(what: Locator) -> None:

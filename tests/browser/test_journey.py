@@ -44,6 +44,12 @@ async def test_a_folder_is_dropped_and_runs_on_two_nodes_until_its_model_is_down
     await expect(page.get_by_role("log")).to_contain_text("epoch 60/60", timeout=2 * PATIENCE)
     await expect(heading).to_contain_text("succeeded", timeout=PATIENCE)
 
+    await page.get_by_role("link", name="Metrics").click()
+    memory = page.get_by_role("figure").filter(has=page.get_by_text("memory_mib", exact=True))
+    for rank in (0, 1):
+        await expect(memory).to_contain_text(f"usage.jsonl rank {rank}")
+    await expect(memory.locator("canvas")).to_be_visible()
+
     await page.get_by_role("link", name="Files").click()
     await page.get_by_role("link", name="MODEL", exact=True).click()
     await page.get_by_role("button", name="metrics.json", exact=True).click()

@@ -36,7 +36,8 @@ _COLUMN = """(canvas, part) => {
     for (let y = height - 1; y >= 0; y -= 1) {
         const [red, green, blue, alpha] = data.slice(4 * y, 4 * y + 4);
         if (alpha < 250 || Math.max(red, green, blue) - Math.min(red, green, blue) < 80) continue;
-        const name = blue > green && blue > red ? 'blue' : green > red ? 'green' : 'orange';
+        const blues = red > green ? 'purple' : 'blue';
+        const name = blue > green && blue > red ? blues : green > red ? 'green' : 'orange';
         if (runs.at(-1)?.name === name) runs.at(-1).size += 1;
         else runs.push({ name, size: 1 });
     }
@@ -69,6 +70,21 @@ async def test_the_chart_of_a_cluster_stacks_its_nodes_and_leaves_out_what_no_on
     assert height == pytest.approx(2 * idle, rel=0.1)
     for state in ("idle (at most 2)", "running (at most 2)", "preparing (at most 1)"):
         await expect(page.get_by_text(state)).to_be_visible()
+
+
+async def test_nodes_that_leave_are_drawn_above_the_others(reader: Reader) -> None:
+    page, now = reader.page, int(time.time())
+    points = [[at, 1, 1] for at in range(now - 600, now, 60)]
+    history = {"states": ["idle", "leaving"], "points": points}
+    cluster = {"name": "gpu", "engine": "batch", "state": "resizing", "nodes": 2, "history": history}
+    await page.route("**/api/clusters?*", lambda route: route.fulfill(json={"clusters": [cluster]}))
+
+    await reader.open("clusters")
+
+    chart = page.get_by_role("figure", name="Nodes of gpu").locator("canvas")
+    await expect(chart).to_be_visible()
+    assert [name for name, _ in await chart.evaluate(_COLUMN, 0.5)] == ["blue", "purple"]
+    await expect(page.get_by_text("leaving (at most 1)")).to_be_visible()
 
 
 async def test_the_chart_of_a_young_cluster_begins_with_its_first_count(reader: Reader) -> None:

@@ -1,6 +1,7 @@
 /** Who calls: asked before any view, and again when a view is refused, as after a token has expired. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, json, onUnknownCaller, WHO } from "./api";
+import { json, onUnknownCaller, WHO } from "./api";
+import { ApiError } from "./apierror";
 import { LATEST, type Polled, usePoll } from "./poll";
 import { signOut } from "./session";
 import type { Caller } from "./rights";

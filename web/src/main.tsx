@@ -1,7 +1,7 @@
 import { render } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { Clusters } from "./clusters/clusters";
-import { shownError } from "./api";
+import { shownError } from "./apierror";
 import { finish } from "./entra";
 import { keepFocus } from "./focus";
 import { useEntrance } from "./entrance";

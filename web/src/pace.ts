@@ -1,5 +1,5 @@
 /** Calls that the deployment asked to be made later: until then its answer stands, whoever asks, and nothing is sent. */
-import type { ApiError } from "./api";
+import type { ApiError } from "./apierror";
 import { callerHeaders } from "./session";
 
 const held = new Map<string, ApiError>();

@@ -1,6 +1,6 @@
 /** Reads something again and again while the tab is visible: soon after a change, rarely when nothing happens. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { ApiError, shownError } from "./api";
+import { ApiError, shownError } from "./apierror";
 
 /** Milliseconds. An idle view asks four times a minute, all its polls together. */
 export const SOONEST = 2_000;

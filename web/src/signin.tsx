@@ -1,5 +1,5 @@
 import { useState } from "preact/hooks";
-import type { ApiError } from "./api";
+import type { ApiError } from "./apierror";
 import { begin, signInWay } from "./entra";
 import { Notice, Refusal } from "./parts/parts";
 import { credential, signIn } from "./session";

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl, urlencode, urlsplit
 
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Browser, Page, expect
 
+from tests.browser.conftest import KEY
 from tests.browser.reader import Reader, answer_jobs, listed
+from tests.browser.watched import watched_page
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+#: A value of each filter, by its label, and its name in the address.
+FILTERS = {
+    "State": ("state", "failed"),
+    "Name begins with": ("name", "train"),
+    "Experiment": ("experiment", "vision & more"),
+    "Cluster": ("cluster", "gpu"),
+    "Label": ("label", "team=vision"),
+    "Who": ("owner", "ann@example.com"),
+    "Team": ("team", "vision"),
+    "Arrived by": ("source", "drop"),
+    "Created in": ("since", "1d"),
+}
 
 
 async def open_long_list(reader: Reader) -> None:
@@ -80,3 +97,39 @@ async def test_the_list_of_one_caller_is_not_shown_to_the_next(reader: Reader) -
 
     await expect(page.get_by_role("heading", name="There are no jobs yet")).to_be_visible()
     await expect(shown).to_have_count(0)
+
+
+async def expect_filters(page: Page, address: str) -> None:
+    await expect(page).to_have_url(address)
+    for label, (_, value) in FILTERS.items():
+        await expect(page.get_by_role("search").get_by_label(label)).to_have_value(value)
+    await expect(page.get_by_text("Loading…")).to_have_count(0)
+
+
+@pytest.mark.parametrize("way", ["list", "group=experiment", "view=compare"])
+async def test_an_address_with_filters_stays_and_shows_others_the_same(
+    reader: Reader, browser: Browser, way: str
+) -> None:
+    jobs = [listed(number, experiment="vision & more", labels={"lr": f"0.{number}"}) for number in (1, 2)]
+    answer = {"jobs": jobs, "next": None}
+    filters = dict(FILTERS.values())
+    address = f"{reader.url}#/jobs?{urlencode(filters)}" + ("" if way == "list" else f"&{way}")
+    page, asked = reader.page, await answer_jobs(reader.page, lambda _: answer)
+    await page.goto(address)
+    await expect_filters(page, address)
+    query = dict(parse_qsl(urlsplit(asked[-1]).query))
+    assert query.items() >= {**filters, "name": "train*"}.items()
+
+    await page.reload()
+    await expect_filters(page, address)
+    await page.get_by_role("link", name="Clusters", exact=True).click()
+    await expect(page.get_by_role("heading", level=1, name="Clusters")).to_be_visible()
+    await page.go_back()
+    await expect_filters(page, address)
+
+    async with watched_page(browser) as other:
+        await answer_jobs(other, lambda _: answer)
+        await other.goto(address)
+        await other.get_by_label("Function key").fill(KEY)
+        await other.get_by_role("button", name="Sign in").click()
+        await expect_filters(other, address)

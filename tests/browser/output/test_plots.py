@@ -27,16 +27,23 @@ MIDDLE = """() => {
 
 async def open_metrics(reader: Reader, axis: str, **numbers: list[tuple[float, float]]) -> None:
     """The view of these numbers of a job that has ended."""
+    await open_series(
+        reader,
+        [
+            {"name": name, "file": "OUT/m.jsonl", "axis": axis, "points": points}
+            for name, points in numbers.items()
+        ],
+    )
+
+
+async def open_series(reader: Reader, series: list[dict[str, Any]]) -> None:
+    """The view of these series, as the API answers them."""
     page = reader.page
-    series: list[dict[str, Any]] = [
-        {"name": name, "file": "OUT/m.jsonl", "axis": axis, "points": points}
-        for name, points in numbers.items()
-    ]
     answer = {"series": series, "next": "n", "more": False, "restarted": False}
     await page.route("**/api/jobs/job-000001", lambda route: route.fulfill(json={**listed(1), "history": []}))
     await page.route("**/api/jobs/job-000001/metrics*", lambda route: route.fulfill(json=answer))
     await reader.open("jobs/job-000001/metrics")
-    await expect(page.locator("figure")).to_have_count(len(numbers))
+    await expect(page.locator("figure")).to_have_count(len({one["name"] for one in series}))
 
 
 async def test_any_numbers_are_drawn(reader: Reader) -> None:
@@ -55,6 +62,46 @@ async def test_any_numbers_are_drawn(reader: Reader) -> None:
     await open_metrics(reader, "step", **numbers)
 
     await expect(reader.page.locator("canvas")).to_have_count(len(numbers))
+    assert await reader.violations() == []
+
+
+#: The hues of the lines in a plot, by their pixels: blue is the first curve's, purple the second's.
+_LINES = """canvas => {
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const hues = { blue: 0, purple: 0 };
+    for (let at = 0; at < data.length; at += 4) {
+        const [red, green, blue, alpha] = data.slice(at, at + 4);
+        if (alpha < 200 || blue - Math.min(red, green) < 80) continue;
+        hues[red > green ? 'purple' : 'blue'] += 1;
+    }
+    return hues;
+}"""
+
+
+async def test_the_use_of_each_node_is_a_line_in_the_plots_of_processor_memory_and_gpu(
+    reader: Reader,
+) -> None:
+    page = reader.page
+    numbers = {
+        "cpu_percent": ((5.0, 95.0), (60.0, 40.0)),
+        "memory_mib": ((2_000.0, 2_500.0), (3_000.0, 3_100.0)),
+        "gpu0_percent": ((0.0, 99.0), (50.0, 12.0)),
+        "gpu0_memory_mib": ((10.0, 70_000.0), (9_000.0, 60_000.0)),
+    }
+    series = [
+        {"name": name, "file": "stdouterr/usage.jsonl", "axis": "time", "rank": rank}
+        | {"points": [[1_790_000_000 + 15 * at, value] for at, value in enumerate(values)]}
+        for name, ranks in numbers.items()
+        for rank, values in enumerate(ranks)
+    ]
+    await open_series(reader, series)
+
+    for name, (first, second) in numbers.items():
+        plot = page.get_by_role("figure").filter(has=page.get_by_text(name, exact=True))
+        await expect(plot).to_contain_text(f"rank 0 {first[-1]:.0f}")
+        await expect(plot).to_contain_text(f"rank 1 {second[-1]:.0f}")
+        lines = await plot.locator("canvas").evaluate(_LINES)
+        assert min(lines.values()) > 50, (name, lines)
     assert await reader.violations() == []
 
 

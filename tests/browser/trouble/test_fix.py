@@ -21,6 +21,8 @@ async def test_a_fix_is_not_offered_for_a_text_that_has_changed_since(reader: Re
     await mark.hover()
     offered = page.locator(".cm-diagnostic").get_by_role("button", name="Fix it").first
     await expect(offered).to_be_visible()
+    button = await offered.element_handle()
+    assert button is not None
     held = await hold(page, "**/api/validate")
 
     await text.evaluate("one => one.focus()")
@@ -29,9 +31,9 @@ async def test_a_fix_is_not_offered_for_a_text_that_has_changed_since(reader: Re
 
     await expect(fix).to_be_disabled()
     await expect(text).to_contain_text("nodeCuont")
-    if await offered.count() == 1:
-        await offered.dispatch_event("mousedown")
-        await offered.dispatch_event("click")
+    # The tooltip closes as the text changes; a click that was on its way comes to its button all the same.
+    await button.dispatch_event("mousedown")
+    await button.dispatch_event("click")
     await expect(text.locator(".cm-line").first).to_have_text('          {"properties": {"nodeCuont": 2}}')
     await page.unroute_all()
     for route in held:

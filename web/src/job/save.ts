@@ -1,5 +1,6 @@
 /** Files that a job wrote, read in parts, as the API gives them. */
-import { ApiError, call, notOurs } from "../api";
+import { call, notOurs } from "../api";
+import { ApiError } from "../apierror";
 
 const CHUNK = 8 << 20;
 

@@ -1,6 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Finding } from "../answers";
-import { type ApiError, json } from "../api";
+import { json } from "../api";
+import type { ApiError } from "../apierror";
 import { usePoll } from "../poll";
 
 /** Milliseconds after the last key. */

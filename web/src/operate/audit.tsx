@@ -28,7 +28,7 @@ export function Audit() {
             {Object.entries(report.counted)
               .map(([name, count]) => `${count} ${name}`)
               .join(", ")}
-            : {report.differences.length} differences.
+            : {report.differences.length} {report.differences.length === 1 ? "difference" : "differences"}.
           </p>
         )}
         <ul>

@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { ApiError, call, json } from "../api";
+import { call, json } from "../api";
+import { ApiError } from "../apierror";
 import { Outcome, useDeed } from "../parts/deed";
 import { Refusal } from "../parts/parts";
 import { useTyped } from "../parts/typed";

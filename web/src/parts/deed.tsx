@@ -1,6 +1,7 @@
 /** What is asked for by a click: that it is on its way, how long that may take, why it failed, and another try. */
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type ApiError, PATIENCE, shownError } from "../api";
+import { PATIENCE } from "../api";
+import { type ApiError, shownError } from "../apierror";
 import { Refusal, Time, useNow } from "./parts";
 
 /** Milliseconds without an answer after which the reader is told until when the page waits. */

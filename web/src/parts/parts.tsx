@@ -1,7 +1,7 @@
 /** Small parts that every view uses. Text from jobs and people goes into text nodes, and nowhere else. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import type { ApiError } from "../api";
+import type { ApiError } from "../apierror";
 import { duration, localTime } from "../format";
 import { SILENCE } from "../poll";
 import { Findings } from "./findings";

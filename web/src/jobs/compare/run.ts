@@ -1,6 +1,7 @@
 /** One job as a row of numbers: with which parameters it ran, and how each of its metrics ended. */
 import type { Job } from "../../answers";
-import { ApiError, json } from "../../api";
+import { json } from "../../api";
+import { ApiError } from "../../apierror";
 import { FARTHEST, type MetricsAnswer, SERIES } from "../../job/series";
 
 export type Value = string | number;
