@@ -19,6 +19,13 @@ AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" 
 PATIENCE = 60_000
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 WIDTHS = (360, 800, 1920)
+#: Texts that have so little room that their letters stand below each other.
+_SQUEEZED = """[...document.querySelectorAll('main *')].filter(one => {
+    const { width, height } = one.getBoundingClientRect();
+    const size = parseFloat(getComputedStyle(one).fontSize);
+    const text = [...one.childNodes].filter(node => node.nodeType === 3).map(node => node.data).join('');
+    return text.trim().length > 3 && one.checkVisibility() && width < 2 * size && height > 3 * size;
+}).map(one => one.outerHTML.slice(0, 120))"""
 _NEWEST = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
 
@@ -68,6 +75,10 @@ class Reader:
                 violations += [f"{scheme} {width}: {one}" for one in await self.violations()]
                 if not await page.evaluate("document.documentElement.scrollWidth <= innerWidth"):
                     violations.append(f"{scheme} {width}: it sticks out")
+                violations += [
+                    f"{scheme} {width}: letters below each other: {one}"
+                    for one in await page.evaluate(_SQUEEZED)
+                ]
         await page.emulate_media(color_scheme="null")
         await page.set_viewport_size(before)
         return violations

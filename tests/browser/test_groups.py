@@ -15,17 +15,18 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def test_jobs_are_counted_by_experiment_and_by_sweep(reader: Reader) -> None:
     page = reader.page
-    jobs = [listed(n, experiment="first", state="failed" if n else "succeeded") for n in range(3)]
+    states = ("succeeded", "failed", "failed", "cancelled", "rejected")
+    jobs = [listed(n, experiment="first", state=state) for n, state in enumerate(states)]
     sweep = {"id": "s_1", "index": 0, "values": {"lr": 0.1}}
-    jobs.append(listed(4, name="tune-0", experiment="<b>second</b>", sweep=sweep))
+    jobs.append(listed(9, name="tune-0", experiment="<b>second</b>", sweep=sweep))
     addresses = await answer_jobs(page, lambda _: {"jobs": jobs, "next": None})
     await page.reload()
 
     await page.get_by_role("link", name="By experiment").click()
     first = page.get_by_role("listitem").filter(has_text="first")
-    await expect(first.locator(".counts")).to_have_text("1 ✓ succeeded2 ✗ failed")
+    await expect(first.locator(".counts")).to_have_text("1 ✓ succeeded2 ✗ failed1 ◼ cancelled1 ⊘ rejected")
     await expect(page.get_by_role("link", name="<b>second</b>", exact=True)).to_be_visible()
-    assert await reader.violations() == []
+    assert await reader.violations_everywhere() == []
     await page.get_by_role("link", name="By sweep").click()
     await page.get_by_role("link", name="tune-0 (s_1)").click()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -49,6 +50,12 @@ async def test_a_folder_is_dropped_and_runs_on_two_nodes_until_its_model_is_down
     for rank in (0, 1):
         await expect(memory).to_contain_text(f"usage.jsonl rank {rank}")
     await expect(memory.locator("canvas")).to_be_visible()
+
+    await page.get_by_role("link", name="job.json").click()
+    document = page.get_by_label("The document as it was accepted")
+    await expect(document).to_contain_text(re.compile(r"echo … [\d,]+ characters of packed files …"))
+    await page.get_by_role("button", name="Show the packed files").click()
+    await expect(document).to_contain_text(re.compile(r"echo [A-Za-z0-9+/=]{200,} \| base64"))
 
     await page.get_by_role("link", name="Files").click()
     await page.get_by_role("link", name="MODEL", exact=True).click()

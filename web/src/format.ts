@@ -49,3 +49,10 @@ export function withCodes(text: string): string {
 export function shortNumber(value: number | undefined): string {
   return value === undefined ? "" : String(Number(value.toPrecision(4)));
 }
+
+/** A long run of base64, such as the files of a folder, is shown as one note. */
+export const PACKED = /[A-Za-z0-9+/=]{200,}/g;
+
+export function packedNote(count: number): string {
+  return `… ${count.toLocaleString("en")} characters of packed files …`;
+}

@@ -114,10 +114,10 @@ async def test_an_address_with_filters_stays_and_shows_others_the_same(
     answer = {"jobs": jobs, "next": None}
     filters = dict(FILTERS.values())
     address = f"{reader.url}#/jobs?{urlencode(filters)}" + ("" if way == "list" else f"&{way}")
-    page, asked = reader.page, await answer_jobs(reader.page, lambda _: answer)
+    page, addresses = reader.page, await answer_jobs(reader.page, lambda _: answer)
     await page.goto(address)
     await expect_filters(page, address)
-    query = dict(parse_qsl(urlsplit(asked[-1]).query))
+    query = dict(parse_qsl(urlsplit(addresses[-1]).query))
     assert query.items() >= {**filters, "name": "train*"}.items()
 
     await page.reload()

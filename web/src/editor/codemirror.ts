@@ -17,6 +17,7 @@ import {
 } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import type { Finding } from "../answers";
+import { PACKED, packedNote } from "../format";
 import { changes, rangeOf } from "./places";
 import { THEME } from "./theme";
 
@@ -102,9 +103,6 @@ function marks(view: EditorView, findings: readonly Finding[]): Diagnostic[] {
   });
 }
 
-/** A long run of base64, such as the files of a folder, is shown as one mark. */
-const PACKED = /[A-Za-z0-9+/=]{200,}/g;
-
 class Packed extends WidgetType {
   constructor(readonly count: number) {
     super();
@@ -117,7 +115,7 @@ class Packed extends WidgetType {
   override toDOM(): HTMLElement {
     const mark = document.createElement("span");
     mark.className = "cm-packed";
-    mark.textContent = `… ${this.count.toLocaleString()} characters of packed files …`;
+    mark.textContent = packedNote(this.count);
     return mark;
   }
 }

@@ -3,7 +3,7 @@ import { json } from "../api";
 import { Findings } from "../parts/findings";
 import { Reading, useReading } from "../parts/reading";
 import { Environment } from "./environment";
-import { Marked } from "./marked";
+import { Marked, type Place } from "./marked";
 import { lineAt, written } from "./written";
 
 interface Receipt {
@@ -13,14 +13,24 @@ interface Receipt {
 /** A rejected document as it came, with what is wrong at its lines. */
 function Received({ text, findings }: { text: string; findings: readonly Finding[] }) {
   const own = findings.filter((one) => one.file !== "slipway.json");
-  return <Marked label="The document as it was received" text={text} findings={own} lineOf={(one) => one.line} />;
+  return <Marked label="The document as it was received" text={text} findings={own} placeOf={placeIn} />;
+}
+
+/** Columns count characters, from 1. */
+function placeIn({ line, column, endLine, endColumn }: Finding): Place | undefined {
+  if (line === undefined || column === undefined || endLine !== line || endColumn === undefined || endColumn <= column) return onLine(line);
+  return { line, from: column - 1, to: endColumn - 1 };
+}
+
+function onLine(line: number | undefined): Place | undefined {
+  return line === undefined ? undefined : { line };
 }
 
 /** The completed document. What was found has places in the text that came, so its pointer says where it is in this one. */
 function Accepted({ document, findings }: { document: Record<string, unknown>; findings: readonly Finding[] }) {
   const own = findings.filter((one) => one.file !== "slipway.json");
   const { text, lines } = written(document);
-  return <Marked label="The document as it was accepted" text={text} findings={own} lineOf={(one) => lineAt(lines, one.pointer)} />;
+  return <Marked label="The document as it was accepted" text={text} findings={own} placeOf={(one) => onLine(lineAt(lines, one.pointer))} />;
 }
 
 /** The job.json as it was accepted, with what was found in it, and the receipt. */
