@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from playwright.async_api import Page, expect
+from playwright.async_api import CDPSession, Page, expect
 
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
@@ -78,9 +78,20 @@ async def _main() -> None:
             for name, prepare in zip(COUNTS, (_rows, _lines), strict=True):
                 page = await browser.new_page(base_url=f"{running.host_url}/api/ui/")
                 await page.goto("")
-                gaps, tasks = await page.evaluate(_SCROLL, [await prepare(page), _STEPS])
-                sys.stdout.write(f"{_figures(name, gaps, tasks)}\n")
+                box = await prepare(page)
+                session = await page.context.new_cdp_session(page)
+                before = await _processor_seconds(session)
+                gaps, tasks = await page.evaluate(_SCROLL, [box, _STEPS])
+                spent = 1000 * (await _processor_seconds(session) - before) / _STEPS
+                sys.stdout.write(f"{_figures(name, gaps, tasks)}; {spent:.1f} ms of processor time a frame\n")
                 await page.close()
+
+
+async def _processor_seconds(session: CDPSession) -> float:
+    """What the page's thread has worked since the first call: it does not grow while others have the core."""
+    await session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    metrics = (await session.send("Performance.getMetrics"))["metrics"]
+    return next(float(one["value"]) for one in metrics if one["name"] == "TaskDuration")
 
 
 def _figures(name: str, gaps: list[float], tasks: list[float]) -> str:

@@ -25,6 +25,7 @@ export function Rows({ jobs, place, onEnd }: Props) {
   const [first, setFirst] = useState(0);
   const [count, setCount] = useState(20);
   const [chosenId, setChosen] = useState("");
+  const now = useNow(deploymentTime); // one for all: as they are scrolled, rows come and go in every frame
   const measure = () => {
     if (box.current === null) return;
     place.top = box.current.scrollTop;
@@ -75,7 +76,7 @@ export function Rows({ jobs, place, onEnd }: Props) {
       <div class="rows" role="rowgroup" ref={box} onScroll={measure} tabIndex={-1}>
         <div class="room" role="presentation" style={{ height: `${jobs.length * ROW}px` }}>
           {jobs.slice(first, last).map((job, index) => (
-            <Row key={job.id} job={job} index={first + index} isChosen={first + index === chosen} />
+            <Row key={job.id} job={job} index={first + index} isChosen={first + index === chosen} now={now} />
           ))}
         </div>
       </div>
@@ -111,8 +112,7 @@ function reveal(box: HTMLDivElement | null, index: number): void {
   if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
 }
 
-function Row({ job, index, isChosen }: { job: Job; index: number; isChosen: boolean }) {
-  const now = useNow(deploymentTime);
+function Row({ job, index, isChosen, now }: { job: Job; index: number; isChosen: boolean; now: number }) {
   const remark = job.waiting?.text ?? job.lastError ?? job.message ?? "";
   return (
     <div class="row" role="row" id={`row-${index}`} aria-rowindex={index + 2} style={{ top: `${index * ROW}px` }}>
