@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from playwright.async_api import expect
+from playwright.async_api import Page, expect
 
 from tests.acceptance.door import Door, unique
 from tests.browser.reader import PATIENCE, Reader
@@ -17,6 +17,15 @@ from tests.browser.test_new import drop
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "digits"
+
+
+async def unfold_document(page: Page) -> None:
+    """Look at the accepted document, in which the packed folder is folded until it is asked for."""
+    await page.get_by_role("link", name="job.json").click()
+    document = page.get_by_label("The document as it was accepted")
+    await expect(document).to_contain_text(re.compile(r"echo … [\d,]+ characters of packed files …"))
+    await page.get_by_role("button", name="Show the packed files").click()
+    await expect(document).to_contain_text(re.compile(r"echo [A-Za-z0-9+/=]{200,} \| base64"))
 
 
 async def test_a_folder_is_dropped_and_runs_on_two_nodes_until_its_model_is_downloaded(
@@ -51,12 +60,7 @@ async def test_a_folder_is_dropped_and_runs_on_two_nodes_until_its_model_is_down
         await expect(memory).to_contain_text(f"usage.jsonl rank {rank}")
     await expect(memory.locator("canvas")).to_be_visible()
 
-    await page.get_by_role("link", name="job.json").click()
-    document = page.get_by_label("The document as it was accepted")
-    await expect(document).to_contain_text(re.compile(r"echo … [\d,]+ characters of packed files …"))
-    await page.get_by_role("button", name="Show the packed files").click()
-    await expect(document).to_contain_text(re.compile(r"echo [A-Za-z0-9+/=]{200,} \| base64"))
-
+    await unfold_document(page)
     await page.get_by_role("link", name="Files").click()
     await page.get_by_role("link", name="MODEL", exact=True).click()
     await page.get_by_role("button", name="metrics.json", exact=True).click()
