@@ -14,8 +14,9 @@ from slipway.screen import put, put_json, table
 from slipway.times import moment
 
 _MEMBERS = (
-    "cluster", "experiment", "door", "attempt", "createdAt", "startedAt", "endedAt", "rerunOf", "receipt"
-)  # fmt: skip
+    *("cluster", "experiment", "owner", "team", "door", "attempt"),
+    *("createdAt", "startedAt", "endedAt", "rerunOf", "receipt"),
+)
 
 
 def run(job: str, url: str, key: str, *, utc: bool = False, as_json: bool) -> int:
@@ -65,6 +66,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     ]
     if handle := job.get("engine", {}).get("id"):
         rows += [(f"id on {job['engine']['engine']}", handle)]
+    rows += [("place in line", str(place))] if (place := (job.get("waiting") or {}).get("position")) else []
     rows += [("used", used)] if (used := _used(job)) else []
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
     result += ["", *table(rows)] if rows else []

@@ -11,7 +11,8 @@ from playwright.async_api import Route, expect
 
 from tests.acceptance.door import Door, shell, unique
 from tests.browser.output.log_file import answer_log
-from tests.browser.reader import PATIENCE, Reader
+from tests.browser.reader import PATIENCE, Reader, listed
+from tests.browser.trouble.everything import AT
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 SCRIPT = "<img src=x onerror=alert(1)>"
@@ -36,6 +37,28 @@ async def submit(door: Door, command: str, **envelope: Any) -> str:
     status, job, _ = await door.call("POST", "jobs", document, Content_Type="application/json")
     assert status == 202, job
     return str(job["id"])
+
+
+async def test_a_job_says_its_place_in_the_line_that_it_does_nothing_and_what_it_cost(reader: Reader) -> None:
+    page, address = reader.page, "jobs/job-000001"
+    since = "its GPUs have been idle since 2026-11-20T09:00:00+00:00"
+    line = "waits for its turn in the team vision; it is number 3 in its team's line"
+    waits = {"word": "TeamQuota", "text": line, "since": AT, "position": 3}
+    usage = {"nodeHours": 2, "gpuHours": 8, "cost": 12.5, "currency": "EUR"}
+    warning = f"{since}; it ends at 2026-11-20T10:30:00+00:00 unless it works again"
+    ended = {"state": "cancelled", "reason": "idle", "message": f"ended as idle: {since}", "usage": usage}
+    stages: list[tuple[dict[str, Any], list[str]]] = [
+        ({"state": "accepted", "waiting": waits}, [f"Waits: {line}", "Place in its team's line3"]),
+        ({"state": "running", "message": warning}, [warning]),
+        (ended, [f"ended as idle: {since}", "Used2 node-hours, 8 GPU-hours", "Cost12.5 EUR"]),
+    ]
+    job = listed(1, team="vision", history=[])
+    await page.route(f"**/api/{address}", lambda route: route.fulfill(json=job))
+    for members, texts in stages:
+        job |= {"message": "", "waiting": None, **members}
+        await reader.open(address)
+        for text in texts:
+            await expect(page.get_by_role("region", name="Summary")).to_contain_text(text)
 
 
 async def test_a_log_is_read_while_it_is_written_and_the_job_is_cancelled(reader: Reader, door: Door) -> None:

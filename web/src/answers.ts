@@ -5,6 +5,8 @@ export interface Waits {
   word: string;
   text: string;
   since: string;
+  /** Its place in its team's line, from 1 on. */
+  position?: number;
 }
 
 export interface Job {

@@ -22,6 +22,7 @@ export function Summary({ job }: { job: JobDetail }) {
     ["Cluster", job.cluster && <a href={link(["jobs"], { cluster: job.cluster })}>{job.cluster}</a>],
     ["Asked for by", job.owner && <a href={link(["jobs"], { owner: job.owner })}>{job.owner}</a>],
     ["Team", job.team && <a href={link(["jobs"], { team: job.team })}>{job.team}</a>],
+    ["Place in its team's line", job.waiting?.position],
     ["Arrived by", <a href={link(["jobs"], { source: job.door })}>{job.door}</a>],
     ["Nodes", job.nodes],
     ["Dropped in", job.drop && <code>{`${job.drop.container}/${job.drop.folder}`}</code>],

@@ -41,6 +41,18 @@ def test_a_job_is_shown_with_its_problems_in_place_its_history_and_its_receipt()
     ]
 
 
+def test_a_job_of_a_team_is_shown_with_who_asked_for_it_and_its_place_in_the_line() -> None:
+    text = "waits for its turn in the team vision; it is number 3 in its team's line"
+    waiting = {"word": "TeamQuota", "text": text, "since": "2026-01-01T12:00:00Z", "position": 3}
+    job = {"id": "j_1", "name": "digits", "state": "accepted", "owner": "ann", "team": "vision"}
+
+    reports = lines({**job, "attempt": 1, "receipt": "r", "waiting": waiting}, utc=True)
+
+    assert f"  {text} (TeamQuota, since 2026-01-01 12:00:00Z)" in reports
+    shown = {tuple(line.split(maxsplit=1)) for line in reports if line}
+    assert {("owner", "ann"), ("team", "vision"), ("place", "in line  3")} <= shown
+
+
 def test_files_have_sizes_folders_a_slash_and_names_nothing_that_moves_the_cursor() -> None:
     results: list[dict[str, object]] = [
         {"name": "stdout.txt", "bytes": 12, "modified": "2026-01-01T12:00:00+00:00"},
