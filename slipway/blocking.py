@@ -103,9 +103,12 @@ class Sweep:
         """The sweep as it is now: how many of its jobs wait, work and have ended."""
         return _wait_for(self._sweep.details())
 
-    def wait(self) -> SweepDetail:
-        """Wait until all its jobs have ended, however they end; the record then."""
-        return _wait_for(self._sweep.wait())
+    def wait(self, timeout: float | None = None) -> SweepDetail:
+        """Wait until all its jobs have ended, however they end; the record then.
+
+        Raises TimeoutError after so many seconds.
+        """
+        return _wait_for(self._sweep.wait(timeout))
 
     def jobs(self, **conditions: str) -> list[Job]:
         """Its jobs, newest first, by the conditions of `GET /api/jobs`: state="failed"."""

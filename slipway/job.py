@@ -13,7 +13,7 @@ from shared.answers.job import JobDetail
 from slipway.client.curves import Curves, answers
 from slipway.client.files.remote import Remote
 from slipway.client.files.walk import walk
-from slipway.client.patience import patiently
+from slipway.client.patience import patiently, time_limit
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
 from slipway.commands.output.download import find_and_save, no_file
@@ -60,15 +60,21 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             return _detail(await api.job(self.id))
 
-    async def wait(self) -> JobDetail:
-        """Wait for the end, however the job ends; the record then."""
-        async with service(self._url, self._key) as api:
-            return _detail(await self._end(api))
+    async def wait(self, timeout: float | None = None) -> JobDetail:  # noqa: ASYNC109 - as without await
+        """Wait for the end, however the job ends; the record then.
 
-    async def result(self) -> JobDetail:
-        """Wait for the end; raises JobFailed, with the last lines, unless the job succeeded."""
+        Raises TimeoutError after so many seconds.
+        """
         async with service(self._url, self._key) as api:
-            record = await self._end(api)
+            return _detail(await self._end(api, timeout))
+
+    async def result(self, timeout: float | None = None) -> JobDetail:  # noqa: ASYNC109 - as without await
+        """Wait for the end; raises JobFailed, with the last lines, unless the job succeeded.
+
+        Raises TimeoutError after so many seconds.
+        """
+        async with service(self._url, self._key) as api:
+            record = await self._end(api, timeout)
             job = _detail(record)
             if job.state != "succeeded":
                 raise JobFailed(job, await last_errors(api, record))
@@ -143,12 +149,13 @@ class AsyncJob:
         async with service(self._url, self._key) as api:
             return _detail(await api.cancel(self.id))
 
-    async def _end(self, api: Service) -> dict[str, Any]:
-        record = await api.job(self.id)
-        while record["state"] not in ENDED:
-            await asyncio.sleep(_EVERY)
-            record = await patiently(lambda: api.job(self.id))
-        return record
+    async def _end(self, api: Service, seconds: float | None) -> dict[str, Any]:
+        async with time_limit(seconds, self.id):
+            record = await api.job(self.id)
+            while record["state"] not in ENDED:
+                await asyncio.sleep(_EVERY)
+                record = await patiently(lambda: api.job(self.id))
+            return record
 
 
 class _Text:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from shared.answers.job_sweep import SweepDetail
-from slipway.client.patience import patiently
+from slipway.client.patience import patiently, time_limit
 from slipway.client.service import service
 from slipway.commands.sweeps.ranking import ranking
 from slipway.failure import Failure
@@ -43,9 +43,12 @@ class AsyncSweep:
         async with service(self._url, self._key) as api:
             return _detail(await api.sweep(self.id))
 
-    async def wait(self) -> SweepDetail:
-        """Wait until all its jobs have ended, however they end; the record then."""
-        async with service(self._url, self._key) as api:
+    async def wait(self, timeout: float | None = None) -> SweepDetail:  # noqa: ASYNC109 - as without await
+        """Wait until all its jobs have ended, however they end; the record then.
+
+        Raises TimeoutError after so many seconds.
+        """
+        async with service(self._url, self._key) as api, time_limit(timeout, self.id):
             record = await api.sweep(self.id)
             while record["state"] != "ended":
                 await asyncio.sleep(_EVERY)

@@ -1,8 +1,12 @@
-"""Repeats a read while the service does not answer, which is safe because a read changes nothing."""
+"""Repeats a read while the service does not answer, which is safe because a read changes nothing.
+
+Also the limit of a wait.
+"""
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from typing import TypeVar
 
 from slipway.client.refusal import Unanswered
@@ -23,3 +27,15 @@ async def patiently(ask: Callable[[], Awaitable[Answer]]) -> Answer:
                 raise
             await asyncio.sleep(wait)
             wait = min(2 * wait, _LONGEST_WAIT)
+
+
+@asynccontextmanager
+async def time_limit(seconds: float | None, name: str) -> AsyncIterator[None]:
+    """End the block after so many seconds, if any. Raises TimeoutError, which names the job or sweep."""
+    try:
+        async with asyncio.timeout(seconds) as limit:
+            yield
+    except TimeoutError as error:
+        if not limit.expired():
+            raise
+        raise TimeoutError(f"{name} has not ended after {seconds:g} seconds, and goes on") from error

@@ -13,7 +13,7 @@ from aiohttp import web
 
 import slipway
 from shared.answers.job import JobDetail
-from slipway import AsyncClient, AsyncJob, Client, Failure, Job, JobFailed
+from slipway import AsyncClient, AsyncJob, AsyncSweep, Client, Failure, Job, JobFailed, Sweep
 from tests.doubles.server import answering
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
@@ -146,12 +146,31 @@ async def test_an_answer_that_is_no_job_is_a_failure() -> None:
 
 
 def test_both_have_the_same_methods_with_the_same_words() -> None:
-    for one, other in ((Client, AsyncClient), (Job, AsyncJob)):
+    for one, other in ((Client, AsyncClient), (Job, AsyncJob), (Sweep, AsyncSweep)):
         public = {name for name in vars(other) if not name.startswith("_")}
         assert {name for name in vars(one) if not name.startswith("_")} == public
-        assert {name: getattr(one, name).__doc__ for name in public} == {
-            name: getattr(other, name).__doc__ for name in public
-        }
+        for name in public:
+            method, twin = getattr(one, name), getattr(other, name)
+            assert method.__doc__ == twin.__doc__
+            assert inspect.signature(method).parameters == inspect.signature(twin).parameters
+
+
+async def test_a_wait_ends_after_the_seconds_that_were_given_and_the_job_goes_on() -> None:
+    sweep, message = f"s_{'a' * 24}", r"{} has not ended after 0\.01 seconds, and goes on"
+
+    async def active(request: web.Request) -> web.StreamResponse:
+        return web.json_response({"state": "running" if "/jobs/" in request.path else "active"})
+
+    def work(url: str) -> None:
+        with pytest.raises(TimeoutError, match=message.format(ID)):
+            Job(AsyncJob(ID, url, "")).wait(timeout=0.01)
+        with pytest.raises(TimeoutError, match=message.format(sweep)):
+            Sweep(AsyncSweep(sweep, url, "")).wait(timeout=0.01)
+
+    async with answering(active) as url:
+        with pytest.raises(TimeoutError, match=message.format(ID)):
+            await AsyncJob(ID, url, "").result(timeout=0.01)
+        await asyncio.to_thread(work, url)
 
 
 def test_a_sweep_is_no_job_and_the_refusal_names_the_method_for_it() -> None:
