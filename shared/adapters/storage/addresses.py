@@ -5,17 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
-from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from shared.adapters.storage.wire.bloblist import Blob, list_blobs
 from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
 from shared.adapters.storage.wire.sas import Key, delegated, read_blob
-from shared.core.errors import Misuse
 from shared.core.ports import Address, AddressPage, BlobFolder
-
-if TYPE_CHECKING:
-    from azure.storage.blob import BlobProperties
 
 #: The number of blobs on a page.
 _PAGE = 1_000
@@ -45,56 +40,38 @@ class BlobAddresses:
 
     async def page(self, folder: BlobFolder, after: str) -> AddressPage:
         """One page of the container's list, with a signature for each blob."""
-        from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
-        from azure.storage.blob import BlobProperties
-
-        container = self._account.blobs.get_container_client(folder.container)
-        listed = container.walk_blobs(
-            f"{folder.path}/",
-            include=["metadata"],
-            delimiter="/",
-            results_per_page=_PAGE if after else _FIRST,
-        )
-        pages: Any = listed.by_page(after or None)
         async with storage_errors():
             key, expires = await self._key(), self._clock() + self._valid
-            try:
-                page = [item async for item in await anext(pages)]
-            except ResourceNotFoundError:
-                return AddressPage((), "", expires)
-            except HttpResponseError as error:
-                if after and error.status_code == HTTPStatus.BAD_REQUEST:
-                    raise Misuse(
-                        "after is not the `next` of an earlier answer", remedy="begin without it"
-                    ) from None
-                raise
-        blobs = [item for item in page if isinstance(item, BlobProperties) and _is_file(item.metadata)]
+        count = _PAGE if after else _FIRST
+        page = await list_blobs(self._account.lists, folder.container, f"{folder.path}/", count, after)
+        blobs = [blob for blob in page.blobs if _is_file(blob.metadata)]
         # A thousand signatures take a tenth of a second, so other calls get a chance to run in between.
         addresses = await asyncio.to_thread(
             lambda: [self._address(folder, one, key, expires) for one in blobs]
         )
-        return AddressPage(tuple(addresses), pages.continuation_token or "", expires)
+        return AddressPage(tuple(addresses), page.next, expires)
 
     async def find(self, folder: BlobFolder, name: str) -> Address | None:
         """The address of one file; None if there is no such file."""
         from azure.core.exceptions import ResourceNotFoundError
 
-        blob = self._account.blobs.get_blob_client(folder.container, f"{folder.path}/{name}")
+        client = self._account.blobs.get_blob_client(folder.container, f"{folder.path}/{name}")
         async with storage_errors():
             try:
-                properties = await blob.get_blob_properties()
+                properties = await client.get_blob_properties()
             except ResourceNotFoundError:
                 return None
             key = await self._key()
         if not _is_file(properties.metadata):
             return None
-        return self._address(folder, properties, key, self._clock() + self._valid)
+        blob = Blob(properties.name, properties.size, properties.last_modified, properties.metadata)
+        return self._address(folder, blob, key, self._clock() + self._valid)
 
-    def _address(self, folder: BlobFolder, blob: BlobProperties, key: Key, expires: datetime) -> Address:
+    def _address(self, folder: BlobFolder, blob: Blob, key: Key, expires: datetime) -> Address:
         base, name = self._connection.address("blob"), blob.name.removeprefix(f"{folder.path}/")
         path, https = f"{folder.container}/{blob.name}", base.startswith("https:")
         query = read_blob(self.account, path, key, expires, https=https, file=name)
-        return Address(name, blob.size, blob.last_modified, f"{base}/{quote(path, safe='/~')}?{query}")
+        return Address(name, blob.size, blob.modified, f"{base}/{quote(path, safe='/~')}?{query}")
 
     async def _key(self) -> Key:
         if self._connection.string:

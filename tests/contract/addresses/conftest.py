@@ -23,6 +23,7 @@ from local.azurite import Azurite, azurite
 from local.batchai.https.certificate import certificate
 from shared.adapters.storage.addresses import BlobAddresses
 from shared.adapters.storage.wire.connection import Account, Connection
+from shared.adapters.storage.wire.rest import Connections
 from shared.adapters.storage.wire.sign import Identity
 from shared.core.ports import BlobFolder
 
@@ -72,7 +73,11 @@ async def opened(connection: Connection, tls: ssl.SSLContext | None = None) -> A
             session=aiohttp.ClientSession(connector=aiohttp.TCPConnector(ssl=tls or True))
         )
 
-    account = Account(connection, transport)
+    trusting = Connections()
+    trusting._session = aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(ssl=tls or True), skip_auto_headers=("Content-Type",)
+    )
+    account = Account(connection, transport, around=lambda _: trusting.send)
     if isinstance(account._signer, Identity):
         account._signer._credential = _Token()
     name = f"d{uuid.uuid4().hex[:12]}"
@@ -84,6 +89,7 @@ async def opened(connection: Connection, tls: ssl.SSLContext | None = None) -> A
             yield Stored(container, addresses, http)
     finally:
         await account.close()
+        await trusting.close()
 
 
 @dataclass

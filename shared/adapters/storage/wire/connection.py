@@ -1,8 +1,8 @@
 """The connection to a storage account: by a connection string, or by service addresses with an identity.
 
-Connections are opened at first use and live as long as the process. Tables and queues use plain HTTP
-(`rest`). Blobs use the SDK with azure-core's retry policy, because the storage SDK's own neither retries 429
-nor heeds Retry-After, and blocks for more than a minute.
+Connections are opened at first use and live as long as the process. Tables, queues and lists of blobs use
+plain HTTP (`rest`). Other calls for blobs use the SDK with azure-core's retry policy, because the storage
+SDK's own neither retries 429 nor heeds Retry-After, and blocks for more than a minute.
 """
 
 from __future__ import annotations
@@ -100,6 +100,11 @@ class Account:
         if self._blobs is None:
             self._blobs = self._blob_client()
         return self._blobs
+
+    @property
+    def lists(self) -> Rest:
+        """The client for lists of the blob service, made at the first use."""
+        return self._rest("blob", OTHERS)
 
     @property
     def queues(self) -> Rest:
