@@ -54,8 +54,8 @@ test-browser: install install-browser ## the page in Debian's Chromium, against 
 screenshots: install install-browser ## five views of the page with the jobs of the demo, into docs/images for the README
 	@$(RUN)/python -m tests.browser.screenshots
 
-chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CHAOS_FLAGS="--seed 1 --cluster batch")
-	@$(RUN)/python -m tests.chaos --jobs $(JOBS) $(CHAOS_FLAGS)
+chaos: install ## the whole system under kills and faults, then the verdict (JOBS=2000, CLUSTER=batch, CHAOS_FLAGS="--seed 1")
+	@$(RUN)/python -m tests.chaos --jobs $(JOBS) --cluster $(CLUSTER) $(CHAOS_FLAGS)
 
 chaos-sim: install ## random schedules of faults on the real code in memory (SEEDS=10000)
 	@$(RUN)/python -m tests.crash.simulate --seeds $(SEEDS)

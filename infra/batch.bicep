@@ -18,6 +18,7 @@ param subnetId string
 param networkId string
 param endpointsSubnetId string
 
+var accountReader = '11076f67-66f6-4be0-8f6b-f0609fd05cc9'
 var jobSubmitter = '48e5e92e-a480-4e71-aa9c-2778f4c13781'
 var blobDataContributor = 'ba92f5b4-2d11-453d-a403-e96b0029c9fe'
 var isPrivate = !empty(subnetId)
@@ -124,6 +125,17 @@ resource appSubmits 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   }
 }
 
+// Its quota, which `explain` shows: no other role of the app may read it.
+resource appReads 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
+  name: guid(account.id, 'app', accountReader)
+  scope: account
+  properties: {
+    roleDefinitionId: subscriptionResourceId('Microsoft.Authorization/roleDefinitions', accountReader)
+    principalId: appPrincipalId
+    principalType: 'ServicePrincipal'
+  }
+}
+
 resource appScales 'Microsoft.Authorization/roleAssignments@2022-04-01' = {
   name: guid(account.id, 'app', scalerRoleId)
   scope: account
@@ -147,6 +159,7 @@ output clusters object = {
   gpu: {
     engine: 'batch'
     url: 'https://${account.properties.accountEndpoint}'
+    resource: account.id
     pool: pool.name
     blobs: '${storage.properties.primaryEndpoints.blob}${records.name}'
     identity: nodes.properties.clientId

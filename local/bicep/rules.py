@@ -17,6 +17,7 @@ ROLES: Mapping[str, str] = {
     "4633458b-17de-408a-b874-0445c86b69e6": "Key Vault Secrets User",
     "b86a8fe4-44ce-4948-aee5-eccb2c155cd7": "Key Vault Secrets Officer",
     "48e5e92e-a480-4e71-aa9c-2778f4c13781": "Azure Batch Job Submitter",
+    "11076f67-66f6-4be0-8f6b-f0609fd05cc9": "Azure Batch Account Reader",
 }
 #: The one role that a template makes, and all that it allows.
 SCALER, SCALES = "Slipway Pool Scaler", "Microsoft.Batch/batchAccounts/pools/write"
@@ -27,7 +28,9 @@ GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
     ),
     ("appPrincipalId", "components"): frozenset(("Monitoring Metrics Publisher",)),
     ("appPrincipalId", "vaults"): frozenset(("Key Vault Secrets User",)),
-    ("appPrincipalId", "batchAccounts"): frozenset(("Azure Batch Job Submitter", SCALER)),
+    ("appPrincipalId", "batchAccounts"): frozenset(
+        ("Azure Batch Account Reader", "Azure Batch Job Submitter", SCALER)
+    ),
     ("nodes.properties.principalId", "containers clusters"): frozenset(("Storage Blob Data Contributor",)),
     ("topic.identity.principalId", "queues jobs"): frozenset(("Storage Queue Data Message Sender",)),
     ("topic.identity.principalId", "containers dead-letters"): frozenset(("Storage Blob Data Contributor",)),

@@ -70,7 +70,11 @@ async def _container(connection_string: str) -> str:
 
 
 def _cluster(url: str, shared: Path, blobs: str, programs: str, nodes: int) -> dict[str, object]:
-    """The settings of a pool whose nodes mount these directories, as a person would write them."""
+    """The settings of a pool, as a person would write them.
+
+    Its nodes mount the containers of drops and data. They upload other files of jobs, and the app
+    sees no directory of theirs.
+    """
     mount_root = shared / "mounts"
     containers = {name: shared / "blobs" / name / "files" for name in (SCRIPTS, DATA)}
     for directory in (mount_root / LOGS, shared.parent / "nodes"):
@@ -84,15 +88,10 @@ def _cluster(url: str, shared: Path, blobs: str, programs: str, nodes: int) -> d
         "pool": "nodes",
         "blobs": blobs,
         "mountRoot": str(mount_root),
-        "mounted": [LOGS, DATA],
         "temporary": str(shared.parent / "nodes"),
         "path": f"{programs}:{_SYSTEM}",
         "maxNodes": nodes,
-        "mounts": {
-            f"https://{ACCOUNT}.file.core.windows.net/{LOGS}": str(mount_root / LOGS),
-            **{f"{ACCOUNT}/{name}": str(directory) for name, directory in containers.items()},
-        },
-        "reads": {str(shared): str(shared)},
+        "mounts": {f"{ACCOUNT}/{name}": str(directory) for name, directory in containers.items()},
         # Hidden there, so that no drop is seen in it.
         "ends": str(containers[SCRIPTS] / ".slipway" / "ends"),
     }

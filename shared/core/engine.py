@@ -163,6 +163,11 @@ def too_large(nodes: int, view: ClusterView) -> str:
     return f"{NEVER}: the job {request}, the cluster has at most {most}" if nodes > most else ""
 
 
+def lacks_quota(nodes: int, view: ClusterView) -> bool:
+    """Whether a job of that many nodes is known to wait for more quota."""
+    return view.supply.most is not None and nodes > view.supply.most
+
+
 @dataclass(frozen=True)
 class Submission:
     """A request that gives an order, or what it needs, to the engine, before it is sent. `body` is JSON."""

@@ -22,6 +22,8 @@ class ClusterFacts:
     memory: int | None = None
     #: how long it lets a job run
     longest: timedelta | None = None
+    #: whether its nodes keep what a job writes outside of all mounts, where the app reads it
+    keeps_files: bool = False
     #: why Azure gives it no nodes of its size any more, and which size to take; "" where nothing is wrong
     retired_size: str = ""
     #: of Azure: its VM size, `dedicated` or `lowpriority`, and its region; "" for each that is not known
@@ -42,8 +44,10 @@ class Supply:
     region: str = ""
     #: what comes before new nodes start
     growth: str = ""
-    #: how a person sees how many there may be
+    #: the quota that Azure gives them, or how a person sees it
     quota: str = ""
+    #: how many nodes that quota has room for; None if it is not known
+    most: int | None = None
 
 
 #: Nothing is known.
@@ -64,6 +68,7 @@ def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
         gpus=read.gpus if configured.gpus is None else configured.gpus,
         memory=read.memory if configured.memory is None else configured.memory,
         longest=min(times, default=None),
+        keeps_files=read.keeps_files or configured.keeps_files,
         retired_size=read.retired_size or configured.retired_size,
         size=read.size or configured.size,
         priority=read.priority or configured.priority,

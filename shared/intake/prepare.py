@@ -204,6 +204,7 @@ def _facts(ports: Ports, request: Request, cluster: Cluster | None) -> Facts:
         facts,
         cluster=f"{cluster.name}{partition}",
         cluster_mounts=cluster.facts.mounts,
+        keeps_files=cluster.facts.keeps_files,
         max_nodes=cluster.facts.max_nodes,
         gpus_per_node=cluster.facts.gpus,
         max_wall_clock=cluster.facts.longest,

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
+from shared.core.facts import ClusterFacts
 from shared.core.job import Target
 from shared.engines.common_options import NodeOptions, check_options
 from shared.engines.launch.layout import Layout
@@ -22,6 +23,12 @@ _ID = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 #: A file server that the nodes mount for each job that names it.
 _SERVER = re.compile(r"nfs://[A-Za-z0-9.-]+/[A-Za-z0-9_./-]+", re.ASCII)
 _LONGEST_NAME = 57
+#: The id of an account in Azure Resource Manager.
+_RESOURCE = re.compile(
+    r"/subscriptions/[0-9a-f-]{36}/resourceGroups/[\w.()-]{1,90}"
+    r"/providers/Microsoft\.Batch/batchAccounts/(?P<name>[a-z0-9]{3,24})",
+    re.ASCII | re.IGNORECASE,
+)
 #: The suffixes of accounts in sovereign clouds.
 _CLOUDS = ("chinacloudapi.cn", "usgovcloudapi.net")
 #: schedulingPriority → the priority of the Batch job for its tasks.
@@ -44,6 +51,8 @@ class BatchCluster(NodeOptions):
     identity: str = ""
     #: name of the account, if its address does not begin with it
     account: str = ""
+    #: id of the account in Azure Resource Manager, where its quota is read
+    resource: str = ""
     mount_root: str = field(default="/mnt/batch/tasks/fsmounts", kw_only=True)
     #: "docker" if the pool's image has it; "" refuses jobs with containers
     container: str = ""
@@ -53,6 +62,11 @@ class BatchCluster(NodeOptions):
     min_nodes: int = 0
     #: whether the nodes are spot nodes; their tasks are queued again when Azure takes them away
     spot: bool = False
+
+    @property
+    def facts(self) -> ClusterFacts:
+        """The configured facts, and that nodes upload files where they have a container for them."""
+        return replace(super().facts, keeps_files=bool(self.blobs))
 
     @cached_property
     def layout(self) -> Layout:
@@ -80,6 +94,13 @@ class BatchCluster(NodeOptions):
         """The cloud's suffix of blob addresses, after ACCOUNT.blob."""
         host = urlsplit(self.url).hostname or ""
         return next((f"core.{end}" for end in _CLOUDS if host.endswith(f".{end}")), "core.windows.net")
+
+    @cached_property
+    def management(self) -> str:
+        """The address of Azure Resource Manager in the account's cloud."""
+        host = urlsplit(self.url).hostname or ""
+        cloud = next((end for end in _CLOUDS if host.endswith(f".{end}")), "azure.com")
+        return f"https://management.{cloud}"
 
     def files(self, target: Target) -> str:
         """The prefix of the names of attempts' files in the container."""
@@ -121,6 +142,12 @@ def _check(cluster: BatchCluster, place: str) -> None:
         raise Misconfigured(f"{place}: pool has at most 64 letters, digits, '-' and '_'")
     if not _ID.fullmatch(cluster.name) or len(cluster.name) > _LONGEST_NAME:
         text = f"its Batch jobs bear its name: use at most {_LONGEST_NAME} letters, digits, '-' and '_'"
+        raise Misconfigured(f"{place}: {text}")
+    named = _RESOURCE.fullmatch(cluster.resource)
+    if cluster.resource and (named is None or named["name"].lower() != cluster.owner.lower()):
+        text = (
+            "resource must be the account's id: /subscriptions/…/providers/Microsoft.Batch/batchAccounts/NAME"
+        )
         raise Misconfigured(f"{place}: {text}")
     _check_storage(cluster, place)
     mounts = (path for path in cluster.mounts.values() if not _SERVER.fullmatch(path))

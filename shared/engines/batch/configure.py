@@ -32,18 +32,22 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
     keys = {name: key_of(one) for name, one in clusters.items()}
 
     def load() -> Engine:
+        from shared.engines.batch.account import Account
         from shared.engines.batch.engine import BatchEngine
         from shared.engines.batch.storage.access import Access
 
         containers = {
             name: Access(one, client_id, _emulator_key(one, settings)) for name, one in clusters.items()
         }
-        return BatchEngine(clusters, keys, containers=containers)
+        accounts = {name: Account(one, client_id) for name, one in clusters.items()}
+        return BatchEngine(clusters, keys, containers=containers, accounts=accounts)
 
     def provision(name: str, plan: Plan) -> Iterator[Stage]:
         from shared.engines.batch import provision as making
+        from shared.engines.batch.account import Account
 
-        return making.provision(clusters[name], key_of(clusters[name]), plan)
+        cluster = clusters[name]
+        return making.provision(cluster, key_of(cluster), plan, Account(cluster, client_id))
 
     facts = {name: one.facts for name, one in clusters.items()}
     return Configured(facts, load, provision=provision)

@@ -12,6 +12,7 @@ from shared.core.abilities import Ability
 from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.engines.batch.abilities import abilities_of
+from shared.engines.batch.account import Account
 from shared.engines.batch.attempts import Attempts
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.job.check import check
@@ -46,12 +47,16 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
         keys: Mapping[str, Key],
         *,
         containers: Mapping[str, Access] | None = None,
+        accounts: Mapping[str, Account] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         clients = {name: BatchClient(one.url, keys[name]) for name, one in clusters.items()}
         access = {name: (containers or {}).get(name) or Access(one) for name, one in clusters.items()}
         records = {name: _records_of(one, access[name]) for name, one in clusters.items()}
-        self._pools = {name: Pool(one, clients[name], clock) for name, one in clusters.items()}
+        account = {
+            name: (accounts or {}).get(name) or Account(one, clock=clock) for name, one in clusters.items()
+        }
+        self._pools = {name: Pool(one, clients[name], account[name], clock) for name, one in clusters.items()}
         self._lately = Lately(self.nodes, _GOOD, clock)
         attempts = {
             name: Attempts(
@@ -65,7 +70,9 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
             )
             for name, one in clusters.items()
         }
-        super().__init__(clusters, attempts, records, [*clients.values(), *access.values()])
+        super().__init__(
+            clusters, attempts, records, [*clients.values(), *access.values(), *account.values()]
+        )
 
     @property
     def version(self) -> str:

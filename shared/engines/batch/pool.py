@@ -9,6 +9,7 @@ from typing import Any
 
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError, Misconfigured
+from shared.engines.batch.account import Account
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.pools import error_text, target_of, view
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
@@ -25,8 +26,10 @@ _PAUSE, _AGAIN = 30.0, 60.0
 class Pool:
     """The pool of one cluster."""
 
-    def __init__(self, cluster: BatchCluster, client: BatchClient, clock: Callable[[], float]) -> None:
-        self._cluster, self._client, self._clock = cluster, client, clock
+    def __init__(
+        self, cluster: BatchCluster, client: BatchClient, account: Account, clock: Callable[[], float]
+    ) -> None:
+        self._cluster, self._client, self._account, self._clock = cluster, client, account, clock
         #: the last known formula of the pool, and when one was last written
         self._formula, self._written = "", float("-inf")
         #: the number of nodes that the pool is resizing to
@@ -35,7 +38,7 @@ class Pool:
         self._trouble = ""
 
     async def view(self) -> ClusterView:
-        """The current pool, by two calls."""
+        """The current pool, by two calls; once an hour a third one asks for the account's quota."""
         name = self._cluster.pool
         pool = (await self._client.call("GET", f"/pools/{name}")).document
         counts: Mapping[str, Any] = {}
@@ -44,7 +47,8 @@ class Pool:
                 counts = one
         self._formula = str(pool.get("autoScaleFormula") or "") if pool.get("enableAutoScale") else ""
         self._target = target_of(pool)
-        current = view(self._cluster, pool, counts)
+        quota = await self._account.quota(str(pool.get("vmSize") or ""))
+        current = view(self._cluster, pool, counts, quota)
         return replace(current, errors=(*current.errors, self._trouble)) if self._trouble else current
 
     async def scale(self, demand: Demand) -> None:

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from shared.core.engine import ClusterView, Why, too_large
+from shared.core.engine import ClusterView, Why, lacks_quota, too_large
 from shared.core.facts import Supply
 from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.quota import Quota
 from shared.engines.batch.sizes import size_trouble
 
 #: States of nodes → the states in a view.
@@ -42,8 +43,10 @@ _ERRORS: tuple[tuple[str, str, str], ...] = (
 )
 
 
-def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, Any]) -> ClusterView:
-    """The cluster, from its pool and the pool's entry in the list of node counts."""
+def view(
+    cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, Any], quota: Quota | None = None
+) -> ClusterView:
+    """The cluster, from its pool, the pool's entry in the list of node counts, and the account's quota."""
     states = dict.fromkeys(_SPACE, 0)
     for kind in ("dedicated", "lowPriority"):
         for word, number in (counts.get(kind) or {}).items():
@@ -64,7 +67,7 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
         size=size,
         errors=tuple(errors(pool)),
         priority=priority,
-        supply=_supply(cluster),
+        supply=_supply(cluster, quota),
         facts=replace(
             cluster.facts,
             retired_size=size_trouble(size),
@@ -75,9 +78,12 @@ def view(cluster: BatchCluster, pool: Mapping[str, Any], counts: Mapping[str, An
     )
 
 
-def _supply(cluster: BatchCluster) -> Supply:
-    quota = f"`az batch account list --query \"[?name=='{cluster.owner}'].{_QUOTAS}\"` shows it"
-    return Supply(cluster.region, _GROWTH if cluster.scales else "", quota)
+def _supply(cluster: BatchCluster, quota: Quota | None) -> Supply:
+    growth = _GROWTH if cluster.scales else ""
+    if quota is not None:
+        return Supply(cluster.region, growth, str(quota), quota.nodes)
+    command = f"`az batch account list --query \"[?name=='{cluster.owner}'].{_QUOTAS}\"` shows it"
+    return Supply(cluster.region, growth, command)
 
 
 def target_of(pool: Mapping[str, Any]) -> int:
@@ -103,6 +109,8 @@ def why(nodes: int, current: ClusterView | None, *, taken_back: bool = False) ->
         return Why("InTurn", text, passes=True)
     if current.errors:
         return _of_error(current.errors[0], current.name)
+    if lacks_quota(nodes, current):
+        return Why("Quota", f"{current.supply.quota}: ask Azure for more", lacks_capacity=True)
     reason = _comes(nodes, current)
     if not taken_back:
         return reason

@@ -9,7 +9,9 @@ from collections.abc import AsyncIterator, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.core.errors import EngineError
 from shared.engines import untrusted
+from shared.engines.batch.account import Account
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.scaling import INTERVAL, Demand, formula
 from shared.engines.batch.sizes import size_trouble
@@ -33,10 +35,10 @@ _SIZE = "Standard_NC4as_T4_v3"
 _WARNED = timedelta(days=180)
 
 
-def provision(cluster: BatchCluster, key: Key, plan: Plan) -> Iterator[Stage]:
-    """Create the pool if it is missing, and report problems of its size and image."""
+def provision(cluster: BatchCluster, key: Key, plan: Plan, account: Account) -> Iterator[Stage]:
+    """Create the pool if it is missing; report problems of its size, its image and the account's quota."""
     service = f"the Batch account at {cluster.url}"
-    yield Stage(service, "url of the cluster in SLIPWAY_CLUSTERS", _pool(cluster, key, plan))
+    yield Stage(service, "url of the cluster in SLIPWAY_CLUSTERS", _pool(cluster, key, plan, account))
 
 
 def pool_body(cluster: BatchCluster, plan: Plan) -> dict[str, Any]:
@@ -56,27 +58,44 @@ def pool_body(cluster: BatchCluster, plan: Plan) -> dict[str, Any]:
     }
 
 
-async def _pool(cluster: BatchCluster, key: Key, plan: Plan) -> AsyncIterator[Step]:
+async def _pool(cluster: BatchCluster, key: Key, plan: Plan, account: Account) -> AsyncIterator[Step]:
     client = BatchClient(cluster.url, key)
     try:
         answer = await client.call("GET", f"/pools/{cluster.pool}", accept=("PoolNotFound",))
         if answer.code:
             body = pool_body(cluster, plan)
             created = await client.call("POST", "/pools", body, accept=("PoolExists",))
-            note = await _trouble(client, body)
+            note = await _trouble(client, body, cluster, account)
             yield Step("pool", cluster.pool, created=not created.code, note=note)
             return
-        yield Step("pool", cluster.pool, created=False, note=await _trouble(client, answer.body))
+        note = await _trouble(client, answer.body, cluster, account)
+        yield Step("pool", cluster.pool, created=False, note=note)
     finally:
         await client.close()
+        await account.close()
 
 
-async def _trouble(client: BatchClient, pool: Mapping[str, Any]) -> str:
-    """The problem with the size or the image of a pool; "" if none is known."""
-    machine = pool.get("virtualMachineConfiguration") or {}
+async def _trouble(
+    client: BatchClient, pool: Mapping[str, Any], cluster: BatchCluster, account: Account
+) -> str:
+    """The problems with the size and the image of a pool, and with the quota for it; "" if none is known."""
+    machine, size = pool.get("virtualMachineConfiguration") or {}, str(pool.get("vmSize") or "")
     images = [one async for one in client.listed("/supportedimages")]
-    faults = size_trouble(str(pool.get("vmSize") or "")), image_trouble(machine, images, datetime.now(UTC))
+    faults = (
+        size_trouble(size),
+        image_trouble(machine, images, datetime.now(UTC)),
+        await _quota_trouble(account, size, cluster.max_nodes),
+    )
     return "; ".join(filter(None, faults))
+
+
+async def _quota_trouble(account: Account, size: str, most: int) -> str:
+    """Why a pool cannot grow to so many nodes, or why that is not known; "" if it can."""
+    try:
+        quota = await account.read_quota(size)
+    except EngineError as error:
+        return f"its quota is not known: {error}"
+    return quota.trouble(most) if quota else ""
 
 
 def image_trouble(machine: Mapping[str, Any], images: list[Mapping[str, Any]], now: datetime) -> str:

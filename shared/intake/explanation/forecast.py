@@ -11,7 +11,7 @@ from datetime import timedelta
 from typing import Any
 
 from shared.core.cost.prices import Price
-from shared.core.engine import ClusterView, room, too_large
+from shared.core.engine import ClusterView, lacks_quota, room, too_large
 from shared.core.facts import ClusterFacts
 from shared.jobspec import Limits, iso_duration
 
@@ -61,12 +61,20 @@ def limits(
         ]
     most = room(view)
     rows.append(_limit("nodes of the cluster", nodes, most, met=nodes <= most))
+    if nodes_to_add(nodes, view):
+        rows.append(_quota(nodes, view))
+    return rows
+
+
+def _quota(nodes: int, view: ClusterView) -> dict[str, Any]:
+    """The limit of nodes by quota. That there is room for a job does not show that nothing else takes it."""
+    most = view.supply.most
     short = next((error for error in view.errors if "quota" in error.lower()), None)
+    if short is None and lacks_quota(nodes, view):
+        short = view.supply.quota
     enough = "the cluster reports no lack of it; whether it is enough shows only when nodes are added"
     why = short or "; ".join(filter(None, (enough, view.supply.quota)))
-    if nodes_to_add(nodes, view):
-        rows.append(_limit("quota for nodes", nodes, None, met=False if short else None, why=why))
-    return rows
+    return _limit("quota for nodes", nodes, most, met=False if short else None, why=why)
 
 
 def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str, Any]:
@@ -85,6 +93,8 @@ def wait(nodes: int, view: ClusterView | None, ahead: Ahead | None) -> dict[str,
         return _range(0, _PLACING, f"{view.counts.get('idle', 0)} nodes are idle, {nodes} are asked for")
     if shortage <= room(view) - view.nodes:
         text = f"{shortage} of {nodes} nodes have to start"
+        if lacks_quota(nodes, view):
+            return _range(None, None, f"{text}, and {view.supply.quota}")
         if view.errors:
             return _range(0, None, f"{text}, and the cluster reports: {view.errors[0]}")
         text += "; up to 15 minutes is an assumption, not a measurement"

@@ -26,6 +26,8 @@ _ROOTED = re.compile(rf"\$\{{?{_CLUSTER_ROOT}\}}?/([A-Za-z0-9_.-]{{1,256}})", re
 _TAGGED = re.compile(r"[^/]*(?::[^/]+|@[^/]+)$")
 _UNDER_ROOTS = ("SW033", "SW034")
 _DEFAULT_PREFIX = ("SW034", "/properties/stdOutErrPathPrefix")
+#: Where logs and results go.
+_PREFIX = re.compile(r"/properties/(?:stdOutErrPathPrefix|outputDirectories/\d+/pathPrefix)", re.ASCII)
 #: Files that a node reads line by line.
 _LINES = (".sh", ".bash", ".py")
 #: Fixes are kept with the record of a job, so they stay small.
@@ -43,6 +45,8 @@ class Facts:
     crlf: Collection[str] = ()
     cluster: str = "the cluster"
     cluster_mounts: frozenset[str] | None = None
+    #: Whether the cluster keeps what is written outside of all mounts.
+    keeps_files: bool = False
     max_nodes: int | None = None
     gpus_per_node: int | None = None
     max_wall_clock: timedelta | None = None
@@ -71,6 +75,8 @@ def with_lint(
     `original` is the document before completion: its author cannot correct a default that does not fit.
     """
     reported, hints = tuple(problems), lint(document, facts)
+    if facts is not None and facts.keeps_files:
+        reported = tuple(one for one in reported if not _is_kept(one))
     if original is not None and not Node("", original).member("properties", "stdOutErrPathPrefix").is_written:
         reported = tuple(one for one in reported if (one.code, one.pointer) != _DEFAULT_PREFIX)
         hints = tuple(one for one in hints if one.pointer != _DEFAULT_PREFIX[1])
@@ -80,6 +86,11 @@ def with_lint(
     roots = {one.pointer for one in hints if one.code == "SW073"}
     remaining = (one for one in reported if not (one.code in _UNDER_ROOTS and one.pointer in roots))
     return in_document_order(document, (*remaining, *hints)) if hints else reported
+
+
+def _is_kept(one: Problem) -> bool:
+    """Whether a problem only says that results may be lost, or their mount missing."""
+    return one.severity == "warning" and one.code in _UNDER_ROOTS and bool(_PREFIX.fullmatch(one.pointer))
 
 
 def _image(context: Context, facts: Facts) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
@@ -37,9 +37,18 @@ VARIES = {
 _VERSIONS = "receipt/versions/engine"
 
 
-async def compared(folder: Path, cluster: str, engine: str, version: str) -> None:
+#: Looks at a stack whose demo is over.
+Look = Callable[[Stack], Awaitable[None]]
+
+
+async def _at_nothing(stack: Stack) -> None:
+    """Where a stack has nothing of its own to look at."""
+
+
+async def compared(folder: Path, cluster: str, engine: str, version: str, look: Look = _at_nothing) -> None:
     """The demo on the usual cluster and on that one, whose engine and its version begin so."""
-    ours, theirs = [await _played(name, folder / name) for name in ("emulator", cluster)]
+    ours = await _played("emulator", folder / "emulator", _at_nothing)
+    theirs = await _played(cluster, folder / cluster, look)
 
     assert sorted(ours) == sorted(theirs) == ["digits", "digits-one-node", "digits-seed-11", "mistakes"]
     for name, left in ours.items():
@@ -53,7 +62,7 @@ async def compared(folder: Path, cluster: str, engine: str, version: str) -> Non
         assert not ran or [words.split()[0] for words in versions] == ["Batch", version]
 
 
-async def _played(cluster: str, data: Path) -> dict[str, dict[str, Any]]:
+async def _played(cluster: str, data: Path, look: Look) -> dict[str, dict[str, Any]]:
     """What the demo leaves on one engine, as the leaves of the documents by name of the job."""
     options = options_of(data, cluster)
     every = {"SLIPWAY_NOTICES": "true", "SLIPWAY_RECEIPTS": "all"}
@@ -62,6 +71,7 @@ async def _played(cluster: str, data: Path) -> dict[str, dict[str, Any]]:
     async with running(options, PLAN, lambda _: None) as stack, service(stack.host_url) as api:
         await while_it_runs(stack, work(out, stack, api, Watch(api, out.say)))
         events = await _events(stack)
+        await look(stack)
         return {
             job["name"]: _leaves(job["id"], await _receipt(stack, job["receipt"]), events[job["id"]])
             for job in (await api.jobs()).jobs

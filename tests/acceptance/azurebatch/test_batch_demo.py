@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from azure.storage.blob.aio import ContainerClient
 
+from local.stack import Stack
 from tests.acceptance.azurebatch.answers import compared
 from tests.acceptance.test_demo import shown
 
@@ -21,4 +24,16 @@ async def test_the_demo_runs_on_azure_batch_unchanged() -> None:
 
 @pytest.mark.thorough
 async def test_both_engines_leave_the_same_receipts_and_events(tmp_path: Path) -> None:
-    await compared(tmp_path, "batch", "batch", "Azure")
+    await compared(tmp_path, "batch", "batch", "Azure", look=_logs_are_blobs)
+
+
+async def _logs_are_blobs(stack: Stack) -> None:
+    """Every job that ran has logs in the container, and the app sees no directory of the nodes."""
+    (cluster,) = json.loads(stack.settings["SLIPWAY_CLUSTERS"]).values()
+    string = stack.settings["SLIPWAY_STORAGE"]
+    async with ContainerClient.from_connection_string(string, cluster["blobs"].rpartition("/")[2]) as blobs:
+        names = [name async for name in blobs.list_blob_names()]
+    logs = [name for name in names if "/files/" in name and name.endswith("/stdouterr/stdout.txt")]
+
+    assert "reads" not in cluster
+    assert len(logs) == 3

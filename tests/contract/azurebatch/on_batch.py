@@ -14,6 +14,7 @@ from typing import Any
 from local import azurite
 from local.azurebatch.settings import ACCOUNT, KEY
 from local.process import child
+from shared.engines.batch.account import Account as BatchAccount
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.provision import provision
@@ -69,7 +70,7 @@ async def engine_on(
         **options,
     }
     cluster = BatchCluster(NAME, running.url, **values)
-    for stage in provision(cluster, running.key, _SIZE):
+    for stage in provision(cluster, running.key, _SIZE, BatchAccount(cluster)):
         async for _ in stage.steps:
             pass
     access = Access(cluster, key=StorageKey(azurite.ACCOUNT, azurite.KEY))

@@ -20,6 +20,8 @@ from tests.unit.project.test_infra import TEMPLATES, code, of_type
 #: What expressions of the template stand for.
 FILLED: dict[str, Any] = {
     "'https://${account.properties.accountEndpoint}'": "https://ba1.westeurope.batch.azure.com",
+    "account.id": "/subscriptions/00000000-0000-0000-0000-000000000001/resourceGroups/rg-slipway"
+    "/providers/Microsoft.Batch/batchAccounts/ba1",
     "pool.name": "gpu",
     "'${storage.properties.primaryEndpoints.blob}${records.name}'": "https://st1.blob.core.windows.net/clusters",
     "nodes.properties.clientId": "00000000-0000-0000-0000-00000000000c",

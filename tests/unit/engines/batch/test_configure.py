@@ -19,6 +19,7 @@ from shared.settings import Settings, table_of
 from tests.unit.engines.batch import swagger
 from tests.unit.engines.batch.account import Reply, Request, account, error
 from tests.unit.engines.batch.service import CLUSTER, KEY
+from tests.unit.engines.batch.test_quota import DEPLOYED, GOOD, PROPERTIES, Manager
 
 BARE = {"url": "https://acct.westeurope.batch.azure.com", "pool": "t4", "shared": "/s", "maxNodes": 4}
 SECRET = base64.b64encode(b"k" * 32).decode()
@@ -53,10 +54,15 @@ def test_a_key_that_is_none_is_named_by_its_place_only(keys: str, text: str) -> 
     assert "secret" not in str(caught.value)
 
 
-async def steps(replies: dict[str, Reply]) -> tuple[list[Step], list[Request]]:
-    async with account(lambda request: replies[f"{request.method} {request.path}"]) as running:
+async def steps(
+    replies: dict[str, Reply], manager: Manager | None = None
+) -> tuple[list[Step], list[Request]]:
+    async with (
+        account(lambda request: replies[f"{request.method} {request.path}"]) as running,
+        (manager or Manager(GOOD)).account(DEPLOYED if manager else CLUSTER) as described,
+    ):
         configured = type(CLUSTER)("gpu", running.url, "t4", "/s", max_nodes=4)
-        done = [step for stage in provision(configured, KEY, PLAN) async for step in stage.steps]
+        done = [step for stage in provision(configured, KEY, PLAN, described) async for step in stage.steps]
         return done, running.requests
 
 
@@ -81,6 +87,21 @@ async def test_a_pool_that_is_missing_is_made_and_one_that_is_there_stays_as_it_
     assert [one.body["vmSize"] for one in requests if one.method == "POST"] == ["Standard_NC4as_T4_v3"]
     assert existing == raced == [Step("pool", "t4", created=False)]
     assert [one.body["id"] for one in requests if one.method == "POST"] == ["t4"]
+
+
+async def test_the_quota_of_the_account_is_compared_with_the_most_nodes_of_the_pool() -> None:
+    replies: dict[str, Reply] = {
+        "GET /pools/t4": (200, {"virtualMachineConfiguration": IMAGE, "vmSize": "Standard_NC4as_T4_v3"}),
+        "GET /supportedimages": SUPPORTED,
+    }
+    enough = {"properties": PROPERTIES | {"dedicatedCoreQuotaPerVMFamilyEnforced": False}}
+    (short,), _ = await steps(replies, Manager(GOOD))
+    (fits,), _ = await steps(replies, Manager((200, enough)))
+    (refused,), _ = await steps(replies, Manager((403, "")))
+
+    assert short.note.endswith("2 nodes of Standard_NC4as_T4_v3; for 4 ask Azure for 16")
+    assert fits.note == ""
+    assert refused.note.startswith("its quota is not known: Azure Resource Manager refuses")
 
 
 @pytest.mark.skipif(not swagger.FILE.exists(), reason=f"no description of Azure Batch: {swagger.FILE}")

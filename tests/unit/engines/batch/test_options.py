@@ -10,6 +10,7 @@ import pytest
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.batch.cluster import clusters_from
+from tests.unit.engines.batch.test_quota import ID
 
 BARE = {"url": "https://a.westeurope.batch.azure.com", "pool": "t4", "shared": "/nfs/s", "maxNodes": 4}
 
@@ -34,6 +35,9 @@ def test_what_is_configured_are_the_facts_of_the_cluster() -> None:
         ({"shared": "here"}, "'here' is not an absolute path"),
         ({"mountRoot": "/$HOME"}, "is not an absolute path"),
         ({"path": "/bin:~/bin"}, "'~/bin' is not an absolute directory"),
+        ({"resource": "acct"}, "resource must be the account's id"),
+        ({"resource": f"{ID}/pools/t4", "account": "acct"}, "resource must be the account's id"),
+        ({"resource": ID}, "resource must be the account's id"),
         ({"maxNodes": 0}, "maxNodes is missing"),
         ({"maxNodes": -1}, "maxNodes has to be at least 0"),
         ({"minNodes": 5}, "minNodes is above maxNodes"),
@@ -44,6 +48,19 @@ def test_what_is_configured_are_the_facts_of_the_cluster() -> None:
 def test_a_mistake_is_named_with_its_place(options: dict[str, Any], text: str) -> None:
     with pytest.raises(Misconfigured, match=f"^x: gpu: .*{text}"):
         clusters_from({"gpu": BARE | options}, "x")
+
+
+def test_nodes_with_a_container_keep_what_is_on_no_mount() -> None:
+    blobs = {"shared": "", "blobs": "https://acct.blob.core.windows.net/c"}
+    clusters = clusters_from({"gpu": BARE | blobs, "cpu": BARE}, "x")
+
+    assert [one.facts.keeps_files for one in clusters.values()] == [True, False]
+
+
+def test_the_id_of_the_account_is_taken_with_its_name_in_any_case() -> None:
+    options = BARE | {"account": "acct", "resource": ID.replace("acct", "ACCT")}
+
+    assert clusters_from({"gpu": options}, "x")["gpu"].resource.endswith("/ACCT")
 
 
 def test_a_pool_that_an_operator_scales_needs_no_bounds() -> None:

@@ -169,6 +169,20 @@ def test_a_cluster_may_say_how_its_quota_is_seen() -> None:
     assert rows[-1]["why"].endswith("shows only when nodes are added; `az x` shows it")
 
 
+def test_a_job_that_a_known_quota_has_no_room_for_is_told_so_and_its_wait_is_unknown() -> None:
+    view = view_of(supply=Supply(quota="the quota is 8 cores: 2 nodes", most=2))
+    rows = {n: limits(n, timedelta(hours=1), Limits(), view, NO_FACTS)[-1] for n in (2, 3)}
+
+    assert [(row["allowed"], row["met"]) for row in rows.values()] == [(2, None), (2, False)]
+    assert rows[3]["why"] == "the quota is 8 cores: 2 nodes"
+    assert wait(3, view, None) == {
+        "from": None,
+        "to": None,
+        "reason": "2 of 3 nodes have to start, and the quota is 8 cores: 2 nodes",
+    }
+    assert wait(2, view, None)["to"] == 900
+
+
 def test_a_cluster_that_lets_a_job_have_fewer_nodes_or_less_time_than_it_asks_for_says_so() -> None:
     facts = ClusterFacts(max_nodes=2, longest=timedelta(days=1))
     view = view_of(facts=facts)

@@ -52,6 +52,28 @@ def test_the_right_root_is_a_certain_fix_once_the_mounts_of_the_cluster_are_know
     )
 
 
+def test_results_outside_of_mounts_are_no_problem_where_the_cluster_keeps_them() -> None:
+    outputs = [{"id": "A", "pathPrefix": "/results"}, {"id": "B", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/b"}]
+    document = job(
+        stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/own",
+        outputDirectories=outputs,
+        inputDirectories=[{"id": "C", "path": "$AZ_BATCHAI_MOUNT_ROOT/c"}],
+    )
+    codes = {
+        keeps: [one.code for one in with_lint(validate(document)[1], document, Facts(keeps_files=keeps))]
+        for keeps in (False, True)
+    }
+
+    assert codes == {False: ["SW034", "SW033", "SW034", "SW034"], True: ["SW034"]}
+
+
+def test_results_on_no_mount_of_a_known_cluster_are_an_error_there_too() -> None:
+    document = job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/own")
+    _, problems = validate(document, cluster_mounts=frozenset({"data"}))
+
+    assert [one.code for one in with_lint(problems, document, Facts(keeps_files=True))] == ["SW033"]
+
+
 def test_nothing_is_said_of_a_default_path_that_no_one_wrote() -> None:
     document = job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/logs")
 

@@ -1,0 +1,106 @@
+"""A Batch account as Azure Resource Manager describes it: its quotas. aiohttp is imported lazily."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from shared.core.errors import EngineError, Misconfigured, Transient
+from shared.engines.batch.cluster import BatchCluster
+from shared.engines.batch.quota import Quota, quota_of
+from shared.login import Login
+
+log = logging.getLogger(__name__)
+
+_API = "2024-07-01"
+#: Seconds that a view of a pool waits for the quota, and an operator for the answer to a command.
+_SHORT, _PATIENCE = 1.5, 30.0
+#: Seconds for which an answer is good, and after which one that failed is asked for again.
+_GOOD, _AGAIN = 3600.0, 300.0
+_REMEDY = "it takes the action Microsoft.Batch/batchAccounts/read, e.g. the role Azure Batch Account Reader"
+
+
+class Account:
+    """The account of one cluster. Without the option `resource` nothing is asked, and nothing is known."""
+
+    def __init__(
+        self,
+        cluster: BatchCluster,
+        client_id: str = "",
+        *,
+        address: str = "",
+        credential: Any = None,
+        patience: float = _SHORT,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._cluster, self._address, self._clock = cluster, address or cluster.management, clock
+        self._patience = patience
+        scope = f"{cluster.management}/.default"
+        self._login = Login("Azure Resource Manager", scope, client_id, credential, clock)
+        self._properties: Mapping[str, Any] = {}
+        self._ask_at = float("-inf")
+
+    async def quota(self, size: str) -> Quota | None:
+        """The quota for nodes of this size, at most an hour old; None if it is not known. Never raises."""
+        if self._cluster.resource and self._clock() >= self._ask_at:
+            self._ask_at = self._clock() + _AGAIN
+            try:
+                async with asyncio.timeout(self._patience):
+                    self._properties = await self._read()
+                self._ask_at = self._clock() + _GOOD
+            except (EngineError, TimeoutError) as error:
+                why = str(error) or "no answer in time"
+                log.warning("the quota of the account of %s is not known: %s", self._cluster.name, why)
+        return self._quota(self._properties, size)
+
+    async def read_quota(self, size: str) -> Quota | None:
+        """The quota right now; None if the account does not say it. Raises EngineError."""
+        if not self._cluster.resource:
+            return None
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                return self._quota(await self._read(), size)
+        except TimeoutError:
+            raise Transient("Azure Resource Manager does not answer in time") from None
+
+    async def close(self) -> None:
+        """Close the connections of the credential."""
+        await self._login.close()
+
+    def _quota(self, properties: Mapping[str, Any], size: str) -> Quota | None:
+        return quota_of(self._cluster.owner, properties, size, spot=self._cluster.spot)
+
+    async def _read(self) -> Mapping[str, Any]:
+        from aiohttp import ClientError, ClientSession
+
+        url = f"{self._address}{self._cluster.resource}?api-version={_API}"
+        headers = {"Authorization": f"Bearer {await self._login.token()}"}
+        try:
+            async with (
+                ClientSession(headers=headers) as session,
+                session.get(url, allow_redirects=False) as answer,
+            ):
+                status, content = answer.status, await answer.read()
+        except (ClientError, OSError, ValueError):
+            raise Transient("Azure Resource Manager does not answer") from None
+        if status in (401, 403):
+            raise Misconfigured(f"Azure Resource Manager refuses to show the account: {_REMEDY}")
+        if status == 404:
+            raise Misconfigured("Azure has no account with the id in `resource`")
+        return _properties(status, content)
+
+
+def _properties(status: int, content: bytes) -> Mapping[str, Any]:
+    """The properties in an answer. Raises Transient if it has none."""
+    try:
+        document = json.loads(content)
+    except (ValueError, RecursionError):
+        document = None
+    properties = document.get("properties") if isinstance(document, dict) else None
+    if status != 200 or not isinstance(properties, dict):
+        raise Transient(f"Azure Resource Manager answers {status}, without the properties of the account")
+    return properties

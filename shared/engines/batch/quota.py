@@ -1,0 +1,77 @@
+"""The cores that a Batch account may use, and how many nodes of a size they suffice for. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+#: A size as Azure names it: series, cores of a node, features, accelerator and version (`NC4as_T4_v3`).
+_SIZE = re.compile(r"standard_([a-z]+)(\d+)([a-z0-9_]*)")
+#: What names of families have around and between the same parts (`standardNCASv3_T4Family`).
+_DECORATION, _VERSION = re.compile(r"^standard|family$|[\s_]"), re.compile(r"v\d+")
+
+
+@dataclass(frozen=True)
+class Quota:
+    """The cores that an account may use at once for nodes of one size."""
+
+    account: str
+    cores: int
+    #: what shares these cores, e.g. a family of sizes
+    kind: str
+    size: str
+    #: of one node
+    node_cores: int
+
+    @property
+    def nodes(self) -> int:
+        """How many nodes may be on at once, if no other pool of the account has any."""
+        return self.cores // self.node_cores
+
+    def __str__(self) -> str:
+        """In a sentence without an end."""
+        nodes = f"{self.nodes} node{'' if self.nodes == 1 else 's'} of {self.size}"
+        return f"the quota of the account {self.account} is {self.cores} cores for {self.kind}: {nodes}"
+
+    def trouble(self, most: int) -> str:
+        """What to ask Azure for, where `most` nodes are more than the quota has room for; else ""."""
+        return f"{self}; for {most} ask Azure for {most * self.node_cores}" if most > self.nodes else ""
+
+
+def quota_of(account: str, properties: Mapping[str, Any], size: str, *, spot: bool) -> Quota | None:
+    """The quota for nodes of this size, by the properties of an account; None if they do not say it.
+
+    Accounts whose nodes count as machines of the subscription have none of their own.
+    """
+    match = _SIZE.fullmatch(size.lower().removesuffix("_promo"))
+    if match is None or not int(match[2]) or properties.get("poolAllocationMode") == "UserSubscription":
+        return None
+    named = _spot(properties) if spot else _dedicated(properties, match[1] + match[3])
+    limits = [(value, kind) for value, kind in named if type(value) is int and value >= 0]
+    if not limits:
+        return None
+    cores, kind = min(limits)
+    return Quota(account, cores, kind, size, int(match[2]))
+
+
+def _spot(properties: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
+    yield properties.get("lowPriorityCoreQuota"), "spot nodes"
+
+
+def _dedicated(properties: Mapping[str, Any], series: str) -> Iterator[tuple[Any, str]]:
+    """The account's own limit, and where Azure also applies it, that of the family."""
+    yield properties.get("dedicatedCoreQuota"), "dedicated nodes"
+    families = properties.get("dedicatedCoreQuotaPerVMFamily")
+    if properties.get("dedicatedCoreQuotaPerVMFamilyEnforced") is False or not isinstance(families, list):
+        return
+    for one in families:
+        if isinstance(one, Mapping) and _comparable(str(one.get("name"))) == _comparable(series):
+            yield one.get("coreQuota"), str(one["name"])
+
+
+def _comparable(name: str) -> str:
+    """A name with its version last; families have it in another place than sizes."""
+    plain = _DECORATION.sub("", name.lower())
+    return " ".join((_VERSION.sub("", plain), *_VERSION.findall(plain)))
