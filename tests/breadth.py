@@ -6,7 +6,7 @@ call (`make test-crash`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from itertools import cycle, islice, product
 from typing import Any, TypeVar
 
@@ -51,17 +51,31 @@ def every_few(cases: Iterable[Case], number: int) -> list[Case]:
     return cases[number % stride :: stride]
 
 
-def in_turn(cases: Iterable[Case], kind: int, kinds: int, row: int = 0) -> list[Case]:
+def in_turn(
+    cases: Iterable[Case],
+    kind: int,
+    kinds: int,
+    row: int = 0,
+    *,
+    rare: Collection[Case] = (),
+    step: int | None = None,
+) -> list[Case]:
     """The cases in which the `kind`-th of so many kinds of fault has its turn; none only of none.
 
-    Each case meets one kind, if there are as many cases as kinds. After each round of the kinds their order
-    moves on by one, so that a kind meets cases at even and at odd places. `row`: in which of several rows of
-    cases; each begins with another kind. A quick look tries few of the cases, `--every-fault` tries them all.
+    Each case meets one kind, if there are as many cases as kinds, and a rare one meets all. Each kind meets
+    cases at even and at odd places: after each round of an even number of kinds, their order moves on by one.
+    `step`: another number of places. `row`: in which of several rows of cases; each begins with another kind.
+    A quick look tries few of the cases, `--every-fault` tries them all.
     """
     cases = list(cases)
     if _every_fault or not _everything:
         return every_few(cases, row + 2 * kind)
-    turns = [case for at, case in enumerate(cases) if (at + at // kinds - kind - row) % kinds == 0]
+    moved = 1 - kinds % 2 if step is None else step
+    turns = [
+        case
+        for at, case in enumerate(cases)
+        if case in rare or (at + moved * (at // kinds) - kind - row) % kinds == 0
+    ]
     return turns or cases[(kind + row) % max(1, len(cases)) :][:1]
 
 

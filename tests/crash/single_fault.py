@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Awaitable, Callable, Iterable
 from enum import StrEnum
 from typing import Any
@@ -20,6 +21,11 @@ Play = Callable[..., Awaitable[EngineRun[Any]]]
 _WAKES = {Fault.LATE: (1, 4), Fault.ZOMBIE: (1, 4)}
 #: Each fault, and the rounds until its worker wakes up.
 FAULTS = [(fault, wake_after) for fault in Fault for wake_after in _WAKES.get(fault, (1,))]
+
+#: Calls that a story makes seldom and that change what a cluster has: each fault of the wire meets them.
+_RARE = re.compile(r"DELETE .*/(jobs|job|tasks)/[^/]+|POST .*/(terminate|services)")
+#: The calls to an engine that have an effect there: each fault of our processes meets them.
+_EFFECTIVE = ("engine.submit", "engine.cancel")
 
 _counted: dict[tuple[str, int], int] = {}
 
@@ -43,7 +49,8 @@ async def check_turn(story: Story, fault: Fault, wake_after: int) -> None:
     """The same of a long story: the faults take its calls in turn."""
     calls = range(1, await _calls(story, wake_after) + 1)
     kind = FAULTS.index((fault, wake_after))
-    await _check_calls(story, fault, wake_after, in_turn(calls, kind, len(FAULTS)))
+    # So many calls that the order of the faults, moving on, comes round: each meets calls of both parities.
+    await _check_calls(story, fault, wake_after, in_turn(calls, kind, len(FAULTS), step=1))
 
 
 async def _check_calls(story: Story, fault: Fault, wake_after: int, calls: Iterable[int]) -> None:
@@ -64,9 +71,10 @@ async def _undisturbed(play_on: Play, story: Story, options: dict[str, Any]) -> 
 
 
 async def check_wire(play_on: Play, story: Story, fault: StrEnum, row: int, **options: Any) -> None:
-    """Play the story with a fault of the wire at each call whose turn it is."""
+    """Play the story with a fault of the wire at each call whose turn it is, and at each rare one."""
     calls = (await _undisturbed(play_on, story, options)).wire.calls
-    for n in in_turn(range(1, len(calls) + 1), *_kind(fault), row):
+    rare = {n for n, call in enumerate(calls, 1) if _RARE.fullmatch(call)}
+    for n in in_turn(range(1, len(calls) + 1), *_kind(fault), row, rare=rare):
         run = await play_on(story, wire={n: fault}, **options)
         assert run.violations == [], f"{fault} at {run.wire.calls[n - 1]}, call {n}"
 
@@ -76,7 +84,9 @@ async def check_processes(play_on: Play, story: Story, fault: Fault, row: int, *
     names = (await _undisturbed(play_on, story, options)).chaos.calls
     requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
     near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
-    for n, wake_after in in_turn(itertools.product(near, (1, 8)), *_kind(fault), row):
+    wakes = (1, 8)
+    rare = set(itertools.product((n for n in requests if names[n - 1] in _EFFECTIVE), wakes))
+    for n, wake_after in in_turn(itertools.product(near, wakes), *_kind(fault), row, rare=rare):
         run = await play_on(story, {n: fault}, wake_after=wake_after, **options)
         assert run.violations == [], f"{fault} at call {n}, {names[n - 1]}, {story.name}"
 

@@ -11,7 +11,7 @@ from tests.crash.chaos import Fault
 from tests.crash.single_fault import check_cut, check_processes, check_wire
 from tests.crash.slurm_run import play
 from tests.crash.slurmrestd import NEW, OLD, Wire
-from tests.crash.stories import BROKEN, REQUEUED, STORIES, Story
+from tests.crash.stories import BROKEN, CANCELLED, REQUEUED, STORIES, Story
 
 #: A job fails in the harness, or is put back there, only when its engine is the one in memory.
 _STORIES = tuple(story for story in STORIES if story not in (BROKEN, REQUEUED))
@@ -67,7 +67,7 @@ async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wir
 async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(
     fault: Fault, forgets: float
 ) -> None:
-    for row, story in enumerate((STORIES[0], STORIES[2])):
+    for row, story in enumerate((STORIES[0], STORIES[2], CANCELLED)):
         await check_processes(play, story, fault, row + 2 * bool(forgets), forgets=forgets)
 
 

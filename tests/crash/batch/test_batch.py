@@ -13,7 +13,7 @@ from tests.crash.batch.wire import Wire
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.single_fault import check_cut, check_processes, check_wire
-from tests.crash.stories import BROKEN, HOOK, REQUEUED, STORIES, Story, message
+from tests.crash.stories import BROKEN, CANCELLED, HOOK, REQUEUED, STORIES, Story, message
 from tests.unit.world import job_json
 
 
@@ -68,7 +68,7 @@ async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wir
 
 @pytest.mark.parametrize("fault", list(Fault), ids=lambda fault: fault.name)
 async def test_any_single_fault_of_our_processes_around_the_engine_is_survived(fault: Fault) -> None:
-    for row, story in enumerate((STORIES[0], STORIES[2], GANG)):
+    for row, story in enumerate((STORIES[0], STORIES[2], GANG, CANCELLED)):
         await check_processes(play, story, fault, row)
 
 

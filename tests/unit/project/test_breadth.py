@@ -34,8 +34,8 @@ def test_some_examples_are_always_tried() -> None:
     assert examples(600) >= 100
 
 
-@pytest.mark.parametrize("kinds", [5, 6])
-@pytest.mark.parametrize("count", [1, 5, 6, 31, 48])
+@pytest.mark.parametrize("kinds", [5, 6, 7, 9, 11, 12])
+@pytest.mark.parametrize("count", [1, 5, 6, 12, 23, 31, 48])
 def test_the_kinds_of_fault_take_the_cases_in_turn(
     count: int, kinds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -48,6 +48,15 @@ def test_the_kinds_of_fault_take_the_cases_in_turn(
         assert sorted(case for share in shares for case in share) == list(range(count))
     if count > 2 * kinds:
         assert all({case % 2 for case in share} == {0, 1} for share in shares)
+
+
+def test_a_rare_case_meets_every_kind_of_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(breadth, "_everything", True)
+    monkeypatch.setattr(breadth, "_every_fault", False)
+    shares = [in_turn(range(20), kind, 7, row=1, rare={3, 4}) for kind in range(7)]
+
+    assert all({3, 4} <= set(share) for share in shares)
+    assert all(sum(case in share for share in shares) == 1 for case in range(20) if case not in (3, 4))
 
 
 def test_every_fault_is_tried_in_every_case_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
