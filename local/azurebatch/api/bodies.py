@@ -3,14 +3,19 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, Strict, StringConstraints, ValidationError
 from pydantic.alias_generators import to_camel
 
+from local.azurebatch.settings import MOST_NODES
 from local.azurebatch.state.errors import BatchError, invalid, lacking
 from local.azurebatch.state.moment import duration
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Opaque = dict[str, Any]
+#: A number, never in quotes. Its bounds stand at each use: of two lower bounds pydantic keeps the last.
+Whole = Annotated[int, Strict()]
+LARGEST = 2**31 - 1
+Nodes = Annotated[int, Strict(), Field(ge=0, le=MOST_NODES)]
 
 
 class Body(BaseModel):

@@ -16,15 +16,16 @@ from aiohttp import web
 from fence import Entry, Fence
 from fence.way import Refused
 from local.azurebatch.api.nodes import node_of
-from local.azurebatch.api.odata import filter_of
+from local.azurebatch.api.odata import filter_of, page_size
 from local.azurebatch.api.wire import Call, document
 from local.azurebatch.run.places import place, task_root
-from local.azurebatch.state.errors import BatchError, conflict, query
+from local.azurebatch.state.errors import BatchError, conflict
 from local.azurebatch.state.moment import stamp
 from local.azurebatch.state.records import Node
 from local.file_answer import answer_file
 
-_PAGE = 1000
+#: Levels of folders below that of a task that a recursive list goes into.
+_DEEPEST = 64
 
 
 class _Spot(NamedTuple):
@@ -86,9 +87,7 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
     """A page of files by name, including directories."""
     deep = call.request.query.get("recursive", "").lower() == "true"
     after = call.request.query.get("$skiptoken", "")
-    most = call.request.query.get("maxresults", str(_PAGE))
-    if not most.isdigit() or not 1 <= int(most) <= _PAGE:
-        raise query("maxresults", most, f"It is a number from 1 to {_PAGE}")
+    most = page_size(call)
     test = filter_of(call, "files")
     url = f"{call.base}{call.request.path}"
     place(call.emulator.settings.data, node).make()
@@ -100,21 +99,22 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
         views_kept = []
     except (Refused, NotADirectoryError):
         raise _absent() from None
-    shown = views_kept[: int(most)]
+    shown = views_kept[:most]
     body: dict[str, Any] = {"value": shown}
-    if len(views_kept) > int(most):
+    if len(views_kept) > most:
         pairs = dict(call.request.query) | {"$skiptoken": str(shown[-1]["name"])}
         body["odata.nextLink"] = f"{url}?{urlencode(pairs)}"
     return document(call, "files", body)
 
 
 def _walk(base: Fence, folder: str, deep: bool) -> Iterator[tuple[str, Entry]]:
+    """Files and folders by name; what is in folders deeper than any task should make is left out."""
     for entry in base.entries(folder or "."):
         name = f"{folder}/{entry.name}" if folder else entry.name
         if entry.kind not in ("file", "directory"):
             continue
         yield name, entry
-        if deep and entry.kind == "directory" and entry.path.endswith(name):
+        if deep and entry.kind == "directory" and name.count("/") < _DEEPEST and entry.path.endswith(name):
             yield from _walk(base, name, deep)
 
 

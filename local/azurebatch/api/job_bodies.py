@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from local.azurebatch.api.bodies import Body, Id, Opaque, Pair, ResourceFile
+from local.azurebatch.api.bodies import LARGEST, Body, Id, Opaque, Pair, ResourceFile, Whole
 from local.azurebatch.state.moment import NO_LIMIT
 
 
@@ -12,7 +12,7 @@ class JobConstraints(Body):
     """How long a job may be active, and how often its tasks are retried."""
 
     max_wall_clock_time: str = NO_LIMIT
-    max_task_retry_count: int = Field(0, ge=-1)
+    max_task_retry_count: Whole = Field(0, ge=-1, le=LARGEST)
 
 
 class PoolInfo(Body):
@@ -24,9 +24,9 @@ class PoolInfo(Body):
 class JobPatch(Body):
     """The members of a job that a PATCH may change."""
 
-    priority: int = Field(0, ge=-1000, le=1000)
+    priority: Whole = Field(0, ge=-1000, le=1000)
     allow_task_preemption: bool = False
-    max_parallel_tasks: int = Field(-1, ge=-1)
+    max_parallel_tasks: Whole = Field(-1, ge=-1, le=LARGEST)
     constraints: JobConstraints = JobConstraints()
     pool_info: PoolInfo | None = None
     on_all_tasks_complete: Literal["noaction", "terminatejob"] = "noaction"
@@ -62,13 +62,13 @@ class TaskConstraints(Body):
 
     max_wall_clock_time: str = NO_LIMIT
     retention_time: str = "P7D"
-    max_task_retry_count: int | None = Field(None, ge=-1)
+    max_task_retry_count: Whole | None = Field(None, ge=-1, le=LARGEST)
 
 
 class MultiInstance(Body):
     """A task on several nodes."""
 
-    number_of_instances: int = Field(1, ge=1)
+    number_of_instances: Whole = Field(1, ge=1, le=LARGEST)
     coordination_command_line: str
     common_resource_files: tuple[ResourceFile, ...] = ()
 
@@ -83,15 +83,15 @@ class ExitOptions(Body):
 class ExitCode(Body):
     """An exit code, and what happens after it."""
 
-    code: int
+    code: Whole
     exit_options: ExitOptions
 
 
 class ExitCodeRange(Body):
     """A range of exit codes, and what happens after them."""
 
-    start: int
-    end: int
+    start: Whole
+    end: Whole
     exit_options: ExitOptions
 
 
@@ -108,8 +108,8 @@ class ExitConditions(Body):
 class IdRange(Body):
     """The tasks whose ids are numbers in a range."""
 
-    start: int = Field(ge=0)
-    end: int = Field(ge=0)
+    start: Whole = Field(ge=0, le=LARGEST)
+    end: Whole = Field(ge=0, le=LARGEST)
 
 
 class Dependencies(Body):
@@ -130,7 +130,7 @@ class NewTask(Body):
     environment_settings: tuple[Pair, ...] = ()
     affinity_info: Opaque | None = None
     constraints: TaskConstraints = TaskConstraints()
-    required_slots: int = Field(1, ge=1, le=256)
+    required_slots: Whole = Field(1, ge=1, le=256)
     user_identity: Opaque | None = None
     multi_instance_settings: MultiInstance | None = None
     depends_on: Dependencies | None = None

@@ -33,6 +33,8 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "le": operator.le,
 }
 _WORDS = {"true": True, "false": False, "null": None}
+#: A number that is read in no time.
+_NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 #: The most items on a page.
 _PAGE = 1000
 
@@ -161,7 +163,10 @@ def _holds(compare: Callable[[Any, Any], bool], value: Any, literal: Any) -> boo
     if value is None or literal is None:
         return compare in (operator.eq, operator.ne) and compare(value, literal)
     if isinstance(literal, datetime):
-        return compare(read_stamp(value), literal) if isinstance(value, str) else False
+        try:
+            return compare(read_stamp(value), literal) if isinstance(value, str) else False
+        except ValueError:
+            return False  # a text that is no time
     if isinstance(literal, str):
         return compare(str(value).lower(), literal.lower())
     return isinstance(value, (int, float)) and compare(value, literal)
@@ -189,9 +194,9 @@ def selected(call: Call, view: View) -> View:
 
 def page(call: Call, kind: str, records: Iterable[R], view: Callable[[R], View]) -> web.Response:
     """A page of a list, and the link to the next one. Raises BatchError."""
-    most = _most(call)
+    most = page_size(call)
     after = call.request.query.get("$skiptoken", "0")
-    if not after.isdigit():
+    if not _NUMBER.fullmatch(after):
         raise query("$skiptoken", after, "It is not one that this service gave")
     test = filter_of(call, kind)
     rest = ((one, shown) for one in records if one.sequence > int(after) and test(shown := view(one)))
@@ -203,8 +208,9 @@ def page(call: Call, kind: str, records: Iterable[R], view: Callable[[R], View])
     return document(call, kind, body)
 
 
-def _most(call: Call) -> int:
+def page_size(call: Call) -> int:
+    """The most items that the request wants on a page. Raises BatchError."""
     text = call.request.query.get("maxresults", str(_PAGE))
-    if not text.isdigit() or not 1 <= int(text) <= _PAGE:
+    if not _NUMBER.fullmatch(text) or not 1 <= int(text) <= _PAGE:
         raise query("maxresults", text, f"It is a number from 1 to {_PAGE}")
     return int(text)

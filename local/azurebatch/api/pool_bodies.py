@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from local.azurebatch.api.bodies import Body, Id, Opaque, Pair, ResourceFile
+from local.azurebatch.api.bodies import LARGEST, Body, Id, Nodes, Opaque, Pair, ResourceFile, Whole
 
 Leaving = Literal["requeue", "terminate", "taskcompletion", "retaineddata"]
 
@@ -16,7 +16,7 @@ class StartTask(Body):
     resource_files: tuple[ResourceFile, ...] = ()
     environment_settings: tuple[Pair, ...] = ()
     user_identity: Opaque | None = None
-    max_task_retry_count: int = Field(0, ge=0)
+    max_task_retry_count: Whole = Field(0, ge=0, le=LARGEST)
     wait_for_success: bool = True
 
 
@@ -36,7 +36,7 @@ class PoolPatch(Body):
     application_package_references: tuple[Opaque, ...] = ()
     certificate_references: tuple[Opaque, ...] = ()
     target_node_communication_mode: str = ""
-    task_slots_per_node: int = Field(1, ge=1, le=256)
+    task_slots_per_node: Whole = Field(1, ge=1, le=256)
     task_scheduling_policy: SchedulingPolicy | None = None
     vm_size: str = ""
     resource_tags: dict[str, str] | None = None
@@ -55,8 +55,8 @@ class NewPool(PoolPatch):
     vm_size: str
     virtual_machine_configuration: Opaque
     resize_timeout: str = "PT15M"
-    target_dedicated_nodes: int = Field(0, ge=0)
-    target_low_priority_nodes: int = Field(0, ge=0)
+    target_dedicated_nodes: Nodes = 0
+    target_low_priority_nodes: Nodes = 0
     enable_auto_scale: bool = False
     auto_scale_formula: str = ""
     auto_scale_evaluation_interval: str = "PT15M"
@@ -65,8 +65,8 @@ class NewPool(PoolPatch):
 class Resize(Body):
     """The new number of nodes of a pool."""
 
-    target_dedicated_nodes: int | None = Field(None, ge=0)
-    target_low_priority_nodes: int | None = Field(None, ge=0)
+    target_dedicated_nodes: Nodes | None = None
+    target_low_priority_nodes: Nodes | None = None
     resize_timeout: str = "PT15M"
     node_deallocation_option: Leaving = "requeue"
 

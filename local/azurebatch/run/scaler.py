@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from local.azurebatch.autoscale.formula import read
 from local.azurebatch.autoscale.values import FormulaError, Samples, World
-from local.azurebatch.settings import Pace
+from local.azurebatch.settings import MOST_NODES, Pace
 from local.azurebatch.state.moment import duration
 from local.azurebatch.state.records import Pool
 from local.azurebatch.state.store import Store
@@ -17,7 +17,6 @@ from local.azurebatch.state.store import Store
 #: How far samples reach back, and the time between two.
 _HISTORY, _APART = timedelta(hours=1), timedelta(seconds=30)
 _OPTIONS = ("requeue", "terminate", "taskcompletion", "retaineddata")
-_MOST = 10_000
 
 
 @dataclass(frozen=True)
@@ -144,7 +143,7 @@ def _count(value: Any) -> int:
     if isinstance(value, list):
         value = value[-1]
     with contextlib.suppress(TypeError, ValueError, OverflowError):
-        return max(0, min(_MOST, int(value)))
+        return max(0, min(MOST_NODES, int(value)))
     raise FormulaError(f"The target {value!r} is no number of nodes")
 
 

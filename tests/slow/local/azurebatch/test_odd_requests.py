@@ -71,3 +71,27 @@ def test_a_task_that_no_node_can_start_fails_and_frees_its_node(
 
     assert info
     assert (info.result, info.requeue_count) == ("failure", 0)
+
+
+@pytest.mark.parametrize("name", ["maxresults", "$skiptoken"])
+@pytest.mark.parametrize("number", ["²", "9" * 5000, "-1", "x"])
+def test_a_page_that_is_no_number_is_refused_by_name(client: BatchClient, name: str, number: str) -> None:
+    request = HttpRequest("GET", "/jobs", params={"api-version": "2024-07-01.20.0", name: number})
+
+    with pytest.raises(HttpResponseError) as refused:
+        client.send_request(request).raise_for_status()
+
+    assert code_of(refused.value) == "InvalidQueryParameterValue"
+
+
+def test_a_text_that_is_no_time_fits_no_time(client: BatchClient, job: str) -> None:
+    assert list(client.list_jobs(filter="id gt DateTime'2020-01-01T00:00:00Z'")) == []
+
+
+def test_folders_in_folders_without_an_end_are_listed_to_a_depth(client: BatchClient, job: str) -> None:
+    client.create_task(job, new_task("t", f"mkdir -p {'d/' * 1500}"))
+    ended(client, job, "t")
+    names = [str(file.name) for file in client.list_task_files(job, "t", recursive=True)]
+
+    assert "wd/d/d" in names
+    assert max(name.count("/") for name in names) == 64

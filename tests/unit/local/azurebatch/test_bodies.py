@@ -27,6 +27,17 @@ POOL = {"id": "p", "vmSize": "x", "virtualMachineConfiguration": {}}
         ({**TASK, "outputFiles": []}, "InvalidPropertyValue", "outputFiles"),
         ({**TASK, "exitConditions": {"exitCodes": "4"}}, "InvalidPropertyValue", "exitConditions.exitCodes"),
         ({**TASK, "dependsOn": {"taskIds": 4}}, "InvalidPropertyValue", "dependsOn.taskIds"),
+        ({**TASK, "requiredSlots": "1"}, "InvalidPropertyValue", "requiredSlots"),
+        (
+            {**TASK, "multiInstanceSettings": {"numberOfInstances": 0, "coordinationCommandLine": "true"}},
+            "InvalidPropertyValue",
+            "multiInstanceSettings.numberOfInstances",
+        ),
+        (
+            {**TASK, "dependsOn": {"taskIdRanges": [{"start": 1, "end": 2**31}]}},
+            "InvalidPropertyValue",
+            "dependsOn.taskIdRanges.0.end",
+        ),
         (
             {**TASK, "constraints": {"maxTaskRetryCount": -2}},
             "InvalidPropertyValue",
@@ -56,6 +67,15 @@ def test_a_property_that_is_none_is_refused_by_its_name() -> None:
 def test_an_order_that_there_is_not_is_refused(policy: dict[str, str]) -> None:
     with pytest.raises(BatchError):
         bodies.read(pool_bodies.NewPool, {**POOL, "taskSchedulingPolicy": policy})
+
+
+@pytest.mark.parametrize("nodes", [-1, 10_001, 10**30, 1.0, "1", True])
+@pytest.mark.parametrize("member", ["targetDedicatedNodes", "targetLowPriorityNodes"])
+def test_a_number_of_nodes_that_no_pool_may_have_is_refused(member: str, nodes: object) -> None:
+    for model, body in ((pool_bodies.NewPool, POOL), (pool_bodies.Resize, {})):
+        with pytest.raises(BatchError) as refused:
+            bodies.read(model, {**body, member: nodes})
+        assert refused.value.values["PropertyName"] == member
 
 
 def test_what_a_caller_said_is_kept_and_no_default_is_added() -> None:
