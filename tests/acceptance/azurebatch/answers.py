@@ -37,18 +37,20 @@ VARIES = {
 _VERSIONS = "receipt/versions/engine"
 
 
-#: Looks at a stack whose demo is over.
-Look = Callable[[Stack], Awaitable[None]]
+#: Inspects a stack whose demo is over.
+Inspection = Callable[[Stack], Awaitable[None]]
 
 
 async def _at_nothing(stack: Stack) -> None:
     """Where a stack has nothing of its own to look at."""
 
 
-async def compared(folder: Path, cluster: str, engine: str, version: str, look: Look = _at_nothing) -> None:
+async def compared(
+    folder: Path, cluster: str, engine: str, version: str, inspect: Inspection = _at_nothing
+) -> None:
     """The demo on the usual cluster and on that one, whose engine and its version begin so."""
     ours = await _played("emulator", folder / "emulator", _at_nothing)
-    theirs = await _played(cluster, folder / cluster, look)
+    theirs = await _played(cluster, folder / cluster, inspect)
 
     assert sorted(ours) == sorted(theirs) == ["digits", "digits-one-node", "digits-seed-11", "mistakes"]
     for name, left in ours.items():
@@ -62,7 +64,7 @@ async def compared(folder: Path, cluster: str, engine: str, version: str, look: 
         assert not ran or [words.split()[0] for words in versions] == ["Batch", version]
 
 
-async def _played(cluster: str, data: Path, look: Look) -> dict[str, dict[str, Any]]:
+async def _played(cluster: str, data: Path, inspect: Inspection) -> dict[str, dict[str, Any]]:
     """What the demo leaves on one engine, as the leaves of the documents by name of the job."""
     options = options_of(data, cluster)
     every = {"SLIPWAY_NOTICES": "true", "SLIPWAY_RECEIPTS": "all"}
@@ -71,7 +73,7 @@ async def _played(cluster: str, data: Path, look: Look) -> dict[str, dict[str, A
     async with running(options, PLAN, lambda _: None) as stack, service(stack.host_url) as api:
         await while_it_runs(stack, work(out, stack, api, Watch(api, out.say)))
         events = await _events(stack)
-        await look(stack)
+        await inspect(stack)
         return {
             job["name"]: _leaves(job["id"], await _receipt(stack, job["receipt"]), events[job["id"]])
             for job in (await api.jobs()).jobs
