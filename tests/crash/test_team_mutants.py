@@ -64,7 +64,7 @@ def an_end_is_counted_again(patch: Patch) -> None:
 
 
 def a_job_gets_a_claim_without_a_look(patch: Patch) -> None:
-    async def mutant(ports: Ports, jobs: Collection[str]) -> set[str]:
+    async def mutant(ports: Ports, jobs: Collection[str], current: object = None) -> set[str]:
         return set()
 
     for module in (shared.lifecycle.teams.claims, shared.lifecycle.teams.rows):

@@ -78,6 +78,14 @@ class Active(NamedTuple):
         return self.target
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the record in it can be unpacked: cheaper than to read what that says."""
+        try:
+            return bool(zlib.decompress(b64decode(self.packed)))
+        except (ValueError, zlib.error):
+            return False
+
+    @property
     def stored(self) -> Stored:
         """The record with its version. Raises Unreadable."""
         try:

@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
+from typing import TypeVar
 
 from shared.core.cost.usage import month_of
 from shared.core.engine import Why
@@ -25,12 +26,24 @@ from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.lending import with_loans
 from shared.lifecycle.teams.recall import spare
-from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, outdated, quota_of, requests_of, written
+from shared.lifecycle.teams.rows import (
+    WRITES,
+    PassJobs,
+    Plan,
+    brought_on,
+    current_jobs,
+    outdated,
+    planned,
+    quota_of,
+    requests_of,
+    written,
+)
 from shared.lifecycle.waiting.dependents import ended_jobs
 from shared.lifecycle.waiting.pauses import paused
 from shared.lifecycle.waiting.slots import NO_SLOT
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 def why_claim(team: str, quota: Quota) -> Why:
@@ -55,10 +68,8 @@ async def claimed(
     active = {row.job_id for row in rows}.difference(moved)
     returns = {row.job_id: row.claim.returns for row in rows if row.claim is not None and row.claim.returns}
     requests = {team: requests_of(waiting[team]) for team in teams}
-    answers = await asyncio.gather(
-        *(_team(ports, one, requests[one], PassJobs(active, returns)) for one in sorted(teams))
-    )
-    uses = {use.team: use for use in answers if use is not None}
+    of_pass = PassJobs(active, returns)
+    uses = await _brought_on(ports, requests, of_pass, len(rows))
     uses |= await with_loans(ports, uses, requests)
     await spare(ports, rows, uses)
     return [
@@ -143,10 +154,36 @@ def _is_next(ports: Ports, row: Active) -> bool:
     return is_free and is_due(row.due, ports.clock(), NO_SLOT)
 
 
-async def _team(ports: Ports, team: str, requests: Requests, of_pass: PassJobs) -> TeamUse | None:
-    """The team's claims after this pass; None where that is left to the next one. Errors are logged here."""
+async def _brought_on(
+    ports: Ports, requests: Mapping[str, Requests], of_pass: PassJobs, active: int
+) -> dict[str, TeamUse]:
+    """The claims of the teams after this pass; a team whose records do not answer is left out."""
+    names = sorted(requests)
+
+    async def plan(team: str) -> Plan:
+        return await planned(ports, team, requests[team], of_pass)
+
+    first = await _by_team(names, plan)
     try:
-        return await brought_on(ports, team, requests, of_pass)
-    except SlipwayError as error:
-        log.warning("the jobs of the team %s are left to the next pass: %s", team, error)
-        return None
+        current = await current_jobs(ports, first.values(), active)
+    except SlipwayError:
+        current = None  # each is read by itself
+
+    async def bring_on(team: str) -> TeamUse:
+        return await brought_on(ports, team, requests[team], of_pass, first[team], current)
+
+    return await _by_team(first, bring_on)
+
+
+async def _by_team(teams: Iterable[str], act: Callable[[str], Awaitable[T]]) -> dict[str, T]:
+    """What an act says of each team, all at once; a team whose records do not answer is left out."""
+    names, answers = list(teams), dict[str, T]()
+
+    async def one(team: str) -> None:
+        try:
+            answers[team] = await act(team)
+        except SlipwayError as error:
+            log.warning("the jobs of the team %s are left to the next pass: %s", team, error)
+
+    await asyncio.gather(*map(one, names))
+    return answers

@@ -9,7 +9,7 @@ import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from shared.core.cost.usage import month_of
 from shared.core.errors import Unreadable
@@ -36,6 +36,12 @@ _LIMITS = {"jobs", "nodes", "gpus", "gpu_hours", "budget"}
 _WARNS = (0.8, 1.0)
 
 
+#: The active jobs by their ids, after a team's record was read; None where each is read by itself.
+CurrentJobs: TypeAlias = Mapping[str, Active] | None
+#: So many records are read one by one; and of more, one for so many rows of a range query.
+_FEW, _ROWS_A_READ = 64, 5
+
+
 class PassJobs(NamedTuple):
     """What a pass knows of jobs: those that are active, and how often some of them gave a claim back."""
 
@@ -49,24 +55,53 @@ def requests_of(rows: Iterable[Active]) -> Requests:
     return [(row.job_id, row.claim) for row in oldest_first if row.claim is not None]
 
 
-async def brought_on(ports: Ports, team: str, requests: Requests, of_pass: PassJobs) -> TeamUse:
+class Plan(NamedTuple):
+    """A team's record as it was read, without what is over, and with new claims that are not checked yet."""
+
+    use: TeamUse
+    released: TeamUse
+    after: TeamUse
+
+    @property
+    def new(self) -> dict[str, Claim]:
+        """The claims that jobs would get."""
+        return {job: one for job, one in self.after.claims.items() if job not in self.released.claims}
+
+
+async def planned(ports: Ports, team: str, requests: Requests, of_pass: PassJobs) -> Plan:
+    """Read a team's record, and plan what is freed, repaid and given. Raises SlipwayError."""
+    quota, use = await quota_of(ports, team), await ports.teams.use(team)
+    month, released = month_of(ports.clock()), (await _released(ports, use, of_pass))
+    released = released.repaid(quota, month)
+    return Plan(use, released, released.with_claims(requests, quota, month))
+
+
+async def brought_on(
+    ports: Ports,
+    team: str,
+    requests: Requests,
+    of_pass: PassJobs,
+    plan: Plan | None = None,
+    current: CurrentJobs = None,
+) -> TeamUse:
     """Free the claims of jobs that ended or gave theirs back, repay loans, and give the next jobs claims.
 
-    Raises SlipwayError.
+    `plan` is the first try, and `current` is younger than that. Raises SlipwayError.
     """
     quota = await quota_of(ports, team)
     for _ in range(WRITES):
-        use = await ports.teams.use(team)
-        month, released = month_of(ports.clock()), (await _released(ports, use, of_pass))
-        released = released.repaid(quota, month)
-        after = released.with_claims(requests, quota, month)
-        while old := await outdated(ports, _new(released, after)):
+        plan = plan or await planned(ports, team, requests, of_pass)
+        while old := await outdated(ports, plan.new, current):
             requests = [one for one in requests if one[0] not in old]
-            after = released.with_claims(requests, quota, month)
-        after = await _with_others(ports, use, after, {*of_pass.active, *(job for job, _ in requests)})
-        if (stored := await written(ports, use, after, quota)) is not None:
+            after = plan.released.with_claims(requests, quota, month_of(ports.clock()))
+            plan = plan._replace(after=after)
+        after = await _with_others(
+            ports, plan.use, plan.after, {*of_pass.active, *(job for job, _ in requests)}
+        )
+        if (stored := await written(ports, plan.use, after, quota)) is not None:
             return stored
-    return use
+        latest, plan, current = plan.use, None, None
+    return latest
 
 
 async def _with_others(ports: Ports, use: TeamUse, after: TeamUse, of_pass: Collection[str]) -> TeamUse:
@@ -95,10 +130,6 @@ async def _released(ports: Ports, use: TeamUse, of_pass: PassJobs) -> TeamUse:
     return released.after_returns(job for job in jobs if job is not None and not job.state.terminal)
 
 
-def _new(before: TeamUse, after: TeamUse) -> dict[str, Claim]:
-    return {job: claim for job, claim in after.claims.items() if job not in before.claims}
-
-
 async def written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:
     """The record after a change, which is published; None where another process wrote meanwhile."""
     stored = use if after == use else await _write(ports, use, after)
@@ -118,12 +149,25 @@ async def _write(ports: Ports, use: TeamUse, after: TeamUse) -> TeamUse | None:
     return stored[0] if stored is not None else None
 
 
-async def outdated(ports: Ports, claims: Mapping[str, Claim]) -> set[str]:
+async def current_jobs(ports: Ports, plans: Iterable[Plan], active: int) -> CurrentJobs:
+    """The active jobs by their ids, by one range query a shard, where that costs less than reads.
+
+    `active`: how many of them there are about.
+    """
+    if sum(len(plan.new) for plan in plans) <= max(_FEW, active // _ROWS_A_READ):
+        return None
+    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
+    return {row.job_id: row for rows in shards for row in rows}
+
+
+async def outdated(ports: Ports, claims: Mapping[str, Claim], current: CurrentJobs = None) -> set[str]:
     """Those of the jobs that do not wait for these claims any more.
 
     A claim of a job that has ended would be counted again. So after the record of claims is read, and before
-    it is written, each job that gets one is read: what it waited for may be old by then.
+    it is written, each job that gets one is read: what it waited for may be old by then. `current` spares it.
     """
+    if current is not None:
+        return {job_id for job_id, claim in claims.items() if not _waits_for(claim, current.get(job_id))}
     gate = asyncio.Semaphore(_PARALLEL)
 
     async def is_outdated(job_id: str) -> bool:
@@ -132,11 +176,17 @@ async def outdated(ports: Ports, claims: Mapping[str, Claim]) -> set[str]:
                 stored = await ports.ledger.get(job_id)
             except Unreadable:
                 return True
-        return stored is None or not (stored.job.needs_claim and claims[job_id].is_of(stored.job.claim))
+        return not _waits_for(claims[job_id], stored.job if stored is not None else None)
 
     ids = sorted(claims)
     answers = await asyncio.gather(*map(is_outdated, ids))
     return {job_id for job_id, is_old in zip(ids, answers, strict=True) if is_old}
+
+
+def _waits_for(claim: Claim, job: Active | Job | None) -> bool:
+    if isinstance(job, Active) and not job.is_whole:
+        return False  # it is never submitted
+    return job is not None and job.needs_claim and claim.is_of(job.claim)
 
 
 async def job_of(ports: Ports, job_id: str) -> Job | None:
