@@ -21,7 +21,8 @@ _IDLE = 5
 #: Nodes report every 15 seconds, and half as often after each 1,000 lines. A line counts until the next one
 #: if that comes within these seconds, or within so many times the shortest of the last waits.
 _GAP, _TIMES, _WAITS = 90.0, 2.0, 3
-_LONGEST_LINE = 8192
+#: Bytes; a longer line is none of ours.
+LONGEST_LINE = 8192
 #: Seconds since 1970, up to the year 2100.
 _LATEST = 4_102_444_800
 _GPU = re.compile(r"gpu([0-9]{1,4})_(percent|memory_mib)", re.ASCII)
@@ -91,9 +92,18 @@ def use_of(text: bytes) -> Use:
     return Use({rank: tuple(sorted(samples, key=itemgetter(0))) for rank, samples in by_rank.items()})
 
 
+def joined(pieces: Iterable[Use]) -> Use:
+    """The lines of several pieces of the file, of which the first one is the earliest."""
+    by_rank: dict[int, list[_Sample]] = defaultdict(list)
+    for piece in pieces:
+        for rank, samples in piece.samples.items():
+            by_rank[rank] += samples
+    return Use({rank: tuple(sorted(samples, key=itemgetter(0))) for rank, samples in by_rank.items()})
+
+
 def _lines(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:
     for line in lines:
-        if not line.startswith(b"{") or len(line) > _LONGEST_LINE:
+        if not line.startswith(b"{") or len(line) > LONGEST_LINE:
             continue
         try:
             members = json.loads(line)

@@ -1,0 +1,148 @@
+"""Jobs of many nodes: their reports fill many pieces of one file, and a pass reads a bounded part of them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.engine import FileChunk
+from shared.core.facts import ClusterFacts
+from shared.core.job import Job, JobState
+from shared.lifecycle.idle.reap import MOST_LOOKS
+from shared.lifecycle.idle.spans import idle_spans
+from shared.lifecycle.idle.use import use_of
+from tests.unit.lifecycle.idle.idle_world import IdleWorld
+from tests.unit.world import CLUSTER, Engines, World, job_json
+
+HOUR = 3600
+#: Eight GPUs fill a line of about 300 bytes, and so many nodes a piece of the file in about 18 minutes.
+NODES, GPUS = 24, 8
+
+
+class Read:
+    """Counts what is read of the cluster's files."""
+
+    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.reads = self.lists = 0
+        self._read, self._files = world.engine.read, world.engine.files
+        monkeypatch.setattr(world.engine, "read", self.read)
+        monkeypatch.setattr(world.engine, "files", self.files)
+
+    async def read(self, *args: Any) -> FileChunk:
+        self.reads += 1
+        return await self._read(*args)
+
+    async def files(self, *args: Any) -> Any:
+        self.lists += 1
+        return await self._files(*args)
+
+
+def reports(seconds: range, works: dict[int, int]) -> Iterator[bytes]:
+    """The lines of all nodes; `works`: until which second a node works."""
+    for second in seconds:
+        for rank in range(NODES):
+            percent = 90 if second < works.get(rank, 0) else 0
+            gpus = {
+                name: one
+                for gpu in range(GPUS)
+                for name, one in ((f"gpu{gpu}_percent", percent), (f"gpu{gpu}_memory_mib", 1024))
+            }
+            yield json.dumps({"rank": rank, "time": second, **gpus}).encode() + b"\n"
+
+
+async def large(world: IdleWorld, works: dict[int, int], *, hours: int = 2) -> Job:
+    """A job of many nodes after some hours; `works`: for how many seconds a node worked."""
+    cluster = replace(CLUSTER, facts=ClusterFacts(gpus=GPUS))
+    world.use(engines=Engines(world.engine, {"dev": cluster}))
+    job = await world.running(spec=job_json(nodeCount=NODES))
+    begin = int(world.now.timestamp())
+    world.pass_time(hours * HOUR)
+    since = {rank: begin + seconds for rank, seconds in works.items()}
+    lines = list(reports(range(begin, int(world.now.timestamp()) + 1, 15), since))
+    world.engine.output["usage.jsonl"] = b"".join(lines)
+    world.engine.modified["usage.jsonl"] = world.now
+    return job
+
+
+async def test_many_nodes_are_judged_by_reads_that_grow_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = IdleWorld()
+    job = await large(world, {7: 1800})
+    files = Read(world, monkeypatch)
+
+    span = (await idle_spans(world.ports, job))["gpus"]
+
+    assert span.until == world.now
+    assert span.seconds >= 5400  # as long as matters: the limit, and the time after the warning
+    assert files.lists == 1
+    assert 4 < files.reads <= 8
+
+
+async def test_pieces_that_cut_lines_say_the_same_as_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = IdleWorld()
+    job = await large(world, {7: 4000, 23: 5000})
+
+    span = (await idle_spans(world.ports, job))["gpus"]
+
+    assert span == use_of(world.engine.output["usage.jsonl"]).idle_gpus(NODES, NODES * GPUS)
+    assert span.seconds == pytest.approx(2 * HOUR - 5000, abs=15)
+
+
+async def test_a_longer_limit_reads_further_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = IdleWorld()
+    job = await large(world, {})
+    world.policy(idle_gpus=2 * HOUR - 60.0)
+
+    span = (await idle_spans(world.ports, job))["gpus"]
+
+    assert span.seconds >= 2 * HOUR - 60
+
+
+async def test_a_job_that_works_costs_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    world = IdleWorld()
+    job = await large(world, dict.fromkeys(range(NODES), 2 * HOUR))
+    files = Read(world, monkeypatch)
+
+    assert (await idle_spans(world.ports, job))["gpus"].seconds <= 15
+
+    assert files.reads == 1
+
+
+async def test_what_a_job_writes_instead_of_reports_is_read_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = IdleWorld()
+    job = await large(world, {}, hours=1)
+    world.engine.output["usage.jsonl"] = b"{" * (4 << 20)
+    files = Read(world, monkeypatch)
+
+    assert await idle_spans(world.ports, job) == {}
+
+    assert 4 < files.reads <= 8
+
+
+async def test_a_pass_costs_a_list_and_a_read_for_each_of_a_bounded_number_of_jobs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    world = IdleWorld()
+    for number in range(MOST_LOOKS + 6):
+        await world.message({"spec": job_json()}, f"m{number}")
+    for name in list(world.engine.jobs):
+        world.engine.set_state(name, JobState.RUNNING)
+    await world.sweep(1)
+    world.policy(idle_gpus=600.0)
+    for second in range(15, 601, 15):
+        world.report(world.now + timedelta(seconds=second))
+    world.pass_time(601)
+    files = Read(world, monkeypatch)
+
+    await world.sweep(0)
+    assert (files.lists, files.reads) == (MOST_LOOKS, MOST_LOOKS)
+    await world.sweep(0)
+    assert (files.lists, files.reads) == (MOST_LOOKS + 6, MOST_LOOKS + 6)
+    await world.sweep(0)
+    assert (files.lists, files.reads) == (MOST_LOOKS + 6, MOST_LOOKS + 6)
