@@ -188,3 +188,11 @@ def test_the_name_that_app_service_gave_the_app_is_one_of_our_own() -> None:
     for host in ("slipway.azurewebsites.net", "slipway.scm.azurewebsites.net", "jobs.example.org"):
         assert "this service itself" in (refusal(f"https://{host}/api/jobs", urls) or "")
     assert Settings({**values, "WEBSITE_HOSTNAME": "localhost:7071"}).own_hosts() >= {"localhost"}
+
+
+@pytest.mark.parametrize("name", ["SLIPWAY_IDLE_GPU_MINUTES", "SLIPWAY_IDLE_LOG_MINUTES"])
+def test_a_time_in_which_every_job_loads_its_data_is_refused_for_idle_ones(name: str) -> None:
+    for minutes in range(1, 10):
+        with pytest.raises(Misconfigured, match=f"{name} is {minutes}: .* write 10 or more, or 0 for never"):
+            Settings({name: str(minutes)}).idle(name)
+    assert [Settings({name: minutes}).idle(name) for minutes in ("0", "10")] == [0, 600]

@@ -131,6 +131,14 @@ class TeamUse:
                     returned[job.id] = Used(job.usage.gpu_hours, job.usage.cost)
         return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned)
 
+    def without(self, absent: frozenset[str]) -> TeamUse:
+        """The record without what it has of jobs that do not exist, which used nothing."""
+        if absent.isdisjoint(self.claims) and absent.isdisjoint(self.returned):
+            return self
+        claims = {job: one for job, one in self.claims.items() if job not in absent}
+        returned = {job: one for job, one in self.returned.items() if job not in absent}
+        return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned)
+
     def with_loan(self, job: str, team: str, claim: Claim) -> TeamUse:
         """The lender's record after a job of another team got its room."""
         return replace(self, lent={**self.lent, job: Lent(team, claim)})

@@ -36,9 +36,9 @@ from shared.lifecycle.teams.rows import (
     planned,
     quota_of,
     requests_of,
+    without_ends,
     written,
 )
-from shared.lifecycle.waiting.dependents import ended_jobs
 from shared.lifecycle.waiting.pauses import paused
 from shared.lifecycle.waiting.slots import NO_SLOT
 
@@ -99,8 +99,8 @@ async def _free(ports: Ports, team: str) -> None:
     try:
         for _ in range(WRITES):
             use = await ports.teams.use(team)
-            ended = await ended_jobs(ports, {*use.claims, *use.returned})
-            if await written(ports, use, use.after_ends(ended), await quota_of(ports, team)) is not None:
+            after = await without_ends(ports, use, {*use.claims, *use.returned})
+            if await written(ports, use, after, await quota_of(ports, team)) is not None:
                 return
     except SlipwayError as error:
         log.warning("the claims of the team %s are left to the next run: %s", team, error)

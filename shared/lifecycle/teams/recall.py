@@ -73,12 +73,13 @@ async def _is_needed(ports: Ports, row: Active, uses: Mapping[str, TeamUse]) -> 
 async def recalled(ports: Ports, use: TeamUse, requests: Requests) -> TeamUse:
     """Take back what the waiting jobs of a lender need; its record after that, with their claims."""
     quota, month = await quota_of(ports, use.team), month_of(ports.clock())
-    over: dict[str, dict[str, Job]] = defaultdict(dict)
+    over: dict[str, dict[str, Job | None]] = defaultdict(dict)
 
     async def one(job_id: str) -> None:
         borrower, claim = use.lent[job_id]
-        job = await _taken_back(ports, job_id, claim)
-        if job is not None:
+        stored = await ports.ledger.get(job_id)
+        job = await _taken_back(ports, job_id, claim) if stored is not None else None
+        if job is not None or stored is None:
             over[borrower][job_id] = job
 
     await for_each(ports, recalls(use, requests, quota, month), one)
@@ -123,13 +124,14 @@ async def _taken_back(ports: Ports, job_id: str, claim: Claim) -> Job | None:
     return None
 
 
-async def _end_loans(ports: Ports, lender: str, borrower: str, jobs: Mapping[str, Job]) -> None:
-    """Take jobs that ended, or gave their claims back, out of both rows."""
+async def _end_loans(ports: Ports, lender: str, borrower: str, jobs: Mapping[str, Job | None]) -> None:
+    """Take jobs that ended, gave their claims back, or do not exist (None), out of both rows."""
+    records = [job for job in jobs.values() if job is not None]
     for _ in range(WRITES):
         mine, theirs = await ports.teams.use(lender), await ports.teams.use(borrower)
-        ended = [job for job in jobs.values() if job.state.terminal and job.id in theirs.claims]
-        after = theirs.after_ends(ended)
-        after = after.after_returns(job for job in jobs.values() if not job.state.terminal)
+        ended = [job for job in records if job.state.terminal and job.id in theirs.claims]
+        after = theirs.after_ends(ended).without(frozenset(jobs) - {job.id for job in records})
+        after = after.after_returns(job for job in records if not job.state.terminal)
         # A loan that only the lender's row has was torn by hand, or by another version: it costs no claim.
         paid = mine.after_loans({job for job in jobs if after.loans.get(job) != lender})
         changed = [one for one, before in ((paid, mine), (after, theirs)) if one != before]

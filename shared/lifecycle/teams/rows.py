@@ -21,7 +21,7 @@ from shared.core.teams.document import Quota
 from shared.core.teams.loans import Requests
 from shared.core.teams.use import MOST_NAMED, TeamUse
 from shared.lifecycle.current_teams import current_teams
-from shared.lifecycle.waiting.dependents import ended_jobs
+from shared.lifecycle.waiting.dependents import ended_jobs, outcomes_of
 
 log = logging.getLogger(__name__)
 
@@ -121,13 +121,22 @@ async def still_active(ports: Ports, job_ids: Collection[str]) -> tuple[str, ...
 
 async def _released(ports: Ports, use: TeamUse, of_pass: PassJobs) -> TeamUse:
     named = {*use.claims, *use.returned}.difference(of_pass.active)
-    released = use.after_ends(await ended_jobs(ports, named))
+    released = await without_ends(ports, use, named)
     mine = released.claims
     again = [job for job, returns in of_pass.returns.items() if job in mine and returns > mine[job].returns]
     if not again:
         return released
     jobs = await asyncio.gather(*(job_of(ports, job_id) for job_id in again))
     return released.after_returns(job for job in jobs if job is not None and not job.state.terminal)
+
+
+async def without_ends(ports: Ports, use: TeamUse, named: Collection[str]) -> TeamUse:
+    """The record after the ends of those of the jobs that have ended.
+
+    A job that does not exist, as after a table was restored in part, has no end that would free its claim.
+    """
+    ended, absent = await outcomes_of(ports, named)
+    return use.after_ends(ended).without(absent)
 
 
 async def written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:

@@ -96,9 +96,23 @@ async def ends_of(ports: Ports, job_ids: Collection[str]) -> Ends:
     return (await _fates_of(ports, job_ids)).ends
 
 
+class Outcomes(NamedTuple):
+    """The records of jobs that have ended, and the ids of those that do not exist."""
+
+    ended: list[Job]
+    absent: frozenset[str]
+
+
 async def ended_jobs(ports: Ports, job_ids: Collection[str]) -> list[Job]:
     """The records of these jobs, of those that have ended."""
-    return [job for job in (await _records_of(ports, job_ids)).values() if job and job.state.terminal]
+    return (await outcomes_of(ports, job_ids)).ended
+
+
+async def outcomes_of(ports: Ports, job_ids: Collection[str]) -> Outcomes:
+    """What became of these jobs; nothing of those that are active or cannot be read."""
+    records = await _records_of(ports, job_ids)
+    ended = [job for job in records.values() if job and job.state.terminal]
+    return Outcomes(ended, frozenset(name for name, job in records.items() if job is None))
 
 
 async def _fates_of(ports: Ports, job_ids: Collection[str]) -> Fates:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState, Stored
+from shared.core.relations.claim import Claim
 from shared.core.teams.document import Teams
 from shared.core.teams.store import TeamsStore
 from shared.core.teams.use import TeamUse
@@ -138,3 +140,37 @@ async def test_a_part_of_the_sweep_keeps_the_line_of_the_others(world: World) ->
     await cancel(world.ports, third.id)
     await brought_on(world.ports, LENDER, [], PassJobs())
     assert (await world.ports.teams.use(LENDER)).waiting == ()
+
+
+async def test_a_claim_of_a_job_that_does_not_exist_goes_uncounted(world: World) -> None:
+    await share(world, a={"jobs": 1})
+    use = await world.ports.teams.use("a")
+    await world.ports.teams.put_use(replace(use, claims={"j_phantom": Claim(nodes=1, gpus=0)}))
+    job = await ask(world, "a", 1)
+    assert job.state is JobState.ACCEPTED
+
+    await world.sweep()
+
+    assert await states(world, job) == [JobState.QUEUED]
+    after = await world.ports.teams.use("a")
+    assert (set(after.claims), dict(after.months)) == ({job.id}, {})
+
+
+@pytest.mark.parametrize("rows", ["both", "lender"])
+async def test_a_loan_of_a_job_that_does_not_exist_goes_when_its_room_is_needed(
+    world: World, rows: str
+) -> None:
+    await share(world, a={"jobs": 1}, b={"jobs": 1})
+    claim = Claim(nodes=1, gpus=0)
+    lender = (await world.ports.teams.use("a")).with_loan("j_phantom", "b", claim)
+    borrower = replace(
+        await world.ports.teams.use("b"), claims={"j_phantom": claim}, loans={"j_phantom": "a"}
+    )
+    await world.ports.teams.put_uses([lender, borrower] if rows == "both" else [lender])
+    job = await ask(world, "a", 1)
+    for _ in range(2):
+        await world.sweep()
+
+    assert await states(world, job) == [JobState.QUEUED]
+    assert dict((await world.ports.teams.use("a")).lent) == {}
+    assert dict((await world.ports.teams.use("b")).claims) == {}

@@ -10,6 +10,7 @@ from shared.core.job import Job, JobState
 from shared.core.teams.document import Teams
 from shared.lifecycle.current_teams import forget_teams
 from tests.unit.lifecycle.job_sweeps.swept import accepted_sweep
+from tests.unit.lifecycle.test_parts import sweep_parts
 from tests.unit.lifecycle.test_unreadable import spoil
 from tests.unit.world import World, job_json
 
@@ -131,3 +132,18 @@ async def test_a_record_that_cannot_be_read_keeps_no_slot_from_the_others(world:
     await world.sweep()
 
     assert await states(world, behind) == [QUEUED]
+
+
+@pytest.mark.parametrize("processes", [True, False])
+async def test_parts_share_the_limit_also_for_jobs_with_a_claim(world: World, processes: bool) -> None:
+    await share(world, vision={"quota": {"jobs": 99}})
+    world.policy(max_active_jobs=4, paused=True)
+    for number in range(24):
+        await ask(world, f"n{number}", "vision")
+    world.policy(paused=False)
+
+    for _ in range(3):
+        world.pass_time(60)
+        await sweep_parts(world, 2, processes=processes)
+
+    assert len(world.engine.started) == 4
