@@ -131,7 +131,7 @@ class TeamUse:
                     returned[job.id] = Used(job.usage.gpu_hours, job.usage.cost)
         return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned)
 
-    def without(self, absent: frozenset[str]) -> TeamUse:
+    def without_absent(self, absent: frozenset[str]) -> TeamUse:
         """The record without what it has of jobs that do not exist, which used nothing."""
         if absent.isdisjoint(self.claims) and absent.isdisjoint(self.returned):
             return self

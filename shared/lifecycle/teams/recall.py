@@ -130,7 +130,7 @@ async def _end_loans(ports: Ports, lender: str, borrower: str, jobs: Mapping[str
     for _ in range(WRITES):
         mine, theirs = await ports.teams.use(lender), await ports.teams.use(borrower)
         ended = [job for job in records if job.state.terminal and job.id in theirs.claims]
-        after = theirs.after_ends(ended).without(frozenset(jobs) - {job.id for job in records})
+        after = theirs.after_ends(ended).without_absent(frozenset(jobs) - {job.id for job in records})
         after = after.after_returns(job for job in records if not job.state.terminal)
         # A loan that only the lender's row has was torn by hand, or by another version: it costs no claim.
         paid = mine.after_loans({job for job in jobs if after.loans.get(job) != lender})

@@ -136,7 +136,7 @@ async def without_ends(ports: Ports, use: TeamUse, named: Collection[str]) -> Te
     A job that does not exist, as after a table was restored in part, has no end that would free its claim.
     """
     ended, absent = await outcomes_of(ports, named)
-    return use.after_ends(ended).without(absent)
+    return use.after_ends(ended).without_absent(absent)
 
 
 async def written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:
