@@ -18,9 +18,9 @@ class TrailAct(Answer):
     """The id of the job, the sweep or the event in the address; empty where it has none."""
     status: int
     """Of the answer."""
-    result: str = ""
+    result: str | None = None
     """The address of what came of it."""
-    team: str = ""
+    team: str | None = None
     """That of the job, or of the sweep."""
 
 

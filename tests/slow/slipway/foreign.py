@@ -88,6 +88,13 @@ _ANSWERS: Mapping[str, Any] = {
         "currency": "USD",
         "teams": [{"name": "x", "quota": {"jobs": 2}, "use": _USE, "months": {}}],
     },
+    "/trail": {
+        "acts": [
+            {"at": _AT, "by": "ann", "operation": "cancel", "subject": ID, "status": 202, "roles": ["r"]}
+        ],
+        "unreadable": 1,
+        "next": None,
+    },
     "/disabled": {"receivers": [{"url": "u", "since": _AT, "why": "410"}]},
     "/test": {"outcome": "delivered", "said": "s", "ms": 3},
     "/clusters": {"clusters": [_CLUSTER, {"name": "lost", "engine": "e", "error": "silent", "since": _AT}]},

@@ -45,6 +45,7 @@ LINES = {
     "teams show": "teams show",
     "teams usage": "teams usage",
     "teams apply": "teams apply request.json",
+    "trail": "trail",
     "sweep show": f"sweep show {SWEEP} --best loss",
     "sweep cancel": f"sweep cancel {SWEEP}",
     "nodes": "nodes",
