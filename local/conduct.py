@@ -19,6 +19,8 @@ async def conduct(
 ) -> None:
     """Look at each news, and when the last look asked for it. Ends by cancellation only."""
     while True:
+        # A look may make news itself. To wait for what is there already lets nothing else run.
+        await asyncio.sleep(0)
         news.clear()
         try:
             wake = review()

@@ -38,4 +38,6 @@ async def time_limit(seconds: float | None, name: str) -> AsyncIterator[None]:
     except TimeoutError as error:
         if not limit.expired():
             raise
-        raise TimeoutError(f"{name} has not ended after {seconds:g} seconds, and goes on") from error
+        raise TimeoutError(
+            f"no end of {name} was seen within {seconds:,} seconds; it was not cancelled"
+        ) from error

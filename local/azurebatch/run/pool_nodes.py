@@ -92,7 +92,8 @@ def _resize(result: Step, busy: Collection[str], numbers: "Iterable[int]", now: 
         pool = pool.evolve(allocation="steady", allocation_since=now)
     elif result.wake is None and pool != result.pool:
         result.wake = now + pace.leaving
-    result.pool = pool
+    if pool != result.pool:
+        result.pool = pool
 
 
 def _target_count(pool: Pool) -> int:

@@ -15,6 +15,8 @@ class Arriving(Generic[Thing]):
         self._waiting, self._changed, self._closed = deque(things), asyncio.Event(), False
         #: everything that ever came, in its order
         self.all = list(self._waiting)
+        #: whether that is everything there is
+        self.is_whole = False
 
     def add(self, things: Iterable[Thing]) -> None:
         """Let these be taken."""
@@ -23,9 +25,9 @@ class Arriving(Generic[Thing]):
         self._waiting += several
         self._changed.set()
 
-    def close(self) -> None:
+    def close(self, *, is_whole: bool = False) -> None:
         """Nothing more comes."""
-        self._closed = True
+        self._closed, self.is_whole = True, is_whole
         self._changed.set()
 
     async def begun(self) -> bool:
@@ -52,5 +54,5 @@ class Arriving(Generic[Thing]):
 def complete(things: Iterable[Thing]) -> Arriving[Thing]:
     """All of them are there already."""
     arriving = Arriving(things)
-    arriving.close()
+    arriving.close(is_whole=True)
     return arriving

@@ -106,9 +106,14 @@ class Destination:
             return max(0, min(size, file.size - 1))
         return 0
 
-    def finish(self, files: Sequence[Remote]) -> None:
-        """All of them are there: mark that, and remove the unfinished files of their earlier versions."""
-        self._mark(self._job)
+    def finish(self, files: Sequence[Remote], *, is_whole: bool) -> None:
+        """All of them are there: remove the unfinished files of their earlier versions.
+
+        Where they are the whole of the job's files, none of another job is left under their names, which the
+        mark says from now on.
+        """
+        if is_whole:
+            self._mark(self._job)
         names, prefixes = {file.name for file in files}, {_prefix_of(file) for file in files}
         for folder in {file.name.rpartition("/")[0] for file in files}:
             with suppress(OSError), self._root.directory(folder, links=False) as directory:

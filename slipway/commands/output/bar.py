@@ -34,6 +34,8 @@ def progress(total: int = 0) -> Iterator[Bar]:
         def expect(count: int) -> None:
             nonlocal expected
             expected += count
-            progress.update(task, total=expected)
+            # Not by update, which forgets how fast the bytes came, and so how long the rest takes.
+            one = progress.tasks[task]
+            one.total, one.finished_time, one.finished_speed = expected, None, None
 
         yield Bar(expect, lambda count: progress.advance(task, count))

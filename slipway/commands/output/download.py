@@ -5,7 +5,7 @@ import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from slipway.client.files.arriving import Arriving
 from slipway.client.files.direct import Direct
@@ -136,7 +136,8 @@ async def find_and_save(
 ) -> Downloaded:  # fmt: skip
     """Find what fits of these output directories, and download it below a directory while more is found.
 
-    Where no file fits the patterns, nothing is made there. Raises Failure.
+    Where no file fits the patterns, nothing is made there. Raises Failure when either cannot go on; what came
+    is kept.
     """
     arriving = Arriving[Remote]()
 
@@ -151,20 +152,26 @@ async def find_and_save(
         return await walk(api, job_id, directories, patterns, receive)
 
     async def find_twice() -> Finding[Tree]:
+        is_all = False
         try:
-            return await look_for(api, job_id, find, is_whole)
+            finding = await look_for(api, job_id, find, is_whole)
+            is_all = not (patterns or finding.what.unread)
+            return finding
         finally:
-            arriving.close()
+            arriving.close(is_whole=is_all)
 
-    looking = asyncio.create_task(find_twice())
+    tasks: list[asyncio.Task[Any]] = [looking := asyncio.create_task(find_twice())]
     try:
-        if not await arriving.begun() and patterns:
-            return Downloaded(await looking, Outcome())
-        outcome = await save(api, job_id, arriving, to, bar.advance)
-        return Downloaded(await looking, outcome)
+        if not await arriving.begun():
+            finding = await looking
+            if patterns:
+                return Downloaded(finding, Outcome())
+        tasks.append(saving := asyncio.create_task(save(api, job_id, arriving, to, bar.advance)))
+        return Downloaded(*await asyncio.gather(looking, saving))
     finally:
-        looking.cancel()
-        await asyncio.gather(looking, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def save(
@@ -185,7 +192,7 @@ async def save(
 
             await save_each(files, has, one, advance, outcome)
         if not outcome.failed:
-            destination.finish(files.all)
+            destination.finish(files.all, is_whole=files.is_whole)
     finally:
         destination.close()
     return outcome

@@ -27,3 +27,20 @@ async def test_an_end_that_comes_with_news_is_an_end(steps: int) -> None:
 
     await asyncio.wait({task}, timeout=60)
     assert task.cancelled()
+
+
+async def test_news_that_each_look_makes_keep_nothing_else_from_running() -> None:
+    news, looks, others = asyncio.Event(), 0, 0
+
+    def review() -> None:
+        nonlocal looks
+        looks += 1
+        if looks > 1_000:
+            raise asyncio.CancelledError
+        news.set()
+
+    task = asyncio.create_task(conduct(review, news, clock))
+    while not task.done():
+        others += 1
+        await asyncio.sleep(0)
+    assert others > 900

@@ -151,3 +151,16 @@ def test_the_exit_conditions_of_a_task_say_what_becomes_of_its_job(code: int, ac
 
     assert changes.job_action(job, ended) == action
     assert changes.job_action(job.evolve(document={}), ended) == "none"
+
+
+@pytest.mark.parametrize("allocation", ["stopping", "resizing", "steady"])
+def test_a_pool_that_waits_for_the_tasks_of_its_nodes_stays_as_it_is(allocation: str) -> None:
+    going = pool(1).nodes[0].evolve(state="leavingpool")
+    waiting = pool(nodes=0).evolve(nodes=(going,), allocation=allocation)
+    assert pool_nodes.step(waiting, {"n1"}, iter(()), NOON + timedelta(seconds=9), PACE).pool is waiting
+
+
+def test_a_pool_whose_nodes_all_work_until_their_tasks_end_stays_as_it_is() -> None:
+    busy = pool(1, dedicated=0, allocation="resizing", leaving="taskcompletion")
+    working = busy.with_node(busy.nodes[0].evolve(state="running"))
+    assert pool_nodes.step(working, {"n1"}, iter(()), NOON + timedelta(seconds=9), PACE).pool is working

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from slipway.client import patience
 from slipway.client.answers import FileChunk, FilePage
 from slipway.client.files import output
 from slipway.client.files.arriving import complete
@@ -345,4 +346,73 @@ async def test_nothing_is_made_where_no_file_fits_and_nothing_goes_on_after_a_fa
         await find_and_save(
             Growing({"a": b"a", "b": b"b"}, tmp_path), "j_1", ["OUT"], (), bool, tmp_path / "file"
         )
+    assert asyncio.all_tasks() == before
+
+
+class BreaksOff(Wrote):
+    """A service that answers nothing any more after the first page of a list."""
+
+    async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
+        if after:
+            raise Unanswered("503")
+        first = next(iter(await self.files(job_id, directory)))
+        return FilePage([first], "more")
+
+
+@pytest.fixture
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(patience, "_PATIENCE", 0.0)
+
+
+@pytest.mark.usefixtures("_no_patience")
+async def test_a_list_that_breaks_off_leaves_no_file_of_another_job_for_one_of_this(tmp_path: Path) -> None:
+    async def get(api: Wrote, job_id: str) -> Outcome:
+        return (
+            await find_and_save(api, job_id, ["OUT"], (), lambda tree: bool(tree.files), tmp_path)
+        ).outcome
+
+    await get(Wrote({"a": b"1st", "w": b"1st"}), "j_1")
+    with pytest.raises(Unanswered):
+        await get(BreaksOff({"a": b"2nd", "w": b"2nd"}), "j_2")
+    assert on_disk(tmp_path)["OUT/w"] == b"1st"
+
+    again = await get(Wrote({"a": b"2nd", "w": b"2nd"}), "j_2")
+
+    assert on_disk(tmp_path) == {"OUT/a": b"2nd", "OUT/w": b"2nd"}
+    assert again.saved >= 1
+
+
+async def test_files_that_fit_a_pattern_do_not_make_the_others_in_the_directory_the_jobs(
+    tmp_path: Path,
+) -> None:
+    async def get(content: bytes, job_id: str, *patterns: str) -> None:
+        api = Wrote({"a": content, "w": content})
+        await find_and_save(api, job_id, ["OUT"], patterns, lambda tree: bool(tree.files), tmp_path)
+
+    await get(b"1st", "j_1")
+    await get(b"2nd", "j_2", "OUT/a")
+    await get(b"2nd", "j_2")
+    assert on_disk(tmp_path) == {"OUT/a": b"2nd", "OUT/w": b"2nd"}
+
+
+@pytest.mark.usefixtures("_no_patience")
+async def test_a_service_that_goes_away_ends_a_download_and_where_it_had_shown_nothing_none_begins(
+    tmp_path: Path,
+) -> None:
+    class Silent(BreaksOff):
+        async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
+            raise Unanswered("503")
+
+    before = asyncio.all_tasks()
+    with pytest.raises(Unanswered):
+        await find_and_save(Silent({}), "j_1", ["OUT"], (), bool, tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+
+    class Hanging(BreaksOff):
+        async def content(self, *request: Any) -> FileChunk:
+            await asyncio.get_running_loop().create_future()
+            raise AssertionError
+
+    with pytest.raises(Unanswered):
+        await find_and_save(Hanging({"a": b"a"}), "j_1", ["OUT"], (), bool, tmp_path / "some")
     assert asyncio.all_tasks() == before
