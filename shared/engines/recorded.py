@@ -25,6 +25,22 @@ IDLE = frozenset({252, 253, 254})
 #: What a process that was killed (SIGKILL) usually did.
 MEMORY = "killed by the cluster (signal 9), usually because it used more memory than it had"
 
+#: The exit code of a run that got a signal to end (SIGTERM), and what it means if no request of ours was it.
+_TERM = 143
+NODE_ENDED = "its node asked its processes to end, as a node does that goes down"
+
+
+def was_asked(record: Mapping[str, Any] | None, code: int | None) -> bool:
+    """Whether a run ended because it was asked to, by the exit code of its job and its record."""
+    return code == _TERM and is_asked(record)
+
+
+def is_asked(record: Mapping[str, Any] | None) -> bool:
+    """Whether a run wrote that it was asked to end; not final, since a signal does not say by whom."""
+    if record is None or record.get("final"):
+        return False
+    return record.get("state") == "ended" and record.get("reason") == _R.TERMINATED.value
+
 
 def recorded(record: Mapping[str, Any]) -> Observation:
     """What the record of a run that ended says. A job can write it: what cannot be used is left out."""

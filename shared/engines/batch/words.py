@@ -10,7 +10,7 @@ from shared.core.engine import Observation, Why
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
-from shared.engines.recorded import CODES, MEMORY, recorded
+from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, recorded, was_asked
 
 _S, _R = JobState, Reason
 
@@ -43,7 +43,7 @@ def observation(task: Mapping[str, Any], record: Mapping[str, Any] | None = None
         return Observation(state, started=untrusted.moment(facts.get("startTime")))
     if record is not None and record.get("final"):
         return recorded(record)
-    return _ended(facts)
+    return _ended(facts, record)
 
 
 def nodes_of(task: Mapping[str, Any]) -> int:
@@ -56,13 +56,15 @@ def was_taken_back(task: Mapping[str, Any]) -> bool:
     return bool((task.get("executionInfo") or {}).get("requeueCount"))
 
 
-def _ended(facts: Mapping[str, Any]) -> Observation:
+def _ended(facts: Mapping[str, Any], record: Mapping[str, Any] | None) -> Observation:
     started, ended = untrusted.moment(facts.get("startTime")), untrusted.moment(facts.get("endTime"))
     end = Observation(_S.SUCCEEDED, started=started, ended=ended)
     code, failure = untrusted.exit_code(facts.get("exitCode")), facts.get("failureInfo") or {}
     word = str(failure.get("code") or "")
     if word in _ENDED:
         return replace(end, state=_S.CANCELLED, reason=_R.TERMINATED, message=_text(failure))
+    if was_asked(record, code):
+        return replace(end, state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=NODE_ENDED)
     if code is not None:
         return _with_code(end, code)
     if not failure and facts.get("result") == "success":

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
-from shared.engines.recorded import CODES, MEMORY, recorded
+from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, recorded, was_asked
 from shared.engines.slurm.waits import waits_for
 from shared.engines.slurm.wire.dialect import Copy
 
@@ -88,7 +88,7 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
     times = _time(_began(copy)), _time(copy.ended)
     plain = Observation(state, reason, "", exit_code, *times, handle=str(copy.id))
     begun = True if record is not None else False if visible else None
-    plain, why = _explained(copy, plain, begun)
+    plain, why = _by_node(plain) if was_asked(record, exit_code) else _explained(copy, plain, begun)
     if plain.state is _S.SUCCEEDED:
         return plain
     return replace(plain, message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
@@ -99,6 +99,10 @@ class _Explained(NamedTuple):
 
     observed: Observation
     why: tuple[str, ...]
+
+
+def _by_node(observed: Observation) -> _Explained:
+    return _Explained(replace(observed, reason=_R.INFRASTRUCTURE, exit_code=None), (NODE_ENDED,))
 
 
 def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explained:

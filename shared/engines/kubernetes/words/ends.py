@@ -11,7 +11,7 @@ from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
 from shared.engines.kubernetes.words.conditions import condition
-from shared.engines.recorded import CODES, MEMORY, recorded
+from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, recorded, was_asked
 
 _S, _R = JobState, Reason
 
@@ -38,7 +38,7 @@ def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | Non
     moment = untrusted.moment(
         status.get("completionTime") or (failed or complete or {}).get("lastTransitionTime")
     )
-    end = _failed(failed, pods) if failed is not None else Observation(_S.SUCCEEDED, exit_code=0)
+    end = _failed(failed, pods, record) if failed is not None else Observation(_S.SUCCEEDED, exit_code=0)
     unstarted = failed is not None and _nothing_ran(pods)
     return replace(end, unstarted=unstarted, started=min(began, default=None), ended=moment)
 
@@ -54,7 +54,7 @@ def exit_code(pods: Objects) -> int | None:
     return min(codes)[1] if codes else None
 
 
-def _failed(why: Mapping[str, Any], pods: Objects) -> Observation:
+def _failed(why: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | None) -> Observation:
     word, message = str(why.get("reason") or ""), str(why.get("message") or "")
     if word == _DEADLINE or any((pod.get("status") or {}).get("reason") == _DEADLINE for pod in pods):
         return Observation(_S.FAILED, _R.TIMEOUT, "the wall-clock limit was reached")
@@ -63,6 +63,8 @@ def _failed(why: Mapping[str, Any], pods: Objects) -> Observation:
     if is_disrupted or _DISRUPTED in message:
         return Observation(_S.FAILED, _R.PREEMPTED, _disruption(pods, message))
     code = int(match[1]) if match else exit_code(pods)
+    if was_asked(record, code):
+        return Observation(_S.FAILED, _R.INFRASTRUCTURE, NODE_ENDED)
     if code is not None:
         return _with_code(code, pods)
     text = f"{word}: {message}"[:_LONGEST] if word else "Kubernetes does not report how it ended"

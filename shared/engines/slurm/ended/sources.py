@@ -13,7 +13,7 @@ from urllib.parse import quote
 from shared.core.engine import Observation
 from shared.core.errors import NotFound, Transient
 from shared.core.job import JobState, Reason, Target
-from shared.engines.recorded import IDLE, recorded
+from shared.engines.recorded import IDLE, is_asked, recorded
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.ended.completions import Completions
@@ -45,18 +45,22 @@ class EndSources:
     async def find(self, target: Target) -> Observation | None:
         """How a job ended; None if unknown."""
         record = await self._records.find(target)
-        if record is not None and record.get("state") == "ended":
-            return replace(recorded(record), segment=self._records.segment(target, record))
-        accounted = await self._accounted(target) if self._cluster.accounting else None
-        return accounted or _earliest(
-            [
-                copy
-                for copy in await self._completions.find(target.name, target.token)
-                if state_of(copy.states, copy.name)[0].terminal
-            ]
-        )
+        if record is None or record.get("state") != "ended":
+            return await self._in_notes(target, None)
+        own = recorded(record)
+        # A signal comes by a cancellation and from a node that goes down: Slurm knows which.
+        end = await self._in_notes(target, record) if is_asked(record) else None
+        return replace(end or own, segment=self._records.segment(target, record))
 
-    async def _accounted(self, target: Target) -> Observation | None:
+    async def _in_notes(self, target: Target, record: Mapping[str, Any] | None) -> Observation | None:
+        """How a job ended in Slurm's own notes, with the record of its run."""
+        accounted = await self._accounted(target, record) if self._cluster.accounting else None
+        if accounted is not None:
+            return accounted
+        copies = await self._completions.find(target.name, target.token)
+        return _earliest([copy for copy in copies if state_of(copy.states, copy.name)[0].terminal], record)
+
+    async def _accounted(self, target: Target, record: Mapping[str, Any] | None) -> Observation | None:
         answer = await self._client.accounting(f"/jobs/?job_name={quote(target.name, safe='')}")
         failure = answer.failure()
         if failure is not None and not isinstance(failure, NotFound):
@@ -67,15 +71,16 @@ class EndSources:
         except (ValueError, KeyError, TypeError, AttributeError) as error:
             raise Transient("slurmdbd sent an unreadable answer") from error
         ours = [copy for copy in copies if copy.user == self._cluster.user]
-        earliest = _earliest([copy for copy in ours if _is_end_of(copy, target)])
+        earliest = _earliest([copy for copy in ours if _is_end_of(copy, target)], record)
         if earliest is not None and earliest.reason is Reason.USER and not earliest.exit_code:
             # slurmdbd's v0.0.38 reports 0 for failed jobs.
-            return replace(earliest, exit_code=None)
+            reason = Reason.INFRASTRUCTURE if is_asked(record) else Reason.USER
+            return replace(earliest, reason=reason, exit_code=None)
         return earliest
 
 
-def _earliest(copies: Sequence[Copy]) -> Observation | None:
-    return observation(min(copies, key=lambda copy: copy.id), None) if copies else None
+def _earliest(copies: Sequence[Copy], record: Mapping[str, Any] | None) -> Observation | None:
+    return observation(min(copies, key=lambda copy: copy.id), record) if copies else None
 
 
 def _is_end_of(copy: Copy, target: Target) -> bool:

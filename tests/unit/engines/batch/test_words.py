@@ -55,6 +55,23 @@ def test_an_end_in_our_words(
     assert bool(end.message) is (state is not _S.SUCCEEDED)
 
 
+@pytest.mark.parametrize(
+    ("record", "word", "state", "reason", "code"),
+    [
+        ({"state": "ended", "reason": "terminated"}, "FailureExitCode", _S.FAILED, _R.INFRASTRUCTURE, None),
+        ({"state": "ended", "reason": "terminated"}, "TaskEnded", _S.CANCELLED, _R.TERMINATED, None),
+        ({"state": "running"}, "FailureExitCode", _S.FAILED, _R.USER, 143),
+        (None, "FailureExitCode", _S.FAILED, _R.USER, 143),
+    ],
+)
+def test_a_run_that_its_node_asked_to_end_is_not_its_authors_fault(
+    record: dict[str, Any] | None, word: str, state: JobState, reason: Reason, code: int | None
+) -> None:
+    end = observation(ended(exitCode=143, **failure(word)), record and {**record, "final": False})
+
+    assert (end.state, end.reason, end.exit_code) == (state, reason, code)
+
+
 def test_what_never_began_is_told_from_what_failed() -> None:
     task = ended(**failure("BlobNotFound"))
     del task["executionInfo"]["startTime"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -34,11 +35,13 @@ def line(number: int = 1, **changes: str) -> str:
     )
 
 
-async def end_of(tmp_path: Path, *lines: str) -> Observation | None:
+async def end_of(tmp_path: Path, *lines: str, reads: dict[str, str] | None = None) -> Observation | None:
     """What is said of the attempt `n` of ada."""
     file = tmp_path / "completions.log"
     file.write_text("".join(lines))
-    cluster = SlurmCluster("gpu", url="http://127.0.0.1:9", user="ada", shared="/s", completions=str(file))
+    cluster = SlurmCluster(
+        "gpu", url="http://127.0.0.1:9", user="ada", shared="/s", completions=str(file), reads=reads or {}
+    )
     target = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
     return await EndSources(cluster, SlurmClient(cluster, SigningKey(b"k" * 32)), Records(cluster)).find(
         target
@@ -63,6 +66,32 @@ async def test_a_line_tells_the_end(
     assert observation is not None
     assert (observation.state, observation.reason, observation.exit_code) == expected
     assert observation.ended is None, "the file says no time zone"
+
+
+@pytest.mark.parametrize(
+    ("lines", "state", "reason"),
+    [
+        ([line(JobState="FAILED", ExitCode="143:0")], JobState.FAILED, Reason.INFRASTRUCTURE),
+        ([line(JobState="NODE_FAIL", ExitCode="0:1")], JobState.FAILED, Reason.INFRASTRUCTURE),
+        ([line(JobState="CANCELLED", ExitCode="143:0")], JobState.CANCELLED, Reason.TERMINATED),
+        ([], JobState.CANCELLED, Reason.TERMINATED),
+    ],
+    ids=["its node", "a node that was lost", "a request", "unknown"],
+)
+async def test_a_line_tells_who_asked_a_run_to_end(
+    tmp_path: Path, lines: list[str], state: JobState, reason: Reason
+) -> None:
+    attempt = tmp_path / "shared/attempts/e/n"
+    (attempt / "own").mkdir(parents=True)
+    (attempt / "claim.json").write_text('{"token": "t.1", "run": "own"}')
+    record = {"state": "ended", "reason": "terminated", "message": "m", "final": False}
+    (attempt / "own/result.json").write_text(json.dumps(record))
+
+    observation = await end_of(tmp_path, *lines, reads={"/s": str(tmp_path / "shared")})
+
+    assert observation is not None
+    assert (observation.state, observation.reason) == (state, reason)
+    assert observation.segment, "its output is found"
 
 
 @pytest.mark.parametrize(

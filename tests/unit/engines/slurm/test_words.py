@@ -198,6 +198,19 @@ def test_the_record_of_a_run_that_came_to_its_end_says_more_than_slurm() -> None
     assert recorded({"reason": "", "exitCode": 0}).state is _S.SUCCEEDED
 
 
+def test_a_run_that_its_node_asked_to_end_is_not_its_authors_fault() -> None:
+    open_record = {"state": "ended", "final": False, "reason": "terminated"}
+    failed = replace(COPY, states=frozenset({"FAILED"}), code=143)
+
+    end = observation(failed, open_record)
+    assert (end.state, end.reason, end.exit_code) == (_S.FAILED, _R.INFRASTRUCTURE, None)
+    assert "node" in end.message
+    for copy, record in ((failed, BEGUN), (failed, None), (replace(failed, code=3), open_record)):
+        assert observation(copy, record).reason is _R.USER
+    cancelled = observation(replace(failed, states=frozenset({"CANCELLED"})), open_record)
+    assert (cancelled.state, cancelled.reason) == (_S.CANCELLED, _R.TERMINATED)
+
+
 @pytest.mark.parametrize("code", ["boom", True, 1.5, [3], 2**64])
 def test_an_exit_code_that_is_none_is_left_out(code: Any) -> None:
     assert recorded({"reason": "user", "exitCode": code}).exit_code is None

@@ -50,6 +50,20 @@ def test_the_record_of_a_run_says_more_than_its_job() -> None:
     assert (other.reason, other.exit_code) == (Reason.USER, 3)
 
 
+def test_a_run_that_its_node_asked_to_end_is_not_its_authors_fault() -> None:
+    open_record = {"state": "ended", "final": False, "reason": "terminated", "code": 143, "exitCode": None}
+    end = ended(job(policy(143)), [], open_record)
+
+    assert end is not None
+    assert (end.state, end.reason, end.exit_code) == (JobState.FAILED, Reason.INFRASTRUCTURE, None)
+    assert "node" in end.message
+    # A command may end by itself with that code, or after another's request with its own.
+    for code, record in ((143, None), (143, {"state": "running", "final": False}), (3, open_record)):
+        other = ended(job(policy(code)), [], record)
+        assert other is not None
+        assert (other.reason, other.exit_code) == (Reason.USER, code)
+
+
 @pytest.mark.parametrize(
     ("failed", "pods", "reason", "code", "words"),
     [

@@ -82,6 +82,14 @@ def test_a_cancelled_job_whose_program_was_ended_before_its_command_was_cancelle
     assert state_of(job(failed, annotations=REQUEST), record=before) is JobState.FAILED
 
 
+def test_one_whose_program_was_asked_to_end_by_slipway_was_cancelled_and_by_its_node_failed() -> None:
+    record = {"state": "ended", "final": False, "reason": "terminated"}
+    failed, ranks = mark("Failed", "BackoffLimitExceeded"), pod("Failed", terminated=stopped(143))
+
+    assert state_of(job(failed, annotations=REQUEST), ranks, record=record) is JobState.CANCELLED
+    assert state_of(job(failed), ranks, record=record) is JobState.FAILED
+
+
 def test_one_that_failed_after_it_was_cancelled_was_cancelled_and_before_it_failed() -> None:
     failed = mark("Failed", "BackoffLimitExceeded")
     early = {CANCELLED: "2026-11-22T02:49:10Z"}
