@@ -201,7 +201,11 @@ async def rig(running: Place) -> AsyncIterator[Rig]:
     elif isinstance(running, on_batch.Account):
         on_account = await on_batch.engine_on(running)
         t4 = ClusterFacts(max_nodes=4, gpus=1, memory=28 * 1024, size="standard_nc4as_t4_v3")
-        yield Rig(on_account, f"/clusters/{CLUSTER}", facts=replace(t4, priority="dedicated"))
+        yield Rig(
+            on_account,
+            f"/clusters/{CLUSTER}",
+            facts=replace(t4, priority="dedicated", keeps_files=bool(running.blobs)),
+        )
         await on_account.close()
     elif isinstance(running, Kubernetes):
         on_cluster = engine_on_cluster(running)

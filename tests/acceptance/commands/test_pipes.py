@@ -50,6 +50,8 @@ WORDS = {
     "teams show": "",
     "teams usage": "",
     "teams apply": "{folder}/teams.json",
+    "teams key": "ann",
+    "trail": "",
     "submit": "{folder}/job/job.json",
     "drop": "{folder}/job",
     "enqueue": "{folder}/message.json",
