@@ -70,7 +70,11 @@ class Looks:
     async def _why(self, job: Mapping[str, Any], pods: list[Mapping[str, Any]]) -> Why | None:
         if self._cluster.queue and (job.get("spec") or {}).get("suspend"):
             metadata = job["metadata"]
-            workload = (await self._namespace.workloads(metadata["uid"])).get(metadata["name"])
+            try:
+                workload = (await self._namespace.workloads(metadata["uid"])).get(metadata["name"])
+            except EngineError as error:
+                log.warning("the Workload of %s cannot be read: %s", metadata["name"], error)
+                return None
             created = untrusted.moment(metadata.get("creationTimestamp"))
             is_old = created is not None and self._now() - created > _UNSEEN
             return queue_waits(workload, is_old=is_old)

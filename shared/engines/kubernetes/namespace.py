@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any
 
+from shared.core.errors import EngineError
 from shared.core.job import Target
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.pod import pull_secret
@@ -72,7 +73,11 @@ class Namespace:
         """
         query = {"labelSelector": f"{_JOB_UID}={uid}" if uid else _JOB_UID}
         path = await self._workloads()
-        listed = [one async for one in self.client.objects(path, **query)] if path else []
+        try:
+            listed = [one async for one in self.client.objects(path, **query)] if path else []
+        except EngineError:
+            self._kueue = ""  # it may be gone since then, or prefer another version
+            raise
         readable = [checked(one, WORKLOAD, "a Workload") for one in listed if uid or WORKLOAD(one)]
         return {owner: one for one in readable if (owner := _owner(one))}
 
@@ -105,19 +110,19 @@ class Namespace:
 
     async def stop(self, job: Object, now: str) -> None:
         """End the Job's processes. The Job stays, and so does its name, so that it is never created again."""
-        name, spec = job["metadata"]["name"], dict[str, Any]()
-        if not self._cluster.queue:
-            spec = {"suspend": True} if (await self.version()).is_supported else {"parallelism": 0}
-        body: dict[str, Any] = {"spec": spec} if spec else {}
+        name, has_queue = job["metadata"]["name"], bool(self._cluster.queue)
+        body: dict[str, Any] = {} if has_queue else await self._halt()
         if not was_cancelled(job):
             body["metadata"] = {"annotations": {CANCELLED: now}}
         if body:
-            await self.client.call("PATCH", f"{self._jobs}/{name}", body, accept=("NotFound",))
-        if self._cluster.queue:
-            # Otherwise Kueue would start it again: only its Job is suspended.
-            for one in (await self.workloads(job["metadata"]["uid"])).values():
-                path = f"{await self._workloads()}/{one['metadata']['name']}"
-                await self.client.call("PATCH", path, {"spec": {"active": False}}, accept=("NotFound",))
+            await self._change(name, body)
+        workloads = await self.workloads(job["metadata"]["uid"]) if has_queue else {}
+        # Otherwise Kueue would start it again: only its Job is suspended.
+        for one in workloads.values():
+            path = f"{await self._workloads()}/{one['metadata']['name']}"
+            await self.client.call("PATCH", path, {"spec": {"active": False}}, accept=("NotFound",))
+        if has_queue and not workloads:  # Kueue is gone, or has not seen it
+            await self._change(name, await self._halt())
         # A pod that is still created would not start without its Secret.
         await self._remove_secrets(name)
 
@@ -125,8 +130,7 @@ class Namespace:
         """Remove the secrets of an ended Job, and drop it from lists."""
         name = job["metadata"]["name"]
         await self._remove_secrets(name)
-        body = {"metadata": {"labels": {ENDED: "true"}}}
-        await self.client.call("PATCH", f"{self._jobs}/{name}", body, accept=("NotFound",))
+        await self._change(name, {"metadata": {"labels": {ENDED: "true"}}})
 
     async def delete(self, job: Object) -> None:
         """Delete the Job and everything that it owns, if it is still the same one."""
@@ -138,6 +142,14 @@ class Namespace:
         }
         path = f"{self._jobs}/{job['metadata']['name']}"
         await self.client.call("DELETE", path, body, accept=("NotFound", "Conflict"))
+
+    async def _halt(self) -> dict[str, Any]:
+        """The change of a Job that takes its pods away."""
+        is_supported = (await self.version()).is_supported
+        return {"spec": {"suspend": True} if is_supported else {"parallelism": 0}}
+
+    async def _change(self, name: str, body: Object) -> None:
+        await self.client.call("PATCH", f"{self._jobs}/{name}", body, accept=("NotFound",))
 
     async def _remove_secrets(self, name: str) -> None:
         paths = [f"{self._core}/secrets/{one}" for one in (name, pull_secret(name))]

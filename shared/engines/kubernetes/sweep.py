@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from shared.core.engine import Observation
+from shared.core.errors import EngineError
 from shared.core.job import JobState, Target
 from shared.engines.bulk import alone, each
 from shared.engines.kubernetes.cluster import KubernetesCluster
@@ -27,6 +29,9 @@ _CURIOUS = 3
 _EXPLAINED = 120.0
 #: The first pod of a Job; and the only pod of a Job on a server without indexes.
 _FIRST, _ONLY = re.compile(r"(.+)-0-[a-z0-9]{5}", re.ASCII), re.compile(r"(.+)-[a-z0-9]{5}", re.ASCII)
+
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,15 @@ class Sweep:
         for event in await self._namespace.failures() if without else ():
             failures.setdefault(str((event.get("involvedObject") or {}).get("name")), []).append(event)
         has_queue = bool(self._cluster.queue) and waiting
-        workloads = await self._namespace.workloads() if has_queue else {}
-        return _Lists(jobs, pods, failures, workloads)
+        return _Lists(jobs, pods, failures, await self._workloads() if has_queue else {})
+
+    async def _workloads(self) -> Mapping[str, Mapping[str, Any]]:
+        """Why jobs wait in the queue, as far as it can be read: no end of a job depends on it."""
+        try:
+            return await self._namespace.workloads()
+        except EngineError as error:
+            log.warning("the Workloads of %s cannot be read: %s", self._cluster.name, error)
+            return {}
 
     def _is_known(self, target: Target) -> bool:
         memory = self._memories.get(target.name)

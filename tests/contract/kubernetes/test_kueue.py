@@ -158,3 +158,24 @@ async def test_without_kueue_a_job_of_a_queue_says_why_it_waits_and_can_be_cance
     assert waits.why is not None
     assert (waits.why.word, end.state) == ("NoWorkload", JobState.CANCELLED)
     assert "does Kueue run?" in waits.why.text
+
+
+async def test_after_kueue_is_removed_ends_are_found_and_jobs_can_be_cancelled(where: Running) -> None:
+    engine = queue_on(where, quota=1)
+    runs, waits = order("sleep 60"), order("true", name="next-1")
+    targets = [runs.target, waits.target]
+    await engine.submit(runs)
+    await until(engine, runs.target, lambda observation: observation.state is JobState.RUNNING)
+    await engine.submit(waits)
+    await until(engine, waits.target, lambda observation: observation.why is not None)
+    await engine.status(NAME, targets)
+    where.server.kueue.is_installed = False
+
+    states = {name: one.state for name, one in (await engine.status(NAME, targets)).items()}
+    for target in targets:
+        await engine.cancel(target)
+    ends = [await until(engine, target, is_over) for target in targets]
+    await engine.close()
+
+    assert states == {runs.target.name: JobState.RUNNING, waits.target.name: JobState.QUEUED}
+    assert [end.state for end in ends] == [JobState.CANCELLED] * 2

@@ -109,7 +109,8 @@ class _Handler:
         if request.path == "/apis/kueue.x-k8s.io" and self._cluster.kueue.is_installed:
             preferred = {"groupVersion": "kueue.x-k8s.io/v1beta2", "version": "v1beta2"}
             return web.json_response({"kind": "APIGroup", "preferredVersion": preferred})
-        if request.path == "/apis/kueue.x-k8s.io":  # a group that it does not know is no object
+        is_of_kueue = request.path.startswith("/apis/kueue.x-k8s.io")
+        if is_of_kueue and not self._cluster.kueue.is_installed:  # an unknown group is no object
             return web.Response(status=404, text="404 page not found\n")
         about, content = subject(request.path), await request.read()
         self._authorise(request, about)

@@ -124,7 +124,8 @@ class Canned(KubernetesClient):
         selector = query.get("labelSelector", "")
         kind = f" {selector.partition('=')[2]}" if selector.startswith("job-name=") else kind
         document = self._documents.get(f"{path}{kind}", _ABSENT)
-        return Answer(404 if document is _ABSENT else 200, json.dumps(document).encode())
+        code = document.get("code", 200) if isinstance(document, dict) else 200
+        return Answer(code if code in (403, 404) else 200, json.dumps(document).encode())
 
 
 def places(value: Any, path: Path = ()) -> Iterator[Path]:
@@ -213,6 +214,16 @@ async def test_the_answers_as_they_are_say_what_the_jobs_do() -> None:
     expected = dict(zip(NAMES, (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING), strict=True))
     assert sweep is not None
     assert {name: one.state for name, one in sweep.items()} == expected == looks
+
+
+async def test_without_the_right_to_list_workloads_only_the_reasons_of_waits_are_missing() -> None:
+    forbidden = {"kind": "Status", "reason": "Forbidden", "code": 403, "message": "workloads is forbidden"}
+    sweep, looks = await _swept(answers() | {_WORKLOADS: forbidden})
+
+    assert sweep is not None
+    states = dict(zip(NAMES, (JobState.RUNNING, JobState.QUEUED, JobState.RUNNING), strict=True))
+    assert {name: one.state for name, one in sweep.items()} == states == looks
+    assert sweep[NAMES[1]].why is None
 
 
 @pytest.mark.parametrize("head", sorted(answers()))
