@@ -163,6 +163,22 @@ async def test_a_rejected_document_is_shown_as_it_came_mended_in_the_editor_and_
     await expect(heading).to_contain_text(f"{name} ✓ succeeded", timeout=PATIENCE)
 
 
+async def test_in_a_document_of_one_line_each_problem_is_marked_behind_what_is_hidden(
+    reader: Reader, door: Door
+) -> None:
+    name = unique("page")
+    spec = shell("true", secrets=[{"name": "TOKEN", "value": "hunter2-hunter2"}], jobPriorty="high")
+    wrong = json.dumps({"name": name, "spec": spec}).replace("nodeCount", "nodeCuont")
+    await door.send(wrong.encode())
+    job = await door.ended(name=name)
+
+    await reader.open(f"jobs/{job['id']}/document")
+    received = reader.page.get_by_label("The document as it was received")
+    await expect(received).to_contain_text("***")
+    await expect(received).not_to_contain_text("hunter2")
+    await expect(received.locator("mark")).to_have_text(['"nodeCuont"', '"jobPriorty"'])
+
+
 async def test_an_accepted_document_shows_what_was_found_at_its_line_and_the_variables_of_the_job(
     reader: Reader, door: Door
 ) -> None:

@@ -65,7 +65,10 @@ export interface Finding {
   column?: number;
   endLine?: number;
   endColumn?: number;
+  /** The line as it may be shown, or a part of it between "…", and which of its characters are faulty. */
   source?: string;
+  caret?: number;
+  width?: number;
   edits?: { line: number; column: number; endLine: number; endColumn: number; text: string }[];
 }
 

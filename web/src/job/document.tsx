@@ -13,13 +13,19 @@ interface Receipt {
 /** A rejected document as it came, with what is wrong at its lines. */
 function Received({ text, findings }: { text: string; findings: readonly Finding[] }) {
   const own = findings.filter((one) => one.file !== "slipway.json");
-  return <Marked label="The document as it was received" text={text} findings={own} placeOf={placeIn} />;
+  const lines = text.split("\n");
+  return <Marked label="The document as it was received" text={text} findings={own} placeOf={(one) => placeIn(lines, one)} />;
 }
 
-/** Columns count characters, from 1. */
-function placeIn({ line, column, endLine, endColumn }: Finding): Place | undefined {
-  if (line === undefined || column === undefined || endLine !== line || endColumn === undefined || endColumn <= column) return onLine(line);
-  return { line, from: column - 1, to: endColumn - 1 };
+/** Columns are those of the text that came: what is hidden here has another length, and so it is in a finding's `source`. */
+function placeIn(lines: readonly string[], { line, endLine, source = "", caret, width }: Finding): Place | undefined {
+  if (line === undefined || endLine !== line || caret === undefined || width === undefined) return onLine(line);
+  const shown = (lines[line - 1] ?? "").replaceAll("\t", " ");
+  const piece = source.replace(/^…|…$/g, "");
+  const start = shown.indexOf(piece);
+  if (piece === "" || start < 0 || start !== shown.lastIndexOf(piece)) return onLine(line);
+  const before = Array.from(shown.slice(0, start)).length - (source.startsWith("…") ? 1 : 0);
+  return { line, from: before + caret, to: before + caret + width };
 }
 
 function onLine(line: number | undefined): Place | undefined {

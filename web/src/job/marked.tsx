@@ -1,4 +1,4 @@
-import type { ComponentChildren } from "preact";
+import { type ComponentChildren, Fragment } from "preact";
 import { useState } from "preact/hooks";
 import type { Finding } from "../answers";
 import { PACKED, packedNote } from "../format";
@@ -9,6 +9,14 @@ export interface Place {
   from?: number;
   to?: number;
 }
+
+/** A finding that has a place in the text. */
+interface Note {
+  one: Finding;
+  place: Place;
+}
+
+const GRAVEST = ["error", "warning", "hint"];
 
 interface Props {
   label: string;
@@ -22,7 +30,10 @@ interface Props {
 export function Marked({ label, text, findings, placeOf }: Props) {
   const [isWhole, showWhole] = useState(false);
   const lines = text.split("\n");
-  const places = findings.map((one) => ({ one, place: placeOf(one) }));
+  const all = findings.flatMap((one) => {
+    const place = placeOf(one);
+    return place === undefined ? [] : [{ one, place }];
+  });
   const room = String(lines.length).length;
   // What a line has no room for goes on beside its number, not below.
   const style = { paddingLeft: `${room + 2}ch`, textIndent: `-${room + 2}ch` };
@@ -31,11 +42,11 @@ export function Marked({ label, text, findings, placeOf }: Props) {
     <>
       <pre class="preview" tabIndex={0} aria-label={label}>
         {lines.map((line, index) => {
-          const notes = places.filter(({ place }) => place?.line === index + 1);
+          const notes = all.filter(({ place }) => place.line === index + 1);
           return (
             <span key={index} class="marked" style={style}>
               <span class="quiet" aria-hidden="true">{`${String(index + 1).padStart(room)}  `}</span>
-              {notes[0]?.place === undefined ? shown(line) : withMark(line, notes[0].place, notes[0].one.severity, shown)}
+              {notes.length === 0 ? shown(line) : withMarks(line, notes, shown)}
               {"\n"}
               {notes.map(({ one }, number) => (
                 <span key={number} class={`found found-${one.severity}`}>
@@ -55,16 +66,25 @@ export function Marked({ label, text, findings, placeOf }: Props) {
   );
 }
 
-function withMark(line: string, { from = 0, to = Infinity }: Place, severity: string, shown: (part: string) => ComponentChildren) {
+/** The line with a mark at each place; of places that cover one another the narrowest counts, and then the gravest. */
+function withMarks(line: string, notes: readonly Note[], shown: (part: string) => ComponentChildren) {
   const characters = Array.from(line);
-  const part = (start: number, end: number) => characters.slice(start, end).join("");
-  return (
-    <>
-      {shown(part(0, from))}
-      <mark class={`mark-${severity}`}>{shown(part(from, to))}</mark>
-      {shown(part(Math.max(from, Math.min(to, characters.length)), characters.length))}
-    </>
-  );
+  const spans = notes
+    .map(({ one: { severity }, place: { from = 0, to = Infinity } }) => ({ severity, from, to: Math.min(to, characters.length) }))
+    .toSorted((a, b) => a.to - a.from - (b.to - b.from) || GRAVEST.indexOf(a.severity) - GRAVEST.indexOf(b.severity));
+  const edges = [...new Set([0, ...spans.flatMap(({ from, to }) => [from, to]), characters.length])].toSorted((a, b) => a - b);
+  const parts: { text: string; span: (typeof spans)[number] | undefined }[] = [];
+  for (const [index, start] of edges.entries()) {
+    const text = characters.slice(start, edges[index + 1]).join("");
+    const span = spans.find(({ from, to }) => from <= start && start < to);
+    const last = parts.at(-1);
+    if (last !== undefined && last.span === span) last.text += text;
+    else if (text !== "") parts.push({ text, span });
+  }
+  return parts.map(({ text, span }, key) => {
+    const part = shown(text);
+    return span === undefined ? <Fragment key={key}>{part}</Fragment> : <mark key={key} class={`mark-${span.severity}`}>{part}</mark>;
+  });
 }
 
 /** A text in which each long run of packed files is one note. */
