@@ -165,7 +165,9 @@ async def test_the_trail_shows_who_did_what_and_goes_on_with_older_acts(reader: 
     async def answer(route: Route) -> None:
         queries.append(route.request.url.partition("?")[2])
         is_first = "after" not in queries[-1]
-        body = {"acts": [act if is_first else older], "unreadable": 0, "next": "n" if is_first else None}
+        body = {"acts": [act], "unreadable": 1, "next": "n"}
+        if not is_first:
+            body = {"acts": [older], "unreadable": 2, "next": None}
         await route.fulfill(json=body)
 
     await answer_everything(page)
@@ -175,11 +177,14 @@ async def test_the_trail_shows_who_did_what_and_goes_on_with_older_acts(reader: 
     await page.get_by_role("button", name="Show the newest acts").click()
     rows = page.get_by_role("table", name="Requests that changed something").get_by_role("row")
     await expect(rows.nth(1)).to_contain_text("<b>ann</b>cancel_jobj_1202")
+    notice = page.get_by_role("region", name="Who did what").get_by_role("status")
+    await expect(notice.filter(has_text="1 damaged line of the trail was passed over.")).to_be_visible()
     await expect(rows.nth(1).get_by_role("link")).to_have_attribute("href", "#/jobs/j_1")
     await page.get_by_label("Caller").fill("bob")
     await page.get_by_role("button", name="Older acts").click()
 
     await expect(rows.nth(2)).to_contain_text("post_sweeps_9vision202")
+    await expect(notice.filter(has_text="3 damaged lines of the trail were passed over.")).to_be_visible()
     await expect(page.get_by_role("button", name="Older acts")).to_have_count(0)
     assert queries == ["by=ann", "by=ann&after=n"]
     assert await reader.violations() == []

@@ -16,6 +16,7 @@ interface Act {
 
 interface Page {
   acts: Act[];
+  /** Damaged lines that were passed over. */
   unreadable: number;
   next: string | null;
 }
@@ -29,20 +30,22 @@ export function Trail() {
   /** What was asked for, and what has come of it. */
   const [query, setQuery] = useState<Query>({});
   const [acts, setActs] = useState<readonly Act[]>();
+  const [damaged, setDamaged] = useState(0);
   const [page, setPage] = useState<Page>();
   const deed = useDeed(PATIENCE.GET);
-  const read = (conditions: Query, after: string | undefined, earlier: readonly Act[]) =>
+  const read = (conditions: Query, after: string | undefined, earlier: readonly Act[], damagedBefore: number) =>
     deed.click(async () => {
       const answer = await json<Page>("trail", { query: { ...conditions, after }, shape: SHAPE });
       setQuery(conditions);
       setPage(answer);
       setActs([...earlier, ...answer.acts]);
+      setDamaged(damagedBefore + answer.unreadable);
     });
   const show = (event: Event) => {
     event.preventDefault();
-    void read({ by: by.trim(), about: subject.trim() }, undefined, []);
+    void read({ by: by.trim(), about: subject.trim() }, undefined, [], 0);
   };
-  const older = (after: string) => void read(query, after, acts ?? []);
+  const older = (after: string) => void read(query, after, acts ?? [], damaged);
   return (
     <section aria-labelledby="trail">
       <h2 id="trail">Who did what</h2>
@@ -58,7 +61,10 @@ export function Trail() {
         </button>
       </form>
       <Outcome deed={deed} />
-      <div role="status">{acts?.length === 0 && <p class="quiet">{page?.next ? "No act that fits is among the newest." : "No act fits."}</p>}</div>
+      <div role="status">
+        {acts?.length === 0 && <p class="quiet">{page?.next ? "No act that fits is among the newest." : "No act fits."}</p>}
+        {damaged > 0 && <p class="quiet">{damaged === 1 ? "1 damaged line of the trail was" : `${damaged} damaged lines of the trail were`} passed over.</p>}
+      </div>
       {acts !== undefined && acts.length > 0 && <Acts acts={acts} />}
       {page?.next && (
         <button type="button" aria-disabled={deed.isBusy} onClick={() => older(page.next ?? "")}>
