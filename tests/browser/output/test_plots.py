@@ -105,6 +105,33 @@ async def test_the_use_of_each_node_is_a_line_in_the_plots_of_processor_memory_a
     assert await reader.violations() == []
 
 
+#: How much of the height of a plot its first curve covers.
+_HEIGHT = """() => {
+    const [canvas, over] = [document.querySelector('canvas'), document.querySelector('.u-over')];
+    const scale = canvas.width / canvas.clientWidth;
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    const rows = [];
+    for (let at = 0; at < data.length; at += 4) {
+        const [red, , blue] = data.slice(at, at + 3);
+        if (data[at + 3] > 200 && blue - red > 100) rows.push(Math.floor(at / 4 / canvas.width));
+    }
+    return (rows.at(-1) - rows[0]) / (over.offsetHeight * scale);
+}"""
+
+
+@pytest.mark.parametrize(
+    ("file", "least", "most"), [("OUT/metrics.jsonl", 0.8, 1), ("stdouterr/usage.jsonl", 0, 0.1)]
+)
+async def test_only_the_use_of_nodes_is_drawn_from_0_to_100_percent(
+    reader: Reader, file: str, least: float, most: float
+) -> None:
+    points = [[step, 0.5 + step / 100] for step in range(50)]
+    await open_series(reader, [{"name": "loss_percent", "file": file, "axis": "step", "points": points}])
+
+    await expect(reader.page.locator("canvas")).to_have_count(1)
+    assert least <= await reader.page.evaluate(_HEIGHT) <= most
+
+
 async def test_times_that_no_calendar_has_are_left_out(reader: Reader) -> None:
     await open_metrics(reader, "time", loss=[(1e300, 2), (8.7e12, 3), (-1e18, 4)], other=[(0, 1), (1e11, 2)])
 

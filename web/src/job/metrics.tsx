@@ -57,8 +57,7 @@ function Curves({ plot, version }: { plot: Plot; version: number }) {
       const [places] = data;
       // Of its own, the plot draws three years around one time.
       const x = { time: plot.axis === "time", range: spread(places[0] ?? null, places.at(-1) ?? null, 30) };
-      const isShare = plot.name.endsWith("_percent");
-      const y: uPlot.Scale = { range: (_, least, most) => (isShare ? [Math.min(0, least), Math.max(100, most)] : padded(least, most)) };
+      const y: uPlot.Scale = { range: (_, least, most) => (plot.isShare ? [Math.min(0, least), Math.max(100, most)] : padded(least, most)) };
       const series = plot.curves.map((_, index) => ({ stroke: `hsl(${(index * 67 + 210) % 360} 70% 50%)`, spanGaps: true }));
       return { options: { height: HEIGHT, scales: { x, y }, axes: [across, up], series: [{}, ...series] }, data };
     },

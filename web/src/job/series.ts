@@ -21,7 +21,14 @@ export const SERIES = { series: [{ name: "text", file: "text", points: ["list"] 
 export interface Plot {
   name: string;
   axis: string;
+  /** Shares of what a node has, from 0 to 100. */
+  isShare: boolean;
   curves: { label: string; points: [number, number][] }[];
+}
+
+/** Whether a file has what the nodes report about themselves. */
+export function isUsage(file: string): boolean {
+  return file.endsWith("/usage.jsonl");
 }
 
 /** Curves, and points of all of them: a job may report names and numbers without an end. */
@@ -53,11 +60,12 @@ export class Plots {
     this.remark = answer.note ?? "";
     if (answer.restarted) this.forget();
     for (const { name, file, rank, axis, points } of answer.series) {
-      const plot = this.plots.get(name) ?? { name, axis, curves: [] };
+      const plot = this.plots.get(name) ?? { name, axis, isShare: false, curves: [] };
       const label = rank === undefined ? file : `${file} rank ${rank}`;
       const curve = plot.curves.find((one) => one.label === label);
       if (curve === undefined && this.curves === MOST_CURVES) continue;
       this.plots.set(name, plot);
+      plot.isShare ||= isUsage(file) && name.endsWith("_percent");
       this.points += points.length;
       if (curve) curve.points.push(...points);
       else {

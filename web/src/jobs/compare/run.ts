@@ -2,7 +2,7 @@
 import type { Job } from "../../answers";
 import { json } from "../../api";
 import { ApiError } from "../../apierror";
-import { FARTHEST, type MetricsAnswer, SERIES } from "../../job/series";
+import { FARTHEST, isUsage, type MetricsAnswer, SERIES } from "../../job/series";
 
 export type Value = string | number;
 
@@ -41,7 +41,7 @@ function lastValues(answer: MetricsAnswer | undefined): Map<string, number> {
   const values = new Map<string, number>();
   for (const { name, file, points } of answer?.series ?? []) {
     const last = points.at(-1);
-    if (last !== undefined && Math.abs(last[1]) < FARTHEST && !values.has(name) && !file.endsWith("/usage.jsonl")) values.set(name, last[1]);
+    if (last !== undefined && Math.abs(last[1]) < FARTHEST && !values.has(name) && !isUsage(file)) values.set(name, last[1]);
   }
   return values;
 }
