@@ -237,6 +237,11 @@ def _tokens(settings: Settings) -> Tokens | None:
     from shared.adapters.entra import EntraTokens
 
     tenant, audiences = settings.text("SLIPWAY_TENANT"), settings.names("SLIPWAY_AUDIENCE")
+    if not tenant and audiences:
+        raise Misconfigured(
+            "SLIPWAY_AUDIENCE is set, and SLIPWAY_TENANT is not: any function key would do everything; "
+            "set both, or remove both"
+        )
     if not tenant:
         return None
     if not audiences:

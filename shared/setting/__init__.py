@@ -63,6 +63,8 @@ class Setting:
     words: tuple[str, ...] = ()
     #: for a name that is read for one more release: the setting that replaces it
     successor: str = ""
+    #: for one whose empty text is refused, since its default gives more rights: what to do
+    if_empty: str = ""
 
     @property
     def limits(self) -> Bounds:

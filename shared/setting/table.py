@@ -95,7 +95,8 @@ _ROWS: Mapping[str, Setting] = {
         "access",
         "document",
         "{}",
-        "JSON: name → hash and roles of its key ([named keys](../how-to/name-keys.md))",
+        "JSON: name → hash and roles of its key ([named keys](../how-to/name-keys.md)); never empty",
+        if_empty="was its file read? Name keys, or remove it",
     ),
     "AZURE_CLIENT_ID": Setting("access", "text", "", "client id of a user-assigned identity"),
     "SLIPWAY_WEBHOOK_SCHEDULE": Setting(

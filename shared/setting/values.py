@@ -29,13 +29,15 @@ class Values:
     known_settings: Mapping[str, Setting] = field(repr=False)
 
     def text(self, name: str) -> str:
-        """A setting as it is; its default where it is unset or empty."""
-        value = self.values.get(name, "")
+        """A setting as it is; its default where it is unset, or empty and that is allowed."""
+        value, setting = self.values.get(name, ""), self.known_settings[name]
+        if setting.if_empty and name in self.values and not value.strip():
+            raise Misconfigured(f"{name} is empty: {setting.if_empty}")
         if value.startswith("@Microsoft.KeyVault("):
             raise Misconfigured(
                 f"{name} is an unresolved Key Vault reference: check the identity's role on the vault"
             )
-        return value or self.known_settings[name].default
+        return value or setting.default
 
     def number(self, name: str) -> float:
         """A number within its bounds."""

@@ -12,6 +12,7 @@ from shared.core.errors import Misconfigured
 from shared.settings import TABLE, Settings
 from slipway.failure import Failure
 from slipway.settings import document
+from slipway.stack.shell_settings import check_keys
 
 _FORMAT = 'settings, {"NAME": "text"} or {"Values": {"NAME": "text"}},'
 #: Settings of the Functions host; they have no meaning here, and are in every local.settings.json.
@@ -32,10 +33,15 @@ def own_clusters(file: Path) -> dict[str, str]:
     settings = {
         name: text
         for name, value in values.items()
-        if (text := _text(file, name, value)) and _is_setting(file, name, text)
+        if _counts(name, text := _text(file, name, value)) and _is_setting(file, name, text)
     }
     _check(file, settings)
     return settings
+
+
+def _counts(name: str, text: str) -> bool:
+    """Whether a setting is there: an empty one means its default, unless that is refused."""
+    return bool(text) or (name in TABLE and bool(TABLE[name].if_empty))
 
 
 def _text(file: Path, name: str, value: Any) -> str:
@@ -69,6 +75,7 @@ def _check(file: Path, values: Mapping[str, str]) -> None:
     settings = Settings(values)
     try:
         settings.check()
+        check_keys(settings)
         engines = ConfiguredEngines(settings)
     except Misconfigured as error:
         raise Failure(f"{file}: {error}") from error

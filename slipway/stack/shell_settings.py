@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from shared.adapters.named_keys import named_keys
 from shared.core.errors import Misconfigured
 from shared.settings import TABLE, Settings
 from slipway.failure import Failure
@@ -37,15 +38,33 @@ def shell_settings(environment: Mapping[str, str]) -> ShellSettings:
     ours = {
         name: value
         for name, value in environment.items()
-        if name.startswith("SLIPWAY_") and value and name.partition("__")[0] in TABLE
+        if name.startswith("SLIPWAY_") and (value or name == _NAMES) and name.partition("__")[0] in TABLE
     }
     plain = {
         name: value
         for name, value in ours.items()
         if name == _NAMES or (name in TABLE and TABLE[name].kind in _PLAIN and name not in _FIXED)
     }
+    settings = Settings(plain)
     try:
-        Settings(plain).check()
+        settings.check()
+        check_keys(settings)
     except Misconfigured as error:
         raise Failure(f"in the environment: {error}") from error
     return ShellSettings(plain, tuple(sorted(set(ours) - set(plain))))
+
+
+def check_keys(settings: Settings) -> None:
+    """Raise Misconfigured for named keys that the app would refuse: it would answer no call."""
+    if (document := settings.document(_NAMES)) != {}:
+        try:
+            named_keys(document, tokens=bool(settings.text("SLIPWAY_TENANT")))
+        except ValueError as error:
+            raise Misconfigured(f"{_NAMES}: {error}") from error
+
+
+def with_file(shell: ShellSettings, file: Mapping[str, str]) -> dict[str, str]:
+    """The settings of a shell and of a file, which come first. Raises Failure for two sets of named keys."""
+    if _NAMES in shell.values and _NAMES in file and shell.values[_NAMES].strip() != file[_NAMES].strip():
+        raise Failure(f"{_NAMES} is in the environment, and another one in the file: remove one of them")
+    return {**shell.values, **file}

@@ -25,7 +25,7 @@ from slipway.stack.ports import check_ports
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
-from slipway.stack.shell_settings import shell_settings
+from slipway.stack.shell_settings import shell_settings, with_file
 
 _STORAGE = 10000
 #: The address at which programs usually find Azurite.
@@ -96,7 +96,7 @@ def _with_own_clusters(
         option = emulator_arguments[0].partition("=")[0] if emulator_arguments else "--cluster"
         raise Failure(f"--settings names existing clusters, and {option} is for a local one: leave one out")
     shell = shell_settings(os.environ)
-    values = {**shell.values, **own_clusters(file)}
+    values = with_file(shell, own_clusters(file))
     where = data or UP.with_name(f"{UP.name}-of-{re.sub(r'[^A-Za-z0-9.-]', '-', file.stem)}")
     with lock_folder(where):
         check_ports(replace(ports, emulator=0, host=ports.host if app else 0))

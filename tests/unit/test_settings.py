@@ -111,6 +111,8 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_WEBHOOK_SECRETS", '{"default": "canary"}'),
         ("SLIPWAY_WEBHOOK_SECRETS", '{"default": {"canary": 1}}'),
         ("SLIPWAY_WEBHOOK_SECRETS", '["canary"]'),
+        ("SLIPWAY_NAMED_KEYS", ""),
+        ("SLIPWAY_NAMED_KEYS", " \n"),
         ("SLIPWAY_NAMED_KEYS", "canary"),
         ("SLIPWAY_NAMED_KEYS", '["canary"]'),
         ("SLIPWAY_NAMED_KEYS", '{"ann": "canary"}'),
@@ -135,6 +137,14 @@ def test_callers_have_keys_or_tokens_and_not_both() -> None:
     assert ports.tokens is None
     with pytest.raises(Misconfigured, match="callers have either keys or tokens"):
         build(Settings({"SLIPWAY_STORAGE": CONNECTION, **keys, **tokens}))
+
+
+def test_tokens_without_a_tenant_do_not_let_function_keys_do_everything() -> None:
+    halves = {"SLIPWAY_TENANT": "", "SLIPWAY_AUDIENCE": "api://app"}
+    with pytest.raises(Misconfigured, match="SLIPWAY_TENANT is not"):
+        build(Settings({"SLIPWAY_STORAGE": CONNECTION, **halves}))
+    both = {"SLIPWAY_TENANT": "", "SLIPWAY_AUDIENCE": ""}
+    assert build(Settings({"SLIPWAY_STORAGE": CONNECTION, **both})).tokens is None
 
 
 def test_storage_may_be_reached_by_identity() -> None:

@@ -64,6 +64,9 @@ def test_settings_are_read_in_either_form(tmp_path: Path, document: Any) -> None
         ({**GOOD, "SLIPWAY_SLURM_KEYS": {"gpu": "canary"}}, "SLIPWAY_SLURM_KEYS: gpu is neither a token nor"),
         ({**GOOD, "SLIPWAY_CLUSTERS": {"gpu": {**CLUSTER, "shared": "x"}}}, "'x' is not an absolute path"),
         ({**GOOD, "SLIPWAY_MAX_NODES": "many"}, "SLIPWAY_MAX_NODES"),
+        ({**GOOD, "SLIPWAY_NAMED_KEYS": ""}, "SLIPWAY_NAMED_KEYS is empty"),
+        ({**GOOD, "SLIPWAY_NAMED_KEYS": None}, "SLIPWAY_NAMED_KEYS is empty"),
+        ({**GOOD, "SLIPWAY_NAMED_KEYS": {"ann": "canary"}}, "SLIPWAY_NAMED_KEYS: ann must be"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_named_and_no_value_of_a_secret(tmp_path: Path, document: Any, says: str) -> None:

@@ -1,10 +1,14 @@
 """Which settings of the shell the local app gets."""
 
+import json
+import re
+
 import pytest
 
 from slipway.failure import Failure
-from slipway.stack.shell_settings import shell_settings
+from slipway.stack.shell_settings import shell_settings, with_file
 
+KEYS = json.dumps({"ann": {"sha256": "0" * 64}})
 SHELL = {
     "HOME": "/",
     "SLIPWAY_URL": "https://prod.example.com",
@@ -39,3 +43,28 @@ def test_a_value_that_is_none_is_named_with_its_setting() -> None:
         Failure, match="in the environment: SLIPWAY_ADDRESS_MINUTES must be a number from 0 to 60"
     ):
         shell_settings({"SLIPWAY_ADDRESS_MINUTES": "61"})
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "SLIPWAY_NAMED_KEYS is empty: was its file read?"),
+        (" \n", "SLIPWAY_NAMED_KEYS is empty: was its file read?"),
+        ("[]", "it must be an object"),
+        ('{"ann": {"sha256": "x"}}', "64 hexadecimal digits"),
+    ],
+)
+def test_named_keys_that_name_none_are_refused_since_every_caller_would_be_an_operator(
+    text: str, why: str
+) -> None:
+    with pytest.raises(Failure, match=re.escape(why)):
+        shell_settings({"SLIPWAY_NAMED_KEYS": text})
+
+
+def test_named_keys_of_the_shell_are_not_replaced_in_silence_by_those_of_a_file() -> None:
+    shell = shell_settings({"SLIPWAY_NAMED_KEYS": KEYS, "SLIPWAY_MAX_NODES": "3"})
+
+    assert with_file(shell, {"SLIPWAY_MAX_NODES": "4"})["SLIPWAY_MAX_NODES"] == "4"
+    assert with_file(shell, {"SLIPWAY_NAMED_KEYS": f"{KEYS}\n"})["SLIPWAY_NAMED_KEYS"].strip() == KEYS
+    with pytest.raises(Failure, match="and another one in the file"):
+        with_file(shell, {"SLIPWAY_NAMED_KEYS": "{}"})
