@@ -22,6 +22,7 @@ class Failed(Exception):
     def __init__(self, code: int) -> None:
         super().__init__(code)
         self.code = code
+        self.by_signal = code in (128 + signal.SIGTERM, 128 + signal.SIGKILL)
 
 
 def words(argv: List[str], env: Dict[str, str]) -> List[str]:

@@ -160,7 +160,8 @@ class Run:
         try:
             run_all(steps, beside, self._env, Path(self._directories["stdouterr"]), self._check_outside)
         except Failed as failed:
-            if self._is_signalled:
+            # A command of the job that ended by itself, before the signal came, has its own code.
+            if self._is_signalled and (code or failed.by_signal):
                 raise asked_end() from None
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None
