@@ -64,7 +64,7 @@ def act_of(line: bytes) -> Act:
     try:
         members: Any = json.loads(line)
         names = ("by", "operation", "subject")
-        at, status = datetime.fromisoformat(members["at"]), members["status"]
+        at, status = _moment(members["at"]), members["status"]
         texts = [members[name] for name in names]
         optional = [members.get(name, "") for name in ("result", "team")]
         roles = members["roles"]
@@ -73,15 +73,21 @@ def act_of(line: bytes) -> Act:
         raise ValueError("it is no act") from error
     if not all(map(_is_shown, shown)):
         raise ValueError("a text cannot be shown")
-    if (
-        at.tzinfo is None
-        or type(status) is not int
-        or not 100 <= status <= 599
-        or not isinstance(roles, list)
-    ):
+    if type(status) is not int or not 100 <= status <= 599 or not isinstance(roles, list):
         raise ValueError("it is no act")
     by, operation, subject = texts
     return Act(at, by, tuple(roles), operation, subject, status, *optional)
+
+
+def _moment(text: str) -> datetime:
+    """A time in UTC. Raises ValueError for one without a zone, and for one that no calendar of UTC has."""
+    at = datetime.fromisoformat(text)
+    if at.tzinfo is None:
+        raise ValueError("a time has no zone")
+    try:
+        return at.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("a time is before or after all that can be written") from error
 
 
 def _is_shown(text: object) -> bool:

@@ -94,6 +94,12 @@ HOSTILE = {
     "longer than what is read at once": b"x" * (2 * CHUNK + 5) + b"\n",
     "a status that is none": GOOD.replace(b"202", b"true") + GOOD.replace(b"202", b"9999999999999999999"),
     "a time without a zone": GOOD.replace(b"+00:00", b""),
+    "a time before all that can be written": GOOD.replace(
+        b"2026-11-25T12:00:00+00", b"0001-01-01T00:00:00+14"
+    ),
+    "a time after all that can be written": GOOD.replace(
+        b"2026-11-25T12:00:00+00", b"9999-12-31T23:59:59-14"
+    ),
     "roles that are no list": GOOD.replace(b'["Jobs.Submit"]', b'{"a": 1}') + GOOD.replace(b'"ann"', b"{}"),
 }
 
