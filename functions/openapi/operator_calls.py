@@ -66,7 +66,10 @@ OPERATOR_CALLS: Mapping[str, Operation] = {
         {200: teams.ChangedTeams},
         (412, 413, 422, *UNREADABLE),
         (
-            text("version", "412 where the teams are not the ones of this version"),
+            text(
+                "version",
+                "412 where the teams are others now; without it, any are replaced, also unreadable ones",
+            ),
             Parameter("dryRun", "show the changes and write nothing", {"enum": ["true", "false"]}),
         ),
         body=TEAMS,

@@ -6,11 +6,13 @@ import asyncio
 import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.ports import Ports
-from shared.core.teams.document import MAX_BYTES, Quota, StoredTeams, Teams, changes, read_teams, version_of
+from shared.core.teams.document import MAX_BYTES, Quota, Teams, changes, read_teams, version_of
+from shared.core.teams.store import UnreadableTeams
 from shared.core.teams.use import TeamUse
 from shared.jobspec import Limits, Problem, Source, read_through
 from shared.lifecycle.current_teams import current_teams, forget_teams
@@ -73,22 +75,21 @@ async def replace_teams(
 ) -> TeamsResult:
     """Replace the document; with `dry_run`, only show the changes.
 
-    `version`: that of the document that the new one was made from, "" for any. Raises Misuse (412) if it is
-    another. A document with problems changes nothing.
+    `version`: that of the document that the new one was made from, "" for any, also one that cannot be read.
+    Raises Misuse (412) if it is another. A document with problems changes nothing.
     """
     source = Source(text, _FILE)
     document, problems = read_through(source, Limits(max_bytes=MAX_BYTES))
-    stored = await ports.teams.get()
-    before = stored.teams if stored is not None else _NO_TEAMS
+    before, etag, lost = await _present(ports, version)
     if document is None or problems:
         return TeamsResult(before, problems=source.locate(problems))
     after, problems = read_teams(document, ports.engines.clusters.keys())
     if after is None:
         return TeamsResult(before, problems=source.locate(problems))
     _check_version(before, version)
-    result = TeamsResult(after, changes=tuple(changes(before, after)))
+    result = TeamsResult(after, changes=(*lost, *changes(before, after)))
     if not dry_run and result.changes:
-        await _write(ports, after, stored)
+        await _write(ports, after, etag)
         log.warning("teams are changed by %s: %s", by, "; ".join(result.changes))
     return result
 
@@ -98,8 +99,27 @@ def _check_version(before: Teams, version: str) -> None:
         raise _changed()
 
 
-async def _write(ports: Ports, after: Teams, stored: StoredTeams | None) -> None:
-    if await ports.teams.put(after, stored.etag if stored is not None else "") is None:
+class _Present(NamedTuple):
+    """The document that is replaced, its ETag, and clauses on what is lost with it."""
+
+    teams: Teams
+    etag: str
+    lost: tuple[str, ...] = ()
+
+
+async def _present(ports: Ports, version: str) -> _Present:
+    """The present document. Raises UnreadableTeams where a version is named, which that may not have."""
+    try:
+        stored = await ports.teams.get()
+    except UnreadableTeams as error:
+        if version:
+            raise
+        return _Present(_NO_TEAMS, error.etag, ("the document that could not be read is replaced",))
+    return _Present(stored.teams, stored.etag) if stored is not None else _Present(_NO_TEAMS, "")
+
+
+async def _write(ports: Ports, after: Teams, etag: str) -> None:
+    if await ports.teams.put(after, etag) is None:
         raise _changed()
     forget_teams(ports)
 

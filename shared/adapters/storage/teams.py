@@ -13,9 +13,9 @@ from typing import Any
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Refused, Row, joined, split
 from shared.core.cost.usage import Usage
-from shared.core.errors import Unreadable
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import StoredTeams, Teams, as_json
+from shared.core.teams.store import UnreadableTeams
 from shared.core.teams.use import Lent, TeamUse, Used
 
 _KEY = {"PartitionKey": "teams", "RowKey": "document"}
@@ -30,14 +30,14 @@ class TableTeams:
         self._store = store
 
     async def get(self) -> StoredTeams | None:
-        """A point read. Raises Unreadable: without the document, membership must not be guessed."""
+        """A point read."""
         row = await self._store.get(_KEY["PartitionKey"], _KEY["RowKey"])
         if row is None:
             return None
         try:
             return StoredTeams(Teams.model_validate_json(joined("Text", row.row)), row.etag)
         except (ValueError, KeyError) as error:
-            raise Unreadable("row teams|document of the ledger", "Text") from error
+            raise UnreadableTeams(row.etag) from error
 
     async def put(self, teams: Teams, etag: str) -> StoredTeams | None:
         """A write that fails if another process wrote."""

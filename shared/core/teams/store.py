@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from shared.core.errors import Unreadable
 from shared.core.teams.document import StoredTeams, Teams
 from shared.core.teams.use import TeamUse
+
+
+class UnreadableTeams(Unreadable):
+    """The document is damaged, or a newer version wrote it; its ETag lets an operator replace it."""
+
+    def __init__(self, etag: str) -> None:
+        super().__init__("row teams|document of the ledger", "Text")
+        self.etag = etag
 
 
 class TeamsStore(Protocol):
     """Stores the document of teams. Raises Unavailable."""
 
     async def get(self) -> StoredTeams | None:
-        """The document; None if there is none."""
+        """The document; None if there is none. Raises UnreadableTeams: membership must not be guessed."""
 
     async def put(self, teams: Teams, etag: str) -> StoredTeams | None:
         """Write the document if the stored one still has its ETag ("" for none). None if not."""

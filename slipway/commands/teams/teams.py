@@ -27,15 +27,20 @@ def show_teams(url: str, key: str, *, as_json: bool = False) -> int:
     return asking(ask, url, key)
 
 
-def apply_teams(file: Path, url: str, key: str, *, dry_run: bool = False, as_json: bool = False) -> int:
-    """Write the document of a file in the place of the present one, unless that changes meanwhile."""
+def apply_teams(
+    file: Path, url: str, key: str, *, dry_run: bool = False, as_json: bool = False, force: bool = False
+) -> int:
+    """Write the document of a file in the place of the present one, unless that changes meanwhile.
+
+    `force`: in the place of any, which is not read before: it may be one that cannot be.
+    """
     try:
         text = file.read_bytes()
     except OSError as error:
         raise Failure(f"{file}: {error.strerror or error}") from None
 
     async def ask(api: Service) -> int:
-        version = str((await api.teams())["version"])
+        version = "" if force else str((await api.teams())["version"])
         result = await api.put_teams(text, version, dry_run=dry_run, file=str(file))
         if as_json:
             put_json(result)

@@ -33,12 +33,15 @@ def usage(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
 def apply(
     file: Annotated[Path, typer.Argument(help="the document of all teams")],
     dry_run: Annotated[bool, typer.Option("--dry-run", help="show what would change")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="replace any document, also one that cannot be read")
+    ] = False,
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
     """Replace the teams by those of a file, and show what that changes; with problems it changes nothing."""
-    raise typer.Exit(_does().apply_teams(file, url, key, dry_run=dry_run, as_json=as_json))
+    raise typer.Exit(_does().apply_teams(file, url, key, dry_run=dry_run, force=force, as_json=as_json))
 
 
 @app.command(short_help="Make a key for one member.")

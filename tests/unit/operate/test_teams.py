@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
+from shared.adapters.storage.table import Operation, split
+from shared.core.caller import ADMIN, READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misuse, Unreadable
 from shared.core.teams.document import MAX_BYTES
-from shared.lifecycle.current_teams import current_teams
+from shared.intake.teams import with_teams
+from shared.lifecycle.current_teams import current_teams, forget_teams
 from shared.operate.teams import TeamsResult, replace_teams, teams
 from tests.unit.world import World
 
@@ -77,14 +80,59 @@ async def test_a_document_that_no_row_can_hold_is_refused(world: World) -> None:
     assert [one.code for one in result.problems] == ["SW001"]
 
 
-async def test_a_row_that_cannot_be_read_stops_what_needs_it(world: World) -> None:
+async def damaged(world: World) -> None:
+    """What a newer version wrote: a kind of member that this one does not know."""
     await put(world, VISION)
-    row = world.ledger.store
-    from shared.adapters.storage.table import Operation, split
+    text = '{"teams": {"vision": {"members": [{"badge": "x"}]}}}'
+    key = {"PartitionKey": "teams", "RowKey": "document"}
+    await world.ledger.store.write_other(Operation("replace", {**key, **split("Text", text)}))
+    forget_teams(world.ports)
 
-    await row.write_other(
-        Operation("replace", {"PartitionKey": "teams", "RowKey": "document", **split("Text", "{")})
-    )
+
+async def test_a_row_that_cannot_be_read_stops_what_needs_it(world: World) -> None:
+    await damaged(world)
 
     with pytest.raises(Unreadable):
         await teams(world.ports)
+    for roles in ({SUBMIT}, {READ_ALL, SUBMIT}):
+        with pytest.raises(Unreadable):
+            await with_teams(world.ports, Caller("ann", frozenset(roles)))
+
+
+async def test_an_operator_goes_on_and_replaces_a_document_that_cannot_be_read(world: World) -> None:
+    await damaged(world)
+
+    operator = await with_teams(world.ports, Caller("dan", frozenset({ADMIN}), key="dan"))
+    assert dict(operator.teams) == {}
+    with pytest.raises(Unreadable):
+        await put(world, VISION, version="0" * 32)
+    assert (await put(world, {}, dry_run=True)).changes == (
+        "the document that could not be read is replaced",
+    )
+    with pytest.raises(Unreadable):
+        await teams(world.ports)
+
+    await put(world, {})
+
+    assert (await teams(world.ports)).teams.teams == {}
+
+
+async def test_a_document_that_another_process_mended_meanwhile_is_not_overwritten(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await damaged(world)
+    get = world.ports.teams.get
+
+    async def first() -> Any:
+        try:
+            return await get()
+        finally:
+            monkeypatch.undo()
+            await put(world, {"teams": {"speech": {}}})
+
+    monkeypatch.setattr(world.ports.teams, "get", first)
+    with pytest.raises(Misuse) as refused:
+        await put(world, VISION)
+
+    assert refused.value.status == 412
+    assert list((await teams(world.ports)).teams.teams) == ["speech"]
