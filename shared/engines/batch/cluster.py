@@ -43,7 +43,7 @@ class BatchCluster(NodeOptions):
     #: address of the account: https://ACCOUNT.REGION.batch.azure.com
     url: str
     pool: str
-    #: a directory that all nodes share (Azure Files or NFS, mounted by the pool), for claims and records
+    #: a directory that all nodes share (NFS, mounted by the pool), for claims and records
     shared: str = ""
     #: in place of `shared`: the address of a container for claims, records, and files of single nodes
     blobs: str = ""

@@ -13,6 +13,11 @@ from typing import Any, BinaryIO, Dict
 PRIVATE = 0o700
 #: Follows no link, and waits for no pipe.
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK
+#: How a file system says that it has no hard links, and what the person who chose it can do.
+_WITHOUT_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
+_LINKLESS = (
+    "This volume has no hard links, as over SMB. Jobs need NFS for `shared`, such as Azure Files by NFS"
+)
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 
 
@@ -43,7 +48,7 @@ def read(path: Path) -> Dict[str, Any]:
 def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:
     """Write a file whole or not at all, synced to disk, and readable for its user only.
 
-    Raises FileExistsError if it exists and `only_new` is set.
+    Raises FileExistsError if it exists and `only_new` is set, and any other OSError.
     """
     new = path.with_name(f"{path.name}.{os.uname().nodename}.{os.getpid()}")
     with os.fdopen(_open(new, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
@@ -55,6 +60,10 @@ def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:
         return
     try:
         os.link(str(new), str(path))  # atomic on every network file system, unlike O_EXCL on old ones
+    except OSError as error:
+        if error.errno in _WITHOUT_LINKS:
+            raise OSError(error.errno, _LINKLESS, str(path)) from None
+        raise
     finally:
         new.unlink()
 

@@ -9,12 +9,17 @@ put() {
 # may be our own, of which the answer was lost.
 add() {
   new_file "$1" "$2" || return
-  if ln -- "$slipway_new" "$1" 2>/dev/null || [ "$(cat -- "$1" 2>/dev/null)" = "$2" ]; then
+  if slipway_trouble=$(LC_ALL=C ln -- "$slipway_new" "$1" 2>&1) || [ "$(cat -- "$1" 2>/dev/null)" = "$2" ]; then
     rm -f -- "$slipway_new"
-  else
-    rm -f -- "$slipway_new"
-    return 1
+    return
   fi
+  rm -f -- "$slipway_new"
+  case $slipway_trouble in
+    *"ot supported" | *"ot permitted" | *"ot implemented")
+      unready "The volume of $1 has no hard links, as over SMB. Jobs need NFS for \`shared\`, such as Azure Files by NFS"
+      ;;
+  esac
+  return 1
 }
 
 new_file() {

@@ -215,3 +215,18 @@ def test_a_run_in_shell_that_is_asked_with_all_its_processes_may_be_run_again(
     asked_node: NodesInShell,
 ) -> None:
     test_asked.test_a_run_that_is_asked_with_all_its_processes_may_be_run_again(asked_node)
+
+
+@pytest.mark.parametrize("word", ["Operation not permitted", "Operation not supported", "Not supported"])
+def test_a_volume_without_hard_links_is_named_and_so_is_what_to_use(node: NodesInShell, word: str) -> None:
+    program = Path(node.site.path, "ln")
+    program.unlink()
+    program.write_text(f'#!/bin/sh\necho "ln: $3: {word}" >&2\nexit 1\n')
+    program.chmod(0o755)
+
+    process = node.start(**custom("true"))
+    _, errors = process.communicate(timeout=60)
+
+    assert process.returncode == 250
+    assert b"turns/1 has no hard links" in errors
+    assert b"Azure Files by NFS" in errors

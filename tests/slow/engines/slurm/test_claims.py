@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from shared.core.engine import Earlier
 from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
 from shared.engines.node.places import Directory
+from shared.engines.node.turns import Turns
 from tests.slow.engines.slurm.test_program import Nodes, custom
 
 
@@ -169,3 +172,17 @@ def test_a_turn_that_cannot_be_read_is_not_taken_for_free(node: Nodes) -> None:
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, b"cannot be read" in errors) == (250, True)
     assert not (node.root / "mnt/ran").exists()
+
+
+@pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])
+def test_a_volume_without_hard_links_is_named_and_so_is_what_to_use(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
+    def refuse(source: str, target: str) -> None:
+        raise OSError(number, os.strerror(number), source, None, target)
+
+    monkeypatch.setattr(os, "link", refuse)
+
+    with pytest.raises(OSError, match=r"no hard links.*Azure Files by NFS.*turns/1"):
+        Turns(Directory(tmp_path)).add(1, {"token": "t.1"})
+    assert [path.name for path in tmp_path.rglob("*")] == ["turns"], "it leaves nothing"
