@@ -25,6 +25,8 @@ from shared.lifecycle.lookup import visible
 
 #: How many jobs are searched for a name that the person may have meant.
 _NEWEST = 100
+#: The owner of a query for the jobs of all.
+_ANY = ""
 #: What to write in place of a sweep.
 _OF_A_SWEEP = "name jobs of it, or submit the job when io.slipway.sweep.ended.v1 comes"
 
@@ -96,7 +98,7 @@ def _located(request: Request, problems: list[Problem]) -> tuple[Problem, ...]:
 
 
 async def _find(ports: Ports, reference: _Reference, who: Caller) -> _Result:
-    text, owner = reference.text, "" if who.sees_all else who.source
+    text = reference.text
     if is_job_id(text):
         try:
             stored = await visible(ports, text, who)
@@ -108,10 +110,20 @@ async def _find(ports: Ports, reference: _Reference, who: Caller) -> _Result:
     if is_sweep_id(text):
         problem = refused("SW112", reference.pointer, f"{text} is a sweep, not a job", _OF_A_SWEEP)
         return _Result(None, problem)
-    page = await ports.ledger.find(Query(name=text, owner=owner), limit=1, after=None)
-    if page.jobs:
-        return _Result(page.jobs[0], None)
-    newest = await ports.ledger.find(Query(owner=owner), limit=_NEWEST, after=None)
+    return await _find_name(ports, reference, who)
+
+
+async def _find_name(ports: Ports, reference: _Reference, who: Caller) -> _Result:
+    """The latest job of a name: the caller's own first, as for other names, then one of any that they see."""
+    text, cut = reference.text, False
+    own = who.id or not who.sees_all  # a key without a name is every caller's
+    owners = [*([who.source] if own else []), *([_ANY] if who.sees_all else [])]
+    for owner in owners:
+        page = await ports.ledger.find(Query(name=text, owner=owner), limit=1, after=None)
+        if page.jobs:
+            return _Result(page.jobs[0], None)
+        cut = cut or page.cut
+    newest = await ports.ledger.find(Query(owner=owners[-1]), limit=_NEWEST, after=None)
     hint = Suggestions().did_you_mean(text, dict.fromkeys(job.name for job in newest.jobs))
-    where = " among the latest ones; name its id if it is older" if page.cut else ""
+    where = " among the latest ones; name its id if it is older" if cut else ""
     return _Result(None, refused("SW112", reference.pointer, f'there is no job "{text}"{where}{hint}'))

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
+from shared.core.caller import ADMIN, KEY_HOLDER, READ_ALL, SUBMIT, Caller
 from shared.core.identity import job_id
 from shared.core.job import Job, JobState
 from shared.core.ledger.listing import Page, Query
@@ -173,6 +173,19 @@ async def test_a_name_means_the_latest_that_the_caller_may_see(world: World) -> 
     job = await _by(world, OWNER, "k3", after=["data"])
 
     assert [one.job for one in job.dependencies] == [first.id]
+
+
+@pytest.mark.parametrize("role", [ADMIN, READ_ALL])
+async def test_a_name_means_one_s_own_job_before_a_later_one_of_another(world: World, role: str) -> None:
+    who = Caller("dan", frozenset({role, SUBMIT}))
+    own = await _by(world, who, "k1", name="data")
+    world.pass_time(1)
+    await _by(world, OTHER, "k2", name="data")
+    theirs = await _by(world, OTHER, "k3", name="theirs")
+
+    job = await _by(world, who, "k4", after=["data", "theirs"])
+
+    assert [one.job for one in job.dependencies] == [own.id, theirs.id]
 
 
 async def test_the_document_behind_a_spec_blob_waits_as_well(world: World) -> None:
