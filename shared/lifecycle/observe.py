@@ -13,6 +13,7 @@ from shared.core.errors import EngineError, NotFound
 from shared.core.job import Budget, Job, JobState, Reason, Stored
 from shared.core.ledger.records import Active, Change
 from shared.core.ports import Ports
+from shared.core.relations.claim import Claim
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
 from shared.lifecycle.retry import spent_on_another, wait, was_recalled
@@ -102,7 +103,8 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
         log.warning("%s: %s", job.id, why, extra={"job": job.id})
     due = ports.clock() + timedelta(seconds=wait(attempt, ports.jitter()))
     next_why = _next_attempt(attempt, due, why)
-    if was_recalled(job, observation):
+    is_recall = was_recalled(job, observation)
+    if is_recall:
         why, due, next_why = f"attempt {job.attempt}: {RECALLED.text}", ports.clock(), RECALLED
     return move(
         ports,
@@ -116,11 +118,18 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
         handle="",
         segment="",
         waiting=waiting(ports, job, next_why),
-        claim=job.claim.given_back if job.claim and job.claim.recalled else job.claim,
+        claim=_claim_of_next(job.claim, is_recall=is_recall),
         started=None,
         ran_before=job.ran_before + _ran(ports, job, observation),
         due=due,
     )
+
+
+def _claim_of_next(claim: Claim | None, *, is_recall: bool) -> Claim | None:
+    """What the next attempt has: a lender that needs it no more gets nothing back when another thing ends one."""
+    if claim is None or not claim.recalled:
+        return claim
+    return claim.given_back if is_recall or claim.is_needed_back else claim.without_recall
 
 
 def give_back(ports: Ports, stored: Stored) -> Change:

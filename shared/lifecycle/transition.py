@@ -50,7 +50,8 @@ def count(ports: Ports, change: Change) -> None:
     before, job = change.transition.before, change.transition.after
     if job.idle is not None and before.idle is None:
         ports.meter.add("slipway.jobs.warned", cause=job.idle.cause)
-    if before.is_recalled and job.attempt > before.attempt:
+    is_returned = job.claim is not None and not job.claim.is_of(before.claim)
+    if is_returned and before.is_recalled and job.attempt > before.attempt:
         ports.meter.add("slipway.loans.recalled", team=job.team)
     if job.state.terminal:
         reason = job.reason.value if job.reason else ""

@@ -15,6 +15,7 @@ from shared.operate.cancel import cancel
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, borrow, lend
 from tests.unit.lifecycle.teams.test_lending_trouble import share
+from tests.unit.lifecycle.test_meter import Counting
 from tests.unit.world import World
 
 HOUR = 3600
@@ -87,6 +88,45 @@ async def test_an_end_that_may_still_come_of_the_recall_is_followed_by_another_a
     await by_the_cluster(world, second)
 
     assert (await world.job(second.id)).attempt == 2
+
+
+async def fails(world: World, job: Job) -> None:
+    """Its attempt fails for a reason of the cluster's own."""
+    target = (await world.job(job.id)).fixed_target
+    world.engine.set_state(target.name, JobState.FAILED, reason=Reason.INFRASTRUCTURE)
+    await world.sweep()
+
+
+async def test_an_attempt_that_fails_after_the_need_is_over_keeps_its_claim_and_counts_as_no_recall(
+    world: World,
+) -> None:
+    world.use(meter=(meter := Counting()))
+    _, second, third = await recalled(world)
+    await cancel(world.ports, third.id)
+    await world.sweep()
+    await ask(world, BORROWER, 9)
+
+    await fails(world, second)
+
+    job = await world.job(second.id)
+    assert (job.attempt, job.is_recalled) == (2, False)
+    assert job.claim is not None
+    assert job.claim.returns == 0
+    assert ("slipway.loans.recalled", BORROWER) not in meter.counts
+    await world.sweep(HOUR)
+    assert (await world.job(second.id)).state is JobState.QUEUED
+
+
+async def test_an_attempt_that_fails_while_its_lender_needs_the_claim_gives_it_back(world: World) -> None:
+    world.use(meter=(meter := Counting()))
+    _, second, _ = await recalled(world)
+
+    await fails(world, second)
+
+    job = await world.job(second.id)
+    assert job.claim is not None
+    assert (job.attempt, job.claim.returns, job.is_recalled) == (2, 1, False)
+    assert meter.counts["slipway.loans.recalled", BORROWER] == 1
 
 
 async def test_a_new_need_within_the_hour_recalls_the_job_again(world: World) -> None:
