@@ -34,6 +34,11 @@ _FAILURES = [
     # The empty list has no effect; the schemas of 1.26 and some later versions require one.
     {"action": "FailJob", "onExitCodes": {"operator": "NotIn", "values": [0]}, "onPodConditions": []},
 ]
+#: Cluster Autoscaler and Karpenter empty nodes that have little to do, and would end a run for that.
+_UNDISTURBED = {
+    "cluster-autoscaler.kubernetes.io/safe-to-evict": "false",
+    "karpenter.sh/do-not-disrupt": "true",
+}
 
 
 def job(cluster: KubernetesCluster, order: Order, version: Version) -> Submission:
@@ -45,11 +50,12 @@ def job(cluster: KubernetesCluster, order: Order, version: Version) -> Submissio
             f"jobs with several nodes need Kubernetes 1.31 or newer; {cluster.name} has {version}"
         )
     labels = _labels(cluster)
+    metadata_of_pods = {"labels": labels, "annotations": dict(_UNDISTURBED)}
     spec: dict[str, Any] = {
         "parallelism": nodes,
         "completions": nodes,
         "backoffLimit": 0,
-        "template": {"metadata": {"labels": labels}, "spec": pod(cluster, order, programs_name())},
+        "template": {"metadata": metadata_of_pods, "spec": pod(cluster, order, programs_name())},
     }
     if version.is_supported:
         spec |= {"completionMode": "Indexed", "podFailurePolicy": {"rules": _FAILURES}}
