@@ -126,7 +126,7 @@ def _another_attempt(ports: Ports, stored: Stored, observation: Observation, bud
 
 
 def _claim_of_next(claim: Claim | None, *, is_recall: bool) -> Claim | None:
-    """What the next attempt has: a lender that needs it no more gets nothing back when another thing ends one."""
+    """What the next attempt has: a lender that needs it no more gets back only what its recall ended."""
     if claim is None or not claim.recalled:
         return claim
     return claim.given_back if is_recall or claim.is_needed_back else claim.without_recall
