@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -155,6 +156,46 @@ async def test_long_numbers_have_room_beside_the_plot(reader: Reader) -> None:
     await open_metrics(reader, "step", bytes=[(0, 0), (1, 25_000_000)])
 
     assert await width_of_labels(reader.page) > len("25,000,000") * 7
+
+
+#: Notes where each text of the last drawing of each canvas stands.
+_NOTE_TEXTS = """() => {
+    const drawing = CanvasRenderingContext2D.prototype, { clearRect, fillText } = drawing;
+    drawing.clearRect = function (...area) { this.canvas.texts = []; clearRect.apply(this, area); };
+    drawing.fillText = function (text, x, y, ...more) {
+        const width = this.measureText(text).width, { e, f } = this.getTransform();
+        const from = x + e - width * { left: 0, center: 0.5, right: 1 }[this.textAlign];
+        this.canvas.texts.push({ text, from, to: from + width, y: y + f });
+        fillText.call(this, text, x, y, ...more);
+    };
+}"""
+_TEXTS = "[...document.querySelectorAll('canvas')].map(canvas => canvas.texts)"
+
+
+async def test_on_a_telephone_no_labels_of_an_axis_touch(reader: Reader) -> None:
+    page, begin = reader.page, 1_790_033_000
+    spans = {"time": (50, 140, 150, 310, 4_500, 4_700, 18_000, 4e5, 5e6, 9e7), "step": (9, 9e4, 9e7)}
+    series = [
+        {"name": f"{axis} {span:g}", "file": "OUT/m.jsonl", "axis": axis}
+        | {"points": [[begin * (axis == "time") + share * span, share] for share in (0, 0.5, 1)]}
+        for axis in spans
+        for span in spans[axis]
+    ]
+    await page.set_viewport_size({"width": 360, "height": 900})
+    await page.evaluate(_NOTE_TEXTS)
+
+    await open_series(reader, series)
+    await expect(page.locator("canvas")).to_have_count(len(series))
+    touching = []
+    for one, texts in zip(series, await page.evaluate(_TEXTS), strict=True):
+        for line in {text["y"] for text in texts}:
+            row = sorted((text for text in texts if text["y"] == line), key=lambda text: text["from"])
+            touching += [
+                (one["name"], left["text"], right["text"])
+                for left, right in pairwise(row)
+                if left["to"] + 3 > right["from"]
+            ]
+    assert touching == []
 
 
 async def test_a_plot_follows_the_scheme_of_the_reader(reader: Reader) -> None:

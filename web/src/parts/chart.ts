@@ -12,7 +12,18 @@ export interface Drawing {
 const DARK = window.matchMedia("(prefers-color-scheme: dark)");
 /** Pixels of a character of a label, and of what is between the label and the plot. */
 const [LETTER, GAP] = [7, 18];
-const AXIS: uPlot.Axis = { size: (_, values) => GAP + LETTER * Math.max(4, ...(values ?? []).map((one) => String(one).length)) };
+/** Pixels between the middles of two labels of time at least: below the first there may be a day with a time. */
+const BETWEEN_TIMES = 80;
+/** Of a longer number's labels there is hardly one beside another. */
+const MOST_LETTERS = 20;
+const ACROSS: uPlot.Axis = {
+  space: (plot, _, least, most) => {
+    if (plot.scales["x"]?.time) return BETWEEN_TIMES;
+    const letters = [least, most].map((one) => uPlot.fmtNum(Math.round(one)).length);
+    return GAP + LETTER * Math.min(MOST_LETTERS, Math.max(4, ...letters));
+  },
+};
+const UP: uPlot.Axis = { size: (_, values) => GAP + LETTER * Math.max(4, ...(values ?? []).map((one) => String(one).length)) };
 
 /** The box to draw in. `make` is given how an axis looks; it is called again after each of the changes. */
 export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing | undefined, changes: readonly unknown[]): RefObject<HTMLDivElement | null> {
@@ -23,7 +34,7 @@ export function useChart(make: (across: uPlot.Axis, up: uPlot.Axis) => Drawing |
     if (place === null) return undefined;
     const style = getComputedStyle(place);
     const axis: uPlot.Axis = { stroke: style.color, grid: { stroke: style.getPropertyValue("--faint") } };
-    const drawing = make(axis, { ...axis, ...AXIS });
+    const drawing = make({ ...axis, ...ACROSS }, { ...axis, ...UP });
     if (drawing === undefined) return undefined;
     const { options, data } = drawing;
     const chart = new uPlot({ width: place.clientWidth, legend: { show: false }, ...options }, data, place);
