@@ -12,13 +12,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from shared.core.caller import ROLES, SUBMIT, Caller, digest_of
+from shared.core.caller import KEY_NAME, KEY_NAME_RULE, ROLES, SUBMIT, Caller, digest_of
 from shared.core.errors import Misuse
 
 log = logging.getLogger(__name__)
 
-#: As an id it stands in sources of jobs, and in addresses of lists.
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
 _DIGEST = re.compile(r"[0-9a-f]{64}", re.ASCII)
 _MEMBERS = {"sha256", "roles"}
 
@@ -63,10 +61,8 @@ def named_keys(document: Any, *, tokens: bool = False) -> HashedKeys:
         raise ValueError('it must be an object: name → {"sha256": "…"}')
     holders: dict[str, Caller] = {}
     for name, entry in document.items():
-        if not _NAME.fullmatch(name):
-            raise ValueError(
-                "a name has up to 64 letters, digits, dots, @, - and _, and begins with a letter or digit"
-            )
+        if not KEY_NAME.fullmatch(name):
+            raise ValueError(f"a name has {KEY_NAME_RULE}")
         digest = _digest(name, entry)
         if digest in holders:
             raise ValueError(f"{name} and {holders[digest].id} have the same key")

@@ -7,6 +7,7 @@ each is one caller; else the holder of any may do everything.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -91,6 +92,11 @@ def owner_of(job: Job) -> str:
 
 #: The holder of a function key.
 KEY_HOLDER = Caller()
+
+
+#: As an id a key's name stands in sources of jobs, and in addresses of lists.
+KEY_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,63}", re.ASCII)
+KEY_NAME_RULE = "up to 64 letters, digits, dots, @, - and _, and begins with a letter or digit"
 
 
 def digest_of(key: str) -> str:

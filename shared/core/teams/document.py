@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
+from shared.core.caller import KEY_NAME, KEY_NAME_RULE
 from shared.jobspec import JsonObject, Problem, problem
 from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.format.base import Items, Model, Text
@@ -187,6 +188,9 @@ def _members(place: str, team: Team) -> Iterator[Problem]:
                 f"here is {' and '.join(named) or 'none of them'}"
             )
             yield _wrong(f"{place}/members/{index}", message, "name exactly one")
+        if member.key is not None and not KEY_NAME.fullmatch(member.key):
+            message = f"{quote(member.key)} cannot be the name of a key"
+            yield _wrong(f"{place}/members/{index}/key", message, f"a name has {KEY_NAME_RULE}")
 
 
 def _folder(place: str, folder: str, team: str, owners: dict[str, str]) -> Iterator[Problem]:

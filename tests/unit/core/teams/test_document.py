@@ -57,6 +57,14 @@ def test_a_problem_of_a_team_has_its_place(team: Any, pointer: str, message: str
     assert message in text
 
 
+@pytest.mark.parametrize("key", ["", " Ann ", "bob smith", "_ann", "änn", "ann\n", "a" * 65])
+def test_a_member_by_a_name_that_no_key_can_have_is_refused(key: str) -> None:
+    teams, problems = read_teams({"teams": {"a": {"members": [{"key": "ann.b@x-1"}, {"key": key}]}}}, ["dev"])
+
+    assert teams is None
+    assert [one.pointer for one in problems] == ["/teams/a/members/1/key"]
+
+
 def test_a_default_team_exists_a_name_is_a_name_and_a_folder_has_one_owner() -> None:
     assert problems({"default": "a"}) == [("/default", 'there is no team "a"')]
     assert problems({"teams": {"a b": {}}}) == [("/teams/a b", '"a b" cannot be the name of a team')]
