@@ -164,8 +164,8 @@ def too_large(nodes: int, view: ClusterView) -> str:
 
 
 def lacks_quota(nodes: int, view: ClusterView) -> bool:
-    """Whether a job of that many nodes is known to wait for more quota."""
-    return view.supply.most is not None and nodes > view.supply.most
+    """Whether a job of that many nodes waits for more quota: not for nodes that are there already."""
+    return view.supply.most is not None and nodes > max(view.supply.most, view.nodes)
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ _API = "2024-07-01"
 _SHORT, _PATIENCE = 1.5, 30.0
 #: Seconds for which an answer is good, and after which one that failed is asked for again.
 _GOOD, _AGAIN = 3600.0, 300.0
+#: Seconds after which an answer says nothing any more, if no other one came.
+_LONGEST = 7200.0
 _REMEDY = "it takes the action Microsoft.Batch/batchAccounts/read, e.g. the role Azure Batch Account Reader"
 
 
@@ -42,20 +44,24 @@ class Account:
         scope = f"{cluster.management}/.default"
         self._login = Login("Azure Resource Manager", scope, client_id, credential, clock)
         self._properties: Mapping[str, Any] = {}
-        self._ask_at = float("-inf")
+        self._ask_at = self._read_at = float("-inf")
 
     async def quota(self, size: str) -> Quota | None:
-        """The quota for nodes of this size, at most an hour old; None if it is not known. Never raises."""
+        """The quota for nodes of this size; None if it is not known. Never raises.
+
+        It is at most an hour old, or two where the account cannot be read.
+        """
         if self._cluster.resource and self._clock() >= self._ask_at:
             self._ask_at = self._clock() + _AGAIN
             try:
                 async with asyncio.timeout(self._patience):
                     self._properties = await self._read()
-                self._ask_at = self._clock() + _GOOD
+                self._read_at = self._clock()
+                self._ask_at = self._read_at + _GOOD
             except (EngineError, TimeoutError) as error:
                 why = str(error) or "no answer in time"
                 log.warning("the quota of the account of %s is not known: %s", self._cluster.name, why)
-        return self._quota(self._properties, size)
+        return self._quota(self._properties if self._clock() - self._read_at < _LONGEST else {}, size)
 
     async def read_quota(self, size: str) -> Quota | None:
         """The quota right now; None if the account does not say it. Raises EngineError."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 #: A size as Azure names it: series, cores of a node, features, accelerator and version (`NC4as_T4_v3`).
 _SIZE = re.compile(r"standard_([a-z]+)(\d+)([a-z0-9_]*)")
+#: Sizes for RDMA and those that fill their host have families of others: letters of their features.
+_APART = re.compile(r"[ri]")
+#: The series of the first A100 nodes has no accelerator in its name, and its family has.
+_ALIASES: Mapping[str, str] = {"ndas v4": "ndasa100 v4"}
 #: What names of families have around and between the same parts (`standardNCASv3_T4Family`).
 _DECORATION, _VERSION = re.compile(r"^standard|family$|[\s_]"), re.compile(r"v\d+")
 
@@ -61,14 +65,25 @@ def _spot(properties: Mapping[str, Any]) -> Iterator[tuple[Any, str]]:
 
 
 def _dedicated(properties: Mapping[str, Any], series: str) -> Iterator[tuple[Any, str]]:
-    """The account's own limit, and where Azure also applies it, that of the family."""
-    yield properties.get("dedicatedCoreQuota"), "dedicated nodes"
+    """The account's own limit, and that of the family where Azure applies it; nothing where it is unknown."""
     families = properties.get("dedicatedCoreQuotaPerVMFamily")
-    if properties.get("dedicatedCoreQuotaPerVMFamilyEnforced") is False or not isinstance(families, list):
-        return
-    for one in families:
-        if isinstance(one, Mapping) and _comparable(str(one.get("name"))) == _comparable(series):
-            yield one.get("coreQuota"), str(one["name"])
+    is_enforced = properties.get("dedicatedCoreQuotaPerVMFamilyEnforced") is not False
+    if is_enforced and isinstance(families, list) and families:
+        quotas = {str(one.get("name")): one.get("coreQuota") for one in families if isinstance(one, Mapping)}
+        name = _family(quotas, series)
+        if type(quotas.get(name)) is not int:
+            return
+        yield quotas[name], name
+    yield properties.get("dedicatedCoreQuota"), "dedicated nodes"
+
+
+def _family(names: Iterable[str], series: str) -> str:
+    """The family of a series; "" if none of them is known to be it."""
+    by_form = {_comparable(name): name for name in names}
+    features, _, rest = series.partition("_")
+    own, common = _comparable(series), _comparable(f"{_APART.sub('', features)}_{rest}")
+    forms = (own, common, _ALIASES.get(own, ""), _ALIASES.get(common, ""))
+    return next((by_form[one] for one in forms if one in by_form), "")
 
 
 def _comparable(name: str) -> str:

@@ -49,6 +49,13 @@ PROPERTIES: dict[str, Any] = {
         ("Standard_NC6_Promo", "standardNCFamily"),
         ("Standard_D2s_v3", "standardDSv3Family"),
         ("Standard_F4s_v2", "standardFSv2Family"),
+        ("Standard_NC24rs_v3", "standardNCSv3Family"),
+        ("Standard_ND40rs_v2", "standardNDSv2Family"),
+        ("Standard_ND96asr_v4", "standardNDASv4_A100Family"),
+        ("Standard_ND96amsr_A100_v4", "standardNDAMSv4_A100Family"),
+        ("Standard_ND96isr_H100_v5", "standardNDSH100v5Family"),
+        ("Standard_NC80adis_H100_v5", "StandardNCadsH100v5Family"),
+        ("Standard_HB120rs_v2", "standardHBrsv2Family"),
     ],
 )
 def test_the_family_of_a_size_is_found_by_its_name(size: str, family: str) -> None:
@@ -91,6 +98,8 @@ def test_the_least_of_the_limits_that_azure_applies_counts(
         ({"lowPriorityCoreQuota": True}, T4, True),
         ({"dedicatedCoreQuota": None, "dedicatedCoreQuotaPerVMFamily": {}}, T4, False),
         ({"dedicatedCoreQuotaPerVMFamily": [7, {"coreQuota": 4}]}, T4, False),
+        (PROPERTIES, "Standard_NC24s_v3", False),
+        (PROPERTIES | {"dedicatedCoreQuotaPerVMFamily": [{"name": "standardNCASv3_T4Family"}]}, T4, False),
     ],
 )
 def test_what_an_account_does_not_say_is_unknown(properties: dict[str, Any], size: str, spot: bool) -> None:
@@ -108,6 +117,14 @@ def test_a_job_that_the_quota_has_no_room_for_waits_for_it_and_no_other_job_does
     assert f"8 cores for standardNCASv3_T4Family: 2 nodes of {T4}: ask Azure for more" in large.text
     assert small.word == "NodesMissing"
     assert current.supply.most == 2
+
+
+def test_a_job_does_not_wait_for_the_quota_where_the_pool_has_its_nodes() -> None:
+    pool = {"id": "t4", "vmSize": T4, "allocationState": "resizing", "currentDedicatedNodes": 3}
+    reason = why(3, view(CLUSTER, pool | {"targetDedicatedNodes": 3}, {}, Quota("acct", 8, "family", T4, 4)))
+
+    assert reason is not None
+    assert reason.word == "Resizing"
 
 
 class Credential:
@@ -207,6 +224,8 @@ async def test_a_known_quota_stays_known_while_azure_does_not_answer() -> None:
         first = await account.quota(T4)
         now[0] = 4000.0
         assert await account.quota(T4) == first is not None
+        now[0] = 7201.0
+        assert await account.quota(T4) is None, "it may have changed by now"
 
 
 async def test_a_view_does_not_wait_for_an_answer_that_does_not_come(
