@@ -125,12 +125,8 @@ class Service:
     async def put_teams(
         self, document: bytes, version: str, *, dry_run: bool = False, file: str = "the document"
     ) -> dict[str, Any]:
-        """Replace the document of that version, "" for any; what changes.
-
-        A refusal names the places in `file`.
-        """
-        query = {"version": version} if version else {}
-        query |= {"dryRun": "true"} if dry_run else {}
+        """Replace the document of a version, "" for any; what changes. A refusal names places in `file`."""
+        query = ({"version": version} if version else {}) | ({"dryRun": "true"} if dry_run else {})
         headers = {"Content-Type": "application/json"}
         return await self._json("PUT", "teams", file=file, data=document, params=query, headers=headers)
 
