@@ -12,7 +12,8 @@ import azure.functions as func
 
 from functions.caller import caller
 from functions.process import ports
-from shared.core.errors import Misuse, SlipwayError
+from functions.status import status_of
+from shared.core.errors import SlipwayError
 from shared.core.ledger.activity import Act
 
 if TYPE_CHECKING:
@@ -49,8 +50,8 @@ async def acting(req: func.HttpRequest, operation: str) -> AsyncIterator[_Outcom
         return
     try:
         yield outcome
-    except Misuse as error:
-        outcome.status = error.status
+    except Exception as error:
+        outcome.status = status_of(error)
         raise
     finally:
         await _add(req, operation, outcome)

@@ -14,6 +14,7 @@ import azure.functions as func
 from functions.caller import challenge, identify, sign_in
 from functions.query import check_query
 from functions.ranges import if_changed
+from functions.status import status_of
 from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable
 
 log = logging.getLogger(__name__)
@@ -140,7 +141,7 @@ def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = F
         except Misuse as error:
             members = sign_in() if error.status == 401 else {}
             refused = problem(
-                error.status, str(error), error.remedy, retry_after=error.retry_after, **members
+                status_of(error), str(error), error.remedy, retry_after=error.retry_after, **members
             )
             if error.status == 401:
                 refused.headers["WWW-Authenticate"] = challenge()
@@ -148,21 +149,21 @@ def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = F
         except Misconfigured as error:
             # It may quote a setting, and the caller may be anonymous.
             log.error("misconfigured: %s", error)
-            return problem(
-                503, "this deployment is misconfigured", "ask its operator: the log names the setting"
-            )
+            what, remedy = "this deployment is misconfigured", "ask its operator: the log names the setting"
+            return problem(status_of(error), what, remedy)
         except EngineError as error:
-            return problem(502, str(error), "ask again in a minute; jobs are not affected")
+            return problem(status_of(error), str(error), "ask again in a minute; jobs are not affected")
         except Unreadable as error:
             remedy = "ask the operator of this deployment: `slipway audit` names the row"
-            return problem(500, f"{error}; it is damaged, or a newer version wrote it", remedy)
+            return problem(status_of(error), f"{error}; it is damaged, or a newer version wrote it", remedy)
         except SlipwayError as error:
             log.warning("unavailable: %s", error)
-            return problem(503, str(error), "send the same request again, with the same Idempotency-Key")
-        except Exception:
+            remedy = "send the same request again, with the same Idempotency-Key"
+            return problem(status_of(error), str(error), remedy)
+        except Exception as error:
             # The entry point: on any other error the caller gets a document, and the log the traceback.
             log.exception("unexpected")
-            return problem(500, "unexpected error", "ask the operator of this deployment")
+            return problem(status_of(error), "unexpected error", "ask the operator of this deployment")
 
     # Tests compare the description of the API with these.
     vars(wrapped).update(parameters=parameters, public=public)

@@ -12,7 +12,7 @@ import pytest
 
 from shared.adapters.named_keys import named_keys
 from shared.core.caller import ADMIN, READ_ALL, SUBMIT, Caller, digest_of
-from shared.core.errors import Misuse, Unavailable
+from shared.core.errors import Misconfigured, Misuse, Transient, Unavailable, Unreadable
 from shared.core.teams.document import Teams
 from tests.unit.functions.calls import TRIGGER_OF, call, use
 from tests.unit.routes import ROUTES
@@ -246,6 +246,31 @@ async def test_a_manager_reads_the_acts_on_jobs_of_the_own_team_and_an_operator_
     assert others == []
     assert every[0]["operation"] == "pause"
     assert every[1:] == own
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        Misuse("no", status=409, remedy="no"),
+        Misconfigured("x"),
+        Transient("the cluster does not answer"),
+        Unreadable("row", "Text"),
+        Unavailable("storage does not answer"),
+        ZeroDivisionError(),
+    ],
+)
+async def test_the_trail_has_the_status_that_the_caller_got(
+    scene: Scene, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fails(*_: Any, **__: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("shared.operate.cancel.cancel", fails)
+
+    answer = await scene.ask("cancel_job", "dan")
+
+    assert scene.world.activity.acts[-1].status == answer.status_code
+    assert scene.world.activity.acts[-1].operation == "cancel_job"
 
 
 async def test_a_trail_that_cannot_be_written_stops_no_act_and_the_log_has_its_line(

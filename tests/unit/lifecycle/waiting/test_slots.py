@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
 from shared.core.teams.document import Teams
 from shared.lifecycle.current_teams import forget_teams
@@ -147,3 +148,27 @@ async def test_parts_share_the_limit_also_for_jobs_with_a_claim(world: World, pr
         await sweep_parts(world, 2, processes=processes)
 
     assert len(world.engine.started) == 4
+
+
+async def test_a_count_that_does_not_answer_is_no_reason_in_a_record(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await share(world, vision={"quota": {"jobs": 99}})
+    world.policy(max_active_jobs=4, paused=True)
+    job = await ask(world, "claimed", "vision")
+    world.policy(paused=False)
+    world.pass_time(60)
+
+    async def no_answer(shard: int) -> None:
+        raise Unavailable("storage does not answer")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(world.ports.ledger, "active", no_answer)
+        await sweep_parts(world, 2, processes=True)
+        waits = (await world.job(job.id)).waiting
+        assert waits is None or waits.word != "ActiveLimit"
+    for _ in range(2):
+        world.pass_time(60)
+        await sweep_parts(world, 2, processes=True)
+
+    assert await states(world, job) == [QUEUED]
