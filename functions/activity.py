@@ -12,8 +12,7 @@ import azure.functions as func
 
 from functions.caller import caller
 from functions.process import ports
-from functions.status import status_of
-from shared.core.errors import SlipwayError
+from shared.core.errors import SlipwayError, status_of
 from shared.core.ledger.activity import Act
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ import azure.functions as func
 from functions.caller import challenge, identify, sign_in
 from functions.query import check_query
 from functions.ranges import if_changed
-from functions.status import status_of
-from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable
+from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable, status_of
 
 log = logging.getLogger(__name__)
 Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]

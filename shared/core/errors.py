@@ -113,3 +113,19 @@ class Misuse(SlipwayError):
         self.remedy = remedy
         #: Seconds, for 429 and 503.
         self.retry_after = retry_after
+
+
+def status_of(error: Exception) -> int:
+    """The status with which the HTTP API answers an error, and which the trail has of the act."""
+    match error:
+        case Misuse():
+            return error.status
+        case Misconfigured():
+            return 503
+        case EngineError():
+            return 502
+        case Unreadable():
+            return 500
+        case SlipwayError():
+            return 503
+    return 500

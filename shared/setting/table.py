@@ -82,9 +82,7 @@ _ROWS: Mapping[str, Setting] = {
         "[]",
         "JSON list of node prices, which win over those that ship ([explain](explain.md#prices))",
     ),
-    "SLIPWAY_TENANT": Setting(
-        "access", "text", "", "Entra tenant whose tokens the API asks for; empty: function keys"
-    ),
+    "SLIPWAY_TENANT": Setting("access", "text", "", "Entra tenant of the API's tokens; empty: function keys"),
     "SLIPWAY_AUDIENCE": Setting(
         "access", "names", "", "their audiences, comma separated: api://…; the application's id (the page)"
     ),
