@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import pairwise
 from operator import itemgetter
 from typing import Any, NamedTuple
@@ -115,12 +116,25 @@ def _lines(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:
 
 def _sample(at: int, members: Mapping[str, Any]) -> _Sample:
     """A GPU that is named without its percentage is not known to be idle."""
+    gpus, percents = _named(tuple(members))
+    is_known = bool(gpus) and len(percents) == len(gpus)
+    is_idle = all(type(members[one]) is int and 0 <= members[one] < _IDLE for one in percents)
+    return _Sample(float(at), gpus, is_known and is_idle)
+
+
+class _Named(NamedTuple):
+    """The GPUs that a line names, and the names of their percentages."""
+
+    gpus: frozenset[int]
+    percents: tuple[str, ...]
+
+
+@lru_cache(maxsize=64)
+def _named(members: tuple[str, ...]) -> _Named:
+    """What the names of a line's members say. Lines of one job have few sets of them, which they share."""
     names = {name: match for name in members if (match := _GPU.fullmatch(name))}
     gpus = frozenset(int(match[1]) for match in names.values())
-    percents = [members[name] for name, match in names.items() if match[2] == "percent"]
-    is_known = bool(gpus) and len(percents) == len(gpus)
-    is_idle = all(type(one) is int and 0 <= one < _IDLE for one in percents)
-    return _Sample(float(at), gpus, is_known and is_idle)
+    return _Named(gpus, tuple(name for name, match in names.items() if match[2] == "percent"))
 
 
 def _idle_since(samples: tuple[_Sample, ...]) -> float:
