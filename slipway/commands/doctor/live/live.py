@@ -24,6 +24,7 @@ BY_HAND: Mapping[str, str] = {
     "dead letters": "remove the queue, drop a folder, and look into the container dead-letters",
     "redeploy": "`azd deploy` while 100 jobs are being accepted, then `slipway audit`",
     "gpu": "a job with `nvidia-smi`, as docs/how-to/deploy-gpus.md shows",
+    "aks": "deploy infra/aks.bicep again while nodes of the pool `gpus` run: none of them goes away",
     "teardown": "`azd down --purge`, then `az resource list --tag azd-env-name=NAME`",
 }
 #: The points that a command proves, in the order of the list.
