@@ -134,6 +134,18 @@ async def etag_of(settings: Settings, container: str, name: str) -> str:
     return str(properties.etag).strip('"')
 
 
+async def remove(settings: Settings, container: str, name: str) -> bool:
+    """Delete a blob; whether it was there."""
+    from azure.core.exceptions import ResourceNotFoundError
+
+    async with storage_account(settings) as account:
+        try:
+            await account.blobs.get_blob_client(container, name).delete_blob()
+        except ResourceNotFoundError:
+            return False
+    return True
+
+
 async def has_container(settings: Settings, name: str) -> bool:
     """Whether the storage account has a blob container of that name. Raises Failure."""
     async with storage_account(settings) as account:

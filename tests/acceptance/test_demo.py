@@ -45,7 +45,7 @@ async def test_the_demo_shows_the_whole_journey_and_cleans_up() -> None:
     output = await shown()
 
     assert "0 → 2 nodes" in output
-    assert "2 → 0 nodes" in output
+    assert re.findall(r"→ (\d+) nodes", output)[-1] == "0"  # one may go before the other
     assert "\x1b" not in output, "no colours and no cursor movements in a pipe"
 
 

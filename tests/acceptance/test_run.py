@@ -58,6 +58,23 @@ async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Pat
     assert [name for name in after if after[name] != before[name]] == [f"{folder.name}/job.json"]
 
 
+async def test_a_run_without_options_takes_none_of_the_run_before(door: Door, tmp_path: Path) -> None:
+    first, name = unique("first"), unique("next")
+    for script in (first, name):
+        (tmp_path / f"{script}.py").write_text("print('done')\n")
+    code, _, err = await slipway(door, tmp_path, "run", f"{first}.py")
+    assert code == 0, err
+    code, _, err = await slipway(door, tmp_path, "run", "--after", first, f"{name}.py")
+    assert code == 0, err
+
+    code, out, err = await slipway(door, tmp_path, "run", "--to", "again", f"{name}.py")
+
+    assert (code, out) == (0, "done\n"), err
+    assert f"removed scripts/{name}/slipway.json" in err
+    waited, alone = (job.get("after", []) for job in reversed(await door.jobs(name=name)))
+    assert (len(waited), alone) == (1, [])
+
+
 async def test_the_exit_code_is_the_jobs_and_its_last_lines_are_shown(door: Door, tmp_path: Path) -> None:
     name = unique("fails")
     (tmp_path / f"{name}.py").write_text(

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
 from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
-from slipway.commands.drop import Uploaded, etag_of, outlook_of, runs_the_same, target_of, upload
+from slipway.commands.drop import Uploaded, etag_of, outlook_of, remove, runs_the_same, target_of, upload
 from slipway.commands.running.foresee import foresee
 from slipway.failure import Failure
 from slipway.screen import say
@@ -23,7 +24,6 @@ _LOOKS = 60
 LISTED = 50
 #: Active jobs among which one of the same folder is looked for.
 ACTIVE = 1000
-_JOB_FILE = "job.json"
 
 
 def receipts_of(folder: str, *, deep: bool = False) -> re.Pattern[str]:
@@ -67,6 +67,7 @@ class Beginning:
             if not self._force:
                 await foresee(self._settings, self._folder, self._target, api)
             self._before = await self._ids(api, {})
+            await self._remove_envelope()
             uploaded = await upload(self._settings, self._folder, self._name, changed=True)
             self._uploaded = uploaded
             folder = f"{uploaded.container}/{self._target}/"
@@ -80,6 +81,14 @@ class Beginning:
             except asyncio.CancelledError:
                 lease.outlasts = True  # after a Ctrl-C the job begins all the same
                 raise
+
+    async def _remove_envelope(self) -> None:
+        """The slipway.json of an earlier run would say of this one what it waits for, and whom it tells."""
+        if (self._folder / ENVELOPE_FILE).is_file():
+            return
+        container, name = self._settings.text("SLIPWAY_DROP_CONTAINER"), f"{self._target}/{ENVELOPE_FILE}"
+        if await remove(self._settings, container, name):
+            say(f"removed {container}/{name}, which an earlier run had left and this one does not have")
 
     async def _in_the_way(self, api: Service, job_id: str) -> str:
         """Why no job begins beside one that runs from the same folder."""
@@ -117,7 +126,7 @@ class Beginning:
 
     async def _own(self, api: Service, uploaded: Uploaded, others: set[str]) -> str:
         """The job that was accepted with what was uploaded; `others` are known to be none of it."""
-        name, looks, replaced = f"{self._target}/{_JOB_FILE}", 0, False
+        name, looks, replaced = f"{self._target}/{JOB_FILE}", 0, False
         while True:
             for job_id in await patiently(lambda: self._ids(api, {})) - others:
                 others.add(job_id)
