@@ -63,6 +63,20 @@ async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Do
     assert (await door.ended(id=job))["state"] == "cancelled"
 
 
+async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, "true")
+    (folder / "slipway.json").write_text('{"labels": {"from": "before"}}')
+    first, _, without = await slipway(door, tmp_path, "drop", str(folder))
+    await door.ended(name=folder.name)
+    (folder / "slipway.json").unlink()
+    (folder / "job.json").write_text(json.dumps(shell("exit 0")))
+
+    second, _, err = await slipway(door, tmp_path, "drop", str(folder))
+
+    assert (first, second, "counts as well" in without) == (0, 0, False)
+    assert f"scripts/{folder.name}/slipway.json, of an earlier upload, counts as well" in err
+
+
 async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "true")
     (folder / "job.json").write_text('{"properties": {"nodeCuont": 2}}')
