@@ -108,8 +108,8 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         outlook = await outlook_of(drop.settings, uploaded.names)
         for wait in outlook.waits:
             remark(f"warning: nothing runs yet: {wait}")
-        left = {plan.envelope.name for plan in outlook.plans if plan.envelope} - {*uploaded.digests}
-        for name in left:
+        older = {plan.envelope.name for plan in outlook.plans if plan.envelope} - {*uploaded.digests}
+        for name in older:
             say(f"{uploaded.container}/{name}, of an earlier upload, counts as well; it may be deleted")
         for job in joined:
             say(f"{job['id']} runs the same files already")
