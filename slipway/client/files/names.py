@@ -16,9 +16,38 @@ def impossible(name: str) -> str:
         return "its name would lead to another folder"
     if not is_visible(name):
         return "its name has characters that no terminal shows"
-    return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
+    try:
+        return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
+    except UnicodeEncodeError:
+        return "its name has characters that the locale of this machine lacks; set LC_ALL to one of UTF-8"
 
 
-def folded(name: str) -> str:
-    """What names have in common that are one where case, and how letters are composed, do not count."""
-    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", name).casefold())
+class Neighbours:
+    """The names that came so far, on a disk that may take two that differ for one.
+
+    Such a disk ignores case, or how letters are composed (é is one character, or e and an accent), or both.
+    """
+
+    def __init__(self, *, ignores_case: bool, ignores_composition: bool) -> None:
+        self._ignores_case, self._ignores_composition = ignores_case, ignores_composition
+        #: by what they have in common with others
+        self._first: dict[str, str] = {}
+
+    def conflict(self, name: str) -> str:
+        """Why the name cannot stand beside those that came before; "" when it can."""
+        if not (self._ignores_case or self._ignores_composition):
+            return ""
+        first = self._first.setdefault(self._folded(name), name)
+        if first == name:
+            return ""
+        difference = "in how letters are composed" if _composed(first) == _composed(name) else "in case"
+        return f"another file's name differs {difference} only, which this disk does not distinguish"
+
+    def _folded(self, name: str) -> str:
+        composed = _composed(name) if self._ignores_composition else name
+        folded = composed.casefold() if self._ignores_case else composed
+        return _composed(folded) if self._ignores_composition else folded
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)

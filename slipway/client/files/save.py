@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fence import Fence
 from slipway.client.answers import FileChunk
-from slipway.client.files.names import folded, impossible
+from slipway.client.files.names import Neighbours, impossible
 from slipway.client.files.remote import Remote
 from slipway.failure import Failure
 
@@ -55,8 +55,9 @@ class Destination:
             self._own = not job_id or marked == job_id or self._empty
             if job_id:
                 self._mark(job_id if self._own else f"{job_id}, among files of another job")
-            #: where case does not count: the names that came first, by what they have in common with others
-            self._first: dict[str, str] | None = {} if self._ignores_case() else None
+            self._names = Neighbours(
+                ignores_case=self._is_one("a", "A"), ignores_composition=self._is_one("\u00e9", "e\u0301")
+            )
         except OSError as error:
             raise Failure(
                 f"nothing can be saved in {path}: {error.strerror}; choose another by --to"
@@ -174,8 +175,8 @@ class Destination:
 
     @contextmanager
     def _folder(self, file: Remote, *, make: bool) -> Iterator[tuple[Fence, str]]:
-        if self._first is not None and self._first.setdefault(folded(file.name), file.name) != file.name:
-            raise Failure("another file's name differs in case only, which this disk does not distinguish")
+        if conflict := self._names.conflict(file.name):
+            raise Failure(conflict)
         *above, name = file.name.split("/")
         for one in (*above, name):
             if reason := impossible(one):
@@ -193,11 +194,17 @@ class Destination:
             os.close(self._folders.pop(next(iter(self._folders))).fd)
         return Fence(os.dup(folder.fd))
 
-    def _ignores_case(self) -> bool:
-        probe = f".slipway-{os.getpid()}-a"
-        os.close(os.open(probe, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=self._root.fd))
+    def _is_one(self, letter: str, other: str) -> bool:
+        """Whether the disk takes names that differ like these for one."""
+        probe, alike = (f".slipway-{os.getpid()}-{one}".encode() for one in (letter, other))
         try:
-            os.stat(probe.upper(), dir_fd=self._root.fd)
+            os.close(os.open(probe, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=self._root.fd))
+        except OSError:
+            if letter.isascii():
+                raise
+            return False  # nor does it take any such name
+        try:
+            os.stat(alike, dir_fd=self._root.fd)
         except FileNotFoundError:
             return False
         else:

@@ -166,19 +166,6 @@ async def test_a_link_on_ones_own_disk_is_not_followed(tmp_path: Path) -> None:
     assert not (tmp_path / "to/OUT/file").is_symlink()
 
 
-async def test_names_that_differ_in_case_only_do_not_overwrite_each_other(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    api = Wrote({"Model": b"1", "model": b"2"})
-    assert (await fetched(api, tmp_path / "exact")).saved == 2
-
-    monkeypatch.setattr(Destination, "_ignores_case", lambda self: True)
-    outcome = await fetched(api, tmp_path / "folded")
-
-    assert (outcome.saved, [name for name, _ in outcome.failed]) == (1, ["OUT/model"])
-    assert "case" in outcome.failed[0][1]
-
-
 @pytest.mark.parametrize(
     ("patterns", "names"),
     [
