@@ -10,15 +10,17 @@ from typing import Any, BinaryIO, Protocol, cast
 from pydantic import ValidationError
 
 from shared.answers.job import JobDetail
+from slipway.client.caller import warn_caller
 from slipway.client.curves import Curves, answers
 from slipway.client.files.remote import Remote
 from slipway.client.files.walk import walk
 from slipway.client.patience import patiently, time_limit
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
-from slipway.commands.output.download import find_and_save, no_file
+from slipway.commands.output.download import among_others, find_and_save, no_file
 from slipway.commands.output.lines import Printer
 from slipway.commands.output.log import Selection, clock_for, compiled, read
+from slipway.commands.output.saving import reasons
 from slipway.commands.output.tail import last_errors
 from slipway.failure import Failure
 from slipway.metrics import Metrics, Points
@@ -128,7 +130,9 @@ class AsyncJob:
     async def download(self, *patterns: str, to: str | os.PathLike[str] = "") -> Path:
         """Save these files below a directory, by default one named after the job; the directory.
 
-        What is there already is left alone, as by `slipway download`. Raises Failure where no file fits.
+        What is there already is left alone, as by `slipway download`. Warns of links and other things that
+        are no files, and of files of another job in the directory. Raises Failure where no file fits, and,
+        once the others are there, where one of them could not be saved.
         """
         folder = Path(to or self.id)
         async with service(self._url, self._key) as api:
@@ -138,10 +142,13 @@ class AsyncJob:
             )
         tree = finding.what
         if patterns and not tree.files:
-            reasons = (f"{name}: {reason}" for name, reason in tree.unread)
-            raise Failure("; ".join([no_file(patterns, finding.yet, self.id), *reasons]))
+            raise Failure("; ".join([no_file(patterns, finding.yet, self.id), *reasons(tree.unread)]))
+        if outcome.other:
+            warn_caller(among_others(folder, outcome.other))
+        if tree.skipped:
+            warn_caller("; ".join(reasons(tree.skipped)))
         if lost := [*tree.unread, *outcome.failed]:
-            raise Failure("; ".join(f"{name}: {reason}" for name, reason in lost))
+            raise Failure("; ".join(reasons(lost)))
         return folder
 
     async def cancel(self) -> JobDetail:

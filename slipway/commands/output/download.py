@@ -84,9 +84,7 @@ async def fetch(
     say_reasons((*tree.unread, *tree.skipped))
     say_reasons(number.failed)
     if number.other:
-        say_beside(
-            f"{folder} has files of {printable(number.other)} as well; what was not replaced is theirs"
-        )
+        say_beside(among_others(folder, number.other))
     if unmet:
         say_beside(no_file(unmet, finding.yet, job_id))
     if not patterns and not is_whole(tree):
@@ -99,6 +97,11 @@ def no_file(patterns: Sequence[str], yet: str, job_id: str) -> str:
     """The message about patterns that match nothing."""
     named = " ".join(map(printable, patterns))
     return f"no file fits {named}{yet}; list them: slipway files {job_id} --tree"
+
+
+def among_others(folder: Path, other: str) -> str:
+    """The message about a directory with files of another job."""
+    return f"{folder} has files of {printable(other)} as well; what was not replaced is theirs"
 
 
 def _unmet(patterns: Sequence[str], tree: Tree) -> list[str]:

@@ -49,12 +49,20 @@ def failures(failed: Sequence[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "reason": reason} for name, reason in failed]
 
 
+def reasons(failed: Sequence[tuple[str, str]], rest: str = "") -> list[str]:
+    """Why files could not be saved, for people: the first ones, and how many more there are.
+
+    `rest` says where those are named.
+    """
+    lines = [f"{printable(name)}: {reason}" for name, reason in failed[:_SHOWN]]
+    more = len(failed) - _SHOWN
+    return [*lines, f"… and {more:,} more{rest}"] if more > 0 else lines
+
+
 def say_reasons(failed: Sequence[tuple[str, str]]) -> None:
-    """Show people why files could not be saved: the first ones, and how many more there are."""
-    for name, reason in failed[:_SHOWN]:
-        say(f"{printable(name)}: {reason}")
-    if (more := len(failed) - _SHOWN) > 0:
-        say(f"… and {more:,} more; --json names them all")
+    """Show people why files could not be saved."""
+    for line in reasons(failed, "; --json names them all"):
+        say(line)
 
 
 async def save_each(
