@@ -10,7 +10,7 @@ from aiohttp import web
 
 from fence import modified
 
-_RANGE = re.compile(r"bytes=(\d+)-(\d*)")
+_RANGE = re.compile(r"bytes=(\d{1,18})-(\d{0,18})")
 _CHUNK = 1 << 20
 
 

@@ -23,7 +23,8 @@ from local.file_answer import answer_file, storage_range
 from local.names import is_name
 
 _SHARE_NAME = re.compile(r"[a-z0-9](?:-?[a-z0-9]){2,62}")
-_RANGE = re.compile(r"bytes=(\d+)-(\d+)")
+_RANGE = re.compile(r"bytes=(\d{1,18})-(\d{1,18})")
+_LENGTH = re.compile(r"\d{1,18}")
 _LARGEST_RANGE = 4 << 20
 _LARGEST_FILE = 1 << 40
 _LONGEST_PATH = 2048
@@ -195,7 +196,7 @@ class FileService:
 
     async def _create_file(self, item: Item) -> web.StreamResponse:
         length = item.request.headers.get("x-ms-content-length", "")
-        if not length.isdecimal() or int(length) > _LARGEST_FILE:
+        if not _LENGTH.fullmatch(length) or int(length) > _LARGEST_FILE:
             raise FileError(400, "InvalidHeaderValue", "x-ms-content-length must be the size of the file")
         try:
             with not_found_as_404("ParentNotFound"), item.create() as file:

@@ -22,6 +22,8 @@ _READ_ONLY = frozenset({"ro", "--read-only", "--read-only=true"})
 _DEFAULTS = frozenset({"rw", "allow_other", "--allow-other", "--use-https=true", "--use-attr-cache=true"})
 BLOB_OPTIONS = ("-o ro", "-o allow_other", *(f"{'' if o[0] == '-' else '-o '}{o}=SECONDS" for o in _SECONDS))
 _WORD = re.compile(r"[^\s,]+")
+#: Seconds that every system reads as a number.
+_COUNT = re.compile(r"[0-9]{1,9}")
 
 _REMEDY = {
     "share": "check its name, the key of its account, and that the nodes reach port 445",
@@ -132,7 +134,7 @@ def blob_options(text: str) -> BlobOptions:
     unknown = []
     for word in _WORD.findall(text):
         name, _, value = word.partition("=")
-        if name in _SECONDS and value.isdecimal():
+        if name in _SECONDS and _COUNT.fullmatch(value):
             section, member = _SECONDS[name]
             sections[section][member] = int(value)
         elif word in _READ_ONLY:

@@ -28,6 +28,11 @@ def shares_of(lab: Lab, key: str = KEY) -> ShareServiceClient:
     )
 
 
+def _more_than_any(request: Any) -> None:
+    """The size of a file has more digits than Python reads as a number."""
+    request.http_request.headers["x-ms-content-length"] = "9" * 5000
+
+
 def code(raised: pytest.ExceptionInfo[HttpResponseError]) -> str:
     """The storage service's own word for an error."""
     result = getattr(raised.value, "error_code", "")
@@ -45,6 +50,10 @@ async def test_shares_directories_and_files_come_and_go(lab: Lab) -> None:
             await share.create_directory("some scripts")
         file = await directory.upload_file("a+b & c.bin", content)
         await directory.upload_file("empty", b"")
+
+        with pytest.raises(HttpResponseError) as absurd:
+            await share.get_file_client("absurd").create_file(1, raw_request_hook=_more_than_any)
+        assert (absurd.value.status_code, code(absurd)) == (400, "InvalidHeaderValue")
 
         assert code(again) == "ShareAlreadyExists"
         assert "first-share" in [result.name async for result in service.list_shares()]

@@ -163,6 +163,14 @@ def test_the_environment_that_explain_shows_has_what_the_service_and_the_job_set
         (
             {
                 "mountVolumes": {
+                    "azureBlobFileSystems": [{**_CONTAINER, "mountOptions": f"-o attr_timeout={'9' * 5000}"}]
+                }
+            },
+            "/mountVolumes/azureBlobFileSystems/0/mountOptions",
+        ),
+        (
+            {
+                "mountVolumes": {
                     "azureBlobFileSystems": [
                         {**_CONTAINER, "credentials": {"accountKeySecretReference": {"secretUrl": "x"}}}
                     ]
