@@ -35,7 +35,7 @@ def file(name: str) -> dict[str, Any]:
     return {"name": name, "bytes": 1, "modified": MOMENT}
 
 
-def below(folder: Path) -> set[str]:
+def files_in(folder: Path) -> set[str]:
     return {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -50,7 +50,7 @@ async def test_names_that_lead_elsewhere_are_refused_and_the_others_saved(tmp_pa
     assert "MODEL/..: its name would lead to another folder" in lines
     assert (len(lines), lines[-1]) == (11, "… and 1 more")
     assert "\x1b" not in str(failure.value)
-    assert below(tmp_path) == {f"some/to/{MARK}", "some/to/MODEL/\u65e5\u672c.txt"}
+    assert files_in(tmp_path) == {f"some/to/{MARK}", "some/to/MODEL/\u65e5\u672c.txt"}
 
 
 async def test_a_link_that_leads_out_is_warned_of(tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ async def test_a_link_that_leads_out_is_warned_of(tmp_path: Path) -> None:
         with pytest.warns(UserWarning, match="^MODEL/passwd: it is a link that leads out of the job's fol"):
             await AsyncJob(ID, url, "").download(to=tmp_path)
 
-    assert below(tmp_path) == {MARK, "MODEL/model"}
+    assert files_in(tmp_path) == {MARK, "MODEL/model"}
 
 
 async def test_another_jobs_files_in_the_directory_are_warned_of(tmp_path: Path) -> None:
