@@ -66,6 +66,8 @@ class Slurmrestd:
         self.looks: list[str] = []
         #: why it does not start the next submission at once
         self.waits: list[str] = []
+        #: number of a job → what every list has in its place
+        self.damaged: dict[int, Any] = {}
         #: what slurmdbd has
         self.accounted: list[dict[str, Any]] = []
 
@@ -175,7 +177,7 @@ class Slurmrestd:
         return web.json_response({"job_id": number, "errors": [], "warnings": reports})
 
     async def _jobs(self, request: web.Request) -> web.Response:
-        listed = [shown(job, old=self.version == OLD) for job in self.model.jobs.values()]
+        listed = [self._shown(number) for number in self.model.jobs]
         return web.json_response({"jobs": listed, "errors": []})
 
     async def _accounting(self, request: web.Request) -> web.Response:
@@ -195,10 +197,15 @@ class Slurmrestd:
         return web.json_response({"jobs": listed, "errors": []})
 
     async def _job(self, request: web.Request) -> web.Response:
-        job = self.model.jobs.get(int(request.match_info["id"]))
-        if job is None:
+        number = int(request.match_info["id"])
+        if number not in self.model.jobs:
             return self._unknown()
-        return web.json_response({"jobs": [shown(job, old=self.version == OLD)], "errors": []})
+        return web.json_response({"jobs": [self._shown(number)], "errors": []})
+
+    def _shown(self, number: int) -> Any:
+        if number in self.damaged:
+            return self.damaged[number]
+        return shown(self.model.jobs[number], old=self.version == OLD)
 
     async def _update(self, request: web.Request) -> web.Response:
         number, change = int(request.match_info["id"]), await request.json()

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shared.core.engine import Observation, Order
-from shared.core.errors import Conflict, Misconfigured, NotFound, Rejected, Transient
+from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.job import JobState, Target
 from shared.engines.bulk import alone, each
 from shared.engines.records import Records
@@ -26,10 +26,11 @@ from shared.engines.slurm.ended.leftovers import Leftovers
 from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.job.chosen import refusal, unknown_option
 from shared.engines.slurm.job.request import is_too_long, submission, too_long
-from shared.engines.slurm.jobs import Named, SlurmJobs
+from shared.engines.slurm.jobs import SlurmJobs
+from shared.engines.slurm.queue import Queue
 from shared.engines.slurm.wire.client import SLURMCTLD, Answer, SlurmClient
 from shared.engines.slurm.wire.dialect import Copy
-from shared.engines.slurm.words import observation, state_of
+from shared.engines.slurm.words import has_ended, observation, state_of
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
@@ -99,9 +100,9 @@ class Attempts:
         pending = [t for t in targets if t.name in quick and quick[t.name].state is JobState.QUEUED]
         # A list that is fetched anyway has the reason of each waiting job.
         rest, self._listed = rest + pending, self._clock()
-        since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
-        await self._settle(named, rest, since)
-        results = await each(rest, lambda target: self._status_of(target, named))
+        since, queue = await self._jobs.statistics_epoch(), await self._jobs.queue()
+        await self._settle(queue, rest, since)
+        results = await each(rest, lambda target: self._status_of(target, queue))
         return {
             **quick,
             **{t.name: one for t, one in zip(rest, results, strict=True) if one is not None},
@@ -109,22 +110,26 @@ class Attempts:
 
     async def at_work(self) -> Mapping[str, str]:
         """Every copy with a token that has not ended."""
-        running = [copy for copies in (await self._jobs.by_name()).values() for copy in copies if copy.token]
-        return {copy.name: copy.token for copy in running if not state_of(copy.states, copy.name)[0].terminal}
+        marked = [copy for copy in await self._jobs.queue() if copy.token]
+        return {copy.name: copy.token for copy in marked if not has_ended(copy)}
 
     async def see(self, target: Target) -> Observation:
         """What Slurm, or the record of the run, reports about one attempt now. Raises NotFound."""
-        since, named = await self._jobs.statistics_epoch(), await self._jobs.by_name()
-        await self._settle(named, [target], since)
-        observation = await self._observed(target, named)
+        since, queue = await self._jobs.statistics_epoch(), await self._jobs.queue()
+        await self._settle(queue, [target], since)
+        observation = await self._observed(target, queue)
         if observation is None:
             raise NotFound(f"neither Slurm nor a record knows {target.name}")
         return observation
 
     async def cancel(self, target: Target) -> None:
         """Cancel every copy of the attempt that has not ended."""
-        for copy in _ours(await self._jobs.by_name(), target):
-            if not state_of(copy.states, copy.name)[0].terminal:
+        queue = await self._jobs.queue()
+        copies = _ours(queue, target)
+        if not copies:
+            queue.check_absent(target.name)
+        for copy in copies:
+            if not has_ended(copy):
                 await self._jobs.cancel(copy.id)
 
     async def forget(self, targets: Sequence[Target]) -> frozenset[str]:
@@ -133,11 +138,12 @@ class Attempts:
 
     async def _is_submitted(self, target: Target) -> bool:
         """Whether no further submission is needed. Raises Conflict."""
-        named = await self._jobs.by_name()
-        if _ours(named, target) or await self._finished.find(target) is not None:
+        queue = await self._jobs.queue()
+        if _ours(queue, target) or await self._finished.find(target) is not None:
             return True
-        if self._own_tokens[target.name] != target.token or any(c.token for c in named.get(target.name, ())):
+        if self._own_tokens[target.name] != target.token or any(c.token for c in queue.named(target.name)):
             raise Conflict(f"the name {target.name} belongs to another job on {self._cluster.name}")
+        queue.check_absent(target.name)
         return False
 
     async def _complain(self, answer: Answer, number: int, chosen: JsonObject) -> None:
@@ -154,18 +160,21 @@ class Attempts:
                 raise Rejected(f"resources.options: {text}. It was cancelled, and ran nothing")
             raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
 
-    async def _status_of(self, target: Target, named: Named) -> Observation | None:
+    async def _status_of(self, target: Target, queue: Queue) -> Observation | None:
         """The status of one attempt; `_observed` does the same for many."""
-        return await alone(target.name, self._observed(target, named))
+        return await alone(target.name, self._observed(target, queue))
 
-    async def _observed(self, target: Target, named: Named) -> Observation | None:
-        copy = self._judged(target, named).copy
-        if copy is None:
-            return await self._finished.find(target)
-        return await self._finished.combine(target, copy)
+    async def _observed(self, target: Target, queue: Queue) -> Observation | None:
+        copy = self._judged(target, queue).copy
+        if copy is not None:
+            return await self._finished.combine(target, copy)
+        end = await self._finished.find(target)
+        if end is None:
+            queue.check_absent(target.name)
+        return end
 
-    def _judged(self, target: Target, named: Named) -> Verdict:
-        return judge(_ours(named, target), self._clock(), self._cluster.settle_seconds)
+    def _judged(self, target: Target, queue: Queue) -> Verdict:
+        return judge(_ours(queue, target), self._clock(), self._cluster.settle_seconds)
 
     async def _by_state(self, targets: Sequence[Target]) -> dict[str, Observation]:
         """The observations from states alone, for jobs whose numbers are certain. Changed jobs are read."""
@@ -182,11 +191,11 @@ class Attempts:
             # A controller that lost its state numbers from 1 again; then the list counts.
             words = states.get(settled.copy.id, frozenset()) if settled.since == since else frozenset()
             try:
-                state, _ = state_of(words, target.name)
-            except Transient:
+                before, state = (state_of(one, target.name).state for one in (settled.copy.states, words))
+            except Busy:
                 del self._settled[target.name]  # gone, or in an unknown state: the list shows which
                 continue
-            if state is not state_of(settled.copy.states, target.name)[0] or state.terminal:
+            if state is not before or state.terminal:
                 moved.append(target)
             elif listed or state is JobState.RUNNING:
                 observations[target.name] = observation(settled.copy, None)
@@ -209,15 +218,16 @@ class Attempts:
             self._settled[target.name] = replace(settled, copy=copy)
         return await self._finished.combine(target, copy)
 
-    async def _settle(self, named: Named, targets: Sequence[Target], since: int | None) -> None:
+    async def _settle(self, queue: Queue, targets: Sequence[Target], since: int | None) -> None:
         """Release durable copies, and cancel surplus ones."""
-        verdicts = {target.name: self._judged(target, named) for target in targets}
+        readable = [target for target in targets if target.name not in queue.unreadable]
+        verdicts = {target.name: self._judged(target, queue) for target in readable}
         await each(list(verdicts.values()), self._carry_out)
         for name, verdict in verdicts.items():
             copy = verdict.copy
             if copy is not None and since is not None and not copy.held and verdict.priority is None:
                 self._settled[name] = Settled(copy, since)
-        await each(self._orphans(named, verdicts), self._jobs.discard)
+        await each(self._orphans(queue, targets), self._jobs.discard)
 
     async def _carry_out(self, verdict: Verdict) -> None:
         for copy in verdict.surplus:
@@ -227,12 +237,14 @@ class Attempts:
         elif verdict.copy is not None and verdict.priority is not None:
             await self._jobs.prioritise(verdict.copy.id, verdict.priority)
 
-    def _orphans(self, named: Named, targets: Mapping[str, object]) -> list[int]:
+    def _orphans(self, queue: Queue, targets: Sequence[Target]) -> list[int]:
         """Held copies that no one has queried for a long time: late effects, or abandoned jobs."""
-        old, skipped = self._clock() - _ORPHANED, {*targets, *self._settled}
-        candidates = (copy for name, copies in named.items() if name not in skipped for copy in copies)
+        old = self._clock() - _ORPHANED
+        skipped = {*(target.name for target in targets), *self._settled, *queue.unreadable}
+        candidates = (copy for copy in queue if copy.name not in skipped)
         return [copy.id for copy in candidates if copy.held and copy.token and copy.submitted < old]
 
 
-def _ours(named: Named, target: Target) -> list[Copy]:
-    return [copy for copy in named.get(target.name, ()) if copy.token == target.token]
+def _ours(queue: Queue, target: Target) -> list[Copy]:
+    """The copies of an attempt. Raises Busy if one of its name cannot be read."""
+    return [copy for copy in queue.named(target.name) if copy.token == target.token]

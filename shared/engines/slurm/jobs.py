@@ -10,18 +10,26 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
-from shared.core.errors import EngineError, NotFound, Transient
+from shared.core.errors import Busy, EngineError, NotFound, Transient
 from shared.core.job import plain
 from shared.engines.slurm.cluster import SlurmCluster
+from shared.engines.slurm.queue import Queue
 from shared.engines.slurm.wire.client import Answer, SlurmClient
-from shared.engines.slurm.wire.dialect import Copy, copy_of, integer
+from shared.engines.slurm.wire.dialect import Copy, copy_of, integer, name_of, user_of
 
 log = logging.getLogger(__name__)
 
-Named = Mapping[str, Sequence[Copy]]
 #: Codes for a job that needs nothing more (unknown, completing, started, finished).
 _NOTHING_TO_DO = frozenset({2017, 2021, 2083, 2084, 2085, 2086})
+
+
+class _Listed(NamedTuple):
+    """The jobs of an answer, and the rows that cannot be read as one."""
+
+    copies: list[Copy]
+    damaged: list[Any]
 
 
 class SlurmJobs:
@@ -31,11 +39,11 @@ class SlurmJobs:
         self._cluster, self._client = cluster, client
         #: numbers of other users' jobs that look like ours, for one warning each
         self._foreign: frozenset[int] = frozenset()
-        self._flying: asyncio.Future[Named] | None = None
-        self._next: asyncio.Future[Named] | None = None
+        self._flying: asyncio.Future[Queue] | None = None
+        self._next: asyncio.Future[Queue] | None = None
 
-    async def by_name(self) -> Named:
-        """Our jobs by name, from a list that was taken after the call."""
+    async def queue(self) -> Queue:
+        """Our jobs, from a list that was taken after the call."""
         if self._next is None:
             self._next = asyncio.ensure_future(self._list_after(self._flying))
             self._next.add_done_callback(_retrieve_error)
@@ -65,10 +73,13 @@ class SlurmJobs:
     async def one(self, number: int) -> Copy:
         """One job. Raises NotFound, also if another user's job has the number now."""
         answer = await self._client.call("GET", f"/job/{number}")
-        copies = [copy for copy in await self._copies(answer) if copy.user == self._cluster.user]
-        if not copies:
+        copies, damaged = await self._read(answer)
+        ours = [copy for copy in copies if copy.user == self._cluster.user]
+        if damaged and not ours:
+            raise Busy(f"Slurm describes the job {number} in a form that cannot be read")
+        if not ours:
             raise answer.failure() or NotFound(f"Slurm has no job {number}")
-        return copies[0]
+        return ours[0]
 
     async def release(self, copy: Copy) -> None:
         """Release a job. One that cannot be released stays held, and the next list shows it again."""
@@ -106,7 +117,7 @@ class SlurmJobs:
             log.warning("Slurm job %s: %s", number, answer.failure())
         return answer.failure() is None
 
-    async def _list_after(self, before: asyncio.Future[Named] | None) -> Named:
+    async def _list_after(self, before: asyncio.Future[Queue] | None) -> Queue:
         if before is not None:
             await asyncio.wait([before])
         self._flying, self._next = self._next, None
@@ -117,13 +128,15 @@ class SlurmJobs:
             raise Transient("Slurm lists its jobs in an unknown form")
         copies = defaultdict(list)
         foreign = []
-        for copy in await self._copies(answer):
+        readable, damaged = await self._read(answer)
+        for copy in readable:
             if copy.user == self._cluster.user:
                 copies[copy.name].append(copy)
             elif copy.token:
                 foreign.append(copy)
         self._warn_of(foreign)
-        return copies
+        names = [name_of(job) for job in damaged if user_of(job) in (None, "", self._cluster.user)]
+        return Queue(copies, frozenset(filter(None, names)), has_nameless=not all(names))
 
     def _warn_of(self, foreign: Sequence[Copy]) -> None:
         """Warn once of each: another user imitates our jobs, or the user is configured under another name."""
@@ -140,12 +153,17 @@ class SlurmJobs:
                 )
         self._foreign = frozenset(copy.id for copy in foreign)
 
-    async def _copies(self, answer: Answer) -> list[Copy]:
-        dialect = await self._client.agree()
-        try:
-            return [copy_of(dialect, job) for job in answer.body.get("jobs") or ()]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise Transient("Slurm sent an unreadable answer") from error
+    async def _read(self, answer: Answer) -> _Listed:
+        dialect, copies, damaged = await self._client.agree(), list[Copy](), list[Any]()
+        jobs = answer.body.get("jobs") or []
+        if not isinstance(jobs, list):
+            raise Transient("Slurm sent an unreadable answer")
+        for job in jobs:
+            try:
+                copies.append(copy_of(dialect, job))
+            except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+                damaged.append(job)
+        return _Listed(copies, damaged)
 
 
 def _number(value: object) -> int | None:
@@ -158,7 +176,7 @@ def _words(state: object) -> Sequence[str]:
     return [str(word) for word in words] if isinstance(words, list) else []
 
 
-def _retrieve_error(task: asyncio.Future[Named]) -> None:
+def _retrieve_error(task: asyncio.Future[Queue]) -> None:
     """Retrieve the error of a task that may have no waiter left."""
     if not task.cancelled():
         task.exception()

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from shared.core.engine import Observation
-from shared.core.errors import Transient
+from shared.core.errors import Busy
 from shared.core.job import JobState, Reason
 from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, recorded, was_asked
 from shared.engines.slurm.waits import waits_for
@@ -65,11 +65,19 @@ _NO_PYTHON = "nothing of it ran: `path` of the cluster, which its operator sets,
 
 
 def state_of(states: frozenset[str], job: object) -> Meaning:
-    """The meaning of some words. Raises Transient for unknown ones: they decide nothing."""
+    """The meaning of some words. Raises Busy for unknown ones: they decide nothing."""
     for word, meaning in STATES.items():
         if word in states:
             return meaning
-    raise Transient(f"the cluster reports unknown states of {job}: {sorted(states)!r}")
+    raise Busy(f"the cluster reports unknown states of {job}: {sorted(states)!r}")
+
+
+def has_ended(copy: Copy) -> bool:
+    """Whether a job has ended. One in an unknown state may go on."""
+    try:
+        return state_of(copy.states, copy.name).state.terminal
+    except Busy:
+        return False
 
 
 def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool = False) -> Observation:

@@ -16,7 +16,7 @@ from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.job.resources import fields
 from shared.engines.slurm.jobs import SlurmJobs
 from shared.engines.slurm.wire.client import SlurmClient
-from shared.engines.slurm.words import state_of
+from shared.engines.slurm.words import has_ended
 
 #: The most such jobs at once, and minutes for each.
 _JOBS, _MINUTES = 16, 30
@@ -38,8 +38,8 @@ class Leftovers:
         return await leftovers.remove(self._records, targets, self._send)
 
     async def _busy(self) -> bool:
-        copies = (await self._jobs.by_name()).get(FORGET, ())
-        return sum(not state_of(copy.states, FORGET)[0].terminal for copy in copies) >= _JOBS
+        copies = (await self._jobs.queue()).named(FORGET)
+        return sum(not has_ended(copy) for copy in copies) >= _JOBS
 
     async def _send(self, targets: Sequence[Target]) -> bool:
         if await self._busy():

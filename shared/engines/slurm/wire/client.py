@@ -176,7 +176,8 @@ class SlurmClient:
         async with self._session.request(
             method, url, json=body, headers=headers, allow_redirects=False
         ) as answer:
-            return Response(answer.status, await answer.text())
+            # Slurm passes on the names of jobs as any user wrote them, also if they are no UTF-8.
+            return Response(answer.status, await answer.text("utf-8", "replace"))
 
     def _headers(self) -> dict[str, str]:
         user = self._cluster.user

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 Fields = dict[str, Any]
+#: The last second that a time may name (year 9999).
+_LATEST = 253_402_300_799
 
 
 @dataclass(frozen=True)
@@ -135,14 +137,19 @@ def comment(token: str, priority: int | None) -> str:
 
 
 def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
-    """A job from the server's list. Raises ValueError if it is none."""
+    """A job from the server's list.
+
+    Raises ValueError, KeyError, TypeError, AttributeError or OverflowError if it cannot be read.
+    """
+    if name_of(job) is None or user_of(job) is None or not isinstance(job.get("comment"), str | dict | None):
+        raise ValueError("it does not say whose it is")
     marks = _comment(job.get("comment"))
     states = job.get("job_state")
     code, signal = dialect.exit(job.get("exit_code"))
     return Copy(
         id=int(job["job_id"]),
-        name=str(job.get("name") or ""),
-        user=str(job.get("user_name") or job.get("user_id", "")),
+        name=name_of(job) or "",
+        user=user_of(job) or "",
         token=str(marks.get("slipway") or ""),
         marked_priority=integer(marks.get("priority")),
         states=frozenset([states] if isinstance(states, str) else states or ()),
@@ -159,6 +166,24 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         description=str(job.get("state_description") or ""),
         nodes=str(job.get("nodes") or ""),
     )
+
+
+def name_of(job: Any) -> str | None:
+    """The name of a job; "" if it has none, and None if it cannot be read."""
+    if not isinstance(job, dict):
+        return None
+    name = job.get("name")
+    return name if isinstance(name, str) else "" if name is None else None
+
+
+def user_of(job: Any) -> str | None:
+    """The user of a job, or the number of a user that the server cannot name; None if it cannot be read."""
+    if not isinstance(job, dict):
+        return None
+    user = job.get("user_name")
+    if user in (None, ""):
+        user = str(number) if type(number := job.get("user_id", "")) is int else number
+    return user if isinstance(user, str) else None
 
 
 def _comment(value: Any) -> Mapping[str, Any]:
@@ -179,4 +204,7 @@ def integer(value: Any) -> int | None:
 
 
 def _moment(value: Any) -> float | None:
-    return float(number) if (number := integer(value)) else None
+    number = integer(value) or 0
+    if not 0 <= number <= _LATEST:
+        raise ValueError("it is no time")
+    return float(number) or None

@@ -48,6 +48,9 @@ async def first_response(
             length = _LENGTH.search(head)
             if length is None:
                 raise ValueError("no length")
-            return Response(int(head.split(None, 2)[1]), (await reader.readexactly(int(length[1]))).decode())
+            return Response(
+                int(head.split(None, 2)[1]),
+                (await reader.readexactly(int(length[1]))).decode(errors="replace"),
+            )
         finally:
             writer.close()

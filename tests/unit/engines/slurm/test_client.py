@@ -53,6 +53,17 @@ async def test_an_error_that_is_sent_twice_is_reported() -> None:
     assert isinstance(answer.failure(), NotFound)
 
 
+#: A name that any user can give a job, which slurmrestd passes on as it is.
+NAMED = b'{"jobs": [{"name": "caf\xe9"}], "errors": [{"error_number": 2017}]}'
+ONCE = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(NAMED) + NAMED
+
+
+@pytest.mark.parametrize("answer", [ONCE, HEAD % len(NAMED) + NAMED + HEAD % 4 + b"none"], ids=["one", "two"])
+async def test_a_name_that_is_no_text_hides_no_other(answer: bytes) -> None:
+    async with served("ping", answer) as client:
+        assert (await client.call("GET", "/jobs/")).body["jobs"] == [{"name": "caf\ufffd"}]
+
+
 async def test_what_is_no_http_at_all_is_no_answer() -> None:
     async with served("nothing", b"what\r\n\r\n") as client:
         with pytest.raises(Transient, match="does not answer"):
