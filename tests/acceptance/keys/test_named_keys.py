@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import secrets
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -13,56 +12,17 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from local.stack import Options, stack
-from shared.core.caller import digest_of
-from tests.acceptance.conftest import ROOT, provisioned
-from tests.acceptance.door import Door, eventually, shell, unique
+from tests.acceptance.conftest import ROOT
+from tests.acceptance.door import Door, eventually
+from tests.acceptance.keys.keyed import KEYS, ask, keyed_stack, submit
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
-
-KEYS = {name: f"{name}-{secrets.token_urlsafe(24)}" for name in ("dan", "mia", "bob", "liv")}
-TEAMS: dict[str, Any] = {
-    "teams": {
-        "speech": {
-            "members": [{"key": "mia", "manager": True}, {"key": "bob"}],
-            "quota": {"jobs": 1, "borrows": True},
-        },
-        "vision": {"members": [{"key": "liv", "manager": True}], "quota": {"jobs": 1, "lends": True}},
-    }
-}
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def keyed(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
-    """A stack that knows its callers by their keys, as `slipway up` has it: its host asks for none."""
-    entries: dict[str, Any] = {name: {"sha256": digest_of(key)} for name, key in KEYS.items()}
-    entries["dan"]["roles"] = ["Jobs.Admin"]
-    options = Options(
-        data=tmp_path_factory.mktemp("keyed"),
-        in_memory=True,
-        overrides={
-            "SLIPWAY_NAMED_KEYS": json.dumps(entries),
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
-        },
-        cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--containers=host"),
-    )
-    async with stack(options, provisioned) as running, Door(running, KEYS["dan"]) as opened:
-        status, body, _ = await opened.call("PUT", "teams", TEAMS)
-        assert (status, len(body["changes"])) == (200, 2)
+    async with keyed_stack(tmp_path_factory.mktemp("keyed")) as opened:
         yield opened
-
-
-async def ask(door: Door, who: str, method: str, path: str, body: Any = None) -> tuple[int, dict[str, Any]]:
-    status, answer, _ = await door.call(method, path, body, x_functions_key=KEYS[who])
-    return status, answer
-
-
-async def submit(door: Door, who: str) -> str:
-    document = {"name": unique(who), "spec": shell("sleep 600")}
-    status, job = await ask(door, who, "POST", "jobs", document)
-    assert status == 202, job
-    assert job["owner"] == who
-    return str(job["id"])
 
 
 async def until(door: Door, who: str, job: str, **members: Any) -> dict[str, Any]:
