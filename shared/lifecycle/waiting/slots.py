@@ -144,10 +144,10 @@ async def _first(
     Such a one is never submitted, so it would keep its slot from the others for ever.
     """
     weights: dict[str, float] = {}
-    if compete(waiting):
+    if is_contest := compete(waiting):
         weights = {name: team.weight for name, team in (await current_teams(ports)).teams.items()}
     while True:
-        first = in_turn(waiting, at_work, weights, room) if compete(waiting) else list(waiting[:room])
+        first = in_turn(waiting, at_work, weights, room) if is_contest else list(waiting[:room])
         if not (damaged := {row.job_id for row in first if not _is_legible(row)}):
             return first
         waiting = [row for row in waiting if row.job_id not in damaged]

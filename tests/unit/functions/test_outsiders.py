@@ -8,24 +8,16 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from tests.unit.functions.calls import TRIGGER_OF, call, use
-from tests.unit.functions.test_rights_table import CALLERS, DOCUMENTS, TABLE, Scene, Tokens
-from tests.unit.world import World, job_json
+from tests.unit.functions.calls import TRIGGER_OF, call
+from tests.unit.functions.scene import CALLERS, Scene
+from tests.unit.functions.test_rights_table import DOCUMENTS, TABLE
+from tests.unit.world import job_json
 
 #: Ids as they are made, of nothing.
 NOTHING = {"id": f"j_{'a' * 24}", "sweep": f"s_{'a' * 24}", "event": f"evt_{'a' * 24}.1"}
 OF_ONE = sorted(
     name for name, letters in TABLE.items() if "{id}" in str(TRIGGER_OF[name].route) and "." in letters
 )
-
-
-@pytest.fixture
-async def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    world.use(tokens=Tokens())
-    use(world, monkeypatch)
-    scene = Scene(world)
-    await scene.set_up()
-    return scene
 
 
 def plain(answer: func.HttpResponse, values: dict[str, str]) -> tuple[int, str, dict[str, str]]:

@@ -10,31 +10,12 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from shared.adapters.named_keys import named_keys
-from shared.core.caller import ADMIN, READ_ALL, SUBMIT, Caller, digest_of
 from shared.core.errors import Misconfigured, Misuse, Transient, Unavailable, Unreadable
-from shared.core.teams.document import Teams
-from tests.unit.functions.calls import TRIGGER_OF, call, use
+from tests.unit.functions.calls import call, use
+from tests.unit.functions.scene import CALLERS, HOOK, Scene
 from tests.unit.routes import ROUTES
 from tests.unit.world import World, job_json
 
-HOOK = "https://hooks.example.com/in"
-TEAMS = {
-    "teams": {
-        "vision": {"members": [{"user": "ann"}, {"user": "bob"}, {"user": "mia", "manager": True}]},
-        "speech": {"members": [{"user": "sam"}, {"user": "sue", "manager": True}]},
-    }
-}
-#: A caller for each column. The job and the sweep of this page are those of ann, and of her team.
-CALLERS = {
-    "owner": Caller("ann", frozenset({SUBMIT})),
-    "member": Caller("bob", frozenset({SUBMIT})),
-    "manager": Caller("mia", frozenset({SUBMIT})),
-    "other team": Caller("sam", frozenset({SUBMIT})),
-    "other manager": Caller("sue", frozenset({SUBMIT})),
-    "reader": Caller("cay", frozenset({READ_ALL})),
-    "operator": Caller("dan", frozenset({ADMIN})),
-}
 #: Columns as in CALLERS: y is allowed, - is forbidden (403), . does not see that there is such a thing (404).
 _SEES, _CHANGES, _ASKS, _OPERATES, _ALL = "yyy..yy", "y-y..-y", "yyyyy-y", "------y", "yyyyyyy"
 TABLE = {
@@ -62,86 +43,6 @@ DOCUMENTS: Mapping[str, Any] = {
 }
 
 
-class Tokens:
-    """Each caller's name is their token."""
-
-    sign_in = None
-
-    async def verify(self, token: str) -> Caller:
-        for caller in CALLERS.values():
-            if caller.id == token:
-                return caller
-        raise Misuse("no token", status=401, remedy="sign in")
-
-
-class Scene:
-    """A deployment with teams, ann's job with an event, and her job sweep."""
-
-    def __init__(self, world: World, *, by_key: bool = False) -> None:
-        self.world = world
-        self.by_key = by_key
-        self.values: dict[str, str] = {}
-
-    async def set_up(self) -> None:
-        text = json.dumps(TEAMS)
-        document = text.replace('"user"', '"key"') if self.by_key else text
-        stored = await self.world.ports.teams.put(Teams.model_validate_json(document), "")
-        assert stored is not None
-        envelope = {"spec": job_json(), "notify": [{"url": HOOK, "events": ["queued"]}]}
-        job = json.loads((await self.ask("post_job", "ann", envelope)).get_body())
-        template = {"spec": job_json(), "sweep": {"lr": [0.1]}, "parallel": 1}
-        sweep = json.loads((await self.ask("post_sweep", "ann", template)).get_body())
-        self.values = {"id": job["id"], "sweep": sweep["sweepId"]}
-        (event,) = json.loads((await self.ask("get_events", "ann")).get_body())["events"]
-        self.values["event"] = event["id"]
-
-    async def ask(self, operation: str, who: str, document: Any = None) -> func.HttpResponse:
-        trigger = TRIGGER_OF[operation]
-        names = re.findall(r"{\*?(\w+)}", str(trigger.route))
-        request: Any = func.HttpRequest(
-            method=next(iter(trigger.methods or ())).value,
-            url=f"/api/{trigger.route}",
-            headers={**self._named(who), "Content-Type": "application/json"},
-            route_params={name: self._value(operation, name) for name in names},
-            body=json.dumps(document or {}).encode(),
-        )
-        answer: func.HttpResponse = await ROUTES[operation](request)
-        return answer
-
-    def _named(self, who: str) -> dict[str, str]:
-        return {"x-functions-key": f"key of {who}"} if self.by_key else {"Authorization": f"Bearer {who}"}
-
-    def _value(self, operation: str, name: str) -> str:
-        if name == "id" and "sweep" in operation:
-            return self.values["sweep"]
-        if name == "id" and operation == "redeliver_event":
-            return self.values["event"]
-        return self.values.get(name, "stdouterr" if name == "directory" else "x")
-
-
-@pytest.fixture
-async def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    world.use(tokens=Tokens())
-    use(world, monkeypatch)
-    scene = Scene(world)
-    await scene.set_up()
-    return scene
-
-
-@pytest.fixture
-async def keyed(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """The same deployment for callers whose keys have their names."""
-    entries = {
-        one.id: {"sha256": digest_of(f"key of {one.id}"), "roles": sorted(one.roles)}
-        for one in CALLERS.values()
-    }
-    world.use(keys=named_keys(entries))
-    use(world, monkeypatch)
-    scene = Scene(world, by_key=True)
-    await scene.set_up()
-    return scene
-
-
 def test_every_operation_has_its_row() -> None:
     assert TABLE.keys() == set(map(str, ROUTES))
 
@@ -151,14 +52,14 @@ def test_every_operation_has_its_row() -> None:
 async def test_who_may_do_what(scene: Scene, operation: str, kind: str) -> None:
     answer = await scene.ask(operation, CALLERS[kind].id, DOCUMENTS.get(operation))
 
-    assert _letter(answer) == TABLE[operation][list(CALLERS).index(kind)], answer.get_body()[:300]
+    assert letter(answer) == TABLE[operation][list(CALLERS).index(kind)], answer.get_body()[:300]
 
 
 @pytest.mark.parametrize("operation", sorted(map(str, ROUTES)))
 async def test_a_named_key_may_do_what_a_token_may(keyed: Scene, operation: str) -> None:
     answers = [await keyed.ask(operation, one.id, DOCUMENTS.get(operation)) for one in CALLERS.values()]
 
-    assert "".join(map(_letter, answers)) == TABLE[operation]
+    assert "".join(map(letter, answers)) == TABLE[operation]
 
 
 @pytest.mark.parametrize("operation", sorted(map(str, ROUTES)))
@@ -182,7 +83,7 @@ async def test_a_call_without_a_key_is_asked_for_one_and_headers_of_a_proxy_are_
     assert json.loads(answer.get_body())["id"] == "ann"
 
 
-def _letter(answer: func.HttpResponse) -> str:
+def letter(answer: func.HttpResponse) -> str:
     """What an answer means for its caller."""
     if answer.status_code == 403:
         return "-"
