@@ -9,7 +9,7 @@ import { Actions } from "./actions";
 import { Deliveries } from "./deliveries";
 import { Document } from "./document";
 import { Files } from "./files";
-import { Log } from "./log";
+import { Log } from "./log/log";
 import { Metrics } from "./metrics";
 import { Summary } from "./summary";
 import { Timeline } from "./timeline";

@@ -1,11 +1,11 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
-import { ENDS, type JobDetail } from "../answers";
-import { json, PATIENCE } from "../api";
-import { Outcome, useDeed } from "../parts/deed";
-import { Loading, Refusal } from "../parts/parts";
-import { usePoll } from "../poll";
+import { ENDS, type JobDetail } from "../../answers";
+import { json, PATIENCE } from "../../api";
+import { Outcome, useDeed } from "../../parts/deed";
+import { Loading, Refusal } from "../../parts/parts";
+import { usePoll } from "../../poll";
 import { coloured, plain } from "./ansi";
-import { Download } from "./download";
+import { Download } from "../download";
 import type { Block } from "./lines";
 import { Part, useMatches } from "./matches";
 import { Tail } from "./tail";

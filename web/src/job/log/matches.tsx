@@ -1,5 +1,5 @@
 import { useMemo } from "preact/hooks";
-import { size } from "../format";
+import { size } from "../../format";
 import { plain } from "./ansi";
 import type { Block, Lines } from "./lines";
 import type { Tail } from "./tail";

@@ -1,7 +1,7 @@
 /** A log, read from its end: what is before when the reader asks for it, and what is written as it comes. */
-import { call, notOurs } from "../api";
+import { call, notOurs } from "../../api";
 import { Lines } from "./lines";
-import { readLast, readPart } from "./save";
+import { readLast, readPart } from "../save";
 
 /** Bytes that are read at once, of a file that may have gigabytes. */
 export const PART = 2 << 20;
