@@ -202,11 +202,11 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """The problems of a document, without running anything: always 200, with the result in `valid`."""
     from shared.intake.message import read_request
     from shared.intake.request_door import request_validated
-    from shared.jobspec.report import as_json
+    from shared.jobspec import report
 
     app = ports()
     draft = await request_validated(app, read_request(body_of(req), app.policy.limits), caller())
-    return answer(as_json(draft.problems, valid=draft.valid, notes=draft.notes))
+    return answer(report.as_json(draft.problems, valid=draft.valid, notes=draft.notes))
 
 
 @blueprint.function_name("explain")

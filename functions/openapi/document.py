@@ -21,8 +21,7 @@ from functions.problem import TITLES
 from shared import __version__
 from shared.answers.base import Answer
 from shared.answers.problem import ProblemDocument
-from shared.jobspec import Envelope
-from shared.jobspec.format.schema import job_schema, simplified
+from shared.jobspec import Envelope, schema
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "openapi.json"
 _SCHEMAS = "#/components/schemas/"
@@ -102,8 +101,8 @@ def _parameter(one: Parameter, location: str) -> dict[str, Any]:
 
 def _body(body: Body) -> dict[str, Any]:
     schemas = [_reference(one) if isinstance(one, str) else one for one in body.schemas]
-    schema = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-    return {"description": body.description, "required": True, "content": {_JSON: {"schema": schema}}}
+    choice = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
+    return {"description": body.description, "required": True, "content": {_JSON: {"schema": choice}}}
 
 
 def _response(status: int, content: Content) -> dict[str, Any]:
@@ -136,10 +135,10 @@ def _schemas() -> dict[str, Any]:
     _, definitions = models_json_schema(
         [(model, "validation") for model in _models()], ref_template=_SCHEMAS + "{model}"
     )
-    schemas: dict[str, Any] = simplified(definitions["$defs"], names=True)
+    schemas: dict[str, Any] = schema.simplified(definitions["$defs"], names=True)
     message = schemas.pop("Envelope")
     message["properties"]["spec"] = _reference("JobFile")
-    job_file = json.loads(json.dumps(job_schema()).replace("#/$defs/", _SCHEMAS))
+    job_file = json.loads(json.dumps(schema.job_schema()).replace("#/$defs/", _SCHEMAS))
     del job_file["$schema"]
     named = {"JobMessage": message, "JobFile": job_file, **job_file.pop("$defs")}
     if twice := named.keys() & schemas.keys():

@@ -13,8 +13,7 @@ from shared.core.identity import engine_name
 from shared.core.job import Entry, Job, JobState
 from shared.core.messages import MESSAGE, digest
 from shared.core.view import whole
-from shared.jobspec import redact
-from shared.jobspec.report import text
+from shared.jobspec import redact, report
 
 #: The format of job.json, and of the accepted document in a receipt.
 FORMAT = "2018-05-01"
@@ -53,7 +52,7 @@ def receipt(
 def diagnostics(job: Job) -> bytes:
     """`diagnostics.txt`: every problem with its place and its remedy, for people."""
     file = job.drop.job_file if job.drop else MESSAGE
-    return f"{job.message}.\n\n{text(job.problems, file)}".encode()
+    return f"{job.message}.\n\n{report.text(job.problems, file)}".encode()
 
 
 def diagnostics_json(job: Job) -> bytes:

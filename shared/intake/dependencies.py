@@ -19,8 +19,7 @@ from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.core.relations.dependency import Dependency, judge
 from shared.intake.message import Request
-from shared.jobspec import Problem
-from shared.jobspec.problems.suggest import Suggestions
+from shared.jobspec import Problem, Suggestions
 from shared.lifecycle.lookup import visible
 
 #: How many jobs are searched for a name that the person may have meant.

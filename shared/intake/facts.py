@@ -13,8 +13,7 @@ from shared.core.errors import Misconfigured
 from shared.core.facts import together
 from shared.core.ports import Ports
 from shared.intake.message import Request
-from shared.jobspec import complete
-from shared.jobspec.text.tree import Node
+from shared.jobspec import Node, complete
 from shared.lifecycle.clusters.calling import left_alone
 
 

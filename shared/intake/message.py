@@ -34,15 +34,15 @@ from shared.jobspec import (
     Limits,
     Problem,
     Source,
+    foreign_document,
     is_bare_job,
     problem,
     read,
     read_envelope,
     read_through,
     sound_members,
+    unwrapped,
 )
-from shared.jobspec.checks.wrapper import unwrapped
-from shared.jobspec.reader.foreign import foreign_document
 
 #: CloudEvents type of a job message.
 SUBMIT = "io.slipway.job.submit.v1"

@@ -1,12 +1,15 @@
 """The job.json format: read, complete, validate; and the envelope around it. Pure: no I/O and no clock.
 
-In: bytes or a tree of JSON. Out: a document, and problems with their places and remedies.
+In: bytes or a tree of JSON. Out: a document, and problems with their places and remedies. Other rooms
+import from here; beside it stand the modules `report` and `schema`, which few processes load.
 """
 
 from __future__ import annotations
 
 from shared.jobspec.checks.lint import Facts, lint, with_lint
+from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.checks.validate import shaped, validate
+from shared.jobspec.checks.wrapper import unwrapped
 from shared.jobspec.envelope import (
     TERMINAL_EVENTS,
     Envelope,
@@ -16,11 +19,13 @@ from shared.jobspec.envelope import (
     read_envelope,
     sound_members,
 )
+from shared.jobspec.format.base import Items, Model, Text
 from shared.jobspec.format.complete import Defaults, complete
 from shared.jobspec.format.credentials import with_credentials
 from shared.jobspec.format.duration import iso_duration, parse_duration, wall_clock
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.models import JobSpec
+from shared.jobspec.format.mounts import MOUNT_LISTS
 from shared.jobspec.format.scripts import script_pattern, scripts_wanted
 from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
 from shared.jobspec.hidden.embedded import SEALED
@@ -35,14 +40,17 @@ from shared.jobspec.problems.problem import (
     unknown_properties,
     with_pages,
 )
+from shared.jobspec.problems.suggest import Suggestions
+from shared.jobspec.reader.foreign import foreign_document
 from shared.jobspec.reader.reading import read, read_through
 from shared.jobspec.reader.repair import mended
 from shared.jobspec.reader.source import Source
 from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
-from shared.jobspec.text.tree import JsonObject
+from shared.jobspec.text.tree import JsonObject, Node, quote, step, walk
 
 __all__ = [
     "CODES",
+    "MOUNT_LISTS",
     "RESOURCES",
     "SEALED",
     "SHARE",
@@ -50,19 +58,25 @@ __all__ = [
     "Defaults",
     "Envelope",
     "Facts",
+    "Items",
     "JobSpec",
     "JsonObject",
     "Limits",
+    "Model",
+    "Node",
     "Problem",
     "RequestedReceiver",
     "Retry",
     "Severity",
     "Source",
+    "Suggestions",
+    "Text",
     "Value",
     "applied",
     "combinations",
     "complete",
     "filled",
+    "foreign_document",
     "has_errors",
     "is_bare_job",
     "iso_duration",
@@ -75,6 +89,7 @@ __all__ = [
     "page_of",
     "parse_duration",
     "problem",
+    "quote",
     "read",
     "read_envelope",
     "read_resources",
@@ -83,11 +98,15 @@ __all__ = [
     "script_pattern",
     "scripts_wanted",
     "seal_secrets",
+    "shape_problems",
     "shaped",
     "sound_members",
+    "step",
     "text_of",
     "unknown_properties",
+    "unwrapped",
     "validate",
+    "walk",
     "wall_clock",
     "with_credentials",
     "with_lint",

@@ -47,10 +47,10 @@ _KINDS: Mapping[int, type[Failure]] = {
 
 def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
     """Problems for people, those of the body that was sent in its file."""
-    from shared.jobspec.report import text  # the whole reader of jobs, which most commands do without
+    from shared.jobspec import report  # the whole reader of jobs, which most commands do without
 
     named = [{**one, "file": file} if one.get("file") == _BODY else one for one in problems]
-    return text(named, file).rstrip()
+    return report.text(named, file).rstrip()
 
 
 async def refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:

@@ -71,9 +71,9 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
     result += ["", *table(rows)] if rows else []
     if problems := job.get("problems"):
-        from shared.jobspec.report import text  # the whole reader of jobs, which few records need
+        from shared.jobspec import report  # the whole reader of jobs, which few records need
 
-        result += ["", *text(problems).splitlines()]
+        result += ["", *report.text(problems).splitlines()]
     if history := job.get("history"):
         result += [
             "",

@@ -15,10 +15,7 @@ from typing import Annotated, Any, NamedTuple
 from pydantic import Field, ValidationError
 
 from shared.core.caller import KEY_NAME, KEY_NAME_RULE
-from shared.jobspec import JsonObject, Problem, problem
-from shared.jobspec.checks.shape import shape_problems
-from shared.jobspec.format.base import Items, Model, Text
-from shared.jobspec.text.tree import quote, step
+from shared.jobspec import Items, JsonObject, Model, Problem, Text, problem, quote, shape_problems, step
 
 #: The most teams of a document, members of a team, and bytes of the document, which is one entity of the
 #: ledger.

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.options import checked, each_cluster
-from shared.jobspec import parse_duration
-from shared.jobspec.format.mounts import MOUNT_LISTS
+from shared.jobspec import MOUNT_LISTS, parse_duration
 
 #: VM sizes with GPUs: one GPU for six cores, and GiB of memory for each GPU, less in the first NC and NV.
 _GPU_SIZE = re.compile(r"(?:STANDARD_)?N(?P<kind>[CDV])(?P<cores>6|12|24)R?S?(?P<later>_V[23])?", re.ASCII)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from shared.core.job import Job
 from shared.core.ports import BlobFolder
-from shared.jobspec.format.mounts import MOUNT_LISTS
+from shared.jobspec import MOUNT_LISTS
 
 _PREFIX = re.compile(r"\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{AZ_BATCHAI_JOB_MOUNT_ROOT\})/([^$`\\]*)")
 _BLOBS = "azureBlobFileSystems"

@@ -21,9 +21,9 @@ from shared.jobspec import (
     script_pattern,
     scripts_wanted,
     validate,
+    walk,
     with_lint,
 )
-from shared.jobspec.text.tree import walk
 
 #: Stands for the cluster of a deployment.
 _CLUSTER = (

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
-from shared.jobspec.report import ProblemMembers
+from shared.jobspec import report
 from slipway.rules import RULES, Rule
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _LEVELS = {"error": "error", "warning": "warning", "hint": "note"}
 
 
-def sarif(files: Mapping[str, Sequence[ProblemMembers]], *, version: str) -> dict[str, Any]:
+def sarif(files: Mapping[str, Sequence[report.ProblemMembers]], *, version: str) -> dict[str, Any]:
     """One run over these files: path → problems as JSON. Only the rules that were broken are described."""
     by_code = {problem["code"]: problem for problems in files.values() for problem in problems}
     broken = sorted(by_code.keys() & RULES.keys())
@@ -59,7 +59,7 @@ def _linked(page: str) -> str:
     return f"<{page}>" if "://" in page else f"`{page}`"
 
 
-def _result(problem: ProblemMembers, file: str, index: Mapping[str, int]) -> dict[str, Any]:
+def _result(problem: report.ProblemMembers, file: str, index: Mapping[str, int]) -> dict[str, Any]:
     where = str(problem.get("file") or file)
     physical: dict[str, Any] = {"artifactLocation": {"uri": _uri(where)}}
     if "line" in problem:
@@ -91,7 +91,7 @@ def _result(problem: ProblemMembers, file: str, index: Mapping[str, int]) -> dic
 _REGION = {"startLine": "line", "startColumn": "column", "endLine": "endLine", "endColumn": "endColumn"}
 
 
-def _fix(problem: ProblemMembers, file: str) -> dict[str, Any]:
+def _fix(problem: report.ProblemMembers, file: str) -> dict[str, Any]:
     replacements = [
         {
             "deletedRegion": {key: edit[name] for key, name in _REGION.items()},

@@ -18,7 +18,7 @@ from shared.core.errors import Misconfigured
 from shared.core.teams.document import Team, Teams
 from shared.intake.drops.drop import look_at_folder
 from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
-from shared.jobspec.format.schema import job_schema
+from shared.jobspec.schema import job_schema
 from shared.jobspec.words import format_words
 from slipway.rules import RULES, index_text
 from tests.diagnosis import problems_of

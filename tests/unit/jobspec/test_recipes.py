@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from shared.jobspec import Defaults, complete, read, validate
-from shared.jobspec.format.schema import job_schema
+from shared.jobspec.schema import job_schema
 from tests.diagnosis import problems_of
 from tests.unit.jobspec.jobs import CLUSTER
 

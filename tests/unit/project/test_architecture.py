@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from shared import jobspec
+
 ROOT = Path(__file__).resolve().parents[3]
 PACKAGES = ("fence", "shared", "functions", "local", "slipway")
 SOURCE = (*PACKAGES, "bench", "examples")
@@ -150,6 +152,22 @@ def test_no_room_of_the_app_loads_all_of_itself_where_one_module_is_imported() -
     assert faces == {"shared/jobspec", "shared/jobspec/checks/rules", "shared/setting"}
 
 
+def test_other_rooms_take_the_job_file_by_its_face() -> None:
+    """A name of the face, or a module that stands beside it; what lies deeper may move."""
+    doors = {f"shared.jobspec.{name}" for name in (*jobspec.__all__, "report", "schema")}
+    others = [ROOT / "function_app.py", *chain(*((ROOT / top).rglob("*.py") for top in SOURCE))]
+    uses = {
+        name: path.relative_to(ROOT).as_posix()
+        for path in others
+        if not path.is_relative_to(ROOT / "shared/jobspec")
+        for name in imports(path)
+        if name.startswith("shared.jobspec.")
+    }
+
+    assert {path: name for name, path in uses.items() if name not in doors} == {}
+    assert len(uses) > 40
+
+
 def modules() -> dict[str, Path]:
     """Every module of the source by its full name."""
     paths = chain(*((ROOT / top).rglob("*.py") for top in (*PACKAGES, "bench")))
@@ -195,13 +213,15 @@ def test_only_the_triggers_know_the_functions_library() -> None:
 
 
 def test_no_folder_holds_more_modules_than_are_seen_at_a_glance() -> None:
+    of_python = chain(*((ROOT / top).rglob("*.py") for top in (*PACKAGES, "bench", "tests")))
+    of_the_page = [path for path in (ROOT / "web/src").rglob("*") if path.suffix in {".ts", ".tsx"}]
     folders = Counter(
         path.parent.relative_to(ROOT).as_posix()
-        for top in (*PACKAGES, "bench", "tests")
-        for path in (ROOT / top).rglob("*.py")
+        for path in [*of_python, *of_the_page]
         if path.name != "__init__.py"
     )
 
+    assert len(of_the_page) > 50
     assert {folder: many for folder, many in folders.items() if many > MOST_MODULES} == {}
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from shared.core.refusals import REFUSALS
 from shared.intake.message import read_request
 from shared.jobspec import CODES, Limits, Problem, lint, read, read_envelope, validate
-from shared.jobspec.format.schema import schema_text
+from shared.jobspec.schema import schema_text
 from tests.unit.jobspec.bad_jobs import BAD_JOBS
 from tests.unit.jobspec.checks.lint_jobs import LINTED
 from tests.unit.jobspec.jobs import job
@@ -88,4 +88,4 @@ def test_every_code_is_documented_with_its_title() -> None:
 def test_the_published_schema_is_the_one_of_the_models() -> None:
     published = (DOCS / "job.schema.json").read_text(encoding="utf-8")
 
-    assert published == schema_text(), "run: python -m shared.jobspec.format.schema > docs/job.schema.json"
+    assert published == schema_text(), "run: python -m shared.jobspec.schema > docs/job.schema.json"

@@ -1,6 +1,6 @@
 """The JSON Schema of a job.json as people write it, for editors; generated from the models.
 
-`python -m shared.jobspec.format.schema > docs/job.schema.json` writes it; a test compares.
+`python -m shared.jobspec.schema > docs/job.schema.json` writes it; a test compares.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.jobspec.format.schema import job_schema
+from shared.jobspec.schema import job_schema
 from tests.unit.jobspec.bad_jobs import SHAPE, Bad
 from tests.unit.jobspec.jobs import everything, job, script_toolkit, share, toolkit
 
