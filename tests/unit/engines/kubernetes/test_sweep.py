@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -35,11 +36,9 @@ class Many:
         if request.path == "/version":
             return 200, {"gitVersion": "v1.36.2"}
         if request.path == _JOBS:
-            rows = [self._row(one, one.name, request, Status="Running") for one in self.targets]
-            return self._page(rows, request, ("Name", "Status"))
+            return self._page(lambda one: self._row(one, one.name, request, Status="Running"), request)
         if request.path == _PODS and "as=Table" in request.headers["accept"]:
-            rows = [self._pod(one, request) for one in self.targets]
-            return self._page(rows, request, ("Name", "Status", "Node"))
+            return self._page(lambda one: self._pod(one, request), request, "Node")
         if request.path == _PODS:
             return 200, {"kind": "PodList", "metadata": {}, "items": []}
         name = request.path.rpartition("/")[2]
@@ -61,14 +60,13 @@ class Many:
     def _metadata(name: str) -> Any:
         return {"name": name, "uid": "u", "annotations": {"slipway/token": f"j_{name}.1"}}
 
-    @staticmethod
-    def _page(rows: list[Any], request: Request, columns: tuple[str, ...]) -> Reply:
+    def _page(self, row: Callable[[Target], Any], request: Request, *columns: str) -> Reply:
         begin, limit = int(request.query.get("continue", 0)), int(request.query["limit"])
-        more = str(begin + limit) if len(rows) > begin + limit else ""
+        more = str(begin + limit) if len(self.targets) > begin + limit else ""
         metadata = {"resourceVersion": "1", "continue": more}
-        named = [{"name": column} for column in columns]
+        named = [{"name": column} for column in ("Name", "Status", *columns)]
         table = {"kind": "Table", "columnDefinitions": named, "metadata": metadata}
-        return 200, {**table, "rows": rows[begin : begin + limit]}
+        return 200, {**table, "rows": [row(one) for one in self.targets[begin : begin + limit]]}
 
 
 def kinds(running: Server) -> Counter[str]:

@@ -138,7 +138,8 @@ def places(value: Any, path: Path = ()) -> Iterator[Path]:
 
 def changed(documents: Mapping[str, Any], path: Path, value: Any) -> dict[str, Any]:
     """The documents with that value in that place."""
-    result = copy.deepcopy(dict(documents))
+    head = str(path[0])
+    result = {**documents, head: copy.deepcopy(documents[head])}
     *above, last = path
     part: Any = result
     for name in above:
