@@ -21,6 +21,8 @@ from shared.core.ledger.listing import brief
 
 #: The part of a list row's key after the kind and the group.
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
+#: Of a covered key that many characters are those of the job's own, eight of its id; and how long it is.
+_OWN, _LONGEST = 15 + len("|j_") + 8, 15 + len("|j_") + 40
 #: The key prefix of the rows of all jobs.
 EVERY = "l|"
 
@@ -89,6 +91,11 @@ def listed_key(entity: Mapping[str, Any]) -> str:
     if not LISTING_KEY.fullmatch(key):
         raise ValueError("no key of a list")
     return key
+
+
+def covered(key: str) -> str:
+    """A place right behind that of a job in a list, which does not tell the job's id."""
+    return key[:_OWN].ljust(_LONGEST, "z")
 
 
 class ListEntry(NamedTuple):

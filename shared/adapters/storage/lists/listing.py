@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from shared.adapters.storage import rows
@@ -102,7 +102,10 @@ class Listing:
             entries |= {
                 row.listed: row for row in every if row.state in states and row.listed > (after or "")
             }
-        return await self._merge(limit, streams, entries, shown)
+        page = await self._merge(limit, streams, entries, shown)
+        if page.cut and page.next and query.seen_by is not None:
+            return replace(page, next=listed.covered(page.next))  # the job there may be one of others
+        return page
 
     async def _ranges(self, query: Query) -> _Ranges:
         """The key prefixes of the rows that match, and whether index rows may match, too.

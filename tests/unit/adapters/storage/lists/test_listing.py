@@ -7,6 +7,7 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -20,6 +21,7 @@ from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, Request
 from shared.adapters.storage.wire.resttable import RestTable
+from shared.core.caller import SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState
@@ -270,6 +272,26 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
     assert numbers(wire, results) == list(range(11, 20_000, 5000))
     assert requests > 1
     assert wire.records == 0
+
+
+async def test_where_a_search_goes_on_names_no_job_that_the_caller_may_not_see(
+    wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(listing, "PAGES", 6 * SHARDS)
+    query = Query(label=Label("team", "vision"), seen_by=Caller("ann", frozenset({SUBMIT})))
+    after: str | None = None
+    for _ in range(3):
+        page = await ledger.find(query, limit=50, after=after)
+        assert page.cut
+        assert page.next is not None
+        assert page.next > (after or "")
+        assert page.next.partition("|")[2] not in wire.numbers
+        everything = await ledger.find(replace(query, seen_by=None), limit=50, after=after)
+        assert everything.next is not None
+        assert everything.next.partition("|")[2] in wire.numbers
+        own = await ledger.find(Query(), limit=1, after=page.next)
+        assert numbers(wire, own.jobs) == [wire.numbers[everything.next.partition("|")[2]] + 1]
+        after = page.next
 
 
 @pytest.mark.parametrize(
