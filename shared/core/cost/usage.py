@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict
@@ -43,7 +43,7 @@ class Usage(NamedTuple):
 
 def month_of(moment: datetime) -> str:
     """The month of a moment in UTC, which quotas of a month count by: 2026-11."""
-    return moment.strftime("%Y-%m")
+    return moment.astimezone(UTC).strftime("%Y-%m")
 
 
 def seconds_between(start: datetime | None, end: datetime | None) -> float:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import reduce
 from typing import NamedTuple
 
@@ -114,7 +115,7 @@ class TeamUse:
             is_counted = claims.pop(job.id, None) is not None
             is_counted = returned.pop(job.id, None) is not None or is_counted
             if is_counted and job.ended is not None:
-                month = month_of(job.ended)
+                month = _month_of_end(job, job.ended)
                 months[month] = months.get(month, _NOTHING).plus(job.usage)
         newest = sorted(months)[-_MONTHS:]
         counted = {month: months[month] for month in newest}
@@ -181,6 +182,15 @@ class TeamUse:
             else:
                 break
         return replace(self, claims=claims, waiting=tuple(behind))
+
+
+def _month_of_end(job: Job, ended: datetime) -> str:
+    """The month that an end counts in: not before the job came, nor after its end was recorded.
+
+    A cluster's clock may say so; then what the job used would be missing in every month that a quota has.
+    """
+    recorded = job.history[-1].at if job.history else ended
+    return month_of(max(job.created, min(ended, recorded)))
 
 
 def exceeds(claim: Claim, quota: Quota) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shared.core.cost.usage import Rate, Usage
+from shared.core.cost.usage import Rate, Usage, month_of
 from shared.core.job import Job, JobState
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
@@ -111,6 +111,12 @@ def test_a_record_keeps_thirteen_months() -> None:
 
     assert len(use.months) == 13
     assert max(use.months) == "2028-07"
+
+
+def test_a_month_is_that_of_utc() -> None:
+    tokyo = timezone(timedelta(hours=9))
+    assert month_of(datetime(2026, 12, 1, 8, 59, tzinfo=tokyo)) == NOVEMBER
+    assert month_of(datetime(2026, 12, 1, 9, tzinfo=tokyo)) == "2026-12"
 
 
 limits = st.none() | st.integers(0, 6)

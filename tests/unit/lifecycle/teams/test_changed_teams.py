@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from shared.core.job import Job, JobState
 from shared.core.teams.document import Teams
@@ -102,3 +104,20 @@ async def test_a_clock_that_goes_back_over_the_end_of_a_month_counts_each_job_on
     assert sum(one.jobs for one in use.months.values()) == 3
     assert dict(use.claims) == {}
     assert await over_quota(world) == []
+
+
+@pytest.mark.parametrize("year", [1999, 2099])
+async def test_a_cluster_with_a_wrong_clock_keeps_no_job_out_of_the_month_that_its_end_came_in(
+    world: World, year: int
+) -> None:
+    first, _, _ = await three(world, 1)
+    wrong = datetime(year, 1, 1, tzinfo=UTC)
+    target = (await world.job(first.id)).fixed_target
+    times = {"started": wrong - timedelta(hours=1), "ended": wrong}
+    world.engine.set_state(target.name, SUCCEEDED, **times)
+
+    await world.sweep()
+
+    assert (await world.job(first.id)).ended == wrong
+    use = await world.ports.teams.use("a")
+    assert {month: (one.jobs, one.node_hours) for month, one in use.months.items()} == {"2026-01": (1, 1.0)}
