@@ -24,7 +24,7 @@ from shared.core.teams.document import Quota
 from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.current_teams import current_teams
-from shared.lifecycle.teams.lending import with_loans
+from shared.lifecycle.teams.lending import publish_lenders, with_loans
 from shared.lifecycle.teams.recall import spare
 from shared.lifecycle.teams.rows import (
     WRITES,
@@ -71,6 +71,7 @@ async def claimed(
     of_pass = PassJobs(active, returns)
     uses = await _brought_on(ports, requests, of_pass, len(rows))
     uses |= await with_loans(ports, uses, requests)
+    await publish_lenders(ports, uses)
     await spare(ports, rows, uses)
     return [
         row._replace(claim=None)

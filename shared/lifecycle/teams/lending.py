@@ -5,17 +5,20 @@ A loan is written in the rows of both teams by one transaction.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
 from shared.core.cost.usage import month_of
 from shared.core.errors import SlipwayError
+from shared.core.meter import NoMeter
 from shared.core.ports import Ports
 from shared.core.teams.document import Team, Teams
 from shared.core.teams.loans import Party, Requests, lend
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import current_teams
+from shared.lifecycle.teams.figures import publish_others
 from shared.lifecycle.teams.recall import recalled
 from shared.lifecycle.teams.rows import outdated, still_active
 from shared.lifecycle.waiting.pauses import paused
@@ -42,6 +45,22 @@ async def with_loans(
     except SlipwayError as error:
         log.warning("loans between teams are left to the next pass: %s", error)
     return changed
+
+
+async def publish_lenders(ports: Ports, uses: Mapping[str, TeamUse]) -> None:
+    """Tell the meter what lenders have that no job of this pass belongs to. Never raises.
+
+    Costs a point read of each while their loans last, and nothing without a listener.
+    """
+    names = {lender for use in uses.values() for lender in use.loans.values()}.difference(uses)
+    if not names or isinstance(ports.meter, NoMeter):
+        return
+    try:
+        lenders = await asyncio.gather(*map(ports.teams.use, sorted(names)))
+    except SlipwayError as error:
+        log.warning("the meter lacks what some lenders have: %s", error)
+        return
+    await publish_others(ports, lenders)
 
 
 def _quota(team: Team, member: str) -> bool:
@@ -103,6 +122,7 @@ async def _write_loans(
         stored = await ports.teams.put_uses([use, *lenders.values()])
         if stored is None:
             break
+        await publish_others(ports, stored)
         changed |= {name: stored[0]}
         latest |= {one.team: one for one in stored}
     return changed

@@ -27,6 +27,7 @@ from shared.core.teams.use import TeamUse
 from shared.delivery.answers import put_news
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.steps import for_each
+from shared.lifecycle.teams.figures import warn_of_budget
 from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, quota_of, still_active
 from shared.lifecycle.transition import apply, note
 from shared.lifecycle.waiting.reason import RECALLED, waiting
@@ -135,5 +136,6 @@ async def _end_loans(ports: Ports, lender: str, borrower: str, jobs: Mapping[str
         # A loan that only the lender's row has was torn by hand, or by another version: it costs no claim.
         paid = mine.after_loans({job for job in jobs if after.loans.get(job) != lender})
         changed = [one for one, before in ((paid, mine), (after, theirs)) if one != before]
+        warn_of_budget(ports, theirs, after, await quota_of(ports, borrower))
         if not changed or await ports.teams.put_uses(changed) is not None:
             return

@@ -21,6 +21,7 @@ from shared.core.teams.document import Quota
 from shared.core.teams.loans import Requests
 from shared.core.teams.use import MOST_NAMED, TeamUse
 from shared.lifecycle.current_teams import current_teams
+from shared.lifecycle.teams.figures import publish, publish_others, warn_of_budget
 from shared.lifecycle.waiting.dependents import ended_jobs, outcomes_of
 
 log = logging.getLogger(__name__)
@@ -30,11 +31,6 @@ WRITES = 5
 #: How many records are read at once.
 _PARALLEL = 16
 _NO_LIMIT = Quota()
-#: Limits of a quota that the meter gets, for alerts beside the use.
-_LIMITS = {"jobs", "nodes", "gpus", "gpu_hours", "budget"}
-#: Parts of a budget whose use the log warns of.
-_WARNS = (0.8, 1.0)
-
 
 #: The active jobs by their ids, after a team's record was read; None where each is read by itself.
 CurrentJobs: TypeAlias = Mapping[str, Active] | None
@@ -141,9 +137,10 @@ async def without_ends(ports: Ports, use: TeamUse, named: Collection[str]) -> Te
 
 async def written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:
     """The record after a change, which is published; None where another process wrote meanwhile."""
+    warn_of_budget(ports, use, after, quota)
     stored = use if after == use else await _write(ports, use, after)
     if stored is not None:
-        _publish(ports, use, stored, quota)
+        publish(ports, stored, quota)
     return stored
 
 
@@ -155,7 +152,10 @@ async def _write(ports: Ports, use: TeamUse, after: TeamUse) -> TeamUse | None:
     lenders = await asyncio.gather(*map(ports.teams.use, sorted({*over.values()})))
     paid = [one.after_loans(over) for one in lenders if not one.lent.keys().isdisjoint(over)]
     stored = await ports.teams.put_uses([after, *paid])
-    return stored[0] if stored is not None else None
+    if stored is None:
+        return None
+    await publish_others(ports, stored[1:])
+    return stored[0]
 
 
 async def current_jobs(ports: Ports, plans: Iterable[Plan], active: int) -> CurrentJobs:
@@ -211,18 +211,3 @@ async def quota_of(ports: Ports, team: str) -> Quota:
     """The team's current quota, which may be without limits."""
     one = (await current_teams(ports)).teams.get(team)
     return one.quota if one is not None and one.quota is not None else _NO_LIMIT
-
-
-def _publish(ports: Ports, before: TeamUse, use: TeamUse, quota: Quota) -> None:
-    """Tell the meter what a team has, and the log when its budget runs out."""
-    month = month_of(ports.clock())
-    for name, number in use.held(month)._asdict().items():
-        ports.meter.set(f"slipway.team.{name}", number, team=use.team)
-    ports.meter.set("slipway.team.waiting", len(use.waiting), team=use.team)
-    ports.meter.set("slipway.team.borrowed", len(use.loans), team=use.team)
-    for name, most in quota.model_dump(include=_LIMITS, exclude_none=True).items():
-        ports.meter.set("slipway.team.quota", most, team=use.team, part=name)
-    for part in _WARNS:
-        if quota.budget and before.spent(month) < part * quota.budget <= use.spent(month):
-            text = "the team %s has used %d %% of its budget of %s"
-            log.warning(text, use.team, part * 100, month, extra={"team": use.team, "action": "budget"})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from datetime import date
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -12,8 +12,10 @@ from shared.core.caller import KEY_HOLDER, READ_ALL, SUBMIT, Caller
 from shared.core.cost.prices import Price
 from shared.core.cost.usage import Rate, Usage
 from shared.core.engine import Cluster
+from shared.core.errors import Unavailable
 from shared.core.facts import ClusterFacts
 from shared.core.job import Job, JobState, Reason
+from shared.core.teams.use import TeamUse
 from shared.core.view import summary
 from shared.operate.teams import usage
 from shared.operate.waits import as_it_stands
@@ -145,6 +147,47 @@ async def test_the_log_warns_once_of_a_budget_that_runs_out(
 
     texts = [record.getMessage() for record in caplog.records if "budget" in record.getMessage()]
     assert texts == ["the team vision has used 80 % of its budget of 2026-01"]
+
+
+async def test_a_crash_after_the_write_costs_no_line_about_the_budget(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await share(world, budget=3)
+    job = await ask(world, 1, longest=HOUR)
+    whole = world.ports.teams
+
+    class Broken:
+        get, put, use, put_uses = whole.get, whole.put, whole.use, whole.put_uses
+
+        async def put_use(self, use: TeamUse) -> TeamUse | None:
+            await whole.put_use(use)
+            raise Unavailable("the answer was lost")
+
+    world.use(teams=Broken())
+    await run_for(world, job, 3600)
+    assert (await whole.use("vision")).spent(JANUARY) == 3.0
+    world.use(teams=whole)
+    await world.sweep()
+
+    texts = [text for text in caplog.messages if "of its budget" in text]
+    assert texts == [f"the team vision has used {part} % of its budget of 2026-01" for part in (80, 100)]
+
+
+async def test_an_end_of_the_last_month_that_is_counted_in_this_one_is_warned_of(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    await share(world, budget=3)
+    world.now = datetime(2026, 1, 31, 22, 59, 30, tzinfo=UTC)
+    job = await ask(world, 1, longest=HOUR)
+    target = (await world.job(job.id)).fixed_target
+    world.engine.set_state(target.name, JobState.RUNNING, started=world.now)
+    await world.sweep(3600 - 1)
+    world.engine.set_state(target.name, JobState.SUCCEEDED, ended=world.now)
+    await world.sweep(60)
+
+    assert (await world.ports.teams.use("vision")).months.keys() == {JANUARY}
+    assert [text for text in caplog.messages if "100 % of its budget" in text] == []
+    assert [text for text in caplog.messages if "80 % of its budget of 2026-01" in text] != []
 
 
 async def test_a_waiting_job_knows_its_place(world: World) -> None:
