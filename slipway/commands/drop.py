@@ -64,6 +64,8 @@ class Uploaded:
     etag: str = ""
     #: the versions of all that were sent
     etags: dict[str, str] = field(default_factory=dict)
+    #: what an earlier upload left in the folder and this one does not have, where that was looked at
+    others: tuple[str, ...] = ()
 
     @property
     def names(self) -> list[str]:
@@ -74,7 +76,8 @@ class Uploaded:
 async def upload(settings: Settings, folder: Path, to: str = "", *, changed: bool = False) -> Uploaded:
     """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
 
-    With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job.
+    With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job, and
+    the other blobs of the folder are noted.
     """
     from azure.storage.blob import ContentSettings
 
@@ -98,6 +101,7 @@ async def upload(settings: Settings, folder: Path, to: str = "", *, changed: boo
                 )
                 uploaded.number, uploaded.etag = uploaded.number + 1, str(answer["etag"]).strip('"')
                 uploaded.etags[name] = uploaded.etag
+    uploaded.others = tuple(sorted(name for name in {*contents} - {*uploaded.digests} if not ignored(name)))
     return uploaded
 
 
@@ -153,12 +157,11 @@ async def has_container(settings: Settings, name: str) -> bool:
 
 
 async def _contents(container: "ContainerClient", prefix: str) -> dict[str, tuple[int, bytes]]:
-    """Size and MD5 of each blob that has one."""
-    contents = {}
-    async for blob in container.list_blobs(name_starts_with=prefix):
-        if md5 := blob.content_settings.content_md5:
-            contents[blob.name] = (blob.size, bytes(md5))
-    return contents
+    """Size and MD5 of each blob; no bytes for one without."""
+    return {
+        blob.name: (blob.size, bytes(blob.content_settings.content_md5 or b""))
+        async for blob in container.list_blobs(name_starts_with=prefix)
+    }
 
 
 def target_of(folder: Path, to: str) -> str:

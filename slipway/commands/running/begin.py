@@ -2,7 +2,7 @@
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from slipway.commands.drop import Uploaded, etag_of, outlook_of, remove, runs_th
 from slipway.commands.running.foresee import foresee
 from slipway.failure import Failure
 from slipway.screen import say
+from slipway.terminal import printable
 
 #: Seconds between two looks at the jobs.
 _EVERY = 1.0
@@ -24,6 +25,8 @@ _LOOKS = 60
 LISTED = 50
 #: Active jobs among which one of the same folder is looked for.
 ACTIVE = 1000
+#: Files of an earlier upload that are named.
+_SHOWN = 3
 
 
 def receipts_of(folder: str, *, deep: bool = False) -> re.Pattern[str]:
@@ -74,6 +77,8 @@ class Beginning:
             files = f"{uploaded.number} of {len(uploaded.names)} files, the others were there"
             files = files if uploaded.number < len(uploaded.names) else _counted(uploaded.number)
             say(f"uploaded {files}, to {folder}; the job starts when they have not changed for a moment")
+            if uploaded.others:
+                say(_leftovers(folder, [f"{uploaded.container}/{name}" for name in uploaded.others]))
             try:
                 if waits := (await outlook_of(self._settings, uploaded.names)).waits:
                     raise Failure(f"nothing runs yet: {'; '.join(waits)}")
@@ -149,6 +154,16 @@ class Beginning:
     async def _ids(self, api: Service, conditions: dict[str, str], limit: int = LISTED) -> set[str]:
         jobs = (await api.jobs({"source": "drop,inventory", **conditions}, limit)).jobs
         return {job["id"] for job in jobs if self._receipt.fullmatch(job["receipt"])}
+
+
+def _leftovers(folder: str, names: Sequence[str]) -> str:
+    """The message about files that an earlier upload left in a folder."""
+    shown = [printable(name.removeprefix(folder)) for name in names[:_SHOWN]]
+    shown += [f"{more:,} more"] if (more := len(names) - _SHOWN) > 0 else []
+    return (
+        f"{folder} also has files of an earlier upload, which the job sees: {', '.join(shown)}; delete them "
+        "there, or run it under a name of its own: --name"
+    )
 
 
 def _counted(files: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from shared.intake.drops.folder import Plan, parent
 from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
@@ -108,21 +109,33 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         outlook = await outlook_of(drop.settings, uploaded.names)
         for wait in outlook.waits:
             remark(f"warning: nothing runs yet: {wait}")
-        older = {plan.envelope.name for plan in outlook.plans if plan.envelope} - {*uploaded.digests}
-        for name in older:
+        plans = [plan for plan in outlook.plans if _begins(plan, uploaded)]
+        runs = len(plans) if outlook.plans else outlook.runs
+        for name in _leftovers(plans, uploaded):
             say(f"{uploaded.container}/{name}, of an earlier upload, counts as well; it may be deleted")
         for job in joined:
             say(f"{job['id']} runs the same files already")
             drop.add(job)
         try:
-            if api and len(drop.jobs) < outlook.runs:
-                trouble = await _wait(api, drop, uploaded, outlook.runs, others)
+            if api and len(drop.jobs) < runs:
+                trouble = await _wait(api, drop, uploaded, runs, others)
         except asyncio.CancelledError:
             lease.outlasts = True  # after a Ctrl-C the job begins all the same
             raise
-        if trouble and outlook.runs:
+        if trouble and runs:
             say(f"the id of the job is not known: {trouble}; it begins all the same, {_FIND}")
         _show(drop, uploaded, outlook.waits)
+
+
+def _begins(plan: Plan, uploaded: Uploaded) -> bool:
+    """Whether an upload begins a run: not where all its files lay there already."""
+    return bool(plan.problems) or any(file.name in uploaded.digests for file in plan.own_files)
+
+
+def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
+    """The files of these runs that an earlier upload left in their folders."""
+    names = {file.name for plan in plans for file in plan.files if parent(file.name) == plan.folder}
+    return sorted(names - {*uploaded.digests})
 
 
 async def _joined(api: Service, drop: _Drop) -> list[Job]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, Plan
-from shared.jobspec import is_bare_job
+from shared.jobspec import is_bare_job, report
 from shared.settings import Settings
 from slipway.client.refusal import placed
 from slipway.client.service import Service
@@ -33,8 +33,8 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
         raise Failure(
             f"nothing was uploaded, because no job would begin: {'; '.join(outlook.waits)}{_hint(folder)}"
         )
-    for plan in outlook.plans if api else ():
-        if errors := await _errors(api, plan, contents):
+    for plan in outlook.plans:
+        if errors := [*report.problems_as_json(plan.problems), *await _errors(api, plan, contents)]:
             shown = placed(errors, str(files.get(plan.job.blob.name, plan.job.blob.name)))
             raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,7 +14,13 @@ from shared.core.ports import Blob
 from shared.intake.drops.folder import JobFile, Plan
 from shared.intake.message import read_request
 from shared.jobspec import Limits
-from slipway.commands.running.foresee import _document
+from shared.settings import Settings
+from slipway.commands.running import foresee as foreseeing
+from slipway.commands.running.foresee import _document, foresee
+from slipway.commands.waiting import Outlook, outlook
+from slipway.failure import Failure
+from slipway.folder_drops import DropsToBe
+from tests.doubles.memory import MemoryDrops
 from tests.unit.world import job_json
 
 ENVELOPE = {"cluster": "dev", "name": "a"}
@@ -38,3 +46,25 @@ def test_without_an_envelope_or_as_an_event_it_is_asked_about_as_it_is() -> None
     assert json.loads(document_of(job_json(), None)) == job_json()
     assert json.loads(document_of(EVENT, json.dumps(ENVELOPE).encode())) == EVENT
     assert json.loads(document_of(job_json(), b"{")) == job_json()
+
+
+async def test_a_script_of_an_earlier_upload_that_a_template_would_run_too_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings, rest = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}), MemoryDrops(_now)
+    template = {"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}
+    rest.upload("team/job.json", json.dumps(template).encode())
+    rest.upload("team/digits/before.py", b"")
+    (tmp_path / "train.py").touch()
+
+    async def outlook_of(_: Settings, names: Sequence[str], contents: Mapping[str, bytes]) -> Outlook:
+        return await outlook(settings, DropsToBe(contents, "scripts", rest), names)
+
+    monkeypatch.setattr(foreseeing, "outlook_of", outlook_of)
+
+    with pytest.raises(Failure, match=r"nothing was uploaded[^$]*SW105[^$]*before\.py, train\.py"):
+        await foresee(settings, tmp_path, "team/digits", None)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
