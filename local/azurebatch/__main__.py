@@ -28,6 +28,10 @@ def main() -> int:
         return asyncio.run(_serve(_settings(options), options.port, options.until_stdin_closes))
     except (StoreBusyError, StoreFullError) as error:
         return _fail(str(error))
+    except OSError as error:
+        if error.filename is None:
+            raise
+        return _fail(f"cannot use {error.filename}: {error.strerror}; choose another --data")
 
 
 async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int:

@@ -47,7 +47,7 @@ def az_env(
 
 @emulate.command(short_help="Run the emulator of Azure Batch until Ctrl-C.")
 def batch(
-    port: Annotated[int, typer.Option(help="port on 127.0.0.1; 0 picks a free one")] = 0,
+    port: Annotated[int, typer.Option(help="port on 127.0.0.1; 0 picks a free one", min=0, max=65535)] = 0,
     data: Annotated[
         Path | None, typer.Option(help="directory for its state and nodes  [default: .local/azurebatch]")
     ] = None,

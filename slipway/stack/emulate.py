@@ -32,11 +32,14 @@ async def _run(words: Sequence[str], as_json: bool) -> int:
     command = [sys.executable, "-m", "local.azurebatch", *words]
     try:
         async with child(command, name="azurebatch", env=dict(os.environ)) as emulator:
-            _announce((await emulator.line(r"ready (\S+)"))[1], as_json)
+            _announce((await emulator.line(r"^ready (http://\S+)"))[1], as_json)
             ends = [asyncio.ensure_future(emulator.wait()), asyncio.ensure_future(stop.wait())]
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             for one in ends:
                 one.cancel()
+            if not stop.is_set():
+                lines = "".join(f"\n  | {line}" for line in emulator.recent)
+                raise Failure(f"the emulator ended by itself; its last lines:{lines}")
     except ProcessError as error:
         raise Failure(str(error)) from None
     return 0

@@ -126,4 +126,4 @@ class MortalBatch:
         options: list[Any] = [f"--port={port}", f"--data={self._data / 'emulator'}", *_OPTIONS]
         command = [sys.executable, "-m", "local.azurebatch", *options]
         self._now = await self._life.enter_async_context(child(command, name="azurebatch"))
-        self.url = (await self._now.line(r"ready (\S+)"))[1]
+        self.url = (await self._now.line(r"^ready (\S+)"))[1]

@@ -106,7 +106,7 @@ async def settings(storage: Azurite, tmp_path_factory: pytest.TempPathFactory) -
     command += ["--until-stdin-closes"]
     options = ["--storage-connection-string", storage.connection_string, "--leaving-seconds", "0"]
     async with child([*command, *options], name="emulator") as emulator:
-        url = (await emulator.line(r"ready (\S+)"))[1]
+        url = (await emulator.line(r"^ready (\S+)"))[1]
         connection = f"{storage.connection_string}FileEndpoint={url}/devstoreaccount1;"
         result = Settings({"SLIPWAY_STORAGE": connection, "SLIPWAY_BATCHAI_URL": url})
         async for _ in provision(result, Plan(maximum=2)):

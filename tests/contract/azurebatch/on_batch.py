@@ -47,7 +47,7 @@ async def account(data: Path, **options: str) -> AsyncIterator[Account]:
     usual = {"provisioning-seconds": "0.1", "leaving-seconds": "0.1", "autoscale-seconds": "1"}
     words = [word for name, value in {**usual, **options}.items() for word in (f"--{name}", value)]
     async with child([*command, *words], name="azurebatch") as emulator:
-        url = (await emulator.line(r"ready (\S+)"))[1]
+        url = (await emulator.line(r"^ready (\S+)"))[1]
         yield Account(url, key_from(ACCOUNT, KEY, "the emulator"), shared)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 from azure.batch import BatchClient
 from azure.core.credentials import AzureNamedKeyCredential
 
@@ -32,6 +34,50 @@ def test_what_it_prints_opens_a_client_and_ctrl_c_ends_it(tmp_path: Path) -> Non
 
     assert pools == []
     assert code == 0
+
+
+def _refusal(*words: str) -> str:
+    """What it says before it ends because it cannot start."""
+    ended = subprocess.run(
+        [sys.executable, "-m", "slipway.main", "emulate", "batch", *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (ended.returncode, ended.stdout) == (1, "")
+    return ended.stderr
+
+
+def test_a_port_that_is_in_use_is_named(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        text = _refusal(f"--data={tmp_path}", f"--port={port}")
+
+    assert f"cannot listen on 127.0.0.1:{port}" in text
+
+
+def test_a_directory_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+
+    text = _refusal(f"--data={tmp_path / 'file' / 'below'}")
+
+    assert f"cannot use {tmp_path / 'file'}" in text
+    assert "Traceback" not in text
+
+
+def test_an_emulator_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
+    process = subprocess.Popen(
+        command(tmp_path), cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    next(process.stdout)
+    (emulator,) = psutil.Process(process.pid).children()
+    emulator.kill()
+    _, text = process.communicate()
+
+    assert process.returncode == 1
+    assert "ended by itself" in text
 
 
 def test_a_directory_that_is_in_use_is_named(tmp_path: Path) -> None:
