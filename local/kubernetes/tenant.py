@@ -14,15 +14,22 @@ NAME = "slipway"
 #: The user of the nodes.
 NODES = "kubelets"
 _RBAC = "rbac.authorization.k8s.io"
-#: The rights that an engine needs in its namespace, and no others: RESOURCE.GROUP → verbs.
-RULES = {
-    "jobs.batch": ["create", "get", "list", "watch", "patch", "delete"],
-    "pods": ["get", "list", "watch"],
+#: The rights that an engine needs in its namespace, and no others: RESOURCE.GROUP → verbs. They are those of
+#: the Role that `slipway setup` makes, which this package does not know (a test compares them).
+_RIGHTS = {
+    "jobs.batch": ["create", "delete", "get", "list", "patch"],
+    "pods": ["list"],
     "events": ["list"],
-    "secrets": ["create", "get", "delete"],
+    "secrets": ["create", "delete", "get"],
     "configmaps": ["create", "get"],
     "services": ["create", "get"],
 }
+
+
+def rules() -> list[dict[str, Any]]:
+    """The rules of the Role."""
+    parts = [(resource.partition("."), verbs) for resource, verbs in _RIGHTS.items()]
+    return [{"apiGroups": [group], "resources": [kind], "verbs": verbs} for (kind, _, group), verbs in parts]
 
 
 async def admit_nodes(api: Api) -> None:
@@ -41,7 +48,7 @@ async def move_in(api: Api, shared: Path) -> str:
     namespace = f"/api/v1/namespaces/{NAME}"
     await api.make(f"{namespace}/serviceaccounts", _object("ServiceAccount", NAME))
     roles = f"/apis/{_RBAC}/v1/namespaces/{NAME}"
-    role = _object("Role", NAME, _RBAC) | {"rules": [_rule(*rule) for rule in RULES.items()]}
+    role = _object("Role", NAME, _RBAC) | {"rules": rules()}
     await api.make(f"{roles}/roles", role)
     await api.insist("PUT", f"{roles}/roles/{NAME}", role)  # an earlier version's may have other rules
     binding = {
@@ -81,11 +88,6 @@ async def _token(api: Api, path: str) -> str:
         if "token" in data:
             return base64.b64decode(data["token"]).decode()
         await asyncio.sleep(0.1)
-
-
-def _rule(resource: str, verbs: list[str]) -> dict[str, Any]:
-    kind, _, group = resource.partition(".")
-    return {"apiGroups": [group], "resources": [kind], "verbs": verbs}
 
 
 def _object(kind: str, name: str, group: str = "") -> dict[str, Any]:
