@@ -44,6 +44,7 @@ _MEANINGS: Mapping[str, type[EngineError]] = {
     "ConditionNotMet": Busy,
 }
 _REMEDIES: Mapping[str, str] = {
+    "AuthenticationFailed": "check the account's key, or the roles of the identity, and this machine's clock",
     "JobCompleted": "the Batch job for Slipway's tasks was terminated: delete it; Slipway creates a new one",
     "JobDisabled": "the Batch job for Slipway's tasks was disabled: enable it",
 }
@@ -68,6 +69,8 @@ def failure(status: int, body: Mapping[str, Any]) -> EngineError:
     if code in _MEANINGS:
         remedy = _REMEDIES.get(code)
         return _MEANINGS[code](f"{text}; {remedy}" if remedy else text)
+    if status == 404 and not code:  # a gateway without the service behind it knows of no task
+        return Transient(f"{text}; does something else than Azure Batch answer there?")
     return _by_status(status)(text)
 
 

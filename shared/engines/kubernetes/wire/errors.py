@@ -59,6 +59,8 @@ def failure(status: int, body: Mapping[str, Any]) -> EngineError:
     text = _text(status, body, message)
     if _DENIED.search(message):
         return Rejected(text)
+    if status == 401:
+        return Misconfigured(f"{text}; its token has expired, or is of another cluster: give it a new one")
     if status == 403:
         return _forbidden(message, text)
     if status == 409:
@@ -96,8 +98,6 @@ def _absent(reason: str, body: Mapping[str, Any], text: str) -> EngineError:
 
 
 def _by_status(status: int) -> type[EngineError]:
-    if status == 401:
-        return Misconfigured
     if status == 410:
         return Expired
     if status in (429, 503):

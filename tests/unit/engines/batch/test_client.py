@@ -151,6 +151,7 @@ async def test_an_error_to_be_accepted_is_an_answer() -> None:
         (404, "PoolNotFound", Misconfigured),
         (404, "TaskNotFound", NotFound),
         (404, "JobNotFound", NotFound),
+        (404, "", Transient),
     ],
 )
 def test_the_code_of_an_error_decides_what_its_caller_does(
@@ -166,6 +167,7 @@ def test_an_error_says_what_is_wrong_without_what_differs_each_time() -> None:
     assert str(failure(400, body)) == text
     assert str(failure(502, {})) == "Azure Batch: 502"
     assert "delete it" in str(failure(409, error("JobCompleted")))
+    assert "this machine's clock" in str(failure(403, error("AuthenticationFailed")))
 
 
 class _Login:

@@ -41,7 +41,7 @@ _CANNOT = 'jobs.batch is forbidden: User "{}" cannot create resource "jobs" in A
             "being deleted",
         ),
         (status(403, "Forbidden", 'admission webhook "a.b" denied the request: no'), Rejected, "no"),
-        (status(401, "Unauthorized", "Unauthorized"), Misconfigured, "Unauthorized"),
+        (status(401, "Unauthorized", "Unauthorized"), Misconfigured, "Unauthorized; its token has expired"),
         (status(404, "NotFound", 'namespaces "n" not found', kind="namespaces"), Misconfigured, "namespace"),
         (status(404, "NotFound", 'jobs.batch "a" not found', kind="jobs"), NotFound, "not found"),
         ((404, {}), Transient, "does something else than Kubernetes answer there"),
