@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.breadth import one_each
-from tests.unit.project.test_architecture import PACKAGES, ROOT, VIOLATIONS
+from tests.slow.project.test_architecture import PACKAGES, ROOT, VIOLATIONS
 
 #: One that breaks each contract; all of them with --all.
 TRIED = one_each(VIOLATIONS, lambda violation: violation[0])

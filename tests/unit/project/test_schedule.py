@@ -1,9 +1,12 @@
 """The table of shared stacks names what is there."""
 
+from pathlib import Path
+
 import pytest
 
 from tests.schedule import STACKS
-from tests.unit.project.test_architecture import ROOT
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 @pytest.mark.parametrize("place", [place for places in STACKS.values() for place in places])

@@ -5,7 +5,7 @@ import re
 import pytest
 
 from shared.engines.registry import ENGINES
-from tests.unit.project.test_architecture import CONTRACTS, PACKAGES, ROOT
+from tests.slow.project.test_architecture import CONTRACTS, PACKAGES, ROOT
 
 #: Where an engine has a name: its folder and its program of the local stack, the two registries, and the
 #: conditions of the templates, which make the nodes of one.
