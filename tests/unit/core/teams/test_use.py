@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shared.core.cost.usage import Rate, Usage, month_of
-from shared.core.job import Job, JobState
+from shared.core.job import Entry, Job, JobState
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.use import TeamUse, Total, described, exceeds
@@ -117,6 +117,22 @@ def test_a_month_is_that_of_utc() -> None:
     tokyo = timezone(timedelta(hours=9))
     assert month_of(datetime(2026, 12, 1, 8, 59, tzinfo=tokyo)) == NOVEMBER
     assert month_of(datetime(2026, 12, 1, 9, tzinfo=tokyo)) == "2026-12"
+
+
+@given(st.lists(st.tuples(st.integers(-30_000, 30_000), st.integers(0, 60)), max_size=20))
+def test_every_end_counts_in_a_month_in_which_its_job_was_here(ends: list[tuple[int, int]]) -> None:
+    use = NO_USE
+    for number, (days, later) in enumerate(ends):
+        recorded = END + timedelta(days=later)
+        entry = Entry(sequence=2, state=JobState.FAILED, at=recorded, token="t")
+        job = ended(f"j{number}").model_copy(
+            update={"ended": END + timedelta(days=days), "history": (entry,)}
+        )
+        before = use.with_claims([(job.id, claim())], Quota(), NOVEMBER)
+        use = before.after_ends([job])
+        (month,) = [one for one in use.months if use.months[one] != before.months.get(one)]
+        assert NOVEMBER <= month <= month_of(recorded)
+    assert sum(one.jobs for one in use.months.values()) == len(ends)
 
 
 limits = st.none() | st.integers(0, 6)

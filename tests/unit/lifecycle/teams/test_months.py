@@ -15,11 +15,15 @@ from shared.core.engine import Cluster
 from shared.core.errors import Unavailable
 from shared.core.facts import ClusterFacts
 from shared.core.job import Job, JobState, Reason
+from shared.core.pacing.memo import Memo
+from shared.core.teams.document import Teams
 from shared.core.teams.use import TeamUse
 from shared.core.view import summary
+from shared.lifecycle.teams.recall import recalled
 from shared.operate.teams import usage
 from shared.operate.waits import as_it_stands
 from tests.unit.lifecycle.teams.test_claims import ask, end, share, states
+from tests.unit.lifecycle.teams.test_lending import Unwritable
 from tests.unit.world import CLUSTER, Engines, World
 
 #: As the jobs of these tests run at most: an hour.
@@ -171,6 +175,30 @@ async def test_a_crash_after_the_write_costs_no_line_about_the_budget(
 
     texts = [text for text in caplog.messages if "of its budget" in text]
     assert texts == [f"the team vision has used {part} % of its budget of 2026-01" for part in (80, 100)]
+
+
+async def test_an_end_that_a_recall_counts_is_warned_of_as_well(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    quotas = {"vision": {"jobs": 1, "borrows": True, "budget": 3.5}, "speech": {"jobs": 1, "lends": True}}
+    document = {"teams": {name: {"quota": quota} for name, quota in quotas.items()}}
+    assert await world.ports.teams.put(Teams.model_validate(document), "") is not None
+    times = ("PT6M", HOUR)
+    _, borrowed = [await ask(world, n, longest=one, team="vision") for n, one in enumerate(times)]
+    await world.sweep()
+    teams = world.ports.teams
+    assert (await teams.use("speech")).lent.keys() == {borrowed.id}
+    world.use(teams=Unwritable(teams))
+    await run_for(world, borrowed, 3600)
+    world.use(teams=teams, memo=Memo())  # another process, which has said nothing yet
+    caplog.clear()
+    lenders = await ask(world, 3, longest=HOUR, team="speech")
+    assert lenders.claim is not None
+
+    await recalled(world.ports, await teams.use("speech"), [(lenders.id, lenders.claim)])
+
+    assert (await teams.use("vision")).spent(JANUARY) == 3.0
+    assert [text for text in caplog.messages if "80 % of its budget of 2026-01" in text] != []
 
 
 async def test_an_end_of_the_last_month_that_is_counted_in_this_one_is_warned_of(
