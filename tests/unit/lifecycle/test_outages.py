@@ -14,6 +14,7 @@ from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.engine import Cluster, Engine, Observation
 from shared.core.errors import Transient, Unavailable
 from shared.core.job import JobState, Target
+from tests.breadth import size
 from tests.doubles.memory import MemoryLedger, MemoryTable
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, World, job_json
@@ -47,8 +48,9 @@ async def test_half_an_hour_without_the_cluster_costs_few_calls_and_no_job(world
     before = [(await world.message(JOB, f"before{n}")).job.id for n in range(20)]
     world.engine.down = True
     world.engine.calls = 0
+    each = size(5, 2)
     for minute in range(30):
-        for n in range(5):
+        for n in range(each):
             # Accepted as ever: the function returns, so no message can be poisoned.
             await world.message(JOB, f"down{minute}-{n}")
         await world.sweep(60)
@@ -60,10 +62,10 @@ async def test_half_an_hour_without_the_cluster_costs_few_calls_and_no_job(world
     for _ in range(2):
         await world.sweep(60)
 
-    assert len(world.engine.started) == len(set(world.engine.started)) == 20 + 150
+    assert len(world.engine.started) == len(set(world.engine.started)) == 20 + 30 * each
     await drained(world, 3)
-    assert states(world) == ["succeeded"] * 170
-    assert len({identity for _, identity, _ in world.webhooks.posts}) == 170
+    assert states(world) == ["succeeded"] * (20 + 30 * each)
+    assert len({identity for _, identity, _ in world.webhooks.posts}) == 20 + 30 * each
     assert leftovers(world) == []
 
 
@@ -172,7 +174,7 @@ async def test_an_unreachable_cluster_never_starts_a_second_copy_nor_loses_a_job
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
     await world.sweep()
     world.engine.down = True
-    for _ in range(24 * 60):
+    for _ in range(size(24, 6) * 60):
         await world.sweep(60)
 
     assert (await world.job(job.id)).state is JobState.RUNNING

@@ -157,7 +157,7 @@ class Counting(MemoryEngine):
 async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
     world: World, table: Counted
 ) -> None:
-    active, changed = size(10_000, 2_500), 200
+    active, changed = size(10_000, 1_200), 200
     targets = await queued(world, active)
     world.engine = engine = Counting()
     engine.jobs = {target.name: Observation(JobState.QUEUED) for target in targets}

@@ -10,6 +10,7 @@ from local.azurebatch.api import bodies, job_bodies, pool_bodies
 from local.azurebatch.autoscale.formula import read
 from local.azurebatch.autoscale.values import FormulaError
 from local.azurebatch.state.errors import BatchError
+from tests.breadth import size
 
 TASK = {"id": "t", "commandLine": "true"}
 POOL = {"id": "p", "vmSize": "x", "virtualMachineConfiguration": {}}
@@ -86,7 +87,7 @@ def test_what_a_caller_said_is_kept_and_no_default_is_added() -> None:
 
 def test_a_formula_that_is_nested_too_deeply_is_an_error_of_the_formula() -> None:
     with pytest.raises(FormulaError):
-        read(f"x={'(' * 100_000}1{')' * 100_000};")
+        read(f"x={'(' * size(100_000, 20_000)}1{')' * size(100_000, 20_000)};")
 
 
 @pytest.mark.parametrize(
