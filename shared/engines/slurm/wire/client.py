@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Rejected, Saturated, Transient
 from shared.core.no_answer import no_answer
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.wire.dialect import DIALECTS, Dialect
+from shared.engines.slurm.wire.dialect import DIALECTS, Dialect, integer
 from shared.engines.slurm.wire.first_response import Response, first_response
 from shared.engines.slurm.wire.key import Key
 
@@ -56,8 +56,8 @@ class Answer:
     def errors(self) -> list[tuple[int, str]]:
         """Code and text of each error."""
         return [
-            (int(one.get("error_number") or one.get("error_code") or 0), _text(one))
-            for one in self.body.get("errors") or ()
+            (integer(one.get("error_number")) or integer(one.get("error_code")) or 0, _text(one))
+            for one in _objects(self.body.get("errors"))
         ]
 
     @property
@@ -68,7 +68,7 @@ class Answer:
     @property
     def warnings(self) -> list[str]:
         """The texts of the warnings, without slurmctld's reasons for not starting an accepted job at once."""
-        members = self.body.get("warnings") or ()
+        members = _objects(self.body.get("warnings"))
         return [_text(one) for one in members if one.get("source") != "slurm_submit_batch_job()"]
 
     def number(self) -> int | None:
@@ -194,6 +194,12 @@ def _raise_for_token(ping: Answer) -> None:
 def _text(one: Mapping[str, Any]) -> str:
     words = [str(one[name]) for name in ("description", "error") if one.get(name)]
     return ": ".join(words)[:300]
+
+
+def _objects(members: Any) -> list[Mapping[str, Any]]:
+    """The objects of a list. What is in another form is one that says nothing."""
+    every = members if isinstance(members, list) else [members] if members else []
+    return [one if isinstance(one, dict) else {} for one in every]
 
 
 def _object(text: str) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -80,3 +81,12 @@ def test_a_submission_beyond_the_most_jobs_of_the_controller_is_saturation(code:
 
 def test_other_refusals_of_a_submission_are_no_saturation() -> None:
     assert Answer(500, {"errors": [{"error_number": 2000, "error": "Invalid partition"}]}).full() is None
+
+
+@pytest.mark.parametrize("members", ["x", 5, {"error": "x"}, [None], ["x", []], [{"error_number": ["x"]}]])
+def test_errors_in_a_form_that_cannot_be_read_are_errors_of_an_unknown_kind(members: Any) -> None:
+    answer = Answer(200, {"errors": members, "warnings": members})
+
+    assert set(answer.codes) == {0}
+    assert type(answer.failure()) is Transient
+    assert answer.warnings
