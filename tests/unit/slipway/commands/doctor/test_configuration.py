@@ -85,22 +85,20 @@ def test_settings_that_make_no_sense_are_a_failure(values: dict[str, str], text:
     assert SECRET not in line.text
 
 
-def test_a_file_of_settings_that_others_may_read_and_an_unknown_name_are_warnings(tmp_path: Path) -> None:
+def test_a_file_that_others_may_read_an_unknown_name_and_an_earlier_form_are_warnings(tmp_path: Path) -> None:
     file = tmp_path / "s.json"
-    findings = settings_of(file, {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTRE": "x"}, 0o644)
+    values = {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTRE": "x", "SLIPWAY_CLUSTER_GPUS": "1"}
+    findings = settings_of(file, values, 0o644)
 
-    assert [one.outcome for one in findings] == ["ok", "warn", "fail", "warn", "fail"]
-    assert (findings[1].remedy, findings[3].remedy) == ("did you mean SLIPWAY_CLUSTER?", f"chmod 600 {file}")
-    assert "no job can run on dev-cluster-00" in findings[2].text
-    assert findings[4].subject == "storage", "nothing listens there"
+    assert [one.outcome for one in findings] == ["ok", "warn", "warn", "fail", "warn", "fail"]
+    _, unknown, earlier, cluster, readable, storage = findings
+    assert unknown.remedy == "did you mean SLIPWAY_CLUSTER?"
+    assert "SLIPWAY_CLUSTER_GPUS" in earlier.text
+    assert '"gpus": 1' in earlier.remedy
+    assert "no job can run on dev-cluster-00" in cluster.text
+    assert readable.remedy == f"chmod 600 {file}"
+    assert storage.subject == "storage", "nothing listens there"
     assert SECRET not in str(findings)
-
-
-def test_a_setting_of_an_earlier_version_is_a_warning_with_its_new_form(tmp_path: Path) -> None:
-    values = {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTER_GPUS": "1"}
-    (line,) = [one for one in settings_of(tmp_path / "s.json", values) if one.outcome == "warn"]
-    assert "SLIPWAY_CLUSTER_GPUS" in line.text
-    assert '"gpus": 1' in line.remedy
 
 
 def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:

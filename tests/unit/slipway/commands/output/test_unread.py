@@ -168,7 +168,7 @@ async def test_a_wait_ends_with_its_time_or_the_job(
 ) -> None:
     service(Empty(*states))
 
-    assert await asyncio.to_thread(lambda: log.wait("j_1", "", "", timeout=2)) == code
+    assert await asyncio.to_thread(lambda: log.wait("j_1", "", "", timeout=0.01)) == code
     assert capsys.readouterr().out.startswith(text)
 
 
