@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from shared.core.errors import Misuse
+from shared.core.facts import ClusterFacts
 from shared.core.identity import job_id
 from shared.core.job import Budget, JobState
 from shared.core.job_sweeps.record import sweep_id
@@ -22,7 +24,7 @@ from shared.intake.request_door import request_arrived, request_explained, sweep
 from shared.jobspec import JsonObject
 from tests.breadth import size
 from tests.unit.lifecycle.job_sweeps.swept import sweep_message
-from tests.unit.world import World, job_json
+from tests.unit.world import CLUSTER, World, job_json
 
 
 def _request(world: World, document: dict[str, Any]) -> Request:
@@ -171,6 +173,24 @@ async def test_a_template_that_is_found_wrong_is_not_judged_again(
 
     assert result.rejected is not None
     assert result.rejected.job.state is JobState.REJECTED
+
+
+async def test_a_template_is_judged_by_what_its_cluster_says_now(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A directory is known that the cluster mounts beside those that an operator has named."""
+    configured = replace(CLUSTER, facts=ClusterFacts(mounts=frozenset({"logs"})))
+    monkeypatch.setattr(world.ports.engines, "clusters", {"dev": configured})
+    spec = job_json(inputDirectories=[{"id": "A", "path": "$AZ_BATCHAI_MOUNT_ROOT/data/x"}])
+    spec["properties"]["customToolkitSettings"]["commandLine"] = "echo {a}"
+
+    before = await _post(world, "before", spec=spec, sweep={"a": [1, 2]})
+    world.engine.own_facts = ClusterFacts(mounts=frozenset({"data"}))
+    after = await _post(world, "after", spec=spec, sweep={"a": [1, 2]})
+
+    assert before.rejected is not None
+    assert [one["code"] for one in before.rejected.job.problems] == ["SW033"]
+    assert after.accepted.total == 2
 
 
 async def test_the_jobs_have_what_the_message_of_their_sweep_says(world: World) -> None:
