@@ -73,15 +73,17 @@ class Uploaded:
         return [f"{self.container}/{name}" for name in self.digests]
 
 
-async def upload(settings: Settings, folder: Path, to: str = "", *, changed: bool = False) -> Uploaded:
+async def upload(
+    settings: Settings, folder: Path, to: str = "", *, changed: bool = False, remarks: bool = True
+) -> Uploaded:
     """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
 
     With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job, and
-    the other blobs of the folder are noted.
+    the other blobs of the folder are noted. `remarks` are those of `to_upload`.
     """
     from azure.storage.blob import ContentSettings
 
-    files, target = to_upload(folder), target_of(folder, to)
+    files, target = to_upload(folder, remarks=remarks), target_of(folder, to)
     uploaded = Uploaded(settings.text("SLIPWAY_DROP_CONTAINER"))
     async with storage_account(settings) as account:
         container = account.blobs.get_container_client(uploaded.container)
@@ -181,10 +183,10 @@ def check_folder(folder: Path) -> None:
         raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
 
 
-def to_upload(folder: Path) -> Sequence[Path]:
+def to_upload(folder: Path, *, remarks: bool = True) -> Sequence[Path]:
     """The files of a folder in the order in which to upload them, without those that `.slipwayignore` names.
 
-    Raises Failure when there is none.
+    `remarks`: say which links to folders are left out. Raises Failure when there is no file.
     """
     check_folder(folder)
     ignore = IgnoreFile.of_folder(folder)
@@ -193,7 +195,7 @@ def to_upload(folder: Path) -> Sequence[Path]:
             raise Failure(
                 f"{folder / IGNORE_FILE} leaves out {name}, which says what runs; add the line !{name} to it"
             )
-    for name in linked_folders(folder):
+    for name in linked_folders(folder) if remarks else ():
         if not ignore.fits(name) and not _is_hidden(folder / name, folder):
             say(f"{name} is a link to a folder, whose files are not uploaded; put the folder itself there")
     results = {mark.parent for mark in folder.rglob(MARK)} - {folder}  # of earlier jobs, downloaded to here

@@ -71,7 +71,9 @@ class Beginning:
                 await foresee(self._settings, self._folder, self._target, api)
             self._before = await self._ids(api, {})
             await self._remove_envelope()
-            uploaded = await upload(self._settings, self._folder, self._name, changed=True)
+            uploaded = await upload(
+                self._settings, self._folder, self._name, changed=True, remarks=self._force
+            )
             self._uploaded = uploaded
             folder = f"{uploaded.container}/{self._target}/"
             files = f"{uploaded.number} of {len(uploaded.names)} files, the others were there"

@@ -103,7 +103,7 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         joined = await _joined(api, drop) if api else []
         if not drop.force:
             await foresee(drop.settings, drop.folder, drop.target, api)
-        drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target)
+        drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target, remarks=drop.force)
         if not drop.as_json:  # before the next question may fail
             put(*(f"uploaded {name}" for name in uploaded.names))
         outlook = await outlook_of(drop.settings, uploaded.names)

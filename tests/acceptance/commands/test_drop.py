@@ -65,6 +65,7 @@ async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Do
 
 async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "true")
+    (folder / "data").symlink_to(tmp_path)
     (folder / "slipway.json").write_text('{"labels": {"from": "before"}}')
     first, _, without = await slipway(door, tmp_path, "drop", str(folder))
     await door.ended(name=folder.name)
@@ -74,6 +75,7 @@ async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tm
     second, _, err = await slipway(door, tmp_path, "drop", str(folder))
 
     assert (first, second, "counts as well" in without) == (0, 0, False)
+    assert without.count("data is a link to a folder") == err.count("data is a link to a folder") == 1
     assert f"scripts/{folder.name}/slipway.json, of an earlier upload, counts as well" in err
 
 
