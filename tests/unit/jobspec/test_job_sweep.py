@@ -90,3 +90,27 @@ def test_other_values_are_not(parameters: dict[str, Any]) -> None:
 
 def _problems(parameters: dict[str, Any]) -> tuple[Problem, ...]:
     return read_envelope({"spec": job(), "sweep": parameters}).problems
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"seed": {"range": [0, 1000]}},
+        {f"p{number}": [1] for number in range(8)},
+        {"on": [True, False]},
+        {"n": [10**15, -(10**15)]},
+        {"n": {"range": [10**15 - 2, 10**15]}},
+    ],
+)
+def test_what_reaches_a_bound_is_allowed(parameters: dict[str, Any]) -> None:
+    envelope, problems = read_envelope({"specBlob": "drop/job.json", "sweep": parameters})
+
+    assert (envelope and envelope.sweep, problems) == (parameters, ())
+
+
+@pytest.mark.parametrize("numbers", [[10**15, 10**15 + 2], 2, "01"])
+def test_a_range_of_other_things_has_the_wrong_form(numbers: Any) -> None:
+    _, (problem,) = read_envelope({"specBlob": "drop/job.json", "sweep": {"n": {"range": numbers}}})
+
+    assert (problem.code, problem.pointer) == ("SW069", "/sweep/n")
+    assert 'write {"range": [start, stop]}' in str(problem.remedy)
