@@ -277,7 +277,7 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
 async def test_where_a_search_goes_on_names_no_job_that_the_caller_may_not_see(
     wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "PAGES", 6 * SHARDS)
+    monkeypatch.setattr(listing, "PAGES", 4 * SHARDS)
     query = Query(label=Label("team", "vision"), seen_by=Caller("ann", frozenset({SUBMIT})))
     after: str | None = None
     for _ in range(3):
