@@ -25,6 +25,7 @@ from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.lending import publish_lenders, with_loans
+from shared.lifecycle.teams.line import with_other_parts
 from shared.lifecycle.teams.recall import spare
 from shared.lifecycle.teams.rows import (
     WRITES,
@@ -58,7 +59,8 @@ async def claimed(
 
     `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
     each team with a quota, a write where something changed, and a read for each job that ended or gets one.
-    Loans cost the same of each lender, where jobs wait.
+    Loans cost the same of each lender, where jobs wait; jobs that wait in other parts of the sweep cost a
+    range query for each shard.
     """
     waiting: dict[str, list[Active]] = defaultdict(list)
     for row in ready:
@@ -68,9 +70,9 @@ async def claimed(
     active = {row.job_id for row in rows}.difference(moved)
     returns = {row.job_id: row.claim.returns for row in rows if row.claim is not None and row.claim.returns}
     requests = {team: requests_of(waiting[team]) for team in teams}
-    of_pass = PassJobs(active, returns)
-    uses = await _brought_on(ports, requests, of_pass, len(rows))
-    uses |= await with_loans(ports, uses, requests)
+    plans = await _planned(ports, requests, PassJobs(active, returns, moved))
+    uses = await _brought_on(ports, plans, PassJobs(active, returns), len(rows))
+    uses |= await with_loans(ports, uses, {team: plan.requests for team, plan in plans.items()})
     await publish_lenders(ports, uses)
     await spare(ports, rows, uses)
     return [
@@ -155,25 +157,33 @@ def _is_next(ports: Ports, row: Active) -> bool:
     return is_free and is_due(row.due, ports.clock(), NO_SLOT)
 
 
-async def _brought_on(
-    ports: Ports, requests: Mapping[str, Requests], of_pass: PassJobs, active: int
-) -> dict[str, TeamUse]:
-    """The claims of the teams after this pass; a team whose records do not answer is left out."""
-    names = sorted(requests)
+async def _planned(ports: Ports, requests: Mapping[str, Requests], of_pass: PassJobs) -> Mapping[str, Plan]:
+    """What each team frees and gives; without teams whose records do not answer."""
 
     async def plan(team: str) -> Plan:
         return await planned(ports, team, requests[team], of_pass)
 
-    first = await _by_team(names, plan)
+    plans = await _by_team(sorted(requests), plan)
     try:
-        current = await current_jobs(ports, first.values(), active)
+        return await with_other_parts(ports, plans, of_pass)
+    except SlipwayError as error:
+        log.warning("quotas are left to the next pass: %s", error)
+        return {}
+
+
+async def _brought_on(
+    ports: Ports, plans: Mapping[str, Plan], of_pass: PassJobs, active: int
+) -> dict[str, TeamUse]:
+    """The claims of the teams after this pass; without teams whose records do not answer."""
+    try:
+        current = await current_jobs(ports, plans.values(), active)
     except SlipwayError:
         current = None  # each is read by itself
 
     async def bring_on(team: str) -> TeamUse:
-        return await brought_on(ports, team, requests[team], of_pass, first[team], current)
+        return await brought_on(ports, team, plans[team].requests, of_pass, plans[team], current)
 
-    return await _by_team(first, bring_on)
+    return await _by_team(plans, bring_on)
 
 
 async def _by_team(teams: Iterable[str], act: Callable[[str], Awaitable[T]]) -> dict[str, T]:

@@ -43,6 +43,8 @@ class PassJobs(NamedTuple):
 
     active: Collection[str] = frozenset()
     returns: Mapping[str, int] = {}
+    #: those that may have ended since
+    moved: Collection[str] = frozenset()
 
 
 def requests_of(rows: Iterable[Active]) -> Requests:
@@ -57,7 +59,7 @@ class Plan(NamedTuple):
     use: TeamUse
     released: TeamUse
     after: TeamUse
-    #: the claims that jobs wait for, also of those that only other parts of the sweep see
+    #: the claims that its jobs wait for, the oldest first
     requests: Requests
 
     @property
@@ -71,29 +73,7 @@ async def planned(ports: Ports, team: str, requests: Requests, of_pass: PassJobs
     quota, use = await quota_of(ports, team), await ports.teams.use(team)
     month, released = month_of(ports.clock()), (await _released(ports, use, of_pass))
     released = released.repaid(quota, month)
-    line = await _with_other_parts(ports, use, requests, of_pass.active)
-    return Plan(use, released, released.with_claims(line, quota, month), line)
-
-
-async def _with_other_parts(
-    ports: Ports, use: TeamUse, requests: Requests, of_pass: Collection[str]
-) -> Requests:
-    """The claims that jobs wait for, with those of the line that only other parts of the sweep see.
-
-    So the oldest of all is next, and a large job does not wait for ever behind small ones of another part.
-    Costs a range query for each shard, where there are such jobs.
-    """
-    others = set(use.waiting).difference(of_pass, use.claims, (job for job, _ in requests))
-    if not others:
-        return requests
-    own = {job for job, _ in requests}
-    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-    waiting = (row for rows in shards for row in rows if row.needs_claim and row.is_whole)
-    return requests_of(row for row in waiting if row.job_id in own or _is_in_line(row, others))
-
-
-def _is_in_line(row: Active, line: Collection[str]) -> bool:
-    return row.job_id in line and not row.cancel and not row.after
+    return Plan(use, released, released.with_claims(requests, quota, month), requests)
 
 
 async def brought_on(
@@ -113,9 +93,8 @@ async def brought_on(
         plan = plan or await planned(ports, team, requests, of_pass)
         while old := await outdated(ports, plan.new, current):
             requests = [one for one in requests if one[0] not in old]
-            line = [one for one in plan.requests if one[0] not in old]
-            after = plan.released.with_claims(line, quota, month_of(ports.clock()))
-            plan = plan._replace(after=after, requests=line)
+            after = plan.released.with_claims(requests, quota, month_of(ports.clock()))
+            plan = plan._replace(after=after)
         after = await _with_others(
             ports, plan.use, plan.after, {*of_pass.active, *(job for job, _ in requests)}
         )

@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shared.adapters.storage.rows import shard_of
 from shared.core.job import Job, JobState
+from shared.core.ledger.records import Active
+from shared.core.teams.document import Teams
+from shared.lifecycle.current_teams import forget_teams
 from shared.lifecycle.sweep import sweep
 from shared.operate.cancel import cancel
 from tests.breadth import examples
@@ -67,7 +71,68 @@ async def test_small_jobs_of_one_part_do_not_pass_a_large_older_one_of_another(w
     assert (set(use.claims), use.waiting) == ({large.id}, tuple(job.id for job in small))
 
 
-async def test_a_job_of_another_part_that_was_cancelled_or_is_damaged_keeps_nothing_from_those_behind_it(
+@pytest.mark.parametrize("borrows", [False, True])
+async def test_a_team_that_borrows_keeps_the_order_on_its_own_quota(world: World, borrows: bool) -> None:
+    await share(world, nodes=2, borrows=borrows)
+    busy = await ask(world, 0)
+    mine, other = part_of(world, busy), 1 - part_of(world, busy)
+    large, small = await ask_in(world, other, 1, nodes=2), await ask_in(world, mine, 200, nodes=1)
+    await sweep_parts(world)
+
+    for _ in range(2):
+        await sweep_part(world, mine)
+        assert await states(world, large, small) == [JobState.ACCEPTED] * 2
+
+    await finish(world, busy)
+    for part in (mine, other):
+        await sweep_part(world, part)
+    assert await states(world, large, small) == [JobState.QUEUED, JobState.ACCEPTED]
+
+
+async def test_no_loan_is_recalled_for_a_job_that_is_not_next(world: World) -> None:
+    quotas = {"vision": {"nodes": 3, "lends": True}, "speech": {"nodes": 1, "borrows": True}}
+    teams = {"default": "vision", "teams": {name: {"quota": quota} for name, quota in quotas.items()}}
+    assert await world.ports.teams.put(Teams.model_validate(teams), "") is not None
+    forget_teams(world.ports)
+    own, lent = await ask(world, 0, nodes=2), [await ask(world, n, team="speech") for n in (1, 2)]
+    await sweep_parts(world)
+    assert await states(world, own, *lent) == [JobState.QUEUED] * 3
+    mine = part_of(world, own)
+    large = await ask_in(world, 1 - mine, 3, nodes=3)
+    await sweep_parts(world)
+    small = await ask_in(world, mine, 200, nodes=1)
+
+    await sweep_parts(world)
+    await sweep_parts(world)
+
+    assert await states(world, own, *lent, large, small) == [*[JobState.QUEUED] * 3, *[JobState.ACCEPTED] * 2]
+    assert not [job.id for job in world.ledger.jobs if job.is_recalled]
+
+
+async def test_a_pass_reads_the_other_parts_once_for_all_teams(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("vision", "speech", "text")
+    teams = {"default": "vision", "teams": {name: {"quota": {"nodes": 1}} for name in names}}
+    assert await world.ports.teams.put(Teams.model_validate(teams), "") is not None
+    forget_teams(world.ports)
+    for number in range(30):
+        await ask(world, number, team=names[number % 3])
+    await sweep_parts(world)
+    reads, active = list[int](), world.ledger.active
+
+    async def counted(shard: int) -> list[Active]:
+        reads.append(shard)
+        return await active(shard)
+
+    monkeypatch.setattr(world.ledger, "active", counted)
+    await sweep_part(world, 0)
+
+    assert sorted(set(reads)) == list(range(world.ledger.shards))
+    assert len(reads) <= world.ledger.shards * 3 // 2, "its own shards, and all of them once"
+
+
+async def test_a_job_of_another_part_that_was_cancelled_keeps_nothing_from_those_behind_it(
     world: World,
 ) -> None:
     await share(world, nodes=1)
@@ -89,15 +154,26 @@ async def test_a_job_of_another_part_that_was_cancelled_or_is_damaged_keeps_noth
     ]
 
 
-async def play(acts: Sequence[tuple[str, int]]) -> None:
+async def sweep_in_order(world: World, part: int) -> None:
+    """A pass of one part, in which no job of the team's line is passed by a younger one."""
+    before = await world.ports.teams.use("vision")
+    await sweep_part(world, part)
+    after = await world.ports.teams.use("vision")
+    created = {job.id: job.created for job in world.ledger.jobs}
+    youngest = max((created[job] for job in after.claims.keys() - before.claims.keys()), default=None)
+    waiting = [job for job in before.waiting if job in after.waiting]
+    assert youngest is None or all(created[job] > youngest for job in waiting)
+
+
+async def play(acts: Sequence[tuple[str, int]], *, borrows: bool) -> None:
     """Parts in any order, with jobs that come and end between them; then all at work end, pass after pass."""
     world, jobs = World(), list[Job]()
-    await share(world, nodes=3)
+    await share(world, nodes=3, borrows=borrows)
     for number, (kind, size) in enumerate(acts):
         if kind == "ask":
             jobs.append(await ask(world, number, nodes=size))
         elif kind == "part":
-            await sweep_part(world, size % PARTS)
+            await sweep_in_order(world, size % PARTS)
         elif at_work := [job for job in world.ledger.jobs if job.target and not job.state.terminal]:
             await finish(world, at_work[size % len(at_work)])
         assert await over_quota(world) == []
@@ -106,11 +182,15 @@ async def play(acts: Sequence[tuple[str, int]]) -> None:
         assert await over_quota(world) == []
         for job in [job for job in world.ledger.jobs if job.target and not job.state.terminal]:
             await finish(world, job)
-        await sweep_parts(world)
+        for part in range(PARTS):
+            await sweep_in_order(world, part)
     assert set(await states(world, *jobs)) <= {JobState.SUCCEEDED}
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(st.lists(st.tuples(st.sampled_from(["ask", "ask", "part", "end"]), st.integers(1, 3)), max_size=25))
-def test_parts_exceed_no_quota_and_every_job_has_its_turn(acts: list[tuple[str, int]]) -> None:
-    asyncio.run(play(acts))
+@given(
+    st.lists(st.tuples(st.sampled_from(["ask", "ask", "part", "end"]), st.integers(1, 3)), max_size=25),
+    st.booleans(),
+)
+def test_parts_exceed_no_quota_and_every_job_has_its_turn(acts: list[tuple[str, int]], borrows: bool) -> None:
+    asyncio.run(play(acts, borrows=borrows))
