@@ -3,14 +3,15 @@
 import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from io import SEEK_END, BufferedReader, BytesIO
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from shared.adapters.storage.drops import BlobDrops
-from shared.intake.drops.folder import ignored
+from shared.adapters.storage.drops import BlobDrops, is_folder
+from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
 from shared.jobspec import Source, has_errors, report
 from shared.settings import Settings
 from slipway.client.files.save import MARK
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from azure.storage.blob.aio import ContainerClient
 
 #: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
-_LAST = ("slipway.json", "job.json")
+_LAST = (ENVELOPE_FILE, JOB_FILE)
 #: Bytes of a file that is read whole, and so never while it changes; a larger one is read as it is sent.
 _WHOLE = 16 << 20
 
@@ -74,12 +75,19 @@ class Uploaded:
 
 
 async def upload(
-    settings: Settings, folder: Path, to: str = "", *, changed: bool = False, remarks: bool = True
+    settings: Settings,
+    folder: Path,
+    to: str = "",
+    *,
+    changed: bool = False,
+    own_envelope: bool = False,
+    remarks: bool = True,
 ) -> Uploaded:
     """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
 
     With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job, and
-    the other blobs of the folder are noted. `remarks` are those of `to_upload`.
+    the other blobs of the folder are noted; with `own_envelope`, too, a slipway.json of an earlier upload is
+    deleted, before the job.json goes up. `remarks` are those of `to_upload`.
     """
     from azure.storage.blob import ContentSettings
 
@@ -95,16 +103,30 @@ async def upload(
                 md5, size = await asyncio.to_thread(_md5, data), data.seek(0, SEEK_END)
                 if file.name not in _LAST and contents.get(name) == (size, md5):
                     continue
-                settings_of_it = ContentSettings(content_md5=bytearray(md5))
+                if name == f"{target}/{JOB_FILE}" and own_envelope:  # earlier, what lies there could begin
+                    await _remove_envelope(container, target, contents, uploaded)
+                content = ContentSettings(content_md5=bytearray(md5))
                 blob = container.get_blob_client(name)
                 data.seek(0)
-                answer = await blob.upload_blob(
-                    data, length=size, overwrite=True, content_settings=settings_of_it
-                )
+                answer = await blob.upload_blob(data, length=size, overwrite=True, content_settings=content)
                 uploaded.number, uploaded.etag = uploaded.number + 1, str(answer["etag"]).strip('"')
                 uploaded.etags[name] = uploaded.etag
     uploaded.others = tuple(sorted(name for name in {*contents} - {*uploaded.digests} if not ignored(name)))
     return uploaded
+
+
+async def _remove_envelope(
+    container: "ContainerClient", target: str, contents: dict[str, tuple[int, bytes]], uploaded: Uploaded
+) -> None:
+    """The slipway.json of an earlier upload would say of this job what it waits for, and whom it tells."""
+    from azure.core.exceptions import ResourceNotFoundError
+
+    name = f"{target}/{ENVELOPE_FILE}"
+    if name in uploaded.digests or contents.pop(name, None) is None:
+        return
+    with suppress(ResourceNotFoundError):
+        await container.delete_blob(name)
+    say(f"deleted {uploaded.container}/{name}, of an earlier upload, which this folder does not have")
 
 
 def _sha256(data: BytesIO | BufferedReader) -> str:
@@ -140,18 +162,6 @@ async def etag_of(settings: Settings, container: str, name: str) -> str:
     return str(properties.etag).strip('"')
 
 
-async def remove(settings: Settings, container: str, name: str) -> bool:
-    """Delete a blob; whether it was there."""
-    from azure.core.exceptions import ResourceNotFoundError
-
-    async with storage_account(settings) as account:
-        try:
-            await account.blobs.get_blob_client(container, name).delete_blob()
-        except ResourceNotFoundError:
-            return False
-    return True
-
-
 async def has_container(settings: Settings, name: str) -> bool:
     """Whether the storage account has a blob container of that name. Raises Failure."""
     async with storage_account(settings) as account:
@@ -159,10 +169,11 @@ async def has_container(settings: Settings, name: str) -> bool:
 
 
 async def _contents(container: "ContainerClient", prefix: str) -> dict[str, tuple[int, bytes]]:
-    """Size and MD5 of each blob; no bytes for one without."""
+    """Size and MD5 of each blob that is a file; no bytes for one without."""
     return {
         blob.name: (blob.size, bytes(blob.content_settings.content_md5 or b""))
-        async for blob in container.list_blobs(name_starts_with=prefix)
+        async for blob in container.list_blobs(name_starts_with=prefix, include=["metadata"])
+        if not is_folder(blob.metadata)
     }
 
 

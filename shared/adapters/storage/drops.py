@@ -52,7 +52,7 @@ class BlobDrops:
                 return [
                     Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, _mode(item.metadata))
                     async for item in listing
-                    if isinstance(item, BlobProperties) and not _is_folder(item.metadata)
+                    if isinstance(item, BlobProperties) and not is_folder(item.metadata)
                 ]
             except ResourceNotFoundError:
                 return []
@@ -229,7 +229,7 @@ def _mode(metadata: Mapping[str, str] | None) -> str:
     return _metadata_value(metadata, "mode")
 
 
-def _is_folder(metadata: Mapping[str, str] | None) -> bool:
+def is_folder(metadata: Mapping[str, str] | None) -> bool:
     """Whether the blob is a directory, which accounts with a hierarchical namespace list and mark."""
     return _metadata_value(metadata, "hdi_isfolder") == "true"
 

@@ -46,6 +46,8 @@ class Plan:
     envelope: Blob | None
     script: Blob | None = None
     problems: tuple[Problem, ...] = ()
+    #: the scripts of which the template could not choose one
+    rivals: tuple[Blob, ...] = ()
 
     @property
     def files(self) -> tuple[Blob, ...]:
@@ -162,7 +164,7 @@ def _of_template(
     scripts = [b for b in blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern)]
     if not scripts:
         return Plans(waits=f"waits for a script that matches {pattern!r}, which {job.blob.name} asks for")
-    problems: tuple[Problem, ...] = ()
+    problems, rivals = tuple[Problem, ...](), tuple[Blob, ...]()
     if len(scripts) > 1 and pattern == _ANY_SCRIPT:
         # Running a helper module as a job would be worse than an error.
         names = ", ".join(PurePosixPath(b.name).name for b in scripts)
@@ -175,8 +177,8 @@ def _of_template(
                 "or put the helpers into a folder of their own",
             ),
         )
-        scripts = scripts[:1]
-    runs = (Plan(folder, job, (b,), envelope, script=b, problems=problems) for b in scripts)
+        scripts, rivals = scripts[:1], tuple(scripts)
+    runs = (Plan(folder, job, (b,), envelope, b, problems, rivals) for b in scripts)
     return Plans(tuple(runs))
 
 

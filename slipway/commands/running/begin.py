@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
+from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, parent
 from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
 from slipway.client.service import Service, service
-from slipway.commands.drop import Uploaded, etag_of, outlook_of, remove, runs_the_same, target_of, upload
+from slipway.commands.drop import Uploaded, etag_of, outlook_of, runs_the_same, target_of, upload
 from slipway.commands.running.foresee import foresee
 from slipway.failure import Failure
 from slipway.screen import say
@@ -41,8 +41,14 @@ class Beginning:
     Another upload into the same folder takes the place of this one, or joins its job; both are refused.
     """
 
-    def __init__(self, settings: Settings, folder: Path, name: str, *, force: bool = False) -> None:
+    def __init__(
+        self, settings: Settings, folder: Path, name: str, *, is_drop: bool = False, force: bool = False
+    ) -> None:
+        """`is_drop`: of `slipway drop`, which keeps a slipway.json of an earlier upload, as storage would."""
         self._settings, self._folder, self._name, self._force = settings, folder, name, force
+        self._is_drop = is_drop
+        other = ("drop this into a folder", "--to") if is_drop else ("run this under a name", "--name")
+        self._elsewhere = " of its own: ".join(other)
         self._target = target_of(folder, name)
         self._receipt = receipts_of(self._target)
         self._uploaded: Uploaded | None = None
@@ -70,17 +76,24 @@ class Beginning:
             if not self._force:
                 await foresee(self._settings, self._folder, self._target, api)
             self._before = await self._ids(api, {})
-            await self._remove_envelope()
             uploaded = await upload(
-                self._settings, self._folder, self._name, changed=True, remarks=self._force
+                self._settings,
+                self._folder,
+                self._name,
+                changed=True,
+                own_envelope=not self._is_drop,
+                remarks=self._force,
             )
             self._uploaded = uploaded
             folder = f"{uploaded.container}/{self._target}/"
             files = f"{uploaded.number} of {len(uploaded.names)} files, the others were there"
             files = files if uploaded.number < len(uploaded.names) else _counted(uploaded.number)
             say(f"uploaded {files}, to {folder}; the job starts when they have not changed for a moment")
-            if uploaded.others:
-                say(_leftovers(folder, [f"{uploaded.container}/{name}" for name in uploaded.others]))
+            if leftovers := _leftovers(f"{self._target}/", uploaded.others):
+                say(
+                    f"{folder} also has files of an earlier upload, which the job sees: {leftovers}; delete "
+                    f"them there, or {self._elsewhere}"
+                )
             try:
                 if waits := (await outlook_of(self._settings, uploaded.names)).waits:
                     raise Failure(f"nothing runs yet: {'; '.join(waits)}")
@@ -88,14 +101,6 @@ class Beginning:
             except asyncio.CancelledError:
                 lease.outlasts = True  # after a Ctrl-C the job begins all the same
                 raise
-
-    async def _remove_envelope(self) -> None:
-        """The slipway.json of an earlier run would say of this one what it waits for, and whom it tells."""
-        if (self._folder / ENVELOPE_FILE).is_file():
-            return
-        container, name = self._settings.text("SLIPWAY_DROP_CONTAINER"), f"{self._target}/{ENVELOPE_FILE}"
-        if await remove(self._settings, container, name):
-            say(f"removed {container}/{name}, which an earlier run had left and this one does not have")
 
     async def _in_the_way(self, api: Service, job_id: str) -> str:
         """Why no job begins beside one that runs from the same folder."""
@@ -107,7 +112,7 @@ class Beginning:
         )
         return (
             f"{job_id} runs from the folder {self._target}, {what}; {follow if same else wait}, "
-            "or run this under a name of its own: --name"
+            f"or {self._elsewhere}"
         )
 
     @property
@@ -144,7 +149,7 @@ class Beginning:
             if replaced:
                 raise Failure(
                     f"another upload replaced {uploaded.container}/{name} before this one began; "
-                    "run it under a name of its own: --name"
+                    f"{self._elsewhere}"
                 )
             replaced = await etag_of(self._settings, uploaded.container, name) != uploaded.etag
             await asyncio.sleep(_EVERY)
@@ -159,13 +164,13 @@ class Beginning:
 
 
 def _leftovers(folder: str, names: Sequence[str]) -> str:
-    """The message about files that an earlier upload left in a folder."""
-    shown = [printable(name.removeprefix(folder)) for name in names[:_SHOWN]]
-    shown += [f"{more:,} more"] if (more := len(names) - _SHOWN) > 0 else []
-    return (
-        f"{folder} also has files of an earlier upload, which the job sees: {', '.join(shown)}; delete them "
-        "there, or run it under a name of its own: --name"
-    )
+    """The first files that an earlier upload left in a folder, without those of other jobs below it."""
+    jobs = {parent(name) for name in names if name.endswith(f"/{JOB_FILE}")} - {folder}
+    own = [name.removeprefix(folder) for name in names if not name.startswith(tuple(jobs))]
+    own.sort(key=lambda name: name != ENVELOPE_FILE)  # which says what becomes of the job
+    shown = [printable(name) for name in own[:_SHOWN]]
+    shown += [f"{more:,} more"] if (more := len(own) - _SHOWN) > 0 else []
+    return ", ".join(shown)
 
 
 def _counted(files: int) -> str:
@@ -180,7 +185,10 @@ def _is_own(job: Mapping[str, Any], name: str, uploaded: Uploaded) -> bool:
     """Whether it was accepted with the job.json of this upload. Raises Failure where two uploads met."""
     files = {file["name"]: file for file in job.get("drop", {}).get("files", ())}
     own = name in files and files[name].get("etag") == uploaded.etag
-    same = bool(files) and all(uploaded.digests.get(file) == one["sha256"] for file, one in files.items())
+    # A job may have what its upload has not: a shared script, the slipway.json of an earlier upload.
+    same = name in files and all(
+        files[one]["sha256"] == uploaded.digests[one] for one in {*files} & {*uploaded.digests}
+    )
     if own and not same:
         raise Failure(f"{job['id']} runs scripts of another upload; end it: slipway cancel {job['id']}")
     if same and not own:

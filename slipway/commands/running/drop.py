@@ -2,13 +2,14 @@
 
 import asyncio
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shared.intake.drops.folder import Plan, parent
+from shared.intake.drops.folder import ENVELOPE_FILE, Plan, parent
 from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently
@@ -109,13 +110,14 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         outlook = await outlook_of(drop.settings, uploaded.names)
         for wait in outlook.waits:
             remark(f"warning: nothing runs yet: {wait}")
-        plans = [plan for plan in outlook.plans if _begins(plan, uploaded)]
+        plans = [one for one in outlook.plans if await _begins(one, uploaded, api, others)]
         runs = len(plans) if outlook.plans else outlook.runs
-        for name in _leftovers(plans, uploaded):
-            say(f"{uploaded.container}/{name}, of an earlier upload, counts as well; it may be deleted")
+        for line in _leftovers(plans, uploaded):
+            say(line)
         for job in joined:
-            say(f"{job['id']} runs the same files already")
-            drop.add(job)
+            if not outlook.plans or any(_is_job_of(job, plan) for plan in plans):
+                say(f"{job['id']} runs the same files already")
+                drop.add(job)
         try:
             if api and len(drop.jobs) < runs:
                 trouble = await _wait(api, drop, uploaded, runs, others)
@@ -127,15 +129,35 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         _show(drop, uploaded, outlook.waits)
 
 
-def _begins(plan: Plan, uploaded: Uploaded) -> bool:
-    """Whether an upload begins a run: not where all its files lay there already."""
-    return bool(plan.problems) or any(file.name in uploaded.digests for file in plan.own_files)
+async def _begins(plan: Plan, uploaded: Uploaded, api: Service | None, ids: Iterable[str]) -> bool:
+    """Whether an upload begins a run: not where all its files lay there already.
+
+    An envelope begins it again that was rejected with them; `ids` are those of the jobs of before.
+    """
+    if plan.problems or any(file.name in uploaded.digests for file in plan.own_files):
+        return True
+    if api is None or plan.envelope is None or plan.envelope.name not in uploaded.digests:
+        return False
+    jobs = [await patiently(partial(api.job, one)) for one in ids]
+    return {job["state"] for job in jobs if _is_job_of(job, plan, same=True)} == {"rejected"}
+
+
+def _is_job_of(job: Job, plan: Plan, *, same: bool = False) -> bool:
+    """Whether a job is of this run, not of another script or a folder below; `same`: with these versions."""
+    etags = {file["name"]: file.get("etag") for file in job.get("drop", {}).get("files", ())}
+    return all(file.name in etags and (not same or etags[file.name] == file.etag) for file in plan.own_files)
 
 
 def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
-    """The files of these runs that an earlier upload left in their folders."""
-    names = {file.name for plan in plans for file in plan.files if parent(file.name) == plan.folder}
-    return sorted(names - {*uploaded.digests})
+    """What is said of the files of these runs that an earlier upload left in their folders."""
+    files = {file.name for plan in plans for file in plan.files if parent(file.name) == plan.folder}
+    names = sorted(files - {*uploaded.digests})
+    return [
+        f"{uploaded.container}/{name}, of an earlier upload, counts as well; it may be deleted"
+        if name.endswith(f"/{ENVELOPE_FILE}")
+        else f"{uploaded.container}/{name}, which the job needs, is of an earlier upload; this one has none"
+        for name in names
+    ]
 
 
 async def _joined(api: Service, drop: _Drop) -> list[Job]:

@@ -36,6 +36,8 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
     for plan in outlook.plans:
         if errors := [*report.problems_as_json(plan.problems), *await _errors(api, plan, contents)]:
             shown = placed(errors, str(files.get(plan.job.blob.name, plan.job.blob.name)))
+            old = ", ".join(one.name for one in plan.rivals if one.name not in contents)
+            shown += f"\nof an earlier upload, in the drop container: {old}" if old else ""
             raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
 
 

@@ -86,7 +86,7 @@ def drop(
     settings = asyncio.run(upload_settings(url, key, settings_file))
     if not force:
         check(folder, target_of(folder, to))
-    beginning = Beginning(settings, folder, to, force=force)
+    beginning = Beginning(settings, folder, to, is_drop=True, force=force)
 
     async def finish(api: Service) -> int:
         job = await _follow(api, job_id, beginning.files, report)

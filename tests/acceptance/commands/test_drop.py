@@ -79,6 +79,49 @@ async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tm
     assert f"scripts/{folder.name}/slipway.json, of an earlier upload, counts as well" in err
 
 
+async def test_a_drop_names_the_job_of_its_own_script_beside_another_at_work(
+    door: Door, tmp_path: Path
+) -> None:
+    team = unique("team")
+    for name, command in ("train1", "exit(0)"), ("train2", "import time; time.sleep(600)"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / f"{name}.py").write_text(command)
+    job = {
+        "properties": {
+            "nodeCount": 1,
+            "pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT:train*.py>"},
+        }
+    }
+    template = door.blobs.get_blob_client("scripts", f"{team}/job.json")
+    await template.upload_blob(json.dumps(job))
+
+    _, other, err = await slipway(door, tmp_path, "drop", "--to", f"{team}/d", str(tmp_path / "train2"))
+    (at_work,) = re.findall(r"^j_[a-z2-7]{24}", other, re.MULTILINE)
+    code, out, err = await slipway(door, tmp_path, "drop", "--to", f"{team}/d", str(tmp_path / "train1"))
+
+    assert (code, at_work in out, "the same files already" in err) == (0, False, False), err
+    (own,) = re.findall(r"^(j_[a-z2-7]{24})  train1: ", out, re.MULTILINE)
+    assert (await door.ended(id=own))["state"] == "succeeded"
+    await door.call("POST", f"jobs/{at_work}/cancel")
+    assert (await door.ended(id=at_work))["state"] == "cancelled"
+
+
+async def test_a_drop_of_a_corrected_envelope_names_the_job_that_was_rejected(
+    door: Door, tmp_path: Path
+) -> None:
+    folder = folder_of(tmp_path, "true")
+    (folder / "slipway.json").write_text('{"cluster": "unknown"}')
+    first, _, err = await slipway(door, tmp_path, "drop", "--force", str(folder))
+    assert (first, "was rejected, so it never ran" in err) == (0, True), err
+    (folder / "job.json").unlink()
+    (folder / "slipway.json").write_text("{}")
+
+    code, out, err = await slipway(door, tmp_path, "drop", str(folder))
+
+    (own,) = re.findall(rf"^(j_[a-z2-7]{{24}})  {folder.name}: ", out, re.MULTILINE)
+    assert (code, (await door.ended(id=own))["state"]) == (0, "succeeded"), err
+
+
 async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "true")
     (folder / "job.json").write_text('{"properties": {"nodeCuont": 2}}')
@@ -149,9 +192,14 @@ async def test_a_drop_is_followed_with_the_id_of_its_job(door: Door, tmp_path: P
     toolkit = {"pythonScriptFilePath": "<SLIPWAY_FOLDER>/main.py"}
     job = {"properties": {"nodeCount": 1, "pyTorchSettings": toolkit}}
     (folder / "job.json").write_text(json.dumps(job))
+    before = door.blobs.get_blob_client("scripts", f"{folder.name}/slipway.json")
+    await before.upload_blob(b'{"labels": {"from": "before"}}')
 
     code, out, err = await slipway(door, tmp_path, "drop", "--follow", str(folder))
 
     assert (code, out) == (1, "here\n"), err
+    assert "which the job sees: slipway.json; delete them there, or drop this into a folder" in err
+    assert "of its own: --to" in err
+    assert await before.exists()
     assert re.search(r"the job is j_[a-z2-7]{24}$", err, re.MULTILINE)
     assert "no more data" in err

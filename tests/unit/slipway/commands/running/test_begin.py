@@ -28,6 +28,14 @@ def test_its_job_is_the_one_that_was_accepted_with_its_job_json() -> None:
     assert not _is_own({"id": "j_1"}, "d/job.json", UPLOADED)
 
 
+def test_a_job_may_have_files_that_no_upload_into_its_folder_has_now() -> None:
+    job = accepted("0xA")
+    for name in ("d/slipway.json", "common/train.py"):
+        job["drop"]["files"].append({"name": name, "sha256": "9", "etag": "0x9"})
+
+    assert _is_own(job, "d/job.json", UPLOADED)
+
+
 def test_a_job_with_scripts_of_another_upload_is_not_followed() -> None:
     with pytest.raises(Failure, match="scripts of another upload; end it: slipway cancel j_1"):
         _is_own(accepted("0xA", script="3"), "d/job.json", UPLOADED)

@@ -62,8 +62,10 @@ async def test_a_script_of_an_earlier_upload_that_a_template_would_run_too_is_na
 
     monkeypatch.setattr(foreseeing, "outlook_of", outlook_of)
 
-    with pytest.raises(Failure, match=r"nothing was uploaded[^$]*SW105[^$]*before\.py, train\.py"):
+    with pytest.raises(Failure, match=r"nothing was uploaded[^$]*SW105[^$]*before\.py, train\.py") as refused:
         await foresee(settings, tmp_path, "team/digits", None)
+    last = str(refused.value).splitlines()[-1]
+    assert last == "of an earlier upload, in the drop container: team/digits/before.py"
 
 
 def _now() -> datetime:

@@ -9,20 +9,21 @@ import pytest
 
 from shared.settings import Settings
 from slipway.commands.drop import Uploaded
-from slipway.commands.running.begin import _leftovers as remark
-from slipway.commands.running.drop import _begins, _leftovers
+from slipway.commands.running.begin import _leftovers as first_of
+from slipway.commands.running.drop import _begins, _is_job_of, _leftovers
 from slipway.commands.waiting import outlook
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import job_json
 
 SETTINGS = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"})
+COUNTS = ", of an earlier upload, counts as well; it may be deleted"
 TEMPLATE = {"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT:train*.py>"}}}
 
 
 @pytest.mark.parametrize(
     ("uploaded", "begun", "leftovers"),
     [
-        (["d/train1.py"], ["d/train1.py"], ["d/slipway.json"]),
+        (["d/train1.py"], ["d/train1.py"], [f"scripts/d/slipway.json{COUNTS}"]),
         (["d/train1.py", "d/train2.py", "d/slipway.json"], ["d/train1.py", "d/train2.py"], []),
         (["d/slipway.json"], [], []),
     ],
@@ -37,10 +38,24 @@ async def test_a_script_that_lay_there_begins_nothing(
         drops.upload(name, b"{}")
     upload = Uploaded("scripts", dict.fromkeys(uploaded, ""))
 
-    plans = [plan for plan in (await outlook(SETTINGS, drops, uploaded)).plans if _begins(plan, upload)]
+    plans = (await outlook(SETTINGS, drops, uploaded)).plans
+    plans = tuple([plan for plan in plans if await _begins(plan, upload, None, ())])
 
     assert [plan.script.name for plan in plans if plan.script] == begun
     assert _leftovers(plans, upload) == leftovers
+
+
+async def test_the_job_of_another_script_is_none_of_the_drop() -> None:
+    drops = MemoryDrops(lambda: datetime.now(UTC))
+    drops.upload("job.json", json.dumps(TEMPLATE).encode())
+    for name in ("d/train1.py", "d/train2.py"):
+        drops.upload(name, b"")
+    files = [{"name": name, "sha256": "1", "etag": "0"} for name in ("job.json", "d/train2.py")]
+
+    plans = (await outlook(SETTINGS, drops, ["d/train1.py"])).plans
+
+    assert [_is_job_of({"drop": {"files": files}}, plan) for plan in plans] == [False, True]
+    assert [_is_job_of({"drop": {"files": files}}, plan, same=True) for plan in plans] == [False, False]
 
 
 async def test_a_job_json_that_lay_there_is_named() -> None:
@@ -51,13 +66,21 @@ async def test_a_job_json_that_lay_there_is_named() -> None:
 
     plans = (await outlook(SETTINGS, drops, ["d/train.py"])).plans
 
-    assert _leftovers(plans, upload) == ["d/job.json"]
+    (line,) = _leftovers(plans, upload)
+    assert line.startswith("scripts/d/job.json, which the job needs, is of an earlier upload")
+    assert "deleted" not in line
 
 
 def test_the_first_files_that_a_run_sees_as_well_are_named() -> None:
-    names = [f"scripts/first/{name}" for name in ("a.csv", "b\x1b.csv", "c/d.csv", "e.csv", "f.csv")]
+    names = [f"first/{name}" for name in ("a.csv", "b\x1b.csv", "c/d.csv", "e.csv", "f.csv")]
 
-    assert "which the job sees: a.csv, b\\x1b.csv, c/d.csv, 2 more; delete" in remark("scripts/first/", names)
-    assert remark("scripts/first/", names[:1]).startswith(
-        "scripts/first/ also has files of an earlier upload"
-    )
+    assert first_of("first/", names) == "a.csv, b\\x1b.csv, c/d.csv, 2 more"
+    assert first_of("first/", names[:1]) == "a.csv"
+
+
+def test_of_those_the_envelope_is_named_first_and_no_file_of_another_job_below() -> None:
+    names = [f"first/{name}" for name in ("a.csv", "second/job.json", "second/train.py", "slipway.json")]
+
+    assert first_of("first/", names) == "slipway.json, a.csv"
+    assert first_of("first/", ["first/second/job.json"]) == ""
+    assert first_of("first/", ["first/job.json", "first/a.csv"]) == "job.json, a.csv"

@@ -1,0 +1,83 @@
+"""What an upload makes of the files that an earlier one left in its folder, against Azurite."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from azure.storage.blob.aio import BlobServiceClient, ContainerClient
+
+from local.azurite import Azurite
+from shared.settings import Settings
+from slipway.commands.drop import upload
+from slipway.failure import Failure
+
+pytestmark = pytest.mark.asyncio(loop_scope="session")
+
+
+@dataclass
+class World:
+    """A drop container, in which an earlier upload left d/train.py and d/slipway.json."""
+
+    settings: Settings
+    container: ContainerClient
+
+    async def has_envelope(self) -> bool:
+        return await self.container.get_blob_client("d/slipway.json").exists()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(storage: Azurite) -> AsyncIterator[World]:
+    name = f"u{uuid.uuid4().hex[:12]}"
+    values = {"SLIPWAY_STORAGE": storage.connection_string, "SLIPWAY_DROP_CONTAINER": name}
+    async with BlobServiceClient.from_connection_string(storage.connection_string) as service:
+        container = await service.create_container(name)
+        for blob in ("d/train.py", "d/slipway.json"):
+            await container.upload_blob(blob, b"{}")
+        yield World(Settings(values), container)
+
+
+async def test_a_run_deletes_the_envelope_of_an_earlier_upload_and_a_drop_keeps_it(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "job.json").touch()
+
+    dropped = await upload(world.settings, tmp_path, "d", changed=True)
+    assert (dropped.others, await world.has_envelope()) == (("d/slipway.json", "d/train.py"), True)
+
+    uploaded = await upload(world.settings, tmp_path, "d", changed=True, own_envelope=True)
+    assert (uploaded.others, await world.has_envelope()) == (("d/train.py",), False)
+    assert (
+        f"deleted {world.container.container_name}/d/slipway.json, of an earlier" in capsys.readouterr().err
+    )
+
+
+async def test_the_envelope_stays_until_the_job_json_goes_up(world: World, tmp_path: Path) -> None:
+    """What lies there could begin without it, after a rejection, if the upload ended between the two."""
+    (tmp_path / "train.py").touch()
+    await upload(world.settings, tmp_path, "d", changed=True, own_envelope=True)
+    assert await world.has_envelope()
+
+    (tmp_path / "train.py").write_text("pass")
+    (tmp_path / "job.json").touch()
+    lease = await world.container.get_blob_client("d/train.py").acquire_lease()
+    with pytest.raises(Failure):
+        await upload(world.settings, tmp_path, "d", changed=True, own_envelope=True)
+    await lease.release()
+
+    assert await world.has_envelope()
+
+
+async def test_the_folders_that_a_hierarchical_namespace_lists_are_no_files(
+    world: World, tmp_path: Path
+) -> None:
+    await world.container.upload_blob("d/data", b"", metadata={"hdi_isfolder": "true"})
+    (tmp_path / "job.json").touch()
+
+    uploaded = await upload(world.settings, tmp_path, "d", changed=True)
+
+    assert uploaded.others == ("d/slipway.json", "d/train.py")
