@@ -11,6 +11,7 @@ would find it, and end.
 from __future__ import annotations
 
 import logging
+import math
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -49,11 +50,7 @@ class Attempts:
     """The attempts on one cluster. `clock` gives Unix time."""
 
     def __init__(
-        self,
-        cluster: SlurmCluster,
-        client: SlurmClient,
-        records: Records,
-        clock: Callable[[], float],
+        self, cluster: SlurmCluster, client: SlurmClient, records: Records, clock: Callable[[], float]
     ) -> None:
         self._cluster, self._client, self._clock = cluster, client, clock
         self._finished = EndSources(cluster, client, records)
@@ -123,10 +120,10 @@ class Attempts:
         return observation
 
     async def cancel(self, target: Target) -> None:
-        """Cancel every copy of the attempt that has not ended."""
+        """Cancel every copy that has not ended. Raises Busy while one that cannot be read may run."""
         queue = await self._jobs.queue()
         copies = _ours(queue, target)
-        if not copies:
+        if all(copy.held for copy in copies):
             queue.check_absent(target.name)
         for copy in copies:
             if not has_ended(copy):
@@ -174,7 +171,9 @@ class Attempts:
         return end
 
     def _judged(self, target: Target, queue: Queue) -> Verdict:
-        return judge(_ours(queue, target), self._clock(), self._cluster.settle_seconds)
+        # A job whose name cannot be read may be another copy, which runs: nothing is released beside it.
+        settle = math.inf if queue.has_nameless else self._cluster.settle_seconds
+        return judge(_ours(queue, target), self._clock(), settle)
 
     async def _by_state(self, targets: Sequence[Target]) -> dict[str, Observation]:
         """The observations from states alone, for jobs whose numbers are certain. Changed jobs are read."""

@@ -39,6 +39,8 @@ class SlurmJobs:
         self._cluster, self._client = cluster, client
         #: numbers of other users' jobs that look like ours, for one warning each
         self._foreign: frozenset[int] = frozenset()
+        #: the names of the jobs in the last list that cannot be read, None for one without, for one warning
+        self._damaged: frozenset[str | None] = frozenset()
         self._flying: asyncio.Future[Queue] | None = None
         self._next: asyncio.Future[Queue] | None = None
 
@@ -136,6 +138,7 @@ class SlurmJobs:
                 foreign.append(copy)
         self._warn_of(foreign)
         names = [name_of(job) for job in damaged if user_of(job) in (None, "", self._cluster.user)]
+        self._warn_of_damage(frozenset(name or None for name in names))
         return Queue(copies, frozenset(filter(None, names)), has_nameless=not all(names))
 
     def _warn_of(self, foreign: Sequence[Copy]) -> None:
@@ -152,6 +155,23 @@ class SlurmJobs:
                     self._cluster.user,
                 )
         self._foreign = frozenset(copy.id for copy in foreign)
+
+    def _warn_of_damage(self, names: frozenset[str | None]) -> None:
+        """Say once what a list with jobs that cannot be read means, and when that changes."""
+        if names == self._damaged:
+            return
+        self._damaged = names
+        cluster = self._cluster.name
+        if None in names:
+            log.warning(
+                "Slurm's list of %s has jobs of which not even the names can be read: until they leave it, "
+                "no held job there is released or cancelled, and no missing one is submitted again",
+                cluster,
+            )
+        if texts := sorted(plain(name, 80) for name in names if name):
+            log.warning("Slurm's list of %s has jobs that cannot be read: %s", cluster, texts[:20])
+        if not names:
+            log.warning("Slurm's list of %s can be read again", cluster)
 
     async def _read(self, answer: Answer) -> _Listed:
         dialect, copies, damaged = await self._client.agree(), list[Copy](), list[Any]()

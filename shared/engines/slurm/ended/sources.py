@@ -68,7 +68,7 @@ class EndSources:
         dialect = replace(await self._client.agree(), exit=exit_object)
         try:
             copies = [copy_of(dialect, _listed(job)) for job in answer.body.get("jobs") or ()]
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise Transient("slurmdbd sent an unreadable answer") from error
         ours = [copy for copy in copies if copy.user == self._cluster.user]
         earliest = _earliest([copy for copy in ours if _is_end_of(copy, target)], record)

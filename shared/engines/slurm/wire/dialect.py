@@ -144,7 +144,10 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
     if name_of(job) is None or user_of(job) is None or not isinstance(job.get("comment"), str | dict | None):
         raise ValueError("it does not say whose it is")
     marks = _comment(job.get("comment"))
-    states = job.get("job_state")
+    states = job.get("job_state") or ()
+    words = frozenset([states] if isinstance(states, str) else states)
+    if not all(isinstance(word, str) for word in words):
+        raise ValueError("its state is no word")
     code, signal = dialect.exit(job.get("exit_code"))
     return Copy(
         id=int(job["job_id"]),
@@ -152,7 +155,7 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         user=user_of(job) or "",
         token=str(marks.get("slipway") or ""),
         marked_priority=integer(marks.get("priority")),
-        states=frozenset([states] if isinstance(states, str) else states or ()),
+        states=words,
         # Our own hold; a hold by an administrator has another reason, and is not ours to lift.
         held=job.get("state_reason") == "JobHeldUser",
         priority=integer(job.get("priority")) or 0,

@@ -401,6 +401,14 @@ async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str
             await rig.engine.see(order(token="other.1").target)
 
 
+async def test_an_answer_of_accounting_that_cannot_be_read_is_no_defect() -> None:
+    async with slurm_rig(options={"accounting": True}) as rig:
+        rig.server.accounted = [{"job_id": 7, "user": "u", "name": "n", "time": {"submission": 10**400}}]
+
+        with pytest.raises(Transient, match="unreadable answer"):
+            await rig.engine.see(order().target)
+
+
 def write_record(shared: Path, job_order: Order, text: str) -> None:
     """What a job that may write everywhere in the shared directory leaves there."""
     attempt = shared / "attempts/e" / job_order.target.name

@@ -16,7 +16,7 @@ from tests.crash.slurmrestd import OLD
 from tests.unit.engines.slurm.test_engine import BOTH, Rig, order, slurm_rig, write_record
 
 #: The most telling first.
-_VALUES: tuple[Any, ...] = (["x"], 10**18, {"x": 1}, "word", None, 10**400, [], -1, [["x"]])
+_VALUES: tuple[Any, ...] = (["x", 5], ["x"], 10**18, {"x": 1}, "word", None, 10**400, [], -1, [["x"]])
 #: What says whose a job is: texts in these make it another one.
 _OWN = ("comment", "name", "user_name")
 _PLACES = sorted(shown(Job(1, "n", "", {}, 0.0), old=True))
@@ -36,7 +36,7 @@ async def _start(rig: Rig) -> None:
 def _rows(rig: Rig) -> Iterator[Any]:
     """The row of the bad job with other values, and other things in its place."""
     row = shown(rig.model.jobs[1], old=rig.server.version == OLD)
-    for value in _VALUES[: size(len(_VALUES), 4)]:
+    for value in _VALUES[: size(len(_VALUES), 5)]:
         places = [place for place in _PLACES if place not in _OWN or isinstance(value, list)]
         yield from ({**row, place: value} for place in places)
         yield value
@@ -81,6 +81,53 @@ async def test_a_job_that_cannot_be_read_is_neither_submitted_again_nor_done_wit
         await rig.engine.submit(BAD)
         await rig.engine.cancel(BAD.target)
         assert [job.state for job in rig.model.jobs.values()] == ["CANCELLED", "RUNNING"]
+
+
+@pytest.mark.parametrize("row", [{"name": ["x"], "user_name": "u"}, None])
+@BOTH
+async def test_no_copy_is_released_or_cancelled_while_another_may_run_without_a_name(
+    version: str, row: Any
+) -> None:
+    async with slurm_rig(version) as rig:
+        await _start(rig)
+        twin = rig.model.jobs[1]
+        number = rig.model.submit(twin.name, twin.comment, twin.environment, held=True)
+        rig.server.damaged = {1: row}
+        rig.later()
+
+        assert await rig.status(BAD, GOOD) == {"bad": JobState.QUEUED, "good": JobState.RUNNING}
+        with pytest.raises(Busy, match="cannot be read"):
+            await rig.engine.cancel(BAD.target)
+        assert rig.model.jobs[number].held
+
+        rig.server.damaged = {}
+        rig.later(100)
+        assert await rig.status(BAD, GOOD) == {"bad": JobState.RUNNING, "good": JobState.RUNNING}
+        assert [job.state for job in rig.model.jobs.values()] == ["RUNNING", "RUNNING", "CANCELLED"]
+
+
+async def test_the_log_says_once_what_follows_from_jobs_that_cannot_be_read(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with slurm_rig() as rig:
+        await _start(rig)
+
+        async def lines(damaged: dict[int, Any]) -> list[str]:
+            caplog.clear()
+            rig.server.damaged = damaged
+            for _ in range(2):
+                await rig.status(GOOD)
+            return [one.getMessage() for one in caplog.records if one.name == "shared.engines.slurm.jobs"]
+
+        assert await lines({}) == []
+        (nameless,) = await lines({1: None})
+        (named,) = await lines({1: {"name": "bad\n", "user_name": "u"}})
+        (over,) = await lines({})
+
+    assert "no held job there is released" in nameless
+    assert "Slurm's list of gpu has jobs that cannot be read: ['bad" in named
+    assert "\n" not in named
+    assert over == "Slurm's list of gpu can be read again"
 
 
 async def test_a_job_of_another_user_that_cannot_be_read_says_nothing_of_ours() -> None:
