@@ -97,7 +97,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     share = len(shards) / len(every)
     contended = is_contended(ports, rows, share)
     begun_rows = [row for row in rows if row.state is not JobState.ACCEPTED]
-    overdue = _by_cluster(await _overdue(ports, begun_rows if contended else rows, share))
+    overdue = _by_cluster(await _submittable(ports, begun_rows if contended else rows, share) or [])
     clusters = _by_cluster(rows)
     results = await asyncio.gather(
         *(sweep_cluster(ports, key, group, overdue[key]) for key, group in clusters.items())
@@ -168,8 +168,9 @@ async def _release(ports: Ports, rows: list[Active], begun: set[str], judged: _J
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
     waiting = list(judged.ready.values())
-    # Where that is not known, there is nothing to say of the limit either.
-    ready = await submittable(ports, [*others, *waiting], share) if waiting else []
+    ready = await _submittable(ports, [*others, *waiting], share) if waiting else []
+    if ready is None:
+        return 0  # nor is there anything to say of the limit
     chosen, ended = {row.job_id for row in ready}, list[Job]()
     await note_lines(ports, (judged.ready[one] for one in judged.entitled.difference(chosen)))
     number = await for_each(
@@ -188,10 +189,10 @@ def _any_sweep(rows: Iterable[Active], sweeps: list[str]) -> bool:
     return bool(sweeps) or any(row.sweep for row in rows)
 
 
-async def _overdue(ports: Ports, rows: Iterable[Active], share: float) -> list[Active]:
-    """What stalled, and what waited, as far as it may be submitted now; nothing where that is not known."""
+async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active] | None:
+    """What stalled, and what waited, as far as it may be submitted now; None where that is not known."""
     try:
         return await submittable(ports, rows, share)
     except SlipwayError as error:
         log.warning("sweep: submissions are left to the next one: %s", error)
-        return []
+        return None

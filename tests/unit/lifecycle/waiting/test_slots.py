@@ -151,7 +151,7 @@ async def test_parts_share_the_limit_also_for_jobs_with_a_claim(world: World, pr
 
 
 async def test_a_count_that_does_not_answer_is_no_reason_in_a_record(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     await share(world, vision={"quota": {"jobs": 99}})
     world.policy(max_active_jobs=4, paused=True)
@@ -167,6 +167,9 @@ async def test_a_count_that_does_not_answer_is_no_reason_in_a_record(
         await sweep_parts(world, 2, processes=True)
         waits = (await world.job(job.id)).waiting
         assert waits is None or waits.word != "ActiveLimit"
+    lines = [one for one in caplog.records if one.name.startswith("shared.lifecycle")]
+    text = "sweep: submissions are left to the next one: storage does not answer"
+    assert {(one.levelname, one.getMessage()) for one in lines} == {("WARNING", text)}
     for _ in range(2):
         world.pass_time(60)
         await sweep_parts(world, 2, processes=True)
