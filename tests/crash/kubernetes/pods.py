@@ -120,7 +120,7 @@ class Cluster:
         ended = {"exitCode": code, "startedAt": self.store.now(), "finishedAt": self.store.now()}
         container = {"name": "main", "state": {"terminated": ended}}
         pod["status"] |= {"phase": "Failed" if code else "Succeeded", "containerStatuses": [container]}
-        self.store.touch("pods", pod)
+        self.store.touch(pod)
 
     def _start(self, name: str, pod: Object) -> None:
         """Its program begins as soon as its Secret is there, and looks whether it may run."""
@@ -135,7 +135,7 @@ class Cluster:
         if secret is None:
             return
         pod["status"] |= {"phase": "Running", "startTime": self.store.now()}
-        self.store.touch("pods", pod)
+        self.store.touch(pod)
         if index_of(pod):
             return  # it serves the first one
         code = self._refusal(name, secret["data"]) if self._fenced else None

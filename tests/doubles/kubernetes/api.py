@@ -52,7 +52,7 @@ class Api:
         if about.plural == "jobs":
             uid = document_stored["metadata"]["uid"]
             document_stored.update(defaulted(document_stored, uid, is_old=self._is_old))
-            self.store.touch("jobs", document_stored)
+            self.store.touch(document_stored)
         return 201, copy.deepcopy(document_stored)
 
     def read(self, about: Subject) -> Any:
@@ -96,7 +96,7 @@ class Api:
             changed["spec"].pop("suspend", None)
         current.clear()
         current.update(changed)
-        self.store.touch(about.plural, current)
+        self.store.touch(current)
         return current
 
     def delete(self, about: Subject, query: Query, body: Any) -> Any:
@@ -113,14 +113,14 @@ class Api:
         policy = str(query.get("propagationPolicy") or options.get("propagationPolicy") or "Orphan")
         if about.plural == "jobs" and policy == "Foreground":
             metadata |= {"deletionTimestamp": self.store.now(), "finalizers": ["foregroundDeletion"]}
-            self.store.touch("jobs", current)
+            self.store.touch(current)
             self._collect(current)
             return current
         self.store.remove(about.plural, current)
         if about.plural == "jobs" and policy == "Orphan":
-            for plural, one in self.store.owned(current):
+            for _, one in self.store.owned(current):
                 one["metadata"].pop("ownerReferences")
-                self.store.touch(plural, one)
+                self.store.touch(one)
             metadata |= {"deletionTimestamp": self.store.now(), "finalizers": ["orphan"]}
             return current
         self._collect(current)

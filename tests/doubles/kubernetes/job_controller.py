@@ -28,7 +28,7 @@ class JobController:
                 self._look_at(job)
                 is_left = self._store.find("jobs", job["metadata"]["namespace"], job["metadata"]["name"])
                 if is_left and repr(job["status"]) != before:
-                    self._store.touch("jobs", job)
+                    self._store.touch(job)
 
     def pods(self, job: Object) -> list[Object]:
         return [one for plural, one in self._store.owned(job) if plural == "pods"]
@@ -37,7 +37,7 @@ class JobController:
         """Ask its node to end it."""
         if "deletionTimestamp" not in pod["metadata"]:
             pod["metadata"]["deletionTimestamp"] = self._store.now()
-            self._store.touch("pods", pod)
+            self._store.touch(pod)
 
     def _look_at(self, job: Object) -> None:
         if holds(job, "Complete") or holds(job, "Failed"):

@@ -56,9 +56,9 @@ class Kueue:
             self._try(workload, job)
         elif job["spec"]["suspend"]:
             job["spec"]["suspend"] = False
-            self._store.touch("jobs", job)
+            self._store.touch(job)
         if repr(workload["status"]) != before:
-            self._store.touch("workloads", workload)
+            self._store.touch(workload)
 
     def _make(self, job: Object) -> None:
         labels, metadata = job["metadata"]["labels"], job["metadata"]
@@ -102,13 +102,13 @@ class Kueue:
                 return
             for low_job, low in lower:
                 self._evict(low, low_job, "Preempted", "Preempted to accommodate a higher priority Workload")
-                self._store.touch("workloads", low)
+                self._store.touch(low)
         put(workload, "QuotaReserved", "QuotaReserved", "Quota reserved in ClusterQueue cq")
         if holds(workload, "Evicted"):
             put(workload, "Evicted", "QuotaReserved", "Previously: Preempted", is_true=False)
         put(workload, "Admitted", "Admitted", "The workload is admitted")
         job["spec"]["suspend"] = False
-        self._store.touch("jobs", job)
+        self._store.touch(job)
 
     def _wait(self, workload: Object, reason: str, message: str) -> None:
         put(workload, "QuotaReserved", reason, message, is_true=False)
@@ -119,7 +119,7 @@ class Kueue:
         self._wait(workload, "Pending", message)
         if not job["spec"]["suspend"]:
             job["spec"]["suspend"] = True
-            self._store.touch("jobs", job)
+            self._store.touch(job)
 
     def _admitted(self) -> list[tuple[Object, Object]]:
         workloads = [one for one in self._store.all("workloads") if holds(one, "Admitted")]

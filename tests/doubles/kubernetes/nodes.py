@@ -61,7 +61,7 @@ class Nodes:
         node = self._store.get("nodes", "", name)
         put(node, "Ready", "NodeStatusUnknown", "Kubelet stopped posting node status.", is_true=False)
         node["status"]["conditions"][0]["status"] = "Unknown"
-        self._store.touch("nodes", node)
+        self._store.touch(node)
         for pod in self._store.all("pods"):
             if pod["spec"].get("nodeName") == name and pod["status"]["phase"] == "Running":
                 text = "Taint manager: deleting due to NoExecute taint"
@@ -99,14 +99,14 @@ class Nodes:
             if demand <= self._free(node):
                 pod["spec"]["nodeName"] = name
                 put(pod, "PodScheduled", "", "")
-                self._store.touch("pods", pod)
+                self._store.touch(pod)
                 return True
             lacking += 1
         why = f"{lacking} Insufficient nvidia.com/gpu" if lacking else ""
         why = why or f"{len(nodes)} node(s) didn't match Pod's node affinity/selector"
         text = f"0/{len(nodes)} nodes are available: {why}. no new claims to deallocate"
         if put(pod, "PodScheduled", "Unschedulable", text, is_true=False):
-            self._store.touch("pods", pod)
+            self._store.touch(pod)
         return False
 
     def _free(self, node: Object) -> int:
@@ -182,7 +182,7 @@ class Nodes:
     def _state(self, pod: Object, state: dict[str, Any], phase: str, **more: Any) -> None:
         container = {"name": "main", "state": state, "ready": phase == "Running", "restartCount": 0}
         pod["status"] |= {"phase": phase, "podIP": "127.0.0.1", "containerStatuses": [container], **more}
-        self._store.touch("pods", pod)
+        self._store.touch(pod)
 
     def _end(self, pod: Object) -> None:
         uid = pod["metadata"]["uid"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
@@ -18,7 +17,7 @@ from tests.doubles.kubernetes.errors import Refusal, resource
 from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
 from tests.doubles.kubernetes.nodes import Nodes
-from tests.doubles.kubernetes.requests import Subject, selected, subject
+from tests.doubles.kubernetes.requests import Subject, subject
 from tests.doubles.kubernetes.store import KINDS, Store
 from tests.doubles.server import serving
 
@@ -119,8 +118,6 @@ class _Handler:
             raise Refusal(413, "RequestEntityTooLarge", text)
         body = _parsed(content)
         api, method = self._cluster.api, request.method
-        if method == "GET" and query.get("watch"):
-            return await self._watch(request, about, query)
         if method == "GET" and about.below == "log":
             return web.Response(body=self._log(about))
         as_table = "as=Table" in request.headers.get("Accept", "")
@@ -146,27 +143,6 @@ class _Handler:
         text = f'{resource(kind)} is forbidden: User "{user}" cannot create resource "{about.plural}" {group}'
         raise Refusal(403, "Forbidden", text, group=kind["group"], kind=about.plural)
 
-    async def _watch(self, request: web.Request, about: Subject, query: dict[str, str]) -> web.StreamResponse:
-        store, version_seen = self._cluster.store, int(query.get("resourceVersion") or 0)
-        response = web.StreamResponse(headers={"Content-Type": "application/json"})
-        await response.prepare(request)
-        until = time.monotonic() + float(query.get("timeoutSeconds") or 60)
-        while time.monotonic() < until:
-            if version_seen < store.oldest:
-                expired = Refusal(
-                    410, "Expired", f"too old resource version: {version_seen} ({store.oldest})"
-                )
-                await _line(response, {"type": "ERROR", "object": expired.body})
-                return response
-            for version, kind, plural, document in [one for one in store.history if one[0] > version_seen]:
-                version_seen = version
-                fits = plural == about.plural and document["metadata"].get("namespace", "") == about.namespace
-                chosen = selected([document], query.get("labelSelector", ""), query.get("fieldSelector", ""))
-                if fits and chosen:
-                    await _line(response, {"type": kind, "object": document})
-            await asyncio.sleep(_TICK)
-        return response
-
     def _cut(self, request: web.Request) -> web.Response:
         if request.transport is not None:
             request.transport.abort()
@@ -180,7 +156,3 @@ def _parsed(content: bytes) -> Any:
         return json.loads(content)
     except ValueError:
         return None
-
-
-async def _line(response: web.StreamResponse, event: Any) -> None:
-    await response.write(json.dumps(event).encode() + b"\n")

@@ -1,9 +1,7 @@
-"""The objects of the server, with their versions and what happened to them."""
+"""The objects of the server, with their versions."""
 
 from __future__ import annotations
 
-import asyncio
-import copy
 import time
 import uuid
 from collections.abc import Callable, Iterator
@@ -55,10 +53,6 @@ class Store:
         self.clock = clock
         self._objects: dict[tuple[str, str, str], Object] = {}
         self.version = 100
-        #: version, kind of event, plural and object as it was
-        self.history: list[tuple[int, str, str, Object]] = []
-        self.oldest = 0
-        self.changed = asyncio.Event()
 
     def now(self) -> str:
         """As objects have it."""
@@ -76,12 +70,13 @@ class Store:
         if kind["scope"] == "namespace":
             own["metadata"]["namespace"] = namespace
         self._objects[key] = own
-        self._note("ADDED", plural, own)
+        self.touch(own)
         return own
 
-    def touch(self, plural: str, document: Object) -> None:
-        """It was changed."""
-        self._note("MODIFIED", plural, document)
+    def touch(self, document: Object) -> None:
+        """Give it the next version: it was changed."""
+        self.version += 1
+        document["metadata"]["resourceVersion"] = str(self.version)
 
     def find(self, plural: str, namespace: str, name: str) -> Object | None:
         return self._objects.get((plural, namespace, name))
@@ -100,7 +95,7 @@ class Store:
     def remove(self, plural: str, document: Object) -> None:
         metadata = document["metadata"]
         if self._objects.pop((plural, metadata.get("namespace", ""), metadata["name"]), None) is not None:
-            self._note("DELETED", plural, document)
+            self.touch(document)
 
     def owned(self, owner: Object) -> Iterator[tuple[str, Object]]:
         """What goes with it."""
@@ -130,14 +125,3 @@ class Store:
             "type": "Warning" if reason.startswith("Failed") else "Normal",
         }
         self.add("events", metadata["namespace"], document)
-
-    def forget(self) -> None:
-        """Nothing that happened is known any more: watches from before have expired."""
-        self.oldest = self.version
-        self.history.clear()
-
-    def _note(self, kind: str, plural: str, document: Object) -> None:
-        self.version += 1
-        document["metadata"]["resourceVersion"] = str(self.version)
-        self.history.append((self.version, kind, plural, copy.deepcopy(document)))
-        self.changed.set()

@@ -1,4 +1,4 @@
 """The API server of one cluster over HTTP.
 
-In: paths and objects. Out: objects, rows, events of a watch, and errors in Slipway's classes.
+In: paths and objects. Out: objects, rows, and errors in Slipway's classes.
 """

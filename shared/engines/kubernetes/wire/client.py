@@ -1,4 +1,4 @@
-"""HTTP calls to one API server: objects, lists in pages, watches. aiohttp is imported lazily.
+"""HTTP calls to one API server: objects, lists in pages. aiohttp is imported lazily.
 
 A call without an answer has an unknown outcome. Every call can be repeated.
 """
@@ -21,13 +21,12 @@ from shared.engines.kubernetes.wire.errors import failure, lacks_rights, reason_
 from shared.engines.kubernetes.wire.shapes import LIST, checked
 from shared.engines.kubernetes.wire.starting import Starting
 from shared.engines.kubernetes.wire.table import TABLE, Row, rows_of
-from shared.engines.kubernetes.wire.watch import Event, event_of
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientSession
 
-#: Seconds for a whole call, for connecting, and for a watch beyond its own time.
-_PATIENCE, _CONNECT, _SLACK = 30.0, 5.0, 10.0
+#: Seconds for a whole call, and for connecting.
+_PATIENCE, _CONNECT = 30.0, 5.0
 #: Entries of a page.
 PAGE = 1000
 _JSON = "application/json"
@@ -116,13 +115,6 @@ class KubernetesClient:
         query = {"limitBytes": str(limit)}
         return (await self.call("GET", f"{path}/log", query=query, form="*/*")).content
 
-    async def watch(self, path: str, version: str, seconds: int, **query: str) -> AsyncIterator[Event]:
-        """Changes after a version, for at most so many seconds. Raises Expired if that version is too old."""
-        options = {"watch": "1", "allowWatchBookmarks": "true", "resourceVersion": version, **query}
-        options["timeoutSeconds"] = str(seconds)
-        async for line in self._lines(path, options, seconds + _SLACK):
-            yield event_of(line)
-
     async def close(self) -> None:
         """Close the connections to the server."""
         await self._bearer.close()
@@ -172,22 +164,6 @@ class KubernetesClient:
         except (ClientError, OSError, EOFError, ValueError):
             return 0
 
-    async def _lines(self, path: str, query: Mapping[str, str], patience: float) -> AsyncIterator[bytes]:
-        from aiohttp import ClientError, ClientTimeout
-
-        headers = await self._headers({"Accept": _JSON})
-        timeout = ClientTimeout(total=patience, connect=_CONNECT)
-        try:
-            async with self._opened().request(
-                "GET", self._url(path, query), headers=headers, timeout=timeout, allow_redirects=False
-            ) as answer:
-                if answer.status >= 300:
-                    raise failure(answer.status, Answer(answer.status, await answer.read()).body)
-                async for line in _split(answer):
-                    yield line
-        except (ClientError, OSError, EOFError, ValueError) as error:
-            raise self._unanswered(error) from None
-
     async def _headers(self, headers: Mapping[str, str]) -> Mapping[str, str]:
         token = await self._bearer.token()
         return {**headers, "Authorization": f"Bearer {token}"} if token else headers
@@ -221,13 +197,3 @@ def _url(server: str, path: str, query: tuple[tuple[str, str], ...]) -> Any:
 
     encoded = f"?{urlencode(query, quote_via=quote)}" if query else ""
     return URL(f"{server}{quote(path)}{encoded}", encoded=True)
-
-
-async def _split(answer: ClientResponse) -> AsyncIterator[bytes]:
-    """Split the stream into lines, which may be longer than the HTTP client's limit."""
-    rest = b""
-    async for chunk in answer.content.iter_any():
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            if line:
-                yield line

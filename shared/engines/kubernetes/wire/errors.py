@@ -36,10 +36,6 @@ _EXPLAINED = frozenset(
 )
 
 
-class Expired(Busy):
-    """The version for a list or a watch is forgotten: begin anew."""
-
-
 def reason_of(body: Mapping[str, Any]) -> str:
     """The reason of a Status; "" for other bodies."""
     return str(body.get("reason") or "") if body.get("kind") == "Status" else ""
@@ -98,9 +94,7 @@ def _absent(reason: str, body: Mapping[str, Any], text: str) -> EngineError:
 
 
 def _by_status(status: int) -> type[EngineError]:
-    if status == 410:
-        return Expired
-    if status in (429, 503):
+    if status in (410, 429, 503):  # 410: the rest of a list is forgotten, which has to begin anew
         return Busy
     if status in (400, 405, 406, 413, 415, 422):
         return Rejected

@@ -1,17 +1,15 @@
-"""The connection to an API server: calls, lists in pages, watches, and answers that are lost."""
+"""The connection to an API server: calls, lists in pages, and answers that are lost."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
 
-from shared.core.errors import EngineError, Misconfigured, NotFound, Transient
+from shared.core.errors import Busy, EngineError, Misconfigured, NotFound, Transient
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
-from shared.engines.kubernetes.wire.errors import Expired
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.wire.version import Version, version_of
 from tests.unit.engines.kubernetes.server import Reply, Request, in_turn, server, status
@@ -200,7 +198,7 @@ async def test_a_list_that_never_ends_or_is_none_is_no_list(answer: Any) -> None
 async def test_a_list_whose_next_page_is_forgotten_has_to_begin_anew() -> None:
     async with server(in_turn((200, page("a", following="n")), status(410, "Expired"))) as running:
         client = running.client()
-        with pytest.raises(Expired):
+        with pytest.raises(Busy, match="Expired"):
             _ = [row async for row in client.rows(JOBS)]
         await client.close()
 
@@ -212,43 +210,6 @@ async def test_objects_come_in_pages() -> None:
         assert [item async for item in client.objects("/api/v1/pods")] == [{"a": 1}, {"a": 2}]
         with pytest.raises(Transient):
             _ = [item async for item in client.objects("/api/v1/pods")]
-        await client.close()
-
-
-async def test_a_watch_gives_its_events_however_long_they_are() -> None:
-    large = {"metadata": {"resourceVersion": "7", "annotations": {"a": "x" * 300_000}}}
-    lines = [{"type": "ADDED", "object": large}, {"type": "BOOKMARK", "object": large}]
-    text = b"\n".join(json.dumps(line).encode() for line in lines) + b"\n"
-    async with server(in_turn((200, text))) as running:
-        client = running.client()
-        events = [event async for event in client.watch(JOBS, "6", 30)]
-        await client.close()
-
-    (request,) = running.requests
-    assert [(event.kind, event.version) for event in events] == [("ADDED", "7"), ("BOOKMARK", "7")]
-    assert request.query["resourceVersion"] == "6"
-    assert request.query["timeoutSeconds"] == "30"
-
-
-async def test_a_watch_from_a_version_that_is_forgotten_says_so_in_its_answer_or_in_an_event() -> None:
-    code, body = status(410, "Expired", "too old resource version")
-    event = json.dumps({"type": "ERROR", "object": body}).encode() + b"\n"
-    async with server(in_turn((code, body), (200, event))) as running:
-        client = running.client()
-        for _ in range(2):
-            with pytest.raises(Expired):
-                _ = [event async for event in client.watch(JOBS, "1", 1)]
-        await client.close()
-
-
-@pytest.mark.parametrize(
-    "line", [b"{", b"[]", b'{"type": 1, "object": {}}', b'{"type": "ADDED", "object": 1}']
-)
-async def test_a_line_that_is_no_event_ends_the_watch(line: bytes) -> None:
-    async with server(in_turn((200, line + b"\n"))) as running:
-        client = running.client()
-        with pytest.raises(EngineError):
-            _ = [event async for event in client.watch(JOBS, "1", 1)]
         await client.close()
 
 

@@ -16,7 +16,7 @@ from shared.core.errors import (
     Saturated,
     Transient,
 )
-from shared.engines.kubernetes.wire.errors import Expired, failure
+from shared.engines.kubernetes.wire.errors import failure
 from tests.unit.engines.kubernetes.server import status
 
 _CANNOT = 'jobs.batch is forbidden: User "{}" cannot create resource "jobs" in API group "batch"'
@@ -48,7 +48,7 @@ _CANNOT = 'jobs.batch is forbidden: User "{}" cannot create resource "jobs" in A
         (status(400, "BadRequest", 'strict decoding error: unknown field "x"'), Misconfigured, "1.26"),
         (status(400, "BadRequest", "json: cannot unmarshal string"), Rejected, "unmarshal"),
         (status(413, "RequestEntityTooLarge", "limit is 3145728"), Rejected, "3145728"),
-        (status(410, "Expired", "too old resource version"), Expired, "too old"),
+        (status(410, "Expired", "too old resource version"), Busy, "too old"),
         (status(429, "TooManyRequests", "try again later"), Busy, "later"),
         (status(503, "ServiceUnavailable", "no"), Busy, "no"),
         (status(504, "Timeout", "request did not complete"), Transient, "complete"),
