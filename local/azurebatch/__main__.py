@@ -28,15 +28,15 @@ def main() -> int:
         return asyncio.run(_serve(_settings(options), options.port, options.until_stdin_closes))
     except (StoreBusyError, StoreFullError) as error:
         return _fail(str(error))
-    except OSError as error:
-        if error.filename is None:
-            raise
-        return _fail(f"cannot use {error.filename}: {error.strerror}; choose another --data")
 
 
 async def _serve(settings: Settings, port: int, until_stdin_closes: bool) -> int:
     stop = stop_event(until_stdin_closes=until_stdin_closes)
-    runner = web.AppRunner(application(settings), access_log=None, shutdown_timeout=1)
+    try:
+        app = application(settings)
+    except OSError as error:
+        return _fail(f"cannot use {error.filename or settings.data}: {error.strerror}; choose another --data")
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
     await runner.setup()
     async with contextlib.AsyncExitStack() as running:
         running.push_async_callback(runner.cleanup)

@@ -44,6 +44,7 @@ def _refusal(*words: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=60,
     )
     assert (ended.returncode, ended.stdout) == (1, "")
     return ended.stderr
@@ -74,7 +75,7 @@ def test_an_emulator_that_ends_by_itself_is_an_error(tmp_path: Path) -> None:
     next(process.stdout)
     (emulator,) = psutil.Process(process.pid).children()
     emulator.kill()
-    _, text = process.communicate()
+    _, text = process.communicate(timeout=60)
 
     assert process.returncode == 1
     assert "ended by itself" in text
