@@ -73,6 +73,8 @@ class Wire:
         self.records = 0
         #: what the row `layout` says of lists
         self.layout: dict[str, str] = {}
+        #: the source of some jobs; the others have none
+        self.sources: dict[int, str] = {}
         self.keys: dict[str, list[str]] = defaultdict(list)
         self.numbers: dict[str, int] = {}
         for number in range(FINISHED + ACTIVE):
@@ -125,7 +127,12 @@ class Wire:
         if key.startswith("n|"):
             return {**rows.active_row(job_of(number), SHARDS), **row}
         column = "Shown" if number >= ACTIVE else "Current"
-        return {**row, "Source": "", f"{column}0": shown(number, key.rpartition("|")[2]), f"{column}1": ""}
+        return {**row, "Source": "", f"{column}0": self._shown(number, key), f"{column}1": ""}
+
+    def _shown(self, number: int, key: str) -> str:
+        text = shown(number, key.rpartition("|")[2])
+        source = self.sources.get(number)
+        return json.dumps({**json.loads(text), "source": source}) if source else text
 
 
 def shown(number: int, identity: str) -> str:
@@ -152,6 +159,7 @@ def full() -> Wire:
 @pytest.fixture
 async def wire(full: Wire) -> Wire:
     full.ranges = full.records = 0
+    full.sources = {}
     full.layout = {"Listed": "0" * 15, "Current": "0" * 15}
     return full
 
@@ -274,6 +282,19 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
     assert wire.records == 0
 
 
+async def test_a_search_reads_as_many_pages_as_a_request_may(
+    wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The other tests have smaller bounds, or other ones; here each page is short instead."""
+    monkeypatch.setattr(listing, "_ROWS", 5)
+    monkeypatch.setattr(listing, "SECONDS", 600.0)
+
+    page = await ledger.find(Query(name="none"), limit=5, after=None)
+
+    # It keeps one for the index rows of each shard, which this search does not need.
+    assert (page.cut, wire.ranges) == (True, 64 - SHARDS)
+
+
 async def test_where_a_search_goes_on_names_no_job_that_the_caller_may_not_see(
     wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -292,6 +313,11 @@ async def test_where_a_search_goes_on_names_no_job_that_the_caller_may_not_see(
         own = await ledger.find(Query(), limit=1, after=page.next)
         assert numbers(wire, own.jobs) == [wire.numbers[everything.next.partition("|")[2]] + 1]
         after = page.next
+        beside = wire.numbers[everything.next.partition("|")[2]] + 1
+        wire.sources = {beside: "http:ann"}
+        visible = await ledger.find(replace(query, label=None), limit=1, after=after)
+        assert numbers(wire, visible.jobs) == [beside]
+        wire.sources = {}
 
 
 @pytest.mark.parametrize(
