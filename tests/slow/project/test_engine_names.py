@@ -5,6 +5,7 @@ import re
 import pytest
 
 from shared.engines.registry import ENGINES
+from tests.engine_names import engines_named_in
 from tests.slow.project.test_architecture import CONTRACTS, PACKAGES, ROOT
 
 #: Where an engine has a name: its folder and its program of the local stack, the two registries, and the
@@ -15,25 +16,6 @@ ENGINES_ARE_NAMED_IN = re.compile(
 )
 #: Documents that people send by mistake, by what they call them.
 FOREIGN = {"shared/jobspec/reader/foreign.py", "slipway/commands/document/kind.py"}
-#: Names that stand in job files and in shells, whichever engine runs the job, and the tool that wrote them.
-FORMAT = re.compile(r"\b(?:AZ|AZURE)_BATCHAI_\w*|microsoft\\?\.batchai|`?\baz batchai\b", re.IGNORECASE)
-#: A job file is one of Batch AI; its API, its emulator and its clusters are the engine's.
-#: An engine whose name is an ordinary word: its name is a text of its own, of a module, or of a setting.
-COMMON = {"batch": r"""["']batch["']|engines\.batch\b|SLIPWAY_BATCH_"""}
-NAMES = re.compile(
-    "|".join(
-        [
-            *(COMMON.get(name, name) for name in ENGINES),
-            *(f"{one.title} (?:api|emulator|engine|cluster|service)" for one in ENGINES.values()),
-        ]
-    ),
-    re.IGNORECASE,
-)
-
-
-def engines_named_in(text: str) -> list[str]:
-    """The names of engines in a text, beside those of the job format."""
-    return NAMES.findall(FORMAT.sub("", text))
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from local.bicep.template import Value
 from shared.configured import ConfiguredEngines
 from shared.delivery.deliver import QUEUE
 from shared.settings import TABLE, Settings
-from tests.slow.project.test_engine_names import engines_named_in
+from tests.engine_names import engines_named_in
 
 ROOT = Path(__file__).resolve().parents[3]
 INFRA = ROOT / "infra"
