@@ -154,7 +154,7 @@ class Counting(MemoryEngine):
         return await super().status(cluster, targets)
 
 
-async def test_a_sweep_of_ten_thousand_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
+async def test_a_sweep_of_many_jobs_costs_pages_and_shared_writes_in_a_process_that_remembers_nothing(
     world: World, table: Counted
 ) -> None:
     active, changed = size(10_000, 1_200), 200
