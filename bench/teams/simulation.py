@@ -44,8 +44,8 @@ class Simulated:
     weights: Mapping[str, float]
     #: minutes at work of each team's jobs, while jobs of every team waited
     shares: Counter[str] = field(default_factory=Counter)
-    #: processor seconds of admission for each waiting job, pass by pass
-    costs: list[float] = field(default_factory=list)
+    #: processor seconds of admission, and jobs that waited, pass by pass
+    passes: list[tuple[float, int]] = field(default_factory=list)
     ended: int = 0
 
     @property
@@ -111,7 +111,7 @@ async def _admitted(world: World, rows: Sequence[Active], result: Simulated) -> 
     others = [row for row in rows if row.state is not JobState.ACCEPTED]
     ready = await submittable(world.ports, [*others, *granted])
     if number:
-        result.costs.append((time.process_time() - before) / number)
+        result.passes.append((time.process_time() - before, number))
     return ready
 
 
