@@ -68,6 +68,22 @@ async def test_what_goes_wrong_in_the_middle_of_a_view_is_said_keeps_what_it_sho
     assert await reader.violations() == []
 
 
+async def test_what_is_typed_before_the_page_has_drawn_its_editor_stays(reader: Reader) -> None:
+    page = reader.page
+    await open_everything(reader, "new")
+    await page.clock.pause_at(datetime.now(UTC) + timedelta(hours=1))
+    await page.reload()
+    text = page.get_by_label("job.json")
+    while await text.count() == 0:  # the editor is loaded, and nothing that waits for a frame has run
+        await page.clock.run_for(20)
+        await page.evaluate("fetch(location.pathname)")
+
+    await text.fill('{"typed": "at once"}')
+    await page.clock.run_for(5_000)
+
+    await expect(text).to_contain_text("at once")
+
+
 @pytest.mark.parametrize("view", VIEWS)
 async def test_a_view_that_opens_in_an_outage_says_so_and_comes_by_itself(reader: Reader, view: str) -> None:
     page, alert = reader.page, reader.page.get_by_role("alert")

@@ -18,30 +18,38 @@ export function JsonEditor({ text, version, label, checked, findings, onChange }
   const place = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor>();
   const [isPlain, fall] = useState(false);
-  const latest = useRef({ text, onChange });
-  latest.current = { text, onChange };
+  const latest = useRef({ text, version, onChange });
+  latest.current = { text, version, onChange };
+  /** The version of the text in the editor. */
+  const own = useRef(version);
   useEffect(() => {
-    let own: Editor | undefined;
+    let made: Editor | undefined;
     let isGone = false;
     import("./codemirror").then(
       ({ createEditor }) => {
         if (isGone || place.current === null) return;
-        own = createEditor({
+        own.current = latest.current.version;
+        made = createEditor({
           place: place.current,
           text: latest.current.text,
           label,
           onChange: (value) => latest.current.onChange(value),
         });
-        setEditor(own);
+        setEditor(made);
       },
       () => fall(true),
     );
     return () => {
       isGone = true;
-      own?.destroy();
+      made?.destroy();
     };
   }, []);
-  useEffect(() => editor?.put(text), [editor, version]);
+  useEffect(() => {
+    // What was typed since the editor was made stays.
+    if (editor === undefined || own.current === version) return;
+    own.current = version;
+    editor.put(text);
+  }, [editor, version]);
   useEffect(() => editor?.show(findings, checked), [editor, findings, checked === text]);
   if (isPlain) {
     return <textarea aria-label={label} rows={18} spellcheck={false} value={text} onInput={(event) => onChange(event.currentTarget.value)} />;
