@@ -23,25 +23,25 @@ export function JsonEditor({ text, version, label, checked, findings, onChange }
   /** The version of the text in the editor. */
   const own = useRef(version);
   useEffect(() => {
-    let made: Editor | undefined;
+    let instance: Editor | undefined;
     let isGone = false;
     import("./codemirror").then(
       ({ createEditor }) => {
         if (isGone || place.current === null) return;
         own.current = latest.current.version;
-        made = createEditor({
+        instance = createEditor({
           place: place.current,
           text: latest.current.text,
           label,
           onChange: (value) => latest.current.onChange(value),
         });
-        setEditor(made);
+        setEditor(instance);
       },
       () => fall(true),
     );
     return () => {
       isGone = true;
-      made?.destroy();
+      instance?.destroy();
     };
   }, []);
   useEffect(() => {
