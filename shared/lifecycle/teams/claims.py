@@ -70,8 +70,9 @@ async def claimed(
     active = {row.job_id for row in rows}.difference(moved)
     returns = {row.job_id: row.claim.returns for row in rows if row.claim is not None and row.claim.returns}
     requests = {team: requests_of(waiting[team]) for team in teams}
-    plans = await _planned(ports, requests, PassJobs(active, returns, moved))
-    uses = await _brought_on(ports, plans, PassJobs(active, returns), len(rows))
+    of_pass = PassJobs(active, returns, moved)
+    plans = await _planned(ports, requests, of_pass)
+    uses = await _brought_on(ports, plans, of_pass, len(rows))
     uses |= await with_loans(ports, uses, {team: plan.requests for team, plan in plans.items()})
     await publish_lenders(ports, uses)
     await spare(ports, rows, uses)

@@ -110,7 +110,7 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         outlook = await outlook_of(drop.settings, uploaded.names)
         for wait in outlook.waits:
             remark(f"warning: nothing runs yet: {wait}")
-        plans = [one for one in outlook.plans if await _begins(one, uploaded, api, others)]
+        plans = await _begun(outlook.plans, uploaded, api, others)
         runs = len(plans) if outlook.plans else outlook.runs
         for line in _leftovers(plans, uploaded):
             say(line)
@@ -129,17 +129,27 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         _show(drop, uploaded, outlook.waits)
 
 
-async def _begins(plan: Plan, uploaded: Uploaded, api: Service | None, ids: Iterable[str]) -> bool:
-    """Whether an upload begins a run: not where all its files lay there already.
+async def _begun(
+    plans: Sequence[Plan], uploaded: Uploaded, api: Service | None, ids: Iterable[str]
+) -> list[Plan]:
+    """The runs that an upload begins: not those of which all files lay there already.
 
-    An envelope begins it again that was rejected with them; `ids` are those of the jobs of before.
+    An envelope begins one again that was rejected with them; `ids` are those of the jobs of before.
     """
-    if plan.problems or any(file.name in uploaded.digests for file in plan.own_files):
-        return True
-    if api is None or plan.envelope is None or plan.envelope.name not in uploaded.digests:
-        return False
+    own = [
+        one for one in plans if one.problems or any(file.name in uploaded.digests for file in one.own_files)
+    ]
+    again = [
+        one for one in plans if one not in own and one.envelope and one.envelope.name in uploaded.digests
+    ]
+    if api is None or not again:
+        return own
     jobs = [await patiently(partial(api.job, one)) for one in ids]
-    return {job["state"] for job in jobs if _is_job_of(job, plan, same=True)} == {"rejected"}
+
+    def is_rejected(plan: Plan) -> bool:
+        return {job["state"] for job in jobs if _is_job_of(job, plan, same=True)} == {"rejected"}
+
+    return [one for one in plans if one in own or (one in again and is_rejected(one))]
 
 
 def _is_job_of(job: Job, plan: Plan, *, same: bool = False) -> bool:

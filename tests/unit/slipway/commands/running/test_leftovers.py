@@ -10,7 +10,7 @@ import pytest
 from shared.settings import Settings
 from slipway.commands.drop import Uploaded
 from slipway.commands.running.begin import _leftovers as first_of
-from slipway.commands.running.drop import _begins, _is_job_of, _leftovers
+from slipway.commands.running.drop import _begun, _is_job_of, _leftovers
 from slipway.commands.waiting import outlook
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import job_json
@@ -39,7 +39,7 @@ async def test_a_script_that_lay_there_begins_nothing(
     upload = Uploaded("scripts", dict.fromkeys(uploaded, ""))
 
     plans = (await outlook(SETTINGS, drops, uploaded)).plans
-    plans = tuple([plan for plan in plans if await _begins(plan, upload, None, ())])
+    plans = tuple(await _begun(plans, upload, None, ()))
 
     assert [plan.script.name for plan in plans if plan.script] == begun
     assert _leftovers(plans, upload) == leftovers
