@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.listing import Query
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
@@ -38,8 +39,7 @@ async def audit(ports: Ports) -> Audit:
     """
     report = Audit()
     ports.troubles.forget("row")  # the reads below find unreadable rows again
-    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-    active = [row for shard in shards for row in shard]
+    active = await active_jobs(ports.ledger)
     ended = await _recent_ends(ports)
     report.counted |= {"active": len(active), "ended": len(ended)}
     stored = await records(ports, active)

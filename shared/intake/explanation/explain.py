@@ -17,6 +17,7 @@ from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import together
 from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.ledger import active_jobs
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
@@ -136,10 +137,8 @@ async def _view(ports: Ports, cluster: Cluster | None) -> _ViewResult:
 
 async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:
     """The jobs of this deployment on the cluster: one range query a shard."""
-    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-    states = [
-        row.state for rows in shards for row in rows if row.target and row.target.cluster == cluster.name
-    ]
+    jobs = await active_jobs(ports.ledger)
+    states = [row.state for row in jobs if row.target and row.target.cluster == cluster.name]
     running = sum(state is JobState.RUNNING for state in states)
     return Ahead(queued=len(states) - running, running=running)
 

@@ -5,11 +5,11 @@ So the oldest job of all is next, and a large one does not wait for ever behind 
 
 from __future__ import annotations
 
-import asyncio
 from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from shared.core.cost.usage import month_of
+from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.lifecycle.teams.rows import PassJobs, Plan, quota_of, requests_of
@@ -24,10 +24,9 @@ async def with_other_parts(ports: Ports, plans: Mapping[str, Plan], of_pass: Pas
     if not any(lines.values()):
         return plans
     waiting: dict[str, list[Active]] = defaultdict(list)
-    for rows in await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards))):
-        for row in rows:
-            if row.job_id in lines.get(row.team, ()):
-                waiting[row.team].append(row)
+    for row in await active_jobs(ports.ledger):
+        if row.job_id in lines.get(row.team, ()):
+            waiting[row.team].append(row)
     month, whole = month_of(ports.clock()), dict(plans)
     for team, line in lines.items():
         if line:

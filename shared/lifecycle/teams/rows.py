@@ -14,6 +14,7 @@ from typing import NamedTuple, TypeAlias
 from shared.core.cost.usage import month_of
 from shared.core.errors import Unreadable
 from shared.core.job import Job
+from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
@@ -170,8 +171,7 @@ async def current_jobs(ports: Ports, plans: Iterable[Plan], active: int) -> Curr
     """
     if sum(len(plan.new) for plan in plans) <= max(_FEW, active // _ROWS_A_READ):
         return None
-    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-    return {row.job_id: row for rows in shards for row in rows}
+    return {row.job_id: row for row in await active_jobs(ports.ledger)}
 
 
 async def outdated(ports: Ports, claims: Mapping[str, Claim], current: CurrentJobs = None) -> set[str]:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Member, Stored
+from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active, Change
 from shared.core.ports import Ports
 from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
@@ -129,8 +130,7 @@ async def _records_of(ports: Ports, job_ids: Collection[str]) -> dict[str, Job |
     """
     unsure = set(job_ids)
     if len(unsure) > ports.ledger.shards:
-        active = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-        unsure -= {row.job_id for rows in active for row in rows}
+        unsure -= {row.job_id for row in await active_jobs(ports.ledger)}
     gate = asyncio.Semaphore(_PARALLEL)
 
     records: dict[str, Job | None] = {}

@@ -8,7 +8,6 @@ asks for them now and then, and adds what it submits.
 
 from __future__ import annotations
 
-import asyncio
 import math
 from collections.abc import Collection, Iterable, Sequence, Sized
 from datetime import datetime, timedelta
@@ -17,6 +16,7 @@ from functools import partial
 from shared.core.engine import Why
 from shared.core.errors import Unreadable
 from shared.core.job import JobState, Stored
+from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active
 from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
@@ -86,8 +86,7 @@ def good_for(limit: int, count: Sized) -> float:
 async def _count(ports: Ports) -> dict[str, datetime]:
     """The jobs that are at work, by one range query a shard, which also finds those that wait for a slot."""
     now = ports.clock()
-    shards = await asyncio.gather(*(ports.ledger.active(n) for n in range(ports.ledger.shards)))
-    rows = [row for shard in shards for row in shard]
+    rows = await active_jobs(ports.ledger)
     ports.memo.put(_IN_LINE, now, {row.job_id: now for row in rows if _is_in_line(ports, row)})
     return {row.job_id: now for row in rows if row.state is not JobState.ACCEPTED}
 
