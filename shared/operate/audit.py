@@ -12,13 +12,13 @@ from datetime import timedelta
 
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.listing import Query
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.drops.folder import plans
 from shared.intake.drops.inventory import unseen
+from shared.lifecycle.active import active_jobs
 from shared.lifecycle.legible import is_known, legible, records
 from shared.lifecycle.waiting.pauses import paused
 from shared.operate.audit_clusters import AT_WORK, compare_clusters, compare_strangers
@@ -39,7 +39,7 @@ async def audit(ports: Ports) -> Audit:
     """
     report = Audit()
     ports.troubles.forget("row")  # the reads below find unreadable rows again
-    active = await active_jobs(ports.ledger)
+    active = await active_jobs(ports)
     ended = await _recent_ends(ports)
     report.counted |= {"active": len(active), "ended": len(ended)}
     stored = await records(ports, active)

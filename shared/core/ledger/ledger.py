@@ -5,7 +5,6 @@ Every verb may be repeated safely. Adapters return or raise; they never call bac
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
@@ -101,9 +100,3 @@ class Ledger(Protocol):
 
     async def drop_memos(self) -> dict[str, DropMemo]:
         """What is remembered of every dropped folder, by its path."""
-
-
-async def active_jobs(ledger: Ledger) -> list[Active]:
-    """Every job that has not ended, by one range query a shard, all at once."""
-    shards = await asyncio.gather(*(ledger.active(shard) for shard in range(ledger.shards)))
-    return [row for rows in shards for row in rows]

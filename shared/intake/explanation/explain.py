@@ -17,7 +17,6 @@ from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import together
 from shared.core.job import Job, JobState, Stored
-from shared.core.ledger.ledger import active_jobs
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
@@ -28,6 +27,7 @@ from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.facts import cluster_for, cluster_member
 from shared.intake.prepare import Draft
 from shared.jobspec import JsonObject, redact
+from shared.lifecycle.active import active_jobs
 from shared.lifecycle.waiting.dependents import Ends, ends_of, why_after
 
 #: Seconds within which the cluster has to answer.
@@ -137,7 +137,7 @@ async def _view(ports: Ports, cluster: Cluster | None) -> _ViewResult:
 
 async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:
     """The jobs of this deployment on the cluster: one range query a shard."""
-    jobs = await active_jobs(ports.ledger)
+    jobs = await active_jobs(ports)
     states = [row.state for row in jobs if row.target and row.target.cluster == cluster.name]
     running = sum(state is JobState.RUNNING for state in states)
     return Ahead(queued=len(states) - running, running=running)

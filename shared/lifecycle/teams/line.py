@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Collection, Mapping
 
 from shared.core.cost.usage import month_of
-from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
+from shared.lifecycle.active import active_jobs
 from shared.lifecycle.teams.rows import PassJobs, Plan, quota_of, requests_of
 
 
@@ -24,7 +24,7 @@ async def with_other_parts(ports: Ports, plans: Mapping[str, Plan], of_pass: Pas
     if not any(lines.values()):
         return plans
     waiting: dict[str, list[Active]] = defaultdict(list)
-    for row in await active_jobs(ports.ledger):
+    for row in await active_jobs(ports):
         if row.job_id in lines.get(row.team, ()):
             waiting[row.team].append(row)
     month, whole = month_of(ports.clock()), dict(plans)

@@ -14,13 +14,13 @@ from typing import NamedTuple, TypeAlias
 from shared.core.cost.usage import month_of
 from shared.core.errors import Unreadable
 from shared.core.job import Job
-from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.loans import Requests
 from shared.core.teams.use import MOST_NAMED, TeamUse
+from shared.lifecycle.active import active_jobs
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.figures import publish, publish_others, warn_of_budget
 from shared.lifecycle.waiting.dependents import ended_jobs, outcomes_of
@@ -171,7 +171,7 @@ async def current_jobs(ports: Ports, plans: Iterable[Plan], active: int) -> Curr
     """
     if sum(len(plan.new) for plan in plans) <= max(_FEW, active // _ROWS_A_READ):
         return None
-    return {row.job_id: row for row in await active_jobs(ports.ledger)}
+    return {row.job_id: row for row in await active_jobs(ports)}
 
 
 async def outdated(ports: Ports, claims: Mapping[str, Claim], current: CurrentJobs = None) -> set[str]:

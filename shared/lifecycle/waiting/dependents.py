@@ -14,13 +14,13 @@ from typing import NamedTuple
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Member, Stored
-from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active, Change
 from shared.core.ports import Ports
 from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
 from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door, deliver_now
+from shared.lifecycle.active import active_jobs
 from shared.lifecycle.ends import end_unmet
 from shared.lifecycle.transition import apply, note
 from shared.lifecycle.waiting.admit import hourly_limit
@@ -130,7 +130,7 @@ async def _records_of(ports: Ports, job_ids: Collection[str]) -> dict[str, Job |
     """
     unsure = set(job_ids)
     if len(unsure) > ports.ledger.shards:
-        unsure -= {row.job_id for row in await active_jobs(ports.ledger)}
+        unsure -= {row.job_id for row in await active_jobs(ports)}
     gate = asyncio.Semaphore(_PARALLEL)
 
     records: dict[str, Job | None] = {}

@@ -16,12 +16,12 @@ from functools import partial
 from shared.core.engine import Why
 from shared.core.errors import Unreadable
 from shared.core.job import JobState, Stored
-from shared.core.ledger.ledger import active_jobs
 from shared.core.ledger.records import Active
 from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
 from shared.core.teams.turns import compete, in_turn
 from shared.delivery.answers import put_news
+from shared.lifecycle.active import active_jobs
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.steps import for_each
 from shared.lifecycle.transition import apply, note
@@ -86,7 +86,7 @@ def good_for(limit: int, count: Sized) -> float:
 async def _count(ports: Ports) -> dict[str, datetime]:
     """The jobs that are at work, by one range query a shard, which also finds those that wait for a slot."""
     now = ports.clock()
-    rows = await active_jobs(ports.ledger)
+    rows = await active_jobs(ports)
     ports.memo.put(_IN_LINE, now, {row.job_id: now for row in rows if _is_in_line(ports, row)})
     return {row.job_id: now for row in rows if row.state is not JobState.ACCEPTED}
 

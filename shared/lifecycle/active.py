@@ -1,0 +1,14 @@
+"""active: every job that has not ended."""
+
+from __future__ import annotations
+
+import asyncio
+
+from shared.core.ledger.records import Active
+from shared.core.ports import Ports
+
+
+async def active_jobs(ports: Ports) -> list[Active]:
+    """Read the rows of all shards at once, by one range query each."""
+    shards = await asyncio.gather(*(ports.ledger.active(shard) for shard in range(ports.ledger.shards)))
+    return [row for rows in shards for row in rows]
