@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
-from shared.core.errors import SlipwayError
+from shared.core.errors import SlipwayError, quoted
 from shared.core.notify.events import Delivery, Notice
 from shared.core.ports import Ports
 from shared.delivery.try_delivery import try_delivery
@@ -126,6 +126,9 @@ async def _work(ports: Ports, lane: deque[Notice], progress: _Progress) -> None:
 async def _one(ports: Ports, notice: Notice) -> None:
     try:
         await _deliver(ports, notice)
+    except (SlipwayError, TimeoutError) as error:
+        event, why = notice.event_id, quoted(error)
+        log.warning("delivery is left to the sweep: %s: %s", event, why, extra={"job": notice.job_id})
     except Exception:
         # One event must not stop the others. Its row stays, and the sweep tries again.
         log.exception("delivery is left to the sweep: %s", notice.event_id, extra={"job": notice.job_id})

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import NamedTuple
 
-from shared.core.errors import Exists, Misuse, Unavailable
+from shared.core.errors import Exists, Misuse, SlipwayError, Unavailable, quoted
 from shared.core.identity import job_id
 from shared.core.job import Job, JobState, Stored
 from shared.core.job_sweeps.record import sweep_id
@@ -129,6 +129,9 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
             stored = await _submit_claimed(ports, stored)
         if notice is not None:
             await deliver_at_door(ports, notice)
+    except (SlipwayError, TimeoutError) as error:
+        why = quoted(error)
+        log.warning("left to the sweep: %s: %s", stored.job.id, why, extra={"job": stored.job.id})
     except Exception:
         log.exception("left to the sweep: %s", stored.job.id, extra={"job": stored.job.id})
     return stored.job

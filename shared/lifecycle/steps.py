@@ -7,7 +7,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
-from shared.core.errors import EngineError, Unreadable
+from shared.core.errors import SlipwayError, Unreadable, quoted
 from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)
@@ -21,6 +21,9 @@ async def step(name: str, act: Awaitable[int]) -> int:
     """The number that an act returns; 0 where it fails, which the log says."""
     try:
         return await act
+    except (SlipwayError, TimeoutError) as error:
+        log.warning("sweep: %s are left to the next one: %s", name, quoted(error))
+        return 0
     except Exception:
         # The steps do not need each other; what failed here is tried again by the next sweep.
         log.exception("sweep: %s are left to the next one", name)
@@ -40,10 +43,10 @@ async def for_each(
             try:
                 await act(item)
                 number += 1
-            except (EngineError, TimeoutError) as error:
-                log.warning("left to the next sweep: %r", error)
             except Unreadable:
                 pass  # noted where it was read; it stays as it is
+            except (SlipwayError, TimeoutError) as error:
+                log.warning("left to the next sweep: %s", quoted(error))
             except Exception:
                 log.exception("left to the next sweep")
 

@@ -51,8 +51,8 @@ async def inventory(ports: Ports) -> InventoryCounts:
                 waiting += 1
         except Unreadable as error:
             log.info("folder %r is left alone: %s", folder, error)
-        except SlipwayError:
-            log.exception("folder %r is left to the next inventory", folder)
+        except SlipwayError as error:
+            log.warning("folder %r is left to the next inventory: %s", folder, error)
         except Exception as error:  # noqa: BLE001 - an error in one folder must not stop the others
             memo = drops.remembered.get(waiting_path(folder))
             await _say_that_it_fails(ports, folder, error, again=memo is not None and memo.waiting)

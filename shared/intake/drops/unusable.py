@@ -10,6 +10,7 @@ import json
 import logging
 from collections.abc import Iterable, Mapping
 
+from shared.core.errors import SlipwayError
 from shared.core.ledger.records import DropMemo
 from shared.core.ports import Blob, Ports
 from shared.intake.answer_path import answer_path
@@ -53,6 +54,8 @@ async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[
             await ports.ledger.remember(
                 DropMemo(path, {}, "", 1, folder=path, content=blob.etag, started=False)
             )
+        except SlipwayError as error:
+            log.warning("the note on dropped file %r is left to the next inventory: %s", blob.name, error)
         except Exception:
             log.exception("the note on dropped file %r is left to the next inventory", blob.name)
         else:

@@ -167,7 +167,7 @@ async def test_at_the_door_an_error_is_left_to_the_sweep(
 ) -> None:
     outbox.away = True
     await deliver_at_door(world.ports, notice(world, 7))
-    assert [record.levelno for record in caplog.records] == [logging.ERROR]
+    assert [(record.levelno, record.exc_info) for record in caplog.records] == [(logging.WARNING, None)]
 
 
 async def test_at_the_door_no_one_waits_for_a_receiver_that_hangs(world: World, hooks: Hooks) -> None:

@@ -9,6 +9,8 @@ from dataclasses import replace
 from datetime import timedelta
 from itertools import pairwise
 
+import pytest
+
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Operation, Range, Row, VersionedRow
 from shared.core.engine import Cluster, Engine, Observation
@@ -251,7 +253,9 @@ class _BrownOut(MemoryTable):
             raise Unavailable("storage answered 503")
 
 
-async def test_a_brown_out_of_storage_loses_and_doubles_nothing(world: World) -> None:
+async def test_a_brown_out_of_storage_loses_and_doubles_nothing_and_logs_no_stack_trace(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
     table = _BrownOut(world, 0.2)
     world.ledger = MemoryLedger(world.clock, table=table)
     world.outbox = TableOutbox(world.ledger.store)
@@ -280,3 +284,4 @@ async def test_a_brown_out_of_storage_loses_and_doubles_nothing(world: World) ->
     assert [row.row["State"] for row in result] == ["succeeded"] * 40
     assert len(world.engine.started) == len(set(world.engine.started)) == 40
     assert len({identity for _, identity, _ in world.webhooks.posts}) == 40
+    assert [one.getMessage() for one in caplog.records if one.exc_info] == []
