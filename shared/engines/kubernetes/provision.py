@@ -77,8 +77,13 @@ async def _make(client: KubernetesClient, path: str, body: Mapping[str, Any]) ->
             return Step(kind, name, created=False)
         await client.call("PATCH", f"{path}/{name}", body)
     except Misconfigured as error:
-        # The account for jobs may not do this: report the step for an administrator, and go on.
-        return Step(kind, name, created=False, note=f"not made: {error}; an administrator has to")
+        # The account for jobs may not do this, nor look whether an administrator did: say so, and go on.
+        return Step(
+            kind,
+            name,
+            created=False,
+            note=f"not made here: {error}; if it is missing, an administrator has to make it",
+        )
     return Step(kind, name, created=False, note="it was not as it has to be, and is changed")
 
 
