@@ -20,6 +20,7 @@ from local.batchai.state.notices import NoticeSettings
 from local.batchai.state.scheduler import Pace
 from local.batchai.state.settings import Settings
 from local.border import Border, add_option
+from local.nodes import gpus
 from local.nodes.settings import SettingsError, account, table
 from local.record_file import StoreBusyError, StoreFullError
 from local.stop import stop_event
@@ -107,7 +108,7 @@ def _settings(options: argparse.Namespace) -> Settings:
         secrets_file=_table(options.secrets_file),
         unmanaged_mounts=_table(options.unmanaged_mounts),
         border=Border(frozenset(options.allow_host)),
-        gpus=len(list(Path("/proc/driver/nvidia/gpus").glob("*"))),
+        gpus=gpus.count(),
         notice=_notice(options),
         pace=Pace(
             provisioning=timedelta(seconds=options.provisioning_seconds),

@@ -6,21 +6,18 @@ It lies beside execution.log. All machines are this one, so only their GPUs dist
 import asyncio
 import json
 import os
-import shutil
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 from fence import Fence
+from local.nodes import gpus
 from local.nodes.machine import Machine
 
 FILE = "usage.jsonl"
 #: Seconds between two samples, and after how many of them that doubles, so that the file stays small.
 EVERY, _MANY = 15.0, 1000
-#: Seconds for the program that knows the GPUs.
-_PATIENCE = 10.0
-_ASK = ("--query-gpu=index,utilization.gpu,memory.used", "--format=csv,noheader,nounits")
 
 
 @asynccontextmanager
@@ -38,9 +35,9 @@ async def _sample(directory: Path, machines: Sequence[Machine]) -> None:
     before, every, count = (0, 0), EVERY, 0
     while (now := _processors()) is not None:
         own = {"time": int(time.time())} | _processor_use(before, now) | _memory()
-        gpus = await _gpus() if any(machine.gpus for machine in machines) else {}
+        in_use = await gpus.use() if any(machine.gpus for machine in machines) else {}
         lines = [
-            json.dumps({"rank": rank} | own | _of_machine(machine, gpus))
+            json.dumps({"rank": rank} | own | _of_machine(machine, in_use))
             for rank, machine in enumerate(machines)
         ]
         with suppress(OSError):  # a full disk may have room later
@@ -73,31 +70,11 @@ def _memory() -> dict[str, int]:
     return {}
 
 
-async def _gpus() -> dict[int, tuple[str, str]]:
-    """Percent and MiB in use of each GPU, by its number in NVML."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return {}
-    out = b""
-    with suppress(OSError, TimeoutError):
-        process = await asyncio.create_subprocess_exec(
-            program, *_ASK, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL
-        )
-        try:
-            async with asyncio.timeout(_PATIENCE):
-                out, _ = await process.communicate()
-        finally:
-            with suppress(ProcessLookupError):
-                process.kill()
-    rows = (line.split(", ") for line in out.decode(errors="replace").splitlines())
-    return {int(row[0]): (row[1], row[2]) for row in rows if len(row) == 3 and row[0].isdecimal()}
-
-
-def _of_machine(machine: Machine, gpus: Mapping[int, tuple[str, str]]) -> dict[str, int]:
+def _of_machine(machine: Machine, in_use: Mapping[int, tuple[str, str]]) -> dict[str, int]:
     """The use of its own GPUs, numbered as its jobs number them."""
     usages = {}
     for number, gpu in enumerate(machine.gpus):
-        for name, text in zip(("percent", "memory_mib"), gpus.get(gpu, ()), strict=False):
+        for name, text in zip(("percent", "memory_mib"), in_use.get(gpu, ()), strict=False):
             if text.isdecimal():
                 usages[f"gpu{number}_{name}"] = int(text)
     return usages
