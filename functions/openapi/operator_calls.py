@@ -68,7 +68,7 @@ OPERATOR_CALLS: Mapping[str, Operation] = {
         (
             text(
                 "version",
-                "412 where the teams are others now; without it, any are replaced, also unreadable ones",
+                "412 where the teams have changed; without it, any version is replaced, readable or not",
             ),
             Parameter("dryRun", "show the changes and write nothing", {"enum": ["true", "false"]}),
         ),

@@ -34,7 +34,7 @@ _TEXT = re.compile(r"[A-Za-z0-9_@%+=:,./-]{1,100}", re.ASCII)
 _USED = re.compile(r"(?<![${\\])\{([A-Za-z][A-Za-z0-9_]{0,31})\}", re.ASCII)
 _LARGEST = 10**15
 _RANGE = (
-    'write {"range": [start, stop]} or {"range": [start, stop, step]} with whole numbers; stop is left out'
+    'write {"range": [start, stop]} or {"range": [start, stop, step]} with whole numbers; stop is excluded'
 )
 
 
