@@ -62,6 +62,7 @@ async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Pat
     assert [name for name in after if after[name] != before[name]] == [f"{folder.name}/job.json"]
 
 
+@pytest.mark.thorough
 async def test_a_run_without_options_takes_none_of_the_run_before(door: Door, tmp_path: Path) -> None:
     first, name = unique("first"), unique("next")
     for script in (first, name):
@@ -165,7 +166,9 @@ async def waited(door: Door, job: str) -> tuple[int | None, str]:
     return command.returncode, out.decode()
 
 
-@pytest.mark.parametrize(("by", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("by", "code"), [(signal.SIGINT, 130), pytest.param(signal.SIGTERM, 143, marks=pytest.mark.thorough)]
+)
 async def test_after_ctrl_c_the_job_goes_on(
     by: signal.Signals, code: int, door: Door, tmp_path: Path
 ) -> None:
@@ -185,6 +188,7 @@ async def test_after_ctrl_c_the_job_goes_on(
     await door.call("POST", f"jobs/{job['id']}/cancel")
 
 
+@pytest.mark.thorough
 async def test_a_program_reads_that_the_command_was_interrupted(door: Door, tmp_path: Path) -> None:
     name = unique("events")
     (tmp_path / f"{name}.py").write_text("import time\nprint('begun', flush=True)\ntime.sleep(600)\n")
@@ -203,6 +207,7 @@ async def test_a_program_reads_that_the_command_was_interrupted(door: Door, tmp_
     await door.call("POST", f"jobs/{job['id']}/cancel")
 
 
+@pytest.mark.thorough
 async def test_a_folder_whose_job_is_active_is_left_alone(door: Door, tmp_path: Path) -> None:
     name = unique("busy")
     (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(600)\n")
@@ -262,6 +267,7 @@ async def test_ctrl_c_before_there_is_a_job_says_how_to_find_it(door: Door, tmp_
     assert (await door.ended(name=name))["state"] == "succeeded"
 
 
+@pytest.mark.thorough
 async def test_ctrl_c_before_there_is_a_job_asks_a_person_at_a_terminal(door: Door, tmp_path: Path) -> None:
     name = unique("asked")
     (tmp_path / f"{name}.py").write_text("import time\ntime.sleep(600)\n")

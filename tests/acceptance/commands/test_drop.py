@@ -63,6 +63,7 @@ async def test_a_drop_prints_the_id_and_joins_the_job_of_the_same_files(door: Do
     assert (await door.ended(id=job))["state"] == "cancelled"
 
 
+@pytest.mark.thorough
 async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "true")
     (folder / "data").symlink_to(tmp_path)
@@ -79,6 +80,7 @@ async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tm
     assert f"scripts/{folder.name}/slipway.json, of an earlier upload, counts as well" in err
 
 
+@pytest.mark.thorough
 async def test_a_drop_names_the_job_of_its_own_script_beside_another_at_work(
     door: Door, tmp_path: Path
 ) -> None:
@@ -106,6 +108,7 @@ async def test_a_drop_names_the_job_of_its_own_script_beside_another_at_work(
     assert (await door.ended(id=at_work))["state"] == "cancelled"
 
 
+@pytest.mark.thorough
 async def test_a_drop_of_a_corrected_envelope_names_the_job_that_was_rejected(
     door: Door, tmp_path: Path
 ) -> None:
@@ -134,6 +137,7 @@ async def test_a_drop_that_is_rejected_says_so(door: Door, tmp_path: Path) -> No
     )
 
 
+@pytest.mark.thorough
 async def test_a_drop_without_an_api_says_how_to_find_its_job(door: Door, tmp_path: Path) -> None:
     folder = folder_of(tmp_path, "true")
 
@@ -145,6 +149,7 @@ async def test_a_drop_without_an_api_says_how_to_find_its_job(door: Door, tmp_pa
     assert (await door.ended(name=folder.name))["state"] == "succeeded"
 
 
+@pytest.mark.thorough
 async def test_a_run_leaves_the_folder_alone_that_another_has_just_filled(door: Door, tmp_path: Path) -> None:
     name = unique("twins")
     for who in ("one", "two"):
@@ -167,6 +172,7 @@ async def test_a_run_leaves_the_folder_alone_that_another_has_just_filled(door: 
     assert [blob async for blob in hidden] == []
 
 
+@pytest.mark.thorough
 async def test_two_runs_into_one_folder_at_once_never_follow_each_others_job(
     door: Door, tmp_path: Path
 ) -> None:

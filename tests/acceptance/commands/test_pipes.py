@@ -69,6 +69,8 @@ WORDS = {
 }
 #: Those that print an object on each line.
 GO_ON = ("run", "log")
+#: Those that wait for a whole job, as a quick look has them do once.
+RUN = ("run", "drop")
 #: Those that end with 1 here: nothing listens there, and no profile is logged in.
 FAIL = ("events test", "logout")
 #: Those that are not run here, and what tries them.
@@ -174,7 +176,12 @@ async def test_what_a_pipe_gets_is_plain(name: str, shop: Shop) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", [name for name in WORDS if any("--json" in item.opts for item in COMMANDS[name].params)]
+    "name",
+    [
+        pytest.param(name, marks=[pytest.mark.thorough] if name in RUN else [])
+        for name in WORDS
+        if any("--json" in item.opts for item in COMMANDS[name].params)
+    ],
 )
 async def test_what_a_program_gets_parses(name: str, shop: Shop) -> None:
     result = await shop.run(name, "--json")

@@ -25,6 +25,7 @@ def of_pages(language: str) -> list[str]:
     return [block for page in PAGES for block in blocks(page, language)]
 
 
+@pytest.mark.thorough
 async def test_the_pages_do_what_they_say(door: Door, tmp_path: Path) -> None:
     for name, script in zip(("first/train.py", "table/train.py"), of_pages("python"), strict=True):
         (tmp_path / name).parent.mkdir()

@@ -36,6 +36,7 @@ async def test_its_message_is_an_envelope() -> None:
     assert read_envelope(json.loads(message)).problems == ()
 
 
+@pytest.mark.thorough
 async def test_jobs_run_in_the_order_that_they_ask_for(door: Door, tmp_path: Path) -> None:
     data, clean, test = unique("data"), unique("clean"), unique("test")
     _, first, _ = await door.call("POST", "jobs", {"name": data, "spec": shell("sleep 2")})

@@ -57,6 +57,7 @@ async def test_the_code_of_the_page_runs_a_job_and_brings_its_model_home(door: D
     assert (tmp_path / "out/MODEL/weights.txt").read_text() == "0.5"
 
 
+@pytest.mark.thorough
 async def test_the_code_of_the_page_reads_the_numbers_of_the_last_job(door: Door, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
     await python(door, tmp_path, CODE[0])
@@ -72,6 +73,7 @@ async def test_the_code_of_the_page_runs_two_jobs_at_once(door: Door, tmp_path: 
     assert len(re.findall(r"\S+ succeeded\n", await python(door, tmp_path, CODE[2]))) == 2
 
 
+@pytest.mark.thorough
 async def test_the_code_of_the_page_ranks_the_jobs_of_a_sweep(door: Door, tmp_path: Path) -> None:
     counts, *ranked = (await python(door, tmp_path, CODE[3])).splitlines()
 
@@ -79,6 +81,7 @@ async def test_the_code_of_the_page_ranks_the_jobs_of_a_sweep(door: Door, tmp_pa
     assert [line.split()[1] for line in ranked] == ["0.1", "0.2", "0.3"]
 
 
+@pytest.mark.thorough
 async def test_a_failure_has_the_last_lines(door: Door, tmp_path: Path) -> None:
     (tmp_path / "fails.py").write_text("import sys\nsys.exit('no data at all')\n")
 

@@ -109,6 +109,7 @@ async def test_tensorflow_trains_on_one_node(door: Door, tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not shutil.which("mpirun"), reason="there is no mpirun; `.ci/run` installs Open MPI")
+@pytest.mark.thorough
 async def test_horovod_starts_by_mpirun_on_two_nodes(door: Door, tmp_path: Path) -> None:
     await run(door, tmp_path / "first", "python")
     wheels = [wheel(tmp_path, "tensorflow", TENSORFLOW), wheel(tmp_path, "horovod", HOROVOD)]

@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from tests.breadth import in_turn, size
+from tests.breadth import in_turn, pairs, size
 from tests.crash.batch.blobs import BlobAzure, NodeFault
 from tests.crash.batch.container import AppFault
 from tests.crash.batch.nodes import Cut
@@ -69,8 +69,9 @@ async def test_any_single_fault_of_the_container_for_the_app_is_survived(
         assert run.violations == [], f"{fault} at {_model(run).container.calls[n - 1]}, call {n}"
 
 
-@pytest.mark.parametrize("lives", [0, 1, 40])
-@pytest.mark.parametrize("cut", list(Cut), ids=lambda cut: cut.name)
+@pytest.mark.parametrize(
+    ("cut", "lives"), pairs(Cut, (0, 1, 40)), ids=lambda one: getattr(one, "name", str(one))
+)
 async def test_an_attempt_that_is_cut_off_is_followed_by_one_or_answers_for_it(cut: Cut, lives: int) -> None:
     run = await play_on_blobs(STORIES[0], cut=cut, lives=lives)
     assert run.violations == []

@@ -28,7 +28,9 @@ _POD = re.compile(r"/pods/(.+-\d+)-[a-z0-9]{5}(?=/)", re.ASCII)
 _QUOTA = ("QuotaReserved", "Admitted", "Evicted", "Finished")
 
 
-@pytest.mark.parametrize("name", ["basics", "ends", "gang", "quota", "kueue", "nodeloss"])
+@pytest.mark.parametrize(
+    "name", ["basics", "ends", "gang", "quota", pytest.param("kueue", marks=pytest.mark.thorough), "nodeloss"]
+)
 async def test_the_server_of_the_tests_answers_as_a_real_one_did(name: str, tmp_path: Path) -> None:
     file = FOLDER / "1.36.2" / f"{name}.jsonl"
     if not file.exists():
