@@ -76,7 +76,7 @@ async def _serve_tls(
 ) -> None:
     """The same over https, for the Azure CLI, and the proxy to storage; ports stay the same over restarts.
 
-    What a client has to know is left in `https.json`.
+    `https.json` holds what a client has to know.
     """
     file = data / "https.json"
     stored = json.loads(file.read_text()) if file.exists() else {}
@@ -129,7 +129,7 @@ def _notice(options: argparse.Namespace) -> NoticeSettings | None:
 
 
 def _table(file: Path | None) -> Path | None:
-    """A file that is read while the emulator works; one that cannot be is better known at once."""
+    """The path of a file that the emulator reads later; an unreadable file is reported now."""
     if file is None:
         return None
     table(file)

@@ -49,7 +49,7 @@ class Conductor:
         self._running: set[asyncio.Task[None]] = set()
         self._preparing: set[asyncio.Task[None]] = set()
         self._news = asyncio.Event()
-        #: Of each cluster: the version that was last decided on, and when to look again.
+        #: Cluster → the version of the last decision, and when to look again.
         self._decided: dict[str, tuple[int, datetime | None]] = {}
         self._loop: asyncio.Task[None] | None = None
         self._stopping = False

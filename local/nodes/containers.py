@@ -23,7 +23,7 @@ NO_RUNTIME = (
     "No container runtime answers. Start Docker or Podman, or start the emulator with --containers auto, "
     "to run such jobs on the host"
 )
-#: Seconds for the end of a job's containers.
+#: Seconds that a job's containers have to end.
 _PATIENCE = 60.0
 
 
@@ -71,8 +71,8 @@ class Host:
 class Containers:
     """One container on each node. `own` are the variables that the job itself defines.
 
-    All see the directories of all nodes at their own paths: under mpirun, the ranks of every node are in the
-    first container, each in the directories of its node.
+    Every container sees the directories of all nodes at their own paths: under mpirun, the ranks of every
+    node are in the first container, each in the directories of its node.
     """
 
     def __init__(
@@ -85,9 +85,9 @@ class Containers:
         self._written: list[Path] = []
 
     async def open(self, image: Image, volumes: Mapping[Path, bool], gpus: bool) -> None:
-        """Fetch the image and start the containers, unless that is done. Raises ContainerError.
+        """Fetch the image and start the containers, unless they run already. Raises ContainerError.
 
-        `volumes` are directories that they see too, and whether all in them is the emulator's.
+        `volumes`: further directories that they see → whether the emulator owns everything in them.
         """
         roots = [directories.root for directories in self._node_directories]
         self._written = [*roots, *(path for path, ours in volumes.items() if ours)]
@@ -98,7 +98,7 @@ class Containers:
         starts = [
             self._start(name, argv, image.name) for name, argv in zip(self._names, commands, strict=True)
         ]
-        # All have come to an end before anyone cleans up behind one that failed.
+        # Wait for all of them, so that the cleanup after a failure meets no container that is starting.
         for result in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(result, BaseException):
                 raise result
@@ -119,8 +119,8 @@ class Containers:
         return {path.rpartition("/")[2]: path for path in paths}.get
 
     async def close(self) -> None:
-        """End and remove them. What root wrote in them becomes ours, so that it can be deleted."""
-        # A runtime that was stopped or uninstalled meanwhile must not hold the job for ever.
+        """End and remove them. Files that root wrote in them become ours, so that they can be deleted."""
+        # A runtime that was stopped or uninstalled meanwhile must not hold the job forever.
         with suppress(OSError, TimeoutError):
             async with asyncio.timeout(_PATIENCE):
                 if self._written and not self._runtime.rootless and os.getuid():
@@ -163,9 +163,9 @@ def exports(env: Mapping[str, str], own: frozenset[str], config: Path) -> str:
 
 
 async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime | None:
-    """The runtime to use by the setting; None: the host. A process that continues the run keeps it.
+    """The runtime that the setting selects; None for the host. A process that continues the run keeps it.
 
-    A folder that no job sees keeps it: what is there names a program to start. Raises ContainerError.
+    It is stored in a folder that no job sees, because it names a program to start. Raises ContainerError.
     """
     file = _decision(folder, name)
     if not file.exists():
@@ -178,7 +178,7 @@ async def runtime_for(setting: str, folder: Path, name: str) -> ContainerRuntime
 
 
 def left_over_site(folder: Path, name: str, directories: Sequence[Directories]) -> Site:
-    """Where an earlier emulator began this run, to be closed."""
+    """Where an earlier emulator began this run; the caller closes it."""
     runtime = _decided(_decision(folder, name))
     return Containers(runtime, name, directories, frozenset()) if runtime else Host()
 

@@ -1,4 +1,4 @@
-"""Docker and Podman: their command lines, which are pure, and which of them answers.
+"""Docker and Podman: builds their command lines (pure), and finds the one that answers.
 
 No secret is ever in a command line: what is secret goes through standard input.
 """
@@ -12,16 +12,16 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import urlsplit
 
-#: Seconds that a runtime has to say that it is there.
+#: Seconds that a runtime has to answer.
 _PATIENCE = 10.0
-#: Seconds between the request to end and the end.
+#: Seconds between the request to end and SIGKILL.
 _GRACE = 3
-#: Of each runtime: what to ask, for its version and whether root in a container is root outside.
+#: Runtime → the query for its version and whether root in a container is root outside.
 _INFO = {
     "docker": "{{.ServerVersion}} {{.SecurityOptions}}",
     "podman": "{{.Version.Version}} rootless={{.Host.Security.Rootless}}",
 }
-#: The first process of a container: waits to be asked to end, and gives all others two seconds to do so.
+#: The first process of a container: waits for SIGTERM, then gives all others two seconds to end.
 _WAIT = (
     "trap 'kill -TERM -1; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do "
     "kill -0 -1 || exit 0; sleep 0.1; done; exit 0' TERM; while :; do sleep 86400 & wait $!; done"
@@ -84,7 +84,7 @@ class ContainerRuntime:
         return (self.program, "rm", "--force", container)
 
     def endpoint(self) -> tuple[str, ...]:
-        """Says where Docker is: with other logins its program has forgotten."""
+        """Prints Docker's address: with a login folder of its own, the program no longer finds it."""
         return (self.program, "context", "inspect", "--format", "{{.Endpoints.docker.Host}}")
 
     def own_login(self, folder: Path) -> dict[str, str]:

@@ -18,14 +18,14 @@ OPEN_MPI = {
     "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
     "PRTE_ALLOW_RUN_AS_ROOT": "1",
     "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-    # The machines are one: its cores say nothing about how many processes each takes.
+    # All nodes are one machine: its cores do not limit how many processes a node takes.
     "OMPI_MCA_orte_set_default_slots": "1",
     "OMPI_MCA_rmaps_base_oversubscribe": "1",
     "PRTE_MCA_prte_set_default_slots": "1",
     "PRTE_MCA_rmaps_default_mapping_policy": "slot:oversubscribe",
     "OMPI_MCA_hwloc_base_binding_policy": "none",
     "PRTE_MCA_hwloc_default_binding_policy": "none",
-    # Two machines would take the same names in shared memory; one without a network has loopback only.
+    # Two nodes would use the same names in shared memory; a machine without a network has only loopback.
     "OMPI_MCA_btl": "^vader,sm",
     "OMPI_MCA_btl_tcp_if_exclude": "none",
 }

@@ -1,4 +1,4 @@
-"""gpus: what nvidia-smi says of the NVIDIA GPUs of this machine.
+"""gpus: the NVIDIA GPUs of this machine, as nvidia-smi reports them.
 
 The driver's files in /proc would count too many in a container that sees some GPUs only, and none in WSL.
 """

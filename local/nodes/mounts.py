@@ -28,7 +28,7 @@ class MountError(Failed):
 class Mounter:
     """Mounts volumes. Containers are mirrored once, and written back while they are held.
 
-    `server` gives the directory of a file server by its id, None where there is none any more.
+    `server` returns the directory of a file server by its id, or None if it no longer exists.
     """
 
     def __init__(self, settings: NodeSettings, server: Callable[[str], Path | None]) -> None:
@@ -61,7 +61,7 @@ class Mounter:
         except MirrorError as error:
             raise MountError(Fault(code="BFSMountError", message=str(error))) from error
         if left_out:
-            _log.warning("container %s: %d names are no paths, left out", volume.name, len(left_out))
+            _log.warning("container %s: left out %d names that are not paths", volume.name, len(left_out))
         self._holders[key] = self._holders.get(key, 0) + 1
         if key not in self._pushers:
             self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
@@ -102,7 +102,7 @@ class Mounter:
         root = self._server(volume.name)
         if root is None:
             name = volume.name.rpartition("/")[2]
-            message = f"The file server {name} is not there any more"
+            message = f"The file server {name} no longer exists"
             raise MountError(Fault(code="FileServerMountError", message=message))
         root.mkdir(parents=True, exist_ok=True)
         return _directory_inside(root, volume.inside, "FileServerMountError")
@@ -151,7 +151,7 @@ class Mounter:
 
 
 def link(root: Path, volume: Volume, directory: Path) -> None:
-    """Let the volume appear below a mount root, which an earlier job may have left in disorder."""
+    """Link the volume below a mount root, which an earlier job may have left in disorder."""
     with Fence.real(root) as mounts, mounts.make_directory(str(volume.at.parent)) as parent:
         with suppress(FileNotFoundError):
             if stat.S_ISLNK(os.stat(volume.at.name, dir_fd=parent.fd, follow_symlinks=False).st_mode):

@@ -187,7 +187,7 @@ def _adopt_orphans() -> None:
 
 
 def _insist(file: Path, text: str) -> None:
-    """Write a file, and wait for room on a full disk: nothing else tells how the task ended."""
+    """Write a file, and wait for room on a full disk: nothing else records how the task ended."""
     while True:
         try:
             return _write(file, text)

@@ -84,7 +84,7 @@ def _container(folder: Path, owner: Account, words: list[str]) -> str:
 
 async def _follow(owner: Account, root: Path, container: str) -> None:
     """Copy a container here, and write changes back until the volume is unmounted; then the rest."""
-    from azure.storage.blob.aio import ContainerClient  # slow to load, and for this alone
+    from azure.storage.blob.aio import ContainerClient  # slow to load, and needed only here
 
     from local.mirror import Mirror, MirrorError
 
@@ -150,7 +150,7 @@ def _link(point: Path, directory: Path) -> bool:
 
 
 def main(words: list[str]) -> int:
-    """Run the program of this name. An error gives exit code 32, as of mount, and one line of reason."""
+    """Run the program of this name. An error gives exit code 32, as with mount, and one line of reason."""
     folder, name, *rest = Path(words[0]), *words[1:]
     owner = account((folder / _STORAGE).read_text())
     if name == "follow":

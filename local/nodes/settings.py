@@ -90,7 +90,7 @@ def table(file: Path) -> dict[str, str]:
     except OSError as error:
         raise SettingsError(f"{file} cannot be read: {error.strerror}") from error
     except ValueError:
-        raise SettingsError(f"{file} is no JSON document") from None
+        raise SettingsError(f"{file} is not a JSON document") from None
     if not isinstance(document, dict) or not all(isinstance(value, str) for value in document.values()):
-        raise SettingsError(f"{file} must hold a JSON object whose values are all texts")
+        raise SettingsError(f"{file} must hold a JSON object whose values are all strings")
     return document

@@ -1,4 +1,4 @@
-"""The `ssh` of a node: all nodes are on this machine, so a command for another one runs here, as if there.
+"""The `ssh` of a node: all nodes are on this machine, so a command for another node runs here.
 
 A shell script on the PATH of jobs, for hosts and images without a Python; so Open MPI, and any other program
 that logs in to nodes without a password, needs no ssh server. For other hosts the real ssh is run.

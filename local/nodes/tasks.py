@@ -64,8 +64,8 @@ async def run(task: Task, launcher: Launcher) -> int:
 async def end(directory: Path) -> None:
     """End the task of a directory and everything that it started; return when it is over."""
     if _result(directory) is None and not _is_locked(directory):
-        # A launcher that is just starting finds this and ends; one that was quicker holds the lock by now.
-        # Where nothing can be written it cannot note that it has started, and ends as well.
+        # A launcher that is just starting finds this file and ends; one that was quicker holds the lock now.
+        # On a disk that cannot be written, it cannot note that it has started, and ends as well.
         with suppress(OSError):
             (directory / "exit").write_text("lost")
     waited = 0.0

@@ -1,6 +1,6 @@
 """usage.jsonl: how busy the machines of a job are, a line for each of them now and then.
 
-It lies beside execution.log. All machines are this one, so only their GPUs distinguish them.
+It is beside execution.log. All nodes are this machine, so only their GPUs distinguish them.
 """
 
 import asyncio

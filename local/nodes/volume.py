@@ -21,7 +21,7 @@ class Volume:
 
     @property
     def label(self) -> str:
-        """The name to show to people. A mount command may hold a password."""
+        """The name to show to people, without the mount command, which may hold a password."""
         if self.kind == "unmanaged":
             return str(self.at)
         return f"{self.account}/{self.name}" if self.account else self.name.rpartition("/")[2]

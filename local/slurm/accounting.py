@@ -20,7 +20,7 @@ class Accounting:
 
 
 def slurm_conf_lines(accounting: Accounting, munge: Path) -> list[str]:
-    """The lines of slurm.conf for accounting. It keeps the comments of jobs, by which we recognise ours."""
+    """The lines of slurm.conf for accounting. It keeps the comments of jobs, which mark our jobs."""
     return [
         "AccountingStorageType=accounting_storage/slurmdbd",
         "AccountingStorageHost=127.0.0.1",

@@ -15,7 +15,7 @@ from local.slurm.configuration import Site
 from local.slurm.programs import Programs, SlurmError, api, openapi
 from local.slurm.token import token
 
-_PATIENCE = 20.0  # seconds in which a process that does not answer yet has to show progress
+_PATIENCE = 20.0  # seconds in which a process that does not answer yet has to make progress
 #: From here on slurmrestd has to be started as another user, which root alone can do.
 _STRICT = (25, 5)
 

@@ -77,7 +77,7 @@ def hosts(site: Site) -> str:
 
 
 def gres_conf(site: Site) -> str:
-    """The text of gres.conf: each GPU is a file, of which slurmd looks at the name only."""
+    """The text of gres.conf: each GPU is a file, of which slurmd reads only the name."""
     lines = [
         f"NodeName={','.join(partition.node_names)} Name=gpu File={devices(site.home, partition.gpus)}"
         for partition in site.partitions

@@ -1,4 +1,4 @@
-"""`python -m local.slurm.install`: install Slurm from Debian's packages, or say why it cannot be."""
+"""`python -m local.slurm.install`: install Slurm from Debian's packages, or say why that is not possible."""
 
 import sys
 
@@ -19,7 +19,7 @@ def install() -> None:
         return
     install_packages(PACKAGES, _BY_HAND)
     if lacking := Programs().missing_programs():
-        raise InstallError(f"the packages are installed, but {', '.join(lacking)} is not there")
+        raise InstallError(f"the packages are installed, but {', '.join(lacking)} is missing")
 
 
 def main() -> int:

@@ -30,7 +30,7 @@ def unpack(version: str) -> Path:
     if not (folder / "slurm").is_dir():
         tools = [name for name in ("mmdebstrap", "patchelf") if not shutil.which(name)]
         if tools:
-            install_packages(tools, f"{', '.join(tools)} and apt-get are not here: install them by hand")
+            install_packages(tools, f"{', '.join(tools)} and apt-get are needed: install them by hand")
         fresh = folder.with_name(f"{folder.name}.new")
         shutil.rmtree(fresh, ignore_errors=True)
         fresh.parent.mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
 """Batch AI's wire: routes, bodies, checks, operations.
 
-In: an HTTP request. Out: records for `state`, and the view of them that the service would answer.
+In: an HTTP request. Out: records for `state`, and their views in the form of the service.
 """

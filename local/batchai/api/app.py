@@ -113,7 +113,7 @@ async def _dispatch(emulator: Emulator, request: web.Request) -> web.StreamRespo
 
 
 def _check_group(call: Call) -> None:
-    """The group that the path leads through has to be there, and takes nothing new on its way out."""
+    """The group in the path has to exist, and takes nothing new while it is being deleted."""
     if group_of(call).deleting and call.request.method == "PUT":
         name = call.names["group"]
         raise ArmError(409, "ResourceGroupBeingDeleted", f"The resource group {name} is being deleted.")
@@ -142,7 +142,7 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
         raise
     except StoreFullError as error:
         answer = _full(str(error))
-    except Exception as error:  # noqa: BLE001 the entry point: a defect is answered, the emulator lives on
+    except Exception as error:  # noqa: BLE001 the entry point: a defect is answered, the emulator goes on
         if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
             answer = _full(str(error.strerror))
         else:
@@ -157,7 +157,7 @@ async def _answer_errors(request: web.Request, handler: Handler) -> web.StreamRe
 
 
 def _full(why: str) -> web.Response:
-    """The same request may be sent again: clients do so by themselves."""
+    """The client may send the same request again; clients do so by themselves."""
     message = f"{why}. Nothing has changed; make room on the disk of the emulator, and send it again"
     answer = _error_answer(ArmError(503, "InsufficientStorage", message))
     answer.headers["Retry-After"] = "5"

@@ -193,5 +193,5 @@ WORKSPACE_PATCH = Object({"tags": Words()}, _PROXY)
 CLUSTER = Object({"properties!": _CLUSTER}, _PROXY)
 CLUSTER_PATCH = Object({"properties": Object({"scaleSettings": _SCALE})}, _PROXY)
 FILE_SERVER = Object({"properties!": _FILE_SERVER}, _PROXY)
-#: The published job.json files name a schema, which clients left out.
+#: The published job.json files name a schema, which clients do not send.
 JOB = Object({"properties!": _JOB}, f"{_PROXY} $schema")

@@ -14,7 +14,7 @@ from local.batchai.state.sizes import size_of
 _CORES = 2**31 - 1
 
 _TOTAL = "Total Cluster {} Regional vCPUs"
-#: The usages that the service listed for each priority: all cores, and those of seven families.
+#: The usages that the service listed for each priority: all cores, and the cores of seven families.
 _SCOPES = [_TOTAL] + [
     f"Standard {family} Family Cluster {{}} vCPUs"
     for family in ("D", "Dv2", "NC", "NCv2", "NCv3", "ND", "NV")

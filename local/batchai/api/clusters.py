@@ -30,7 +30,7 @@ def cluster_of(call: Call) -> Cluster:
 
 
 async def put_cluster(call: Call) -> web.Response:
-    """Create it. The same request again finds it there; another is refused, for only the scale can change."""
+    """Create it. Repeating the request changes nothing; another one is refused: only the scale can change."""
     workspace = workspace_of(call)
     refuse_while_deleting(workspace)
     document: dict[str, Any] = (await call.body(CLUSTER))["properties"]

@@ -31,7 +31,7 @@ class Control:
         every = ((cluster, node) for cluster in self._store.clusters for node in cluster.nodes)
         cluster, node = next((pair for pair in every if pair[1].id == name), (None, None))
         if cluster is None or node is None:
-            message = f"There is no node {name}; GET {PREFIX}/nodes lists those that there are."
+            message = f"There is no node {name}; GET {PREFIX}/nodes lists all nodes."
             raise ArmError(404, "NodeNotFound", message, "node")
         if cluster.document.get("vmPriority") != "lowpriority":
             message = "Only nodes of clusters with vmPriority lowpriority are ever preempted."

@@ -1,4 +1,4 @@
-"""PUT of something that is there already, or of one too many."""
+"""PUT of a resource that exists already, or that would exceed a limit."""
 
 from typing import Any
 
@@ -8,14 +8,14 @@ from local.batchai.state.records import Cluster, FileServer, Job
 from local.batchai.state.regions import region
 from local.batchai.state.store import Store
 
-#: The documented most of a subscription in one region.
+#: The documented maximum of a subscription in one region.
 MOST_CLUSTERS = 200
-#: The documented most of a resource group.
+#: The documented maximum of a resource group.
 MOST_WORKSPACES = 800
 
 
 def clusters_in(store: Store, subscription: str, location: str) -> list[Cluster]:
-    """The clusters of a subscription in a region, which is that of their workspaces."""
+    """The clusters of a subscription in a region. A cluster is in the region of its workspace."""
     workspaces = {
         ids.key(one.id)
         for one in store.workspaces
@@ -26,7 +26,7 @@ def clusters_in(store: Store, subscription: str, location: str) -> list[Cluster]
 
 
 def check_quota(existing: int, most: int, what: str) -> None:
-    """Raise ArmError 409 when there may not be one more."""
+    """Raise ArmError 409 if the limit is reached."""
     if existing >= most:
         message = f"There may be at most {most} {what}; delete some first."
         raise ArmError(409, "QuotaExceeded", message)

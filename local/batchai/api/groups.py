@@ -57,10 +57,10 @@ async def list_accounts(call: Call) -> web.Response:
 
 
 async def show_account(call: Call) -> web.Response:
-    """The one storage account, by its name; creating it finds it there."""
+    """The one storage account, by its name; a request to create it succeeds."""
     if call.names["account"] != call.emulator.settings.account.name:
         own = call.emulator.settings.account.name
-        message = f"The emulator has one storage account, {own}; it cannot make {call.names['account']}."
+        message = f"The emulator has one storage account, {own}; it cannot create {call.names['account']}."
         raise ArmError(404, "ResourceNotFound", message, "account")
     return web.json_response(_account(call))
 
@@ -74,7 +74,7 @@ async def list_keys(call: Call) -> web.Response:
 
 
 async def check_name(call: Call) -> web.Response:
-    """Whether an account of a name may be created: only the one that is there already."""
+    """Whether an account of a name may be created: only the existing one."""
     body = await call.body(ACCOUNT_NAME)
     own = call.emulator.settings.account.name
     if body["name"] == own:

@@ -35,7 +35,7 @@ def job_of(call: Call) -> Job:
 
 
 async def put_job(call: Call) -> web.Response:
-    """Put it into the queue. The same request again finds it there; another one is a conflict."""
+    """Put it into the queue. Repeating the request changes nothing; another one is a conflict."""
     refuse_while_deleting(experiment_of(call))
     document: dict[str, Any] = (await call.body(JOB))["properties"]
     settings = call.emulator.settings
@@ -87,7 +87,7 @@ async def list_jobs(call: Call) -> web.Response:
 
 
 async def terminate_job(call: Call) -> web.Response:
-    """Stop the job, with all its processes; one that has ended is not changed."""
+    """Stop the job, with all its processes; a job that has ended is not changed."""
     job = job_of(call)
     if not job.active:
         return web.Response(status=200)

@@ -75,7 +75,7 @@ def prune(store: Store, now: datetime) -> None:
 
 
 def _looked_at(call: Call) -> Operation:
-    """The operation of the call, with its end if it has come; what is over stays so. Raises ArmError."""
+    """The operation of the call, with its end if it has ended, which is final. Raises ArmError."""
     name = call.names["operation"]
     operation = call.store.operations.get(name)
     if operation is None:
@@ -102,7 +102,7 @@ def _is_over(store: Store, operation: Operation) -> bool:
         return True
     if operation.verb == "terminate":
         return isinstance(subject, Job) and not subject.active
-    # A resource of the same name that was made since is another one.
+    # A resource that was created since under the same name is another one.
     return not subject.deleting
 
 

@@ -88,7 +88,7 @@ def is_neighbour(handlers: dict[str, Handler]) -> bool:
 
 
 def templates() -> list[str]:
-    """The paths that there are, with the names of their parts in braces."""
+    """All paths, with the names of their parts in braces."""
     return [*_TABLE, *_NEIGHBOURS]
 
 
@@ -100,7 +100,7 @@ class Resource(NamedTuple):
 
 
 def find(path: str) -> Resource | None:
-    """The route and resource that a path addresses; None for no known one."""
+    """The route and resource that a path addresses; None for an unknown path."""
     for pattern, handlers in _PATTERNS:
         if match := pattern.fullmatch(path):
             return Resource(handlers, match.groupdict())

@@ -20,7 +20,7 @@ _IMAGE = re.compile(r"[A-Za-z0-9][\w./:@%~+-]*", re.ASCII)
 _SIZE = re.compile(r"\d+(\.\d+)?\s?([bB]|[kmgtpKMGTP][iI]?[bB]?)?")
 _MOUNTED = ("azureFileShares", "azureBlobFileSystems", "fileServers", "unmanagedFileSystems")
 _BACKENDS = ("tcp", "gloo", "mpi")
-#: The documented most of a cluster.
+#: The documented maximum of a cluster.
 MOST_NODES = 100
 WEEK = 7 * 86400.0
 
@@ -71,7 +71,7 @@ def file_server_problems(document: Mapping[str, Any]) -> Iterator[ArmError]:
 def scale_problems(scale: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     """Every reason why a cluster cannot scale like this.
 
-    An initial count may lie outside the bounds, which win: the SDK sends its default of 0 with any minimum.
+    An initial count may be outside the bounds, which then apply: the SDK sends 0 by default with any minimum.
     """
     if len(scale) > 1:
         yield invalid("Give either manual or autoScale, not both.", pointer)
@@ -180,7 +180,7 @@ def _mounts(mounts: Mapping[str, Any], pointer: str, unmanaged: bool) -> Iterato
 
 
 def _secret(holder: Mapping[str, Any], name: str, pointer: str) -> Iterator[ArmError]:
-    """A secret is given by its value or by the address that it has in a key vault."""
+    """A secret is given either by its value or by its address in a key vault."""
     reference = f"{name}SecretReference"
     if (name in holder) == (reference in holder):
         yield invalid(f"Give either {name} or {reference}.", f"{pointer}/{name}", "MissingProperty")

@@ -20,7 +20,7 @@ from local.batchai.state.records import FileServer
 
 
 async def put_file_server(call: Call) -> web.Response:
-    """Create it. The same request again finds it there; nothing of it can be changed."""
+    """Create it. Repeating the request changes nothing; no property can be changed."""
     refuse_while_deleting(workspace_of(call))
     document: dict[str, Any] = (await call.body(FILE_SERVER))["properties"]
     if problems := list(file_server_problems(document)):
@@ -61,7 +61,7 @@ async def list_file_servers(call: Call) -> web.Response:
 
 
 def check_servers(call: Call, mounts: Mapping[str, Any], path: str) -> None:
-    """Raise ArmError unless every file server that is to be mounted exists."""
+    """Raise ArmError unless every file server to be mounted exists."""
     problems = []
     for index, mount in enumerate(mounts.get("fileServers", ())):
         server = call.store.file_servers.get(mount["fileServer"]["id"])

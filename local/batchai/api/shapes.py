@@ -10,7 +10,7 @@ from local.batchai.state.errors import ArmError, invalid
 
 @dataclass(frozen=True)
 class Text:
-    """A string, perhaps one of a few."""
+    """A string, optionally one of a few."""
 
     choices: tuple[str, ...] = ()
 

@@ -121,7 +121,7 @@ def _own_subnet(server: FileServer) -> str:
 
 
 def redacted(value: Any) -> Any:
-    """A copy without the values of secrets; where in a key vault they are is no secret."""
+    """A copy without the values of secrets; their addresses in a key vault are not secret."""
     if isinstance(value, list):
         return [redacted(entry) for entry in value]
     if not isinstance(value, dict):

@@ -17,7 +17,7 @@ from local.batchai.state.records import Resource
 from local.batchai.state.settings import Settings
 from local.batchai.state.store import Store
 
-#: Of a number in a query; more than any needs.
+#: The largest number in a query, more than any query needs.
 _MOST_DIGITS = 20
 API_VERSION = "2018-05-01"
 T = TypeVar("T", bound=Resource)

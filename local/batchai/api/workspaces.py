@@ -14,7 +14,7 @@ from local.batchai.state.regions import check_region, region
 
 
 def workspace_of(call: Call) -> Workspace:
-    """The workspace of the call. Raises ArmError if it is not there or on its way out."""
+    """The workspace of the call. Raises ArmError if it does not exist or is being deleted."""
     workspace = call.store.workspaces.get(ids.workspace(call.names))
     if workspace is None:
         raise not_found("workspace", call.names["workspace"])
@@ -38,7 +38,7 @@ def refuse_while_deleting(resource: Workspace | Experiment) -> None:
 
 
 async def put_workspace(call: Call) -> web.Response:
-    """Create it, or change the tags of the one that is there."""
+    """Create it, or change the tags of an existing one."""
     body = await call.body(WORKSPACE)
     check_region(body["location"], call.emulator.settings.location, "/location")
     existing = call.store.workspaces.get(ids.workspace(call.names))
@@ -99,7 +99,7 @@ async def list_all_workspaces(call: Call) -> web.Response:
 
 
 async def put_experiment(call: Call) -> web.Response:
-    """Create it; one that is there stays as it is."""
+    """Create it; an existing one stays as it is."""
     refuse_while_deleting(workspace_of(call))
     if await call.request.read() not in (b"", b"{}"):
         raise invalid("An experiment has no properties to set.", "", "InvalidRequestContent")

@@ -28,7 +28,7 @@ _LENGTH = re.compile(r"\d{1,18}")
 _LARGEST_RANGE = 4 << 20
 _LARGEST_FILE = 1 << 40
 _LONGEST_PATH = 2048
-#: How many names an operation takes at least; those on shares take no more.
+#: The fewest names that an operation takes; operations on shares take no more.
 _LEAST = {
     "GET share list": 0,
     **dict.fromkeys(("PUT share", "GET share", "DELETE share", "GET directory", "GET directory list"), 1),

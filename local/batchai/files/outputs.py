@@ -68,7 +68,7 @@ class Downloads:
             with Fence.from_root(self._roots[name]) as root:
                 file = root.file(rest, links=False)
         except OSError:
-            raise ArmError(404, "ResourceNotFound", "The file is not there any more.") from None
+            raise ArmError(404, "ResourceNotFound", "The file no longer exists.") from None
         with file:
             return await answer_file(request, file, storage_range(request))
 
@@ -104,10 +104,9 @@ def listing(
 ) -> Part:
     """The entries of a directory of a job's output. Raises ArmError.
 
-    The job may have put links anywhere. They lead to what is below the folder of its run, or nowhere. An
-    entry that cannot be requested is listed as a file without an address, and also without properties if it
-    is no file
-    (such a link, a pipe, a socket, a device) or stands for what lies beyond those that are listed.
+    The job may have put links anywhere; a link that leaves the folder of its run is not followed. An entry
+    that cannot be requested is listed as a file without an address. If it is not a file (such a link, a pipe,
+    a socket, a device), or stands for further entries, it has no properties either.
     """
     real = _real_directory(job, directory_id)
     if real is None:  # the job has not mounted anything yet
@@ -131,7 +130,7 @@ def listing(
 
 
 def _real_directory(job: Job, directory_id: str) -> str | None:
-    """Where an output directory of a job is, if it is mounted. Raises ArmError if the job has no such one."""
+    """The path of a job's output directory, if it is mounted. Raises ArmError if there is no such id."""
     ids = [STDOUTERR, *(entry["id"] for entry in job.document.get("outputDirectories", ()))]
     real = job.outputs.get(directory_id)
     if directory_id not in ids or real == "":

@@ -20,7 +20,7 @@ _TIMES = ("%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%MZ", "%Y-%m-%d")
 _SERVICE_FIELDS = ("si", "sip", "spr", "sv", "rscc", "rscd", "rsce", "rscl", "rsct")
 _ACCOUNT_FIELDS = ("sp", "ss", "srt", "st", "se", "sip", "spr", "sv")
 
-#: Operation → type of resource, and the permissions any of which it takes.
+#: Operation → type of resource, and the permissions, of which it needs one.
 _NEEDS = {
     "GET share list": ("s", "l"),
     "PUT share": ("c", "cw"),

@@ -13,7 +13,7 @@ _SOON = timedelta(days=30)
 def certificate(directory: Path, names: Sequence[str] = ()) -> Path:
     """The certificate in a directory, with its key beside it, for this machine and these names.
 
-    It is made when there is none, or it ends soon.
+    It is created if there is none, or if it expires soon.
     """
     from cryptography import x509
 

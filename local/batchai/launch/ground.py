@@ -25,7 +25,7 @@ class Ground:
 
     @property
     def count(self) -> int:
-        """How many processes it is to have."""
+        """How many processes it gets."""
         return int(self.block.get("processCount", self.nodes))
 
     def node_of(self, rank: int, count: int) -> int:

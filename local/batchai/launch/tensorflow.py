@@ -45,7 +45,7 @@ def launch(ground: Ground) -> tuple[Process, ...]:
                 f"stdout-{task.role}-{task.index}.txt",
                 f"stderr-{task.role}-{task.index}.txt",
                 {"AZ_BATCHAI_TASK_INDEX": str(task.index), "TF_CONFIG": config, **hosts},
-                # A parameter server waits for ever; the job is over when its workers are.
+                # A parameter server waits forever; the job ends when its workers do.
                 service=task.role == "ps",
             )
         )
@@ -70,7 +70,7 @@ def _tasks(ground: Ground) -> list[_Task]:
 
 
 def _config(task: _Task, servers: list[str], workers: list[str]) -> Mapping[str, Any]:
-    """TF_CONFIG. The service called worker 0 a worker, with which estimators never found their chief."""
+    """TF_CONFIG. The service called worker 0 a worker, so that estimators never found their chief."""
     cluster: dict[str, list[str]] = {}
     kind, index = "worker", task.index
     if servers or len(workers) > 1:

@@ -14,7 +14,7 @@ class MissingSecret(Failed):
 
 
 class Vault:
-    """The secrets of a file by their addresses. It is read at each use: it may be amended at any time."""
+    """The secrets of a file by their addresses. It is read at each use, so it can be changed at any time."""
 
     def __init__(self, file: Path | None) -> None:
         self._file = file

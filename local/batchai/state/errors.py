@@ -35,18 +35,18 @@ class ArmError(Exception):
 
 
 def not_found(kind: str, name: str) -> ArmError:
-    """A resource that is not there; code and sentence as the service had them."""
+    """A missing resource, with the service's own code and sentence."""
     code = kind[0].upper() + kind[1:]
     return ArmError(404, f"{code}NotFound", f"The specified {kind} {name} is not found")
 
 
 def invalid(message: str, target: str, code: str = "InvalidRequest") -> ArmError:
-    """Something in the request that cannot be."""
+    """An invalid value in the request."""
     return ArmError(400, code, message, target)
 
 
 def all_of(problems: list[ArmError]) -> ArmError:
-    """One answer for all problems of a request: the first leads, all are in its details."""
+    """One answer for all problems of a request: the first is its message, and its details list all."""
     first = problems[0]
     if len(problems) == 1:
         return first

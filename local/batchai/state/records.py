@@ -27,7 +27,7 @@ class Record(BaseModel):
 
 
 class Resource(Record):
-    """Something with an id. `sequence` is the order of creation, `deleting`: it is on its way out."""
+    """Something with an id. `sequence` is the order of creation; `deleting`: it is being deleted."""
 
     id: str
     sequence: int
@@ -81,7 +81,7 @@ class Cluster(Resource):
     allocation: Literal["steady", "resizing"] = "steady"
     allocation_since: datetime
     nodes: tuple[Node, ...] = ()
-    #: How many nodes it has had so far: numbers of nodes are taken again, their ids are not.
+    #: How many nodes it has had so far: numbers of nodes are reused, their ids are not.
     nodes_made: int = 0
     errors: tuple[Fault, ...] = ()
 
@@ -158,5 +158,5 @@ class Operation(Record):
     subject: str
     location: str
     started: datetime
-    #: When it was first seen to be over.
+    #: When a request first found it to be over.
     ended: datetime | None = None

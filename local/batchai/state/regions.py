@@ -1,4 +1,4 @@
-"""The regions of Azure's public cloud, as data: a location is one of them, by either of its names."""
+"""The regions of Azure's public cloud, as data. A location is one of them, by either of its names."""
 
 from local.batchai.state.errors import ArmError
 

@@ -143,7 +143,7 @@ def _starts(cluster: Cluster, jobs: tuple[Job, ...]) -> tuple[Start, ...]:
         return ()
     starts = []
     waiting = [job for job in jobs if job.state == "queued" and not job.deleting and job.node_count <= most]
-    # Each takes a node or more, so that no more can start than there are nodes. The queue may be long.
+    # Each job takes a node or more, so no more jobs can start than there are nodes. The queue may be long.
     for job in heapq.nsmallest(len(free), waiting, key=lambda job: (_RANK[job.priority], job.sequence)):
         if job.node_count > len(free):
             break
@@ -159,7 +159,7 @@ def _resize(
     staying = [node for node in cluster.nodes if node.state != "leaving" and not node.preempted]
     surplus = len(staying) - number
     if surplus < 0:
-        # Nodes that are still to leave, preempted ones too, are nodes of the cluster until they have left.
+        # Nodes that are about to leave, preempted ones too, belong to the cluster until they have left.
         room = cluster.bounds[1] - len(cluster.nodes)
         return [Provision(min(-surplus, room))] if room > 0 else []
     spare = [node for node in staying if node.id not in busy and node.state not in ("running", "preparing")]

@@ -14,7 +14,7 @@ from local.nodes.settings import NodeSettings
 
 @dataclass(frozen=True, kw_only=True)
 class Settings(NodeSettings):
-    """Everything that can be set."""
+    """All options of the emulator, as read from its command line."""
 
     #: Directories for PATH on nodes. Without any, each cluster has a Python of its own.
     node_path: tuple[Path, ...] = ()
@@ -34,7 +34,7 @@ class Settings(NodeSettings):
         return self.data / "python" / hashlib.sha256(ids.key(cluster_id).encode()).hexdigest()[:16]
 
     async def path(self, cluster_id: str) -> tuple[Path, ...]:
-        """The directories for PATH on a cluster's nodes; what is to be there is. Raises OSError."""
+        """The directories for PATH on a cluster's nodes, created if needed. Raises OSError."""
         return self.node_path or (await node_python(self.python(cluster_id)),)
 
     def server(self, instance: str) -> Path:

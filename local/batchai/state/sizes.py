@@ -1,4 +1,4 @@
-"""Virtual machine sizes that there were in 2018, as data: cores and GPUs of a node."""
+"""The virtual machine sizes of 2018, as data: cores and GPUs of a node."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -57,7 +57,7 @@ _SIZES, _OF_FILE_SERVERS = _table(_FAMILIES), _table(_PREMIUM)
 
 
 def gpus_of(number: int, size: str, present: int) -> tuple[int, ...]:
-    """The GPUs of this machine that a node has: as many as its size says and there are, in turn."""
+    """The GPUs of this machine that a node has: as many as its size has, if there are so many, in turn."""
     count = min(size_of(size).gpus, present)
     first = (number - 1) * count
     return tuple(sorted({(first + index) % present for index in range(count)}))

@@ -129,7 +129,7 @@ class Store:
         self._add_groups()
 
     def _add_groups(self) -> None:
-        """Earlier emulators took workspaces of groups that had never been made: such a group is there now."""
+        """Add missing groups: earlier emulators accepted workspaces in groups that had never been created."""
         for workspace in self.workspaces:
             group = ids.parent(ids.parent(workspace.id))
             if self.groups.get(group) is None:

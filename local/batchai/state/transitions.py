@@ -43,7 +43,7 @@ def provisioned(cluster: Cluster, numbers: Iterable[int], now: datetime) -> Clus
 def move_nodes(
     cluster: Cluster, nodes: Iterable[str], state: NodeState, now: datetime, job: str | None = None
 ) -> Cluster:
-    """The cluster with these nodes in that state, at work for that job."""
+    """The cluster with these nodes in that state, assigned to that job."""
     chosen = set(nodes)
     return cluster.evolve(
         nodes=tuple(
@@ -91,7 +91,7 @@ def start_job(job: Job, nodes: tuple[str, ...], now: datetime) -> Job:
 
 
 def halted(job: Job, reason: Stop, now: datetime) -> Job:
-    """On its way to the end, or back to the queue; over at once if it never ran."""
+    """The job while it is being stopped or requeued; ended at once if it never ran."""
     if not job.active or (job.stop and job.stop != "requeue"):
         return job
     if job.state == "queued":
@@ -102,7 +102,7 @@ def halted(job: Job, reason: Stop, now: datetime) -> Job:
 
 
 def end_job(job: Job, outcome: Outcome, now: datetime) -> Job:
-    """The job after its run: ended like the run, ended by the reason for its stop, or queued again."""
+    """The job after its run: with the run's own end, with the reason for its stop, or queued again."""
     if job.stop is None and outcome.requeue:
         if job.attempt + 1 < _MOST_ATTEMPTS:
             return _requeued(job, now)

@@ -104,7 +104,7 @@ CODES: dict[str, Code] = {
     "SW043": Code("variable given twice", "keep one of them"),
     "SW044": Code("variable never defined", "add the directory with that id, or correct the name", "warning"),
     "SW045": Code("variable not known", "check the name; nothing sets this variable", "warning"),
-    "SW046": Code("placeholder left", "replace the placeholder by a value"),
+    "SW046": Code("placeholder left", "replace the placeholder with a value"),
     "SW047": Code("unknown cluster", "name a configured cluster, or leave cluster out to use the default"),
     "SW048": Code("bad path", "write a path with forward slashes and without . or .. as a level"),
     "SW049": Code("secret in plain sight", "move the variable from environmentVariables to secrets", "hint"),

@@ -62,7 +62,7 @@ async def test_a_table_that_is_none_is_refused_at_once_without_being_shown(tmp_p
     code, output = await _run(*flags, "--secrets-file", str(file))
 
     assert code == 1
-    assert "values are all texts" in output
+    assert "values are all strings" in output
     assert "canary" not in output
 
 

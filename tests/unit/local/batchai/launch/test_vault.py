@@ -25,8 +25,8 @@ def test_references_are_replaced_by_the_secrets_of_the_file_wherever_they_are(tm
     [
         (None, "--secrets-file"),
         ("{}", "Add it to"),
-        ("[", "no JSON document"),
-        ('{"x": {"y": "canary"}}', "values are all texts"),
+        ("[", "not a JSON document"),
+        ('{"x": {"y": "canary"}}', "values are all strings"),
     ],
 )
 def test_a_missing_secret_is_reported_with_the_remedy(tmp_path: Path, text: str | None, remedy: str) -> None:
