@@ -81,7 +81,7 @@ class EntraTokens:
             )
         except jwt.PyJWTError as error:
             log.info("refused a token: %s", type(error).__name__)
-            raise _refused(_WHY.get(type(error).__name__, "it does not verify")) from None
+            raise _refused(_WHY.get(type(error).__name__, "it cannot be verified")) from None
         if claims["tid"] != self._tenant:
             raise _refused("it is of another tenant")
         written = _texts(claims.get("roles"))

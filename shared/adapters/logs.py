@@ -1,4 +1,4 @@
-"""Log lines for machines: one JSON object a line, with the fields that a record carries (job, state, …)."""
+"""Log lines for machines: one JSON object a line, with the fields of the record (job, state, …)."""
 
 from __future__ import annotations
 

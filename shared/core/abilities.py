@@ -1,4 +1,4 @@
-"""What clusters are asked whether they can do it, and how they answer. Pure."""
+"""The abilities that a cluster may have, and how its engine declares them. Pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class Ability:
     note: str = ""
 
 
-#: What is asked of engines; each declares every one of them. `docs/reference/engines.md` shows the answers.
+#: Every ability; each engine declares all of them. `docs/reference/engines.md` shows the answers.
 ABILITIES: Mapping[str, str] = {
     "durable": "an acknowledged job is never forgotten",
     "gang": "the nodes of a job start together",

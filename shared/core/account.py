@@ -1,6 +1,6 @@
-"""The storage account of a deployment: how it is reached, by which name and key nodes mount from it.
+"""The storage account of a deployment: its addresses, and the name and key by which nodes mount from it.
 
-And how its containers and tables may be called.
+Also the valid names of its containers and tables.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Who calls the API, and what they may do. Pure.
 
-Roles are app roles of Entra. Without Entra the host checks function keys. Where the deployment names them,
-each is one caller; else the holder of any may do everything.
+Roles are app roles of Entra. Without Entra the host checks function keys. If the deployment names them,
+each key is one caller; otherwise the holder of any key may do everything.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from shared.core.job import Job
     from shared.core.job_sweeps.record import JobSweep
 
-#: Ask for jobs, and see and cancel one's own.
+#: Submit jobs, and see and cancel one's own.
 SUBMIT = "Jobs.Submit"
 #: See the jobs of every caller and of every door.
 READ_ALL = "Jobs.Read.All"
@@ -49,7 +49,7 @@ class Caller:
 
     @property
     def sees_all(self) -> bool:
-        """Whether the jobs of others are theirs to see."""
+        """Whether they may see the jobs of others."""
         return bool(self.roles & {READ_ALL, ADMIN})
 
     def sees(self, job: Job | JobSweep) -> bool:
@@ -73,7 +73,7 @@ class Caller:
 
 @dataclass(frozen=True)
 class SignIn:
-    """Where a browser signs people in (OAuth 2.0, code with PKCE): as which application, and for what."""
+    """Where a browser signs people in (OAuth 2.0, code with PKCE), for which application and scope."""
 
     #: scheme and host of both addresses
     origin: str
@@ -85,7 +85,7 @@ class SignIn:
 
 
 def owner_of(job: Job) -> str:
-    """The id of the caller who asked for it; "" for a holder of a function key, and for every other door."""
+    """The id of the caller who sent the request; "" for a function key without a name, and other doors."""
     kind, _, caller = job.source.partition(":")
     return caller if kind == "http" else ""
 

@@ -1,7 +1,7 @@
-"""conceal: a text from outside without what a job was given to keep secret.
+"""conceal: masks a job's secrets in a text from outside.
 
-A program seldom prints a value as it is: an error quotes it, JSON and addresses escape it, and of a
-value with several lines a text may hold only some.
+A program seldom prints a value unchanged: an error quotes it, JSON and addresses escape it, and a text
+may contain only some lines of a longer value.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _masked(text: str, forms: Iterable[str]) -> str:
 
 
 def _forms(values: Iterable[str], text: str) -> list[str]:
-    """Values and their lines in all writings that stand in the text; those that hold others come first."""
+    """Values and their lines in every form that the text contains; forms that contain others come first."""
     forms = {piece for value in values for piece in _pieces(value) if _may_stand(piece, text)}
     for _ in range(_DEPTH):
         forms |= {write(form) for form in forms for write in _WRITINGS}
@@ -72,8 +72,8 @@ def _forms(values: Iterable[str], text: str) -> list[str]:
 
 
 def _may_stand(piece: str, text: str) -> bool:
-    """Whether a writing of the piece may stand in the text: a secret may have ten thousand lines."""
-    # No writing parts letters and digits.
+    """Whether the text may contain a form of the piece. Quick, since a secret may have ten thousand lines."""
+    # No form separates letters and digits.
     return len(piece) >= _SHORTEST_SECRET and max(_PLAIN.findall(piece), key=len, default="") in text
 
 

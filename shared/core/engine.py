@@ -28,7 +28,7 @@ class Cluster:
 
 @dataclass(frozen=True)
 class Earlier:
-    """An attempt of the same job before this one, and why the ledger has it that it ended; "" if unknown."""
+    """An earlier attempt of the same job, and why it ended according to the ledger; "" if unknown."""
 
     target: Target
     reason: str
@@ -40,9 +40,9 @@ class Order:
 
     target: Target
     document: JsonObject
-    #: what must not run any more when this one does, where an engine cannot be sure that it does not
+    #: attempts that must no longer run when this one does, for engines that cannot be sure of that
     earlier: tuple[Earlier, ...] = ()
-    #: what it asks of the cluster beyond that (`jobspec.resources`)
+    #: the other resources that it requests (`jobspec.resources`)
     resources: JsonObject = field(default_factory=dict)
 
 
@@ -52,11 +52,11 @@ class Why:
 
     word: str
     text: str
-    #: whether it is over when others have ended, or in a moment: recorded only when it lasts
+    #: whether it passes when other jobs end, or in a moment: recorded only if it lasts
     passes: bool = False
     #: whether it lasts until the job or the cluster changes
     never: bool = False
-    lacks_capacity: bool = False  #: of quota or machines: an operator gets an alert
+    lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert
 
 
 @dataclass(frozen=True)
@@ -69,13 +69,13 @@ class Observation:
     exit_code: int | None = None
     started: datetime | None = None
     ended: datetime | None = None
-    #: whether the cluster ended it before anything of it ran, as when a node does not boot
+    #: whether the cluster ended it before any of it ran, for example because a node did not boot
     unstarted: bool = False
-    #: of one that is queued; None where nothing is known to hinder it
+    #: why a queued attempt waits; None if no reason is known
     why: Why | None = None
-    #: by what the engine itself calls it, "" where that is not known: any text, kept in the record for people
+    #: the engine's own name for it, "" if unknown: any text, kept in the record for people
     handle: str = ""
-    #: the folders between a path prefix of the job and its output, "" where that is not known yet
+    #: the folders between a path prefix of the job and its output, "" if not known yet
     segment: str = ""
 
 
@@ -83,8 +83,8 @@ class Observation:
 class OutputFile:
     """A file that a job wrote.
 
-    `size` in bytes, None for a directory, for a `link` that leads elsewhere, and for what is `left_out`: its
-    name cannot be asked for, it is no file, or it stands for the rest of a directory with too many entries.
+    `size` in bytes; None for a directory, for a `link` that leads elsewhere, and for a `left_out` entry: its
+    name cannot be requested, it is not a file, or it stands for the rest of a very large directory.
     """
 
     name: str
@@ -92,13 +92,13 @@ class OutputFile:
     modified: datetime | None
     link: bool = False
     left_out: bool = False
-    #: of what is left out: file, directory, link, pipe, socket, device, or other; "" where it is the rest
+    #: of an entry that is left out: file, directory, link, pipe, socket, device, or other; "" for the rest
     kind: str = ""
 
 
 @dataclass(frozen=True)
 class FilePage:
-    """Some files of a folder; `next` is the `after` of those that follow, "" where there are none."""
+    """Some files of a folder; `next` is the `after` of the following ones, "" if there are none."""
 
     files: tuple[OutputFile, ...]
     next: str = ""
@@ -106,13 +106,13 @@ class FilePage:
 
 @dataclass(frozen=True)
 class FileChunk:
-    """Bytes of a file from an offset; `next` is where to go on."""
+    """Bytes of a file from an offset; `next` is the offset of the following ones."""
 
     data: bytes
     next: int
     #: bytes of the whole file
     size: int
-    #: changes when the file does, as far as the engine can see it; "" where it cannot
+    #: changes when the file does, as far as the engine can see that; "" if it cannot
     version: str = ""
 
 
@@ -142,7 +142,7 @@ class ClusterView:
     members: tuple[NodeView, ...] = ()
     facts: ClusterFacts = NO_FACTS
     supply: Supply = NO_SUPPLY
-    #: what the engine can do there, where that was asked for
+    #: what the engine can do there, if that was requested
     capabilities: Mapping[str, Ability] = field(default_factory=dict)
 
 
@@ -152,7 +152,7 @@ def room(view: ClusterView) -> int:
     return most if view.facts.max_nodes is None else min(most, view.facts.max_nodes)
 
 
-#: How the sentence of a wait begins that lasts until the job or the cluster changes.
+#: The beginning of the sentence for a wait that lasts until the job or the cluster changes.
 NEVER = "can never start as things stand"
 
 
@@ -164,13 +164,13 @@ def too_large(nodes: int, view: ClusterView) -> str:
 
 
 def lacks_quota(nodes: int, view: ClusterView) -> bool:
-    """Whether a job of that many nodes waits for more quota: not for nodes that are there already."""
+    """Whether a job of that many nodes waits for more quota, and not for existing nodes."""
     return view.supply.most is not None and nodes > max(view.supply.most, view.nodes)
 
 
 @dataclass(frozen=True)
 class Submission:
-    """A request that gives an order, or what it needs, to the engine, before it is sent. `body` is JSON."""
+    """A request, not sent yet, that submits an order or creates something that it needs. `body` is JSON."""
 
     method: str
     path: str
@@ -182,7 +182,7 @@ class Variable:
     """One environment variable of a job's processes."""
 
     name: str
-    #: as the script sees it, or how it is formed where `exact` is False
+    #: as the script sees it, or how it is formed if `exact` is False
     value: str
     #: who sets it: engine, job, slipway
     source: str
@@ -194,24 +194,24 @@ class Engine(Protocol):
 
     @property
     def version(self) -> str:
-        """What it speaks, for receipts: a name and the version of its interface."""
+        """The name and the version of its interface, for receipts."""
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
         """Pure: every one of ABILITIES, for a cluster as it is configured, and as `view` shows it if given.
 
-        `configured` only where neither says whether the cluster is set up for it. A cluster that no setting
-        describes may still be one of the engine's service: the answer is then that of all its clusters. An
-        engine that reaches only clusters that are described raises Misconfigured.
+        The answer is `configured` only if neither shows whether the cluster is set up for it. A cluster that
+        no setting describes may still belong to the engine's service: the answer is then that for all its
+        clusters. An engine that reaches only described clusters raises Misconfigured.
         """
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """Pure: each field that this engine cannot honour (SW109), so that a gap is refused at acceptance.
+        """Pure: each field that this engine cannot honour (SW109), so that the job is rejected at acceptance.
 
         The spec has the right shape and one toolkit; it may break other rules, which are reported as well.
         """
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
-        """Pure: each of a job's `resources` that the cluster does not give it (SW109), below /resources."""
+        """Pure: each of a job's `resources` that the cluster refuses (SW109), placed below /resources."""
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """Pure: the requests that carry this order, in the order in which `submit` sends them.
@@ -222,52 +222,52 @@ class Engine(Protocol):
         """
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
-        """Pure: the environment that the job's processes will see, in the order of its making."""
+        """Pure: the environment that the job's processes will see, in the order of definition."""
 
     async def submit(self, order: Order) -> Observation | None:
-        """Give the attempt to the scheduler. A name that is taken with the same token is success.
+        """Give the attempt to the scheduler. An existing attempt with the same name and token is success.
 
-        The answer is what is known of it already; None for nothing but that it was taken.
+        Returns its observation if one is known already, otherwise None.
         """
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """In bulk, by engine-side name. A name that is missing was not found."""
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
-        """All active attempts on the cluster, also those of other apps: name on the cluster → token."""
+        """All active attempts on the cluster, including those of other apps: name on the cluster → token."""
 
     async def see(self, target: Target) -> Observation:
-        """One attempt, asked directly. Raises NotFound."""
+        """One attempt, queried directly. Raises NotFound."""
 
     async def cancel(self, target: Target) -> None:
-        """Ask for the end. A job that ended or is unknown is success."""
+        """Request its end. A job that has ended or is unknown counts as success."""
 
     async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """Remove what the cluster keeps of attempts that ended, but no file that a job wrote for its author.
+        """Remove everything that the cluster keeps of ended attempts, except the job's own output files.
 
-        The answer names those of which something is left, to be asked again later. An attempt that is
-        unknown, or whose name belongs to another job, is left alone.
+        Returns the names of attempts with leftovers, for which the caller repeats the call later. An attempt
+        that is unknown, or whose name belongs to another job, is left alone.
         """
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The files of a folder of an output directory (`stdouterr` or an output id); of many, the first."""
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """The same page by page; `after` is "" or what the page before had as `next`, as a caller gave it."""
+        """The same page by page; `after` is "", or the `next` of the previous page as a caller sent it."""
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
-        """At most `limit` bytes of a file of an output directory; none at its end, or after it.
+        """At most `limit` bytes of a file of an output directory; none at or after its end.
 
-        Raises NotFound, which names directory and path, while there is no such file; NotAFile for a folder.
+        Raises NotFound, which names directory and path, if there is no such file, and NotAFile for a folder.
         """
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The cluster as it is now."""
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """What its jobs with those resources can count on, by its latest report; nothing while it is silent.
+        """What jobs with those resources can count on, by the cluster's latest report; nothing without one.
 
-        It raises no error of the cluster, and asks now and then only, however many jobs come.
+        It raises no error of the cluster, and queries it only now and then, for any number of jobs.
         """
 
     async def close(self) -> None:

@@ -7,7 +7,7 @@ SlipwayError
 │   │   └── LeftAlone   not even called, because its breaker is open: later
 │   ├── Saturated       quota or capacity: wait long; costs no attempt
 │   ├── Rejected        the engine will never take this job: fail it
-│   ├── Misconfigured   ours to mend: park the job and raise an alarm
+│   ├── Misconfigured   ours to correct: park the job and raise an alarm
 │   ├── NotFound        the engine does not know it: wait a grace period, then lost
 │   └── Conflict        the name belongs to another job: never overwrite
 ├── NoTarget            an attempt without the engine-side identity that its state requires
@@ -24,19 +24,19 @@ class SlipwayError(Exception):
     """Root of every error that Slipway raises on purpose."""
 
 
-#: What people read of an error that Slipway did not raise on purpose.
+#: The text for people of an error that Slipway did not raise on purpose.
 DEFECT = "a defect of Slipway, which its log describes"
 
 
 def quoted(error: Exception) -> str:
-    """What people read of an error. Only our own are quoted: others may contain what a person sent."""
+    """The text of an error for people. Only our own are quoted: others may contain what a person sent."""
     if isinstance(error, TimeoutError):
         return "no answer in time"
     return str(error) if isinstance(error, SlipwayError) else DEFECT
 
 
 class EngineError(SlipwayError):
-    """Something an engine said or failed to say about one job."""
+    """An error of an engine about one job."""
 
 
 class Transient(EngineError):
@@ -48,7 +48,7 @@ class Busy(Transient):
 
 
 class LeftAlone(Transient):
-    """Nothing was asked: the cluster has not answered for a while; look again later."""
+    """No call was made: the cluster has not answered for a while; try again later."""
 
 
 class Saturated(EngineError):
@@ -68,11 +68,11 @@ class NotFound(EngineError):
 
 
 class NotAFile(NotFound):
-    """A directory stands where a file was asked for."""
+    """The requested file is a directory."""
 
 
 def no_file(path: str, *, is_directory: bool) -> NotFound:
-    """What is raised of a path that is no file."""
+    """The error for a path that is not a file."""
     return NotAFile(f"{path} is a directory") if is_directory else NotFound(f"there is no {path}")
 
 
@@ -84,7 +84,7 @@ class NoTarget(SlipwayError):
     """A record whose state requires an engine-side identity has none: it is left alone."""
 
     def __init__(self, job_id: str) -> None:
-        super().__init__(f"the attempt of {job_id} has no target, so its engine cannot be asked for it")
+        super().__init__(f"the attempt of {job_id} has no target, so its engine cannot be queried for it")
 
 
 class Exists(SlipwayError):
@@ -92,11 +92,11 @@ class Exists(SlipwayError):
 
 
 class Unavailable(SlipwayError):
-    """Storage did not answer; the trigger is repeated, nothing was decided."""
+    """Storage did not answer; nothing was decided, and the trigger is repeated."""
 
 
 class Unreadable(SlipwayError):
-    """A row is damaged, or a newer version wrote it: it is left alone, and so are those that need it."""
+    """A row is damaged, or a newer version wrote it: it and the rows that depend on it are left alone."""
 
     def __init__(self, what: str, column: str) -> None:
         super().__init__(f"{what} cannot be read: {column}")
@@ -116,7 +116,7 @@ class Misuse(SlipwayError):
 
 
 def status_of(error: Exception) -> int:
-    """The status with which the HTTP API answers an error, and which the trail has of the act."""
+    """The HTTP status for an error, in the API's answer and in the trail."""
     match error:
         case Misuse():
             return error.status

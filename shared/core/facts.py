@@ -1,4 +1,4 @@
-"""What a cluster's jobs can count on: what is configured of it, and what its engine says. Pure."""
+"""What a cluster's jobs can count on: its configuration, and the reports of its engine. Pure."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ class ClusterFacts:
     memory: int | None = None
     #: how long it lets a job run
     longest: timedelta | None = None
-    #: whether its nodes keep what a job writes outside of all mounts, where the app reads it
+    #: whether the app can read what a job writes on its nodes outside all mounts
     keeps_files: bool = False
-    #: why Azure gives it no nodes of its size any more, and which size to take; "" where nothing is wrong
+    #: why Azure no longer gives it nodes of its size, and which size to use; "" if nothing is wrong
     retired_size: str = ""
     #: of Azure: its VM size, `dedicated` or `lowpriority`, and its region; "" for each that is not known
     size: str = ""
@@ -38,13 +38,13 @@ NO_FACTS = ClusterFacts()
 
 @dataclass(frozen=True)
 class Supply:
-    """Where the nodes of a cluster come from; "" for each that its engine does not say."""
+    """Where the nodes of a cluster come from; "" for each value that its engine does not report."""
 
     #: of Azure
     region: str = ""
-    #: what comes before new nodes start
+    #: what has to happen before new nodes start
     growth: str = ""
-    #: the quota that Azure gives them, or how a person sees it
+    #: the quota that Azure gives them, or how to look it up
     quota: str = ""
     #: how many nodes that quota has room for; None if it is not known
     most: int | None = None
@@ -55,9 +55,9 @@ NO_SUPPLY = Supply()
 
 
 def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
-    """What an operator configured and what the engine says: limits bound each other, mounts add up.
+    """The configured and the reported facts: the smaller limit counts, and mounts add up.
 
-    Of GPUs and memory the configured number counts.
+    For GPUs and memory the configured number counts.
     """
     mounts = [one for one in (configured.mounts, read.mounts) if one is not None]
     nodes = [one for one in (configured.max_nodes, read.max_nodes) if one is not None]

@@ -42,7 +42,7 @@ def intent(job: Job, *, engine: str, now: datetime, lease: timedelta) -> dict[st
 
 def target(job: Job, attempt: int, engine: str) -> Target:
     """The engine-side identity of an attempt."""
-    from shared.core.job import Target  # commands that only look at an id do without the models of records
+    from shared.core.job import Target  # commands that only check an id do not need the models of records
 
     return Target(
         engine=engine,

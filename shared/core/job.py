@@ -54,40 +54,40 @@ class Job(FrozenModel):
     drop: Drop | None = None
     #: folder of the answers in the container `runs`
     receipt: str = ""
-    #: who asked: the caller at the API, or the door
+    #: who sent it: the caller at the API, or the door
     source: str = ""
     #: the team that it belongs to; "" where there are no teams
     team: str = ""
-    #: how many nodes its document asks for, and with which priority; 0 and "" in older records
+    #: the nodes and the priority that its document requests; 0 and "" in older records
     nodes: int = 0
     priority: str = ""
     #: the job that this one repeats, by `rerun`
     rerun_of: str = ""
     #: jobs that have to end first, before any attempt of this one
     dependencies: tuple[Dependency, ...] = ()
-    #: of a job of a job sweep: which one
+    #: its job sweep, if it belongs to one
     sweep: Member | None = None
-    #: what it takes of its team's quota; None where there is none
+    #: its claim on its team's quota; None if there is no quota
     claim: Claim | None = None
-    #: of all its nodes together, as far as they are known
+    #: GPUs of all its nodes together, as far as they are known
     gpus: int = 0
-    #: what an hour of it costs; None where no price is known
+    #: the price of an hour; None if it is not known
     rate: Rate | None = None
 
     state: JobState
     reason: Reason | None = None
     message: str = ""
     exit_code: int | None = None
-    #: of a job that failed by its own fault: the line of standard error that says why, where it was read;
-    #: of one that was rejected: the first problem of its document
+    #: if it failed by its own fault, the line of standard error that explains why, if that was read;
+    #: if it was rejected, the first problem of its document
     last_error: str = ""
     attempt: int = 1
     retry: Budget = Budget()
-    #: what it asks of its cluster: the message's `resources`
+    #: the message's `resources`
     resources: dict[str, Any] = Field(default_factory=dict)
     spent: Budget = Budget()
     target: Target | None = None
-    #: by what the engine itself calls the attempt: a number, an id; "" until that is known
+    #: the engine's own name for the attempt, such as a number or an id; "" until it is known
     handle: str = ""
     #: the folders between a path prefix of the job file and this attempt's output; "" until that is known
     segment: str = ""
@@ -98,56 +98,56 @@ class Job(FrozenModel):
     missed_at: AwareDatetime | None = None
     unknown_since: AwareDatetime | None = None
     problems: tuple[dict[str, Any], ...] = ()
-    #: the text of a rejected document, without what is secret or unknown in it
+    #: the text of a rejected document, without secret or unknown parts
     received: str = ""
 
     created: AwareDatetime
-    #: seconds that it ran before `started`: attempts that failed, and runs that its cluster gave up
+    #: seconds that it ran before `started`, in failed attempts and in runs that its cluster gave up
     ran_before: float = 0.0
     started: AwareDatetime | None = None
     ended: AwareDatetime | None = None
-    #: when the sweep looks at it again although the engine says nothing new
+    #: when the sweep checks it again even if the engine reports nothing new
     due: AwareDatetime
-    #: when it could start at the earliest, because its source asked for more than an hour may bring
+    #: the earliest start, because its source exceeded the hourly limit
     slot: AwareDatetime | None = Field(default=None, alias="turn")
     sequence: int = 1
     history: tuple[Entry, ...] = ()
-    #: where the whole record stands, when this one is only a tombstone
+    #: where the whole record is, if this one is only a tombstone
     archived: str = ""
 
     @property
     def fixed_target(self) -> Target:
-        """The target of an attempt that is being submitted, or was. Raises NoTarget where none is fixed."""
+        """The target of an attempt that is or was being submitted. Raises NoTarget if none is fixed."""
         if self.target is None:
             raise NoTarget(self.id)
         return self.target
 
     @property
     def unmet(self) -> tuple[Dependency, ...]:
-        """What has to happen to other jobs before this one may be submitted."""
+        """The unmet conditions on other jobs, which keep this one from being submitted."""
         return tuple(one for one in self.dependencies if not one.met)
 
     @property
     def needs_seat(self) -> bool:
-        """Whether it is submitted next, and only while it has a seat in its job sweep.
+        """Whether its next step is a submission that requires a seat in its job sweep.
 
-        Between two attempts it has its seat still.
+        Between two attempts it keeps its seat.
         """
         return self.sweep is not None and self._is_new
 
     @property
     def needs_claim(self) -> bool:
-        """The same of its claim on its team's quota."""
+        """The same for its claim on its team's quota."""
         return self.claim is not None and self._is_new
 
     @property
     def is_recalled(self) -> bool:
-        """Whether its present attempt is ended because the team that lent it its room needs that."""
+        """Whether its current attempt is being ended because the team that lent it quota needs that back."""
         return self.claim is not None and self.claim.recalled
 
     @property
     def is_needed_back(self) -> bool:
-        """Whether its room is still needed by that team: then its attempt is ended wherever it comes up."""
+        """Whether that team still needs the quota: any process that sees this ends the attempt."""
         return self.claim is not None and self.claim.is_needed_back
 
     @property
@@ -163,16 +163,16 @@ class Job(FrozenModel):
 
     @property
     def stage(self) -> Entry:
-        """The entry that brought the present state; the notes after it move nothing."""
+        """The entry that set the current state; later entries only add notes."""
         return self._first_alike(lambda entry: (entry.state, entry.attempt))
 
     @property
     def line(self) -> Entry:
-        """The entry since which the line in STATUS is what it is."""
+        """The entry since which the line in STATUS has not changed."""
         return self._first_alike(lambda entry: (entry.state, entry.attempt, entry.waits))
 
     def _first_alike(self, aspect: Callable[[Entry], Any]) -> Entry:
-        """The first of the last entries that look the same."""
+        """The first of the trailing entries that look the same."""
         first = self.history[-1]
         for entry in reversed(self.history):
             if aspect(entry) != aspect(first):
@@ -182,11 +182,11 @@ class Job(FrozenModel):
 
     @property
     def status_file(self) -> str:
-        """The blob with the one line that is always current; "" for a job that was not dropped."""
+        """The blob with the current status line; "" for a job that was not dropped."""
         return f"{self.receipt}/STATUS" if self.drop is not None else ""
 
     def move(self, state: JobState, *, now: datetime, token: str, **changes: Any) -> Transition:
-        """The next record, in another state. Raises ValueError off the arrows."""
+        """The next record, in another state. Raises ValueError for a transition that is not in `ARROWS`."""
         if state not in ARROWS[self.state]:
             raise ValueError(f"a job cannot go from {self.state} to {state}")
         now = max(now, self.history[-1].at)  # another process's clock may be ahead of ours
@@ -201,7 +201,7 @@ class Job(FrozenModel):
         return self._next(state, now, token, changes)
 
     def note(self, *, now: datetime, token: str, **changes: Any) -> Transition:
-        """A change that leaves the state as it is (cancel flag, misses, due, what it waits for).
+        """A change that leaves the state as it is (cancel flag, misses, due, the reason for a wait).
 
         Not for terminal records.
         """
@@ -244,7 +244,7 @@ class Transition:
 
 @dataclass(frozen=True)
 class Stored:
-    """A record as the ledger holds it: with its ETag, and the storage's own time of the last write.
+    """A record in the ledger: with its ETag, and the storage's own time of the last write.
 
     `stored` is known when the record was read, None when it was just written.
     """
@@ -255,6 +255,6 @@ class Stored:
 
 
 def plain(text: str, limit: int = 2000) -> str:
-    """Text from elsewhere, fit for records, events and log lines: printable, whole, bounded."""
+    """Text from elsewhere, made safe for records, events and log lines: printable, valid and bounded."""
     cut = text[:limit].encode("utf-8", "replace").decode()
     return "".join(c if c.isprintable() else " " for c in cut)

@@ -1,4 +1,4 @@
-"""The messages of the queue `jobs` that bring no job: with most of them the dispatcher wakes itself. Pure."""
+"""The messages of the queue `jobs` that contain no job; the dispatcher sends most of them to itself. Pure."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ LOOK_AT_FOLDER = "io.slipway.drop.look.v1"
 #: CloudEvents type of a notice that jobs have ended, from the system that runs them; `data.jobs` has ids.
 ENDED = "io.slipway.jobs.ended.v1"
 
-#: CloudEvents type of the message that has one part swept.
+#: CloudEvents type of the message that starts the sweep of one part.
 SWEEP = "io.slipway.sweep.v1"
 
-#: CloudEvents type of the message that has a process record the remaining jobs of a job sweep.
+#: CloudEvents type of the message that makes a process record the remaining jobs of a job sweep.
 EXPAND = "io.slipway.sweep.expand.v1"
 
 #: The queue of job messages.
@@ -27,7 +27,7 @@ QUEUE = "jobs"
 #: Jobs that one such notice may name.
 MOST_ENDED = 1000
 
-#: What the places of problems call what was sent.
+#: The name of the sent document in the places of problems.
 MESSAGE = "message"
 
 
@@ -88,7 +88,7 @@ def ended_message(jobs: Sequence[str]) -> str:
 
 
 def sweep_message(part: int, parts: int, sent_at: datetime) -> str:
-    """The message that has one part swept."""
+    """The message that starts the sweep of one part."""
     event = {
         "specversion": "1.0",
         "type": SWEEP,
@@ -99,6 +99,6 @@ def sweep_message(part: int, parts: int, sent_at: datetime) -> str:
 
 
 def expand_message(sweep_id: str) -> str:
-    """The message that has the remaining jobs of a job sweep recorded."""
+    """The message that makes a process record the remaining jobs of a job sweep."""
     event = {"specversion": "1.0", "type": EXPAND, "source": "urn:slipway", "id": sweep_id}
     return json.dumps(event | {"data": {"sweep": sweep_id}})

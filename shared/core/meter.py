@@ -1,4 +1,4 @@
-"""meter: what is counted and timed, for a listener. Pure; without a listener it costs a call.
+"""meter: counters and timings for a listener. Pure; without a listener each costs one call.
 
 Names are those of the table in docs/how-to/monitor.md.
 """

@@ -1,7 +1,7 @@
-"""no_answer: why what was called gave no answer, in words for a person.
+"""no_answer: why a call got no answer, in words for a person.
 
 The texts of libraries contain addresses, which may carry keys, and words of the other side. The names of
-their classes say nothing to who reads them. So neither gets into what this returns; logs have them.
+their classes mean nothing to a reader. So this returns neither; logs have both.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def _is(error: BaseException, name: str) -> bool:
 
 
 def _chain(error: BaseException) -> Iterator[BaseException]:
-    """The error, and then those from which libraries made it."""
+    """The error, followed by the errors that caused it."""
     met: set[int] = set()
     waiting = [error]
     while waiting:

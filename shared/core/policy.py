@@ -1,4 +1,4 @@
-"""The limits and times of the use cases: the settings among them have the defaults of the table."""
+"""The limits and times of the use cases. Those that are settings have the defaults of the table."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.jobspec import Defaults, JsonObject, Limits
 
 @dataclass(frozen=True)
 class Policy:
-    """The limits and times of the use cases: what `wiring` reads from settings, and what stays as it is here.
+    """The limits and times of the use cases: values that `wiring` reads from settings, and constants.
 
     Times in seconds.
     """
@@ -37,11 +37,11 @@ class Policy:
     deliver_patience: float = 1.0
     sweep_deadline: float = 120.0
     ask_deadline: float = 60.0
-    #: into how many parts a sweep is handed out
+    #: into how many parts a sweep is divided
     sweep_parts: int = 1
     inventory_window: timedelta = timedelta(days=7)
     drop_patience: float = 60.0
-    #: how long a finished record stays where it is; none: for good
+    #: how long a finished record stays in the table; None: for good
     retention: timedelta = timedelta(days=30)
     archive_batch: int = 100
     archive_deadline: float = 120.0
@@ -54,16 +54,16 @@ class Policy:
     idle_gpus: float = 0.0
     idle_log: float = 0.0
     idle_grace: float = 1800.0
-    #: of one caller or door; 0: any number
+    #: jobs in an hour of one caller or door; 0: any number
     max_jobs_per_hour: int = 10_000
-    #: submitted and not ended; 0: any number
+    #: jobs that are submitted and have not ended; 0: any number
     max_active_jobs: int = 10_000
     notices: bool = False
-    #: a receipt for every job, and not only for drops and for jobs without a receiver
+    #: a receipt for every job, not only for drops and jobs without a receiver
     receipts: bool = False
-    #: where people find the pages of the rules; "" while that is nowhere but in the project
+    #: the address of the pages of the rules; "" if they are only in the project
     rules_url: str = ""
-    #: an operator's own prices, and the region of the clusters; "" while it is unknown
+    #: an operator's own prices, and the region of the clusters; "" if unknown
     prices: tuple[Price, ...] = ()
     region: str = ""
     default_notify: tuple[JsonObject, ...] = ()
@@ -73,7 +73,7 @@ class Policy:
 
     @property
     def longest_wait(self) -> timedelta:
-        """Longer than any wait of a job: what is due further ahead was written by a wrong clock."""
+        """Longer than any wait of a job: a due time further ahead was written by a wrong clock."""
         return max(LONGEST_JOB_WAIT, timedelta(seconds=max(self.lost_after, self.submit_lease)))
 
     @property

@@ -1,6 +1,6 @@
-"""The ports: what the use cases ask of storage and webhooks. Pure.
+"""The ports of the use cases to storage, webhooks and keys. Pure.
 
-Two have pages of their own: the one to a scheduler is in `engine`, the one to the records in `ledger.ledger`.
+Two have modules of their own: the one to a scheduler is `engine`, the one to the records `ledger.ledger`.
 
 Every verb may be repeated safely. Adapters return or raise; they never call back.
 """
@@ -58,24 +58,24 @@ class Drops(Protocol):
         """Every blob whose name starts with the prefix; with `deep=False` none in a folder below it."""
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
-        """Content and ETag; None when it is missing or has another ETag. Misuse above `limit` bytes."""
+        """Content and ETag; None if it is missing or has another ETag. Raises Misuse above `limit` bytes."""
 
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
-        """A blob named `container/name`, only in containers that may be read."""
+        """A blob named `container/name`; only containers that may be read."""
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
         """Write into `runs`. Without `replace` an existing answer stays."""
 
     async def read_answer(self, name: str, *, limit: int) -> bytes | None:
-        """An answer, such as a receipt; None when there is none. Misuse above `limit` bytes."""
+        """An answer, such as a receipt; None if there is none. Raises Misuse above `limit` bytes."""
 
     async def drop_answer(self, name: str) -> None:
         """Delete an answer if it is there."""
 
     async def put_status(self, name: str, line: bytes, sequence: int, *, fresh: bool = False) -> bool:
-        """Write a line, or a receipt, into `runs` unless one with the same or a greater number stands there.
+        """Write a line, or a receipt, into `runs`, unless one with the same or a greater number is there.
 
-        Whether it was written. Free when this process has written or seen such a line. `fresh`: likely none.
+        Returns whether it was written. Free if this process wrote or saw such a line. `fresh`: probably none.
         """
 
 
@@ -83,7 +83,7 @@ class Queues(Protocol):
     """Queues that wake functions up."""
 
     async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
-        """Send a message that never expires, visible after `delay` seconds. The id that it got."""
+        """Send a message that never expires, visible after `delay` seconds. Returns its id."""
 
 
 class Seal(Protocol):
@@ -105,32 +105,32 @@ class Tokens(Protocol):
 
     @property
     def sign_in(self) -> SignIn | None:
-        """Where a browser gets one; None where the settings name no application by its id."""
+        """Where a browser gets one; None if the settings name no application by its id."""
 
     async def verify(self, token: str) -> Caller:
-        """Its caller. Raises Misuse (401, 403), and Unavailable when it cannot be checked now."""
+        """Its caller. Raises Misuse (401, 403), and Unavailable if it cannot be checked now."""
 
 
 class NamedKeys(Protocol):
-    """The keys that the deployment knows by a name."""
+    """The named keys of the deployment."""
 
     def holder(self, key: str) -> Caller:
-        """Its holder. Raises Misuse: 401 without a key, 403 for one without a name."""
+        """Its holder. Raises Misuse: 401 without a key, 403 for a key without a name."""
 
 
-#: `retry`: later again; `gone`: the receiver wants no more events; `refused`: a gate said no, for good;
-#: `busy`: nothing was sent, because enough is under way to this receiver.
+#: `retry`: try again later; `gone`: the receiver wants no more events; `refused`: a gate refused it, for
+#: good; `busy`: not sent, because too many requests to this receiver are in progress.
 Outcome = Literal["delivered", "retry", "gone", "refused", "busy"]
 
 
 @dataclass(frozen=True)
 class Posted:
-    """How one POST went, in words that may be shown: no body, no resolved address, no query."""
+    """The outcome of one POST, in words that may be shown: no body, no resolved address, no query."""
 
     outcome: Outcome
     status: int | None
     detail: str
-    #: Seconds, at most a day; None when the receiver asked for nothing.
+    #: Seconds, at most a day; None if the receiver named none.
     retry_after: float | None
     milliseconds: int
 
@@ -154,7 +154,7 @@ class BlobFolder:
 
 @dataclass(frozen=True)
 class Address:
-    """A blob that anyone who has the address can read for a while."""
+    """An address with which its holder can read a blob for a while."""
 
     name: str
     size: int
@@ -165,7 +165,7 @@ class Address:
 
 @dataclass(frozen=True)
 class AddressPage:
-    """Addresses in the order of names, valid until then; `next` is where the page after it begins, or ""."""
+    """Addresses in the order of names, valid until `expires`; `next` is the start of the next page, or ""."""
 
     addresses: tuple[Address, ...]
     next: str
@@ -173,7 +173,7 @@ class AddressPage:
 
 
 class Addresses(Protocol):
-    """Short-lived addresses of blobs in the deployment's own account: of one blob each, to read only."""
+    """Short-lived addresses of blobs in the deployment's own account: each for one blob, read only."""
 
     @property
     def account(self) -> str:
@@ -183,7 +183,7 @@ class Addresses(Protocol):
         """Some of the blobs directly in a folder. `after`: the `next` of an earlier page. Raises Misuse."""
 
     async def find(self, folder: BlobFolder, name: str) -> Address | None:
-        """One blob in a folder; None where it is missing, or stands for a link."""
+        """One blob in a folder; None if it is missing, or represents a link."""
 
 
 class Engines(Protocol):
@@ -220,7 +220,7 @@ class Ports:
     clock: Callable[[], datetime]
     token: Callable[[], str]
     jitter: Callable[[], float]
-    #: the same that the ledger notes its rows in
+    #: the same object in which the ledger notes unreadable rows
     troubles: Troubles
     #: by cluster
     breaker: Breaker = field(default_factory=Breaker)
@@ -232,12 +232,12 @@ class Ports:
     #: settings that clients need to send files, by name; no secrets
     client_settings: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
-    #: at jobs that may be idle
+    #: for jobs that may be idle
     looks: Looks = field(default_factory=Looks)
     meter: Meter = field(default_factory=NoMeter)
-    #: None where every byte of a job's files goes through the app
+    #: None if every byte of a job's files goes through the app
     addresses: Addresses | None = None
-    #: None where the host checks function keys
+    #: None if the host checks function keys
     tokens: Tokens | None = None
-    #: None where function keys have no names
+    #: None if function keys have no names
     keys: NamedKeys | None = None

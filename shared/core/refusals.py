@@ -1,11 +1,11 @@
-"""Problems that only a deployment finds in a request: SW101 and up. The format's own are in `jobspec`."""
+"""Problems that only a deployment can find in a request: SW101 and up. The format's own are in `jobspec`."""
 
 from __future__ import annotations
 
 from shared.core.errors import Misuse
 from shared.jobspec import JsonObject, Problem
 
-#: code → (title, remedy when the finder has no better one)
+#: code → (title, default remedy)
 REFUSALS: dict[str, tuple[str, str]] = {
     "SW101": ("cluster not usable", "ask the operator of this deployment"),
     "SW102": (
@@ -39,7 +39,7 @@ def gives_none(engine: str, resources: JsonObject) -> tuple[Problem, ...]:
 
 
 def refused(code: str, pointer: str, message: str, remedy: str = "") -> Problem:
-    """A problem with the code's own remedy where none is given."""
+    """A problem; without a given remedy, it has the code's own."""
     return Problem(code, pointer, message, remedy or REFUSALS[code][1])
 
 
@@ -48,7 +48,7 @@ class KeyTaken(Misuse):
 
 
 def key_taken(by: str) -> KeyTaken:
-    """Its key was used for another payload."""
+    """The refusal of a request whose key was used for another payload."""
     return KeyTaken(
         f"the idempotency key was used for another payload; it belongs to {by}",
         status=422,
@@ -57,7 +57,7 @@ def key_taken(by: str) -> KeyTaken:
 
 
 def key_claimed(by: str) -> KeyTaken:
-    """Its key was taken by another request while this one was looked at."""
+    """The refusal of a request whose key another request took while this one was processed."""
     return KeyTaken(
         f"the idempotency key is claimed by another request; it belongs to {by}",
         status=409,

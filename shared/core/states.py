@@ -1,6 +1,6 @@
 """The states of a job, the arrows between them, and the reasons. Pure.
 
-States and reasons are few and separate: a state says where a job is, a reason why it ended or waits.
+States and reasons are few and separate: a state is where a job is, a reason is why it ended or waits.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ ARROWS: dict[JobState, frozenset[JobState]] = {
 
 
 class Reason(StrEnum):
-    """Why a job ended, or what it waits for."""
+    """Why a job ended, or why it waits."""
 
     #: The job's own command returned a code other than zero.
     USER = "user"
@@ -69,7 +69,7 @@ class Reason(StrEnum):
     UNSUPPORTED = "unsupported"
     #: The document breaks a rule of the format.
     INVALID = "invalid"
-    #: Another job did not end as this one needs it to.
+    #: Another job did not end as this one requires.
     DEPENDENCY = "dependency"
     #: It did nothing with its GPUs, or wrote nothing, for as long as the deployment allows.
     IDLE = "idle"

@@ -1,4 +1,4 @@
-"""trouble: what keeps a part of the work from being done, as this process saw it lately. In memory.
+"""trouble: problems that keep some work from being done, as this process saw them lately. In memory.
 
 Each has a name and a reason, never content. Health counts them, and the audit names them.
 """
@@ -17,24 +17,24 @@ from shared.core.ledger.records import Silent
 Kind = Literal["row", "job", "sweep", "settings", "cluster"]
 #: The beginning of reasons that only an operator can remove.
 OPERATOR_NEEDED = "waits for the deployment to be mended"
-#: How long one counts that was not seen again: longer than any wait until the next look. The next sweep may
-#: be another process's, which knows of no failure to take back.
+#: How long a problem counts that was not seen again: longer than any wait until the next look. The next sweep
+#: may run in another process, which does not know that it should resolve this one.
 _LATELY, _SWEPT = timedelta(minutes=15), timedelta(minutes=3)
-#: How many are remembered; beyond it the oldest goes.
+#: How many are remembered; beyond that the oldest is dropped.
 _MOST = 1000
 
 
 def lately(kind: str, moment: datetime, now: datetime) -> bool:
-    """Whether what was found then still counts."""
+    """Whether a problem found at that time still counts."""
     return now - moment < (_SWEPT if kind in ("sweep", "cluster") else _LATELY)
 
 
 class Troubles:
-    """What was found, by kind and name: a reason and when."""
+    """The problems that were found, by kind and name: a reason and a time."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
-        #: the reason, when it was seen last, and since when it is seen
+        #: the reason, the time when it was last seen, and the time when it was first seen
         self._reported: dict[tuple[Kind, str], tuple[str, datetime, datetime]] = {}
         #: the reasons that were given, so that each is logged once
         self._reasons: dict[tuple[Kind, str], str] = {}
@@ -42,7 +42,7 @@ class Troubles:
         self.published = False
 
     def report(self, kind: Kind, what: str, why: str) -> bool:
-        """Report a problem. Returns whether it is news, and worth a line of the log."""
+        """Report a problem. Returns whether it is new, and worth a log line."""
         key, now = (kind, what), self._clock()
         before = self._reported.pop(key, None)
         since = before[2] if before is not None and lately(kind, before[1], now) else now
@@ -70,7 +70,7 @@ class Troubles:
         }
 
     def forget(self, kind: Kind) -> None:
-        """Before everything is looked at anew."""
+        """Forget problems of a kind, before everything is checked again."""
         for key in [key for key in self._reported if key[0] == kind]:
             del self._reported[key]
 
@@ -82,7 +82,7 @@ class Troubles:
         )
 
     def reasons(self, kind: Kind) -> dict[str, str]:
-        """What was found within the last minutes, and why."""
+        """The problems found within the last minutes, and their reasons."""
         now = self._clock()
         entries = self._reported.items()
         return {what: why for (one, what), (why, at, _) in entries if one == kind and lately(kind, at, now)}

@@ -13,12 +13,12 @@ from shared.core.caller import owner_of
 from shared.core.job import Dependency, Entry, Job
 from shared.jobspec import redact
 
-#: By what a cluster knows an attempt; not its token.
+#: The members that identify an attempt on a cluster, without its token.
 _SHOWN = {"engine", "cluster", "experiment", "name"}
 
 
 def summary(job: Job) -> dict[str, Any]:
-    """What a job is and where it is."""
+    """The summary of a job, with its state."""
     return _without_nothing(
         {
             "name": job.name,
@@ -77,7 +77,7 @@ def _engine(job: Job) -> dict[str, Any] | None:
 
 
 def _usage(job: Job) -> dict[str, Any] | None:
-    """What it used, once it has ended and if it ran; and what that cost, where the price is known."""
+    """Its usage, if it ran and has ended, and the cost, if the price is known."""
     used = job.usage
     if not job.state.terminal or not used.node_hours:
         return None
@@ -100,7 +100,7 @@ def _waiting(job: Job) -> dict[str, Any] | None:
 
 
 def _idle(job: Job) -> dict[str, Any] | None:
-    """The warning that it does nothing: since when it does, and when its end is requested."""
+    """The warning that it is idle: since when, and when its end is requested."""
     if job.idle is None or job.state.terminal:
         return None
     return {"cause": job.idle.cause, "since": _time(job.idle.since), "endsAfter": _time(job.idle.ends)}

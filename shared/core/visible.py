@@ -6,17 +6,17 @@ import unicodedata
 
 
 def is_visible(name: str) -> bool:
-    """Whether every character is one that a terminal shows; spaces of all kinds, such as U+00A0, are."""
+    """Whether a terminal shows every character; spaces of all kinds, such as U+00A0, count as shown."""
     return all(map(_is_visible, name))
 
 
 def is_askable(name: str) -> bool:
-    """Whether a file of this name can be asked for: it is visible, and no system reads it as a path."""
+    """Whether a file of this name can be requested: it is visible, and no system reads it as a path."""
     return is_visible(name) and "\\" not in name
 
 
 def escaped(name: str) -> str:
-    """A name with what is not visible in it written as an escape."""
+    """A name with its invisible characters written as escapes."""
     return "".join(
         letter if _is_visible(letter) else letter.encode("unicode_escape").decode() for letter in name
     )

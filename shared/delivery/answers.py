@@ -1,10 +1,10 @@
-"""answers: what is left in the container `runs` for the person who dropped something.
+"""answers: the files in the container `runs` for the person who dropped something.
 
 The last receipt and the diagnostics are guaranteed: the outbox row of the end writes them. STATUS is one line
 in a blob that carries its number, the sequence of its transition; the receipt of a drop changes together with
-it, and has the same number. Every write names the text that it replaces, so a writer that comes late finds a
-greater number there and leaves it. The last line is guaranteed like the receipt; what a process could not
-write before is written by the next sweep.
+it, and has the same number. Every write names the text that it replaces, so a late writer finds a greater
+number there and leaves it. The last line is guaranteed like the receipt; the next sweep writes earlier lines
+that a process could not write.
 """
 
 from __future__ import annotations
@@ -68,16 +68,16 @@ async def put_final(ports: Ports, job_id: str) -> None:
 
 
 async def put_news(ports: Ports, job: Job, document: Mapping[str, Any] | None = None) -> None:
-    """Receipt and STATUS of an active drop whose line is another than before. Never raises.
+    """Write receipt and STATUS of an active drop whose line has changed. Never raises.
 
-    `document` is the accepted one, which is read where the caller does not have it.
+    `document` is the accepted one, which is read if the caller does not have it.
     """
     if job.status_file and not job.state.terminal and await _put_receipt(ports, job, document):
         await put_status(ports, job)
 
 
 async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> bool:
-    """Whether STATUS may be written; while it is outdated, the sweep knows that the receipt is, too."""
+    """Returns whether STATUS may be written: an outdated STATUS shows the sweep an outdated receipt."""
     try:
         document = document or await ports.ledger.spec(job.id)
         body = receipt(job, document, engine=_engine(ports, job.target) if job.target else "")
@@ -91,7 +91,7 @@ async def _put_receipt(ports: Ports, job: Job, document: Mapping[str, Any] | Non
 
 
 async def put_status(ports: Ports, job: Job, *, fresh: bool = False) -> None:
-    """The current line of an active drop; `put_final` writes its end. Never raises."""
+    """Write the current line of an active drop; `put_final` writes its end. Never raises."""
     if not job.status_file or job.state.terminal:
         return
     try:

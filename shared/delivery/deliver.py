@@ -1,4 +1,4 @@
-"""deliver: send recorded events to their receivers, then mark them. A crash in between sends the same again.
+"""deliver: send recorded events to their receivers, then mark them; after a crash in between, again.
 
 The bytes and the id of an event are frozen in its outbox row; each try is signed anew over those bytes.
 

@@ -22,8 +22,8 @@ _BYTES, _LINES, _NAME = 4096, 20, 300
 _LONGEST = 1 << 16
 #: The most characters of the line in lists and events.
 _ONE = 300
-#: What a terminal does not show (ECMA-48): colours and moves of its cursor; titles and targets of links, to
-#: their end or that of the line; choices of a character set, as `tput sgr0` writes them.
+#: Sequences that a terminal does not show (ECMA-48): colours and moves of its cursor; titles and targets of
+#: links, to their end or that of the line; choices of a character set, as `tput sgr0` writes them.
 _CONTROL_SEQUENCE = re.compile(
     r"\x1b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\x07\x1b\n]*(?:\x07|\x1b\\)?|[ -/]+[0-~]|[0-Z\\^-~])"
 )
@@ -36,8 +36,8 @@ async def read_end(
 ) -> LastLines | None:
     """At most 20 whole lines; None where there are none.
 
-    Of a last line that is longer than 4 KiB, its beginning; none of one that is longer than 64 KiB. Makes two
-    or three calls to the engine, whose errors it raises.
+    If the last line is longer than 4 KiB, its beginning; if it is longer than 64 KiB, none. Makes two or
+    three calls to the engine, and raises their errors.
 
     `reason`: why the job failed. `document`: as the ledger has it, since its sealed values are masked.
     """

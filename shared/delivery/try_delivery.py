@@ -69,7 +69,7 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
 
 
 async def _learn(ports: Ports, delivery: Delivery, url: str, now: datetime, posted: Posted) -> None:
-    """The consequence of the answer for the receiver, beyond this event."""
+    """Apply the consequences of the answer for the receiver, beyond this event."""
     if posted.outcome == "retry":
         ports.receivers.breaker.failed(url, ports.clock(), pause=posted.retry_after)
         return

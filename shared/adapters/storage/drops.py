@@ -89,7 +89,7 @@ class BlobDrops:
                 except ResourceNotFoundError:
                     await self._make_answers()
                 except ResourceExistsError:
-                    return  # a later answer is there, or our own, whose acknowledgement was lost
+                    return  # a later answer exists, or our own, whose acknowledgement was lost
                 else:
                     if not replace:
                         self._remember(name, (0, str(properties["etag"])))

@@ -111,7 +111,7 @@ class TableJobSweeps:
         """Delete the rows beside a tombstone."""
         events = [*await self._rows("e", sweep.id), *await self._rows("x", sweep.id)]
         leftovers = [rows.row_of(sweep.id, row["RowKey"], self._store.shards) for row in events]
-        # Refused when another process was quicker: the next run looks again.
+        # Refused if another process was quicker: the next run checks again.
         await self._write(sweep, *(Operation("delete", row) for row in (*leftovers, self._ended(sweep))))
 
     async def _rows(self, kind: str, sweep_id: str) -> list[rows.Entity]:

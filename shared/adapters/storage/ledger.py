@@ -1,7 +1,7 @@
 """The ledger over a table: one transaction a transition, shared with others of the same partition.
 
 If an answer is lost, the repeated request looks like a conflict. So every write puts a token of its own into
-the record's history, by which our own write is told from another process's.
+the record's history, which distinguishes our own write from another process's.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def stored_of(entity: Mapping[str, Any], written: datetime) -> datetime:
 def ended_row(job: Job, shards: int) -> Entity:
     """The row by which a job is found when its retention is over; by our clock, not by the engine's.
 
-    `Listed`: lists have the job as it ended. An older version did not say so.
+    `Listed`: lists show the job as it ended. An older version did not write that.
     """
     return {**row_of(job.id, f"f|{sortable(job.history[-1].at)}|{job.id}", shards), "Listed": True}
 

@@ -1,4 +1,4 @@
-"""The document of teams, and what the jobs of each have claimed, as rows of the ledger's table.
+"""The document of teams, and the claims of each team's jobs, as rows of the ledger's table.
 
 Partition `teams`: each row is guarded by its ETag.
 """
@@ -75,12 +75,12 @@ class TableTeams:
 
 
 def document_row(teams: Teams) -> Row:
-    """The row that holds them all."""
+    """The one row that holds the teams of the deployment."""
     return {**_KEY, **split("Text", json.dumps(as_json(teams)))}
 
 
 def _row_of(use: TeamUse) -> Row:
-    """The row of a team's claims; it has what belongs to loans only where there are some."""
+    """The row of a team's claims, with columns for loans only if there are some."""
     row: Row = {"PartitionKey": _KEY["PartitionKey"], "RowKey": f"u|{use.team}"}
     row |= {"Waiting": bool(use.waiting), "Line": json.dumps(use.waiting), "Months": json.dumps(use.months)}
     row |= split("Claims", json.dumps({job: _numbers(one) for job, one in use.claims.items()}))
@@ -113,6 +113,6 @@ def _use_of(row: Row) -> TeamUse:
 
 
 def _column(row: Row, name: str) -> dict[str, Any]:
-    """What a row without loans does not have."""
+    """A column that a row without loans does not have."""
     members: dict[str, Any] = json.loads(joined(name, row)) if f"{name}0" in row else {}
     return members

@@ -2,8 +2,8 @@
 
 Retail prices, Linux, USD. Those of 2024 are in a commit of a public catalog; the day is that of its last pull
 request that fetched prices, and a review of 2024-08-27 quotes rows with the same values. Sizes that Azure has
-retired are kept for what was paid then. Batch's low-priority nodes are Spot VMs since 2026, so Spot prices
-stand for them. The source gives the full price as the Spot price of H100s: it knew none, so none stands here.
+retired are kept as the prices of that time. Batch's low-priority nodes are Spot VMs since 2026, so they have
+Spot prices. The source lists the full price as the Spot price of H100s, because it knew none: it is left out.
 """
 
 from __future__ import annotations

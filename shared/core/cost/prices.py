@@ -18,9 +18,9 @@ from shared.core.cost.price_table import TABLE
 
 
 class Price(BaseModel):
-    """One row. `per_hour` is for one node, without what disks, traffic and storage cost.
+    """One row. `per_hour` is for one node, without disks, traffic and storage.
 
-    It is that of a VM size in a region, or of the nodes of one configured cluster.
+    It is the price of a VM size in a region, or of the nodes of one configured cluster.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", alias_generator=to_camel, populate_by_name=True)
@@ -64,7 +64,7 @@ def shipped() -> tuple[Price, ...]:
 
 
 def prices_from(rows: Any) -> tuple[Price, ...]:
-    """The rows of an operator. Raises ValueError, which names the first wrong one."""
+    """The rows of an operator. Raises ValueError, which names the first invalid row."""
     if not isinstance(rows, list):
         raise ValueError("it must be a list of rows")
     prices = []
@@ -82,9 +82,9 @@ def prices_from(rows: Any) -> tuple[Price, ...]:
 def matching(
     own: Sequence[Price], size: str, priority: str, region: str, *, cluster: str = ""
 ) -> tuple[Price, ...]:
-    """The rows for a node: the cluster's, else an operator's for its size, else those that ship.
+    """The rows for a node: the cluster's, else an operator's for its size, else the shipped ones.
 
-    No region: of every region.
+    Without a region, the rows of every region.
     """
     if of_cluster := tuple(row for row in own if cluster and row.cluster == cluster):
         return of_cluster
@@ -103,5 +103,5 @@ def matching(
 
 
 def currency_of(own: Sequence[Price]) -> str:
-    """The currency of a deployment: that of its operator's prices, else that of those that ship."""
+    """The currency of a deployment: that of its operator's prices, else that of the shipped ones."""
     return own[0].currency if own else shipped()[0].currency

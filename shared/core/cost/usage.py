@@ -1,4 +1,4 @@
-"""What jobs have used: node-hours, GPU-hours and money, by the prices of when they were accepted. Pure."""
+"""What jobs have used: node-hours, GPU-hours and money, at the prices when they were accepted. Pure."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ class Usage(NamedTuple):
 
 
 def month_of(moment: datetime) -> str:
-    """The month of a moment in UTC, which quotas of a month count by: 2026-11."""
+    """The month of a moment in UTC, by which monthly quotas count, such as 2026-11."""
     return moment.astimezone(UTC).strftime("%Y-%m")
 
 
 def seconds_between(start: datetime | None, end: datetime | None) -> float:
-    """How long a run took; nothing where it has not started or ended, or where the clocks disagree."""
+    """How long a run took; 0 if it has not started or ended, or if the clocks disagree."""
     return max(0.0, (end - start).total_seconds()) if start and end else 0.0

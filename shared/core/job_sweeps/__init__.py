@@ -1,4 +1,4 @@
-"""The record of a job sweep, and what people see of it.
+"""The record of a job sweep, and its views for people.
 
 In: the jobs of one template. Out: which of them have a seat, and how they ended. Pure.
 """

@@ -25,7 +25,7 @@ from shared.core.states import JobState
 SWEEP_ID = r"s_[a-z2-7]{24}"
 _SWEEP_ID = re.compile(SWEEP_ID, re.ASCII)
 
-#: What stands for the end of a job in `ends`, and for one that has not ended.
+#: The mark of each end of a job in `ends`, and the mark of a job that has not ended.
 _MARKS = {
     JobState.SUCCEEDED: "s",
     JobState.FAILED: "f",
@@ -40,14 +40,14 @@ _NOT_YET = "."
 class JobSweep(BaseModel):
     """The record of one job sweep; changed only by making a new one."""
 
-    # Members that it does not know stay: a newer version wrote them.
+    # Unknown members are kept: a newer version wrote them.
     model_config = ConfigDict(frozen=True, extra="allow")
 
     id: str
-    #: what makes two requests for it the same, and to what its secrets are sealed
+    #: identifies duplicates of a request, and is the context to which its secrets are sealed
     key: str
     payload: str
-    #: by which door it came, and who asked
+    #: its door, and who sent it
     door: str
     source: str
     team: str = ""
@@ -59,20 +59,20 @@ class JobSweep(BaseModel):
     retry: Budget = Budget()
     resources: dict[str, Any] = {}
     dependencies: tuple[Dependency, ...] = ()
-    #: the parameters as they were written, and the number of their combinations
+    #: the parameters as written, and the number of their combinations
     parameters: dict[str, Any]
     total: int
     parallel: int
     created: AwareDatetime
     ended: AwareDatetime | None = None
-    #: as many of its jobs are recorded, in order
+    #: how many of its jobs are recorded, in order
     recorded_jobs: int = 0
     #: the numbers of the jobs that have a seat
     seats: tuple[int, ...] = ()
     #: one mark for each job: how it ended
     ends: str = ""
     cancel: bool = False
-    #: where the whole record stands, when this one is only a tombstone
+    #: where the whole record is, if this one is only a tombstone
     archived: str = ""
 
     def job_key(self, index: int) -> str:
@@ -88,17 +88,17 @@ class JobSweep(BaseModel):
         return job_id(self.job_key(index), 1)
 
     def member(self, index: int, values: Mapping[str, Any]) -> Member:
-        """What the record of one of its jobs says about it."""
+        """Its description in the record of one of its jobs."""
         return Member(id=self.id, index=index, parallel=self.parallel, values=dict(values))
 
     @property
     def marks(self) -> str:
-        """One mark for each job, also for those whose mark is not written yet."""
+        """One mark for each job, including jobs whose mark is not written yet."""
         return self.ends.ljust(self.total, _NOT_YET)
 
     @property
     def open(self) -> list[int]:
-        """The jobs that are recorded, and whose end is not."""
+        """The recorded jobs whose end is not recorded."""
         return [index for index, mark in enumerate(self.marks[: self.recorded_jobs]) if mark == _NOT_YET]
 
     @property

@@ -24,13 +24,13 @@ class Act:
     roles: tuple[str, ...]
     #: the operation, as in the OpenAPI document
     operation: str
-    #: what it was about, from the address: a job, a sweep, an event
+    #: its subject, from the address: a job, a sweep, an event
     subject: str
     #: of the answer
     status: int
-    #: what came of it, if that has an address of its own
+    #: its result, if that has an address of its own
     result: str = ""
-    #: that of the job, or of the sweep of jobs
+    #: the team of the job, or of the sweep of jobs
     team: str = ""
 
     @property
@@ -102,7 +102,7 @@ class Hour(NamedTuple):
 
 
 class Activity(Protocol):
-    """The trail of acts, to which lines can only be added. What is not its own is passed over."""
+    """The trail of acts, to which lines can only be added. Unknown lines are skipped."""
 
     async def add(self, act: Act) -> None:
         """Add the line of an act. Raises Unavailable."""

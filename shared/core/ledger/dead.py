@@ -1,4 +1,4 @@
-"""Messages that no try could process, kept for a person: what they are, and the port to them. Pure."""
+"""Messages that no try could process, kept for a person, and the port to them. Pure."""
 
 from __future__ import annotations
 
@@ -47,4 +47,4 @@ class DeadMessages(Protocol):
         """Every one, the oldest first."""
 
     async def forget(self, message_id: str) -> None:
-        """Delete it; one that is not there is success."""
+        """Delete it; a missing one counts as success."""

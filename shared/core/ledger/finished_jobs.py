@@ -1,4 +1,4 @@
-"""What the ledger holds of jobs that ended, what is kept of them for good, and the two ports to that. Pure.
+"""Ended jobs in the ledger, the part of them that is kept for good, and the two ports to these. Pure.
 
 After the retention a record becomes a line of the archive, and a tombstone under its own key: the tombstone
 makes every late duplicate join, whenever it comes, so it is never removed.
@@ -38,7 +38,7 @@ class FinishedJob:
 
 @dataclass(frozen=True)
 class LineLocation:
-    """Where a line stands: the blob, and its bytes there."""
+    """The place of a line: the blob, and its bytes there."""
 
     name: str
     start: int
@@ -49,7 +49,7 @@ class LineLocation:
 
 
 class FinishedJobs(Protocol):
-    """The part of the ledger that has ended. Every verb may be repeated safely."""
+    """The ended jobs of the ledger. Every verb may be repeated safely."""
 
     @property
     def shards(self) -> int:
@@ -65,17 +65,17 @@ class FinishedJobs(Protocol):
         """
 
     async def gather(self, job_id: str) -> FinishedJob | None:
-        """All of a job; None while one of its events is on its way, or when it is archived already."""
+        """All of a job; None while one of its events is undelivered, or if it is archived already."""
 
     async def entomb(self, finished_job: FinishedJob, tombstone: Job) -> bool:
-        """Put the tombstone in the record's place and remove the rest; False when something changed."""
+        """Replace the record by the tombstone and remove the rest; False if something has changed."""
 
 
 class Archive(Protocol):
     """The store of the lines of finished jobs, by the name of a blob."""
 
     async def put(self, name: str, lines: bytes) -> None:
-        """Keep some lines; the name stands for their content, so it may be repeated."""
+        """Store some lines; the name identifies their content, so the call may be repeated."""
 
     async def read(self, location: LineLocation) -> bytes | None:
         """One line; None if it was deleted."""
@@ -101,7 +101,7 @@ def finished_of(line: bytes) -> FinishedJob:
 
 
 def line_locations(shard: int, lines: Sequence[bytes], day: datetime) -> list[LineLocation]:
-    """Where each line will stand. The name is a digest of all, so a repeated write changes nothing."""
+    """The place of each line. The name is a digest of all lines, so a repeated write changes nothing."""
     digest = hashlib.sha256(b"".join(lines)).hexdigest()[:24]
     name, start, locations = f"{day:%Y/%m/%d}/s{shard:03d}-{digest}.jsonl", 0, []
     for line in lines:
@@ -111,7 +111,7 @@ def line_locations(shard: int, lines: Sequence[bytes], day: datetime) -> list[Li
 
 
 def location_of(record: Job | JobSweep) -> LineLocation:
-    """Where the line of an archived record stands."""
+    """The place of an archived record's line."""
     match = _PLACE.fullmatch(record.archived)
     if match is None:
         raise ValueError(f"{record.id} is not archived")

@@ -45,11 +45,11 @@ class JobSweeps(Protocol):
     async def claim(self, sweep_id: str, job_id: str) -> bool:
         """Keep a job with the same idempotency key from being recorded under this id.
 
-        Whether the claim stands now; False where a record, or another claim, was first.
+        Returns whether the claim holds; False if a record, or another claim, was first.
         """
 
     async def claimant(self, job_id: str) -> str | None:
-        """The sweep that claimed the id; None for an id that none claimed."""
+        """The sweep that claimed the id; None if no sweep did."""
 
     async def get(self, sweep_id: str) -> StoredSweep | None:
         """The record as it is stored now; None for an unknown id."""
@@ -58,7 +58,7 @@ class JobSweeps(Protocol):
         """The template; None once the sweep has ended."""
 
     async def change(self, stored: StoredSweep, after: JobSweep) -> StoredSweep | None:
-        """Write the record if it is still at that version; None where it is not (read again)."""
+        """Write the record if it is still at that version; otherwise None (read again)."""
 
     async def end(self, stored: StoredSweep, after: JobSweep, notice: Notice | None) -> StoredSweep | None:
         """The same with the event that reports the end, in one write. The template goes."""
@@ -70,7 +70,7 @@ class JobSweeps(Protocol):
         """
 
     async def gather(self, sweep_id: str) -> FinishedSweep | None:
-        """All of a sweep; None while its event is on its way, or when it is archived already."""
+        """All of a sweep; None while its event is undelivered, or if it is archived already."""
 
     async def entomb(self, finished: FinishedSweep, tombstone: JobSweep) -> bool:
-        """Put the tombstone in the record's place and remove the rest; False when something changed."""
+        """Replace the record by the tombstone and remove the rest; False if something has changed."""

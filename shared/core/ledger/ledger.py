@@ -38,13 +38,13 @@ class Ledger(Protocol):
         """The record as it is stored now; None for an unknown id."""
 
     async def recall(self, job_id: str) -> Stored | None:
-        """The record as this process last saw it, perhaps an old one: a change to it will be refused then."""
+        """The record as this process last saw it. It may be old: then a change to it is refused."""
 
     async def spec(self, job_id: str) -> JsonObject | None:
         """The document that was accepted, secrets sealed, credentials not filled in."""
 
     async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
-        """Apply each change if its record is still at that version; None where it is not (read again).
+        """Apply each change if its record is still at that version; otherwise None for it (read again).
 
         At most one change per job. A write of our own whose answer was lost counts as applied.
         """
@@ -62,26 +62,26 @@ class Ledger(Protocol):
         """Jobs as lists show them, newest first, at most `limit`; `after` is an earlier page's `next`.
 
         Without a condition, by one state or by time it costs one range query a shard; by experiment or
-        cluster, two. Any other condition is looked for within bounds: then a page may be `cut`.
+        cluster, two. For any other condition, a bounded search is made: then a page may be `cut`.
         """
 
     async def relist(self, jobs: Sequence[Active]) -> int:
         """Correct the list rows of active jobs that an older version changed; returns how many."""
 
     async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
-        """When each job of a source could start, since then or later: its creation, or its slot; by id.
+        """When each job of a source could start, from `since` on: its creation, or its slot; by id.
 
         Two range queries a shard.
         """
 
     async def paused(self) -> Pause | None:
-        """The pause, in one point read; None while submissions go on."""
+        """The pause, in one point read; None if submissions are not paused."""
 
     async def pause(self, pause: Pause | None) -> None:
         """Write the pause; None ends it."""
 
     async def report(self, sweep: str, reported: Reported) -> None:
-        """Report to every process how many faults of each kind the sweep of this name found."""
+        """Publish to every process how many faults of each kind the sweep of this name found."""
 
     async def reported(self) -> list[Reported]:
         """The last report of each part of the sweeps, with its time."""
@@ -90,13 +90,13 @@ class Ledger(Protocol):
         """Both, the pause and the reports, in one request."""
 
     async def drop_memo(self, path: str) -> DropMemo | None:
-        """What is remembered of a dropped path."""
+        """The memo of a dropped path."""
 
     async def remember(self, memo: DropMemo) -> None:
-        """Remember it (last writer wins: it is a cache)."""
+        """Store it (the last writer wins: it is a cache)."""
 
     async def forget(self, path: str) -> None:
-        """Remember nothing of a dropped path; one that is not remembered is success."""
+        """Delete the memo of a dropped path; a missing one counts as success."""
 
     async def drop_memos(self) -> dict[str, DropMemo]:
-        """What is remembered of every dropped folder, by its path."""
+        """The memos of all dropped folders, by path."""

@@ -1,4 +1,4 @@
-"""Lists of jobs: what is asked for, and what of a record a list shows. Pure."""
+"""Lists of jobs: the conditions, and the part of a record that a list shows. Pure."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ class Label(NamedTuple):
 
 @dataclass(frozen=True)
 class Query:
-    """Conditions that all hold; one that is empty asks for nothing."""
+    """Conditions that all have to hold; an empty one always does."""
 
     states: frozenset[JobState] = frozenset()
-    #: the whole name, or with a * at its end how it begins
+    #: the whole name, or its beginning followed by *
     name: str = ""
     experiment: str = ""
     cluster: str = ""
@@ -30,16 +30,16 @@ class Query:
     doors: frozenset[str] = frozenset()
     #: created then or later
     since: datetime | None = None
-    #: whose jobs, as their records have it
+    #: the owner in the jobs' records
     owner: str = ""
     team: str = ""
-    #: who asks: only what they may see; None for everything
+    #: the caller, for only the jobs that they may see; None for all
     seen_by: Caller | None = None
     #: the id of a job sweep
     sweep: str = ""
 
     def fits(self, job: Job) -> bool:
-        """Whether a job is asked for."""
+        """Whether a job fulfils all conditions."""
         return (
             (not self.states or job.state in self.states)
             and self._has_name(job.name)
@@ -68,9 +68,9 @@ class Query:
 
 @dataclass(frozen=True)
 class Page:
-    """Some jobs, newest first, as lists show them, and where the next page starts.
+    """Some jobs, newest first, as lists show them, and the start of the next page.
 
-    `cut`: the bound of one request was reached before there were as many jobs as asked for.
+    `cut`: the bound of one request was reached before the page was full.
     """
 
     jobs: tuple[Job, ...]
@@ -81,7 +81,7 @@ class Page:
 def brief(job: Job) -> Job:
     """The part of a record that a list shows: the same until that changes, and bounded in size.
 
-    Of the history it has the entry that brought the present state.
+    Of the history it has the entry that set the current state.
     """
     stage = job.stage.model_copy(update={"token": "", "note": ""})
     target = job.target.model_copy(update={"token": ""}) if job.target else None

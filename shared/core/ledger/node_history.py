@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Protocol
 
-#: What is counted; engines have the same words for it.
+#: The states that are counted, in the words of all engines.
 NODE_STATES = ("idle", "running", "preparing", "leaving", "unusable")
 #: The most points of a cluster: eight hours in which each minute changes something.
 MOST_POINTS = 480
-#: Between two points at most, also of the same nodes: for a longer gap no one looked.
+#: The longest time between two points, even if nothing changed: during a longer gap, no process looked.
 LONGEST = timedelta(minutes=10)
 
 
@@ -35,16 +35,16 @@ class NodeHistory:
     version: str = ""
 
     def rests(self, now: datetime) -> bool:
-        """Whether this minute has its point already."""
+        """Whether this minute has a point already."""
         return bool(self.points) and _minute(self.points[-1].at) == _minute(now)
 
     def since(self, moment: datetime) -> NodeHistory:
-        """The points from that moment on, and the one before it, which held then."""
+        """The points from that moment on, and the one before it, which still held then."""
         older = [point for point in self.points if point.at < moment]
         return replace(self, points=(*older[-1:], *self.points[len(older) :]))
 
     def extended(self, point: Point) -> NodeHistory:
-        """With one more point, without the oldest beyond the bound; the same if the point is nothing new."""
+        """With one more point, without the oldest beyond the bound; unchanged if the point is not new."""
         last = self.points[-1] if self.points else None
         if last and last.nodes == point.nodes and timedelta() <= point.at - last.at < LONGEST:
             return self

@@ -1,4 +1,4 @@
-"""What the ledger holds beside the records: rows and changes. Pure declarations."""
+"""The ledger's rows and changes, besides the records. Pure declarations."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from shared.core.job import Job, JobState, Stored, Target, Transition
 from shared.core.notify.events import Notice
 from shared.core.relations.claim import Claim
 
-#: Of zlib, as powers of two: with its defaults, what it sets up first costs ten times a small record.
+#: Sizes for zlib, as powers of two: with its defaults, its setup costs ten times as much as a small record.
 _WINDOW, _MEMORY = 11, 4
 
 
 @dataclass(frozen=True)
 class StatusLine:
-    """The line that a drop's STATUS has to hold: since when, and its number, which only grows."""
+    """The line that a drop's STATUS has to hold: its time, and its number, which only grows."""
 
     name: str
     sequence: int
@@ -28,7 +28,7 @@ class StatusLine:
 
 
 class Active(NamedTuple):
-    """The row of a job that has not ended: what the sweep compares, and the record itself.
+    """The row of a job that has not ended: the values that the sweep compares, and the record itself.
 
     A tuple, since a sweep makes thousands of them: a frozen dataclass takes three times as long.
     """
@@ -41,22 +41,22 @@ class Active(NamedTuple):
     misses: int = 0
     #: its key in the list of all jobs
     listed: str = ""
-    #: what it waits for, in a sentence; "" for nothing that is known
+    #: the reason for its wait, in a sentence; "" if none is known
     waits: str = ""
-    #: when it came into its state, as the row has it: few are looked into
+    #: when it entered its state, as text: few of these are parsed
     since: str = ""
     #: None for a job that was not dropped
     shown: StatusLine | None = None
-    #: the whole record, packed, and its version: a change to it needs no other read
+    #: the whole record, packed, and its version: a change needs no other read
     packed: str = ""
     etag: str = ""
-    #: whether its row in the list of all jobs shows this record, and not an earlier one
+    #: whether its row in the list of all jobs shows this record, not an earlier one
     listed_now: bool = True
     #: the jobs that it waits for, by id
     after: tuple[str, ...] = ()
     #: the job sweep that it belongs to
     sweep: str = ""
-    #: what it takes of its team's quota, and the team; None where there is none
+    #: its claim on its team's quota, and the team; None if there is no quota
     claim: Claim | None = None
     team: str = ""
 
@@ -79,7 +79,7 @@ class Active(NamedTuple):
 
     @property
     def is_whole(self) -> bool:
-        """Whether the record in it can be unpacked: cheaper than to read what that says."""
+        """Whether the record in it can be unpacked, which is cheaper to check than to parse it."""
         try:
             return bool(zlib.decompress(b64decode(self.packed)))
         except (ValueError, zlib.error):
@@ -96,7 +96,7 @@ class Active(NamedTuple):
 
 @dataclass(frozen=True)
 class Unfinished:
-    """What is not finished in a shard: jobs and job sweeps that have not ended, events that are due."""
+    """The unfinished part of a shard: jobs and job sweeps that have not ended, events that are due."""
 
     jobs: list[Active]
     events: list[Notice]
@@ -105,7 +105,7 @@ class Unfinished:
 
 
 def packed(job: Job) -> str:
-    """A record as its index row holds it: a sweep reads thousands and unpacks the few that change."""
+    """A record in the form of its index row: a sweep reads thousands, and unpacks the few that change."""
     shrink = zlib.compressobj(1, zlib.DEFLATED, _WINDOW, _MEMORY)
     text = job.model_dump_json(exclude_defaults=True).encode()
     return b64encode(shrink.compress(text) + shrink.flush()).decode()
@@ -117,7 +117,7 @@ def unpacked(text: str) -> Job:
 
 
 def checksum(text: str) -> str:
-    """What distinguishes one packed record from another: the checksum at the end of what zlib wrote."""
+    """Distinguishes packed records: the checksum at the end of zlib's output."""
     return text[-8:]
 
 
@@ -132,7 +132,7 @@ class Change:
 
 @dataclass(frozen=True)
 class DropMemo:
-    """What the ledger remembers of one dropped path: a cache that spares reading every blob."""
+    """The ledger's memo of one dropped path: a cache that saves reading every blob."""
 
     path: str
     #: of the files that make the run
@@ -141,15 +141,15 @@ class DropMemo:
     generation: int
     waiting: bool = False
     folder: str = ""
-    #: digest of everything that lay directly in the folder, once all of it was dealt with
+    #: digest of everything directly in the folder, once all of it was processed
     content: str = ""
-    #: False for what was rejected or explained: another version of any of its files is looked at
+    #: False if it was rejected or explained: then a new version of any of its files is checked
     started: bool = True
 
 
 @dataclass(frozen=True)
 class Silent:
-    """A cluster that does not answer: since when, and what came of the last question."""
+    """A cluster that does not answer: since when, and the outcome of the last query."""
 
     since: datetime
     why: str
@@ -157,7 +157,7 @@ class Silent:
 
 @dataclass(frozen=True)
 class Reported:
-    """What the sweeps of a part found to be wrong at a moment: numbers by kind, and silent clusters."""
+    """The faults that the sweeps of a part found: numbers by kind, and silent clusters."""
 
     at: datetime
     counts: Mapping[str, int]
@@ -176,7 +176,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Standing:
-    """What holds for many jobs at once: what each part of the sweeps reported last, and the pause."""
+    """The state of the whole deployment: the last report of each part of the sweeps, and the pause."""
 
     reported: tuple[Reported, ...] = ()
     pause: Pause | None = None

@@ -18,10 +18,10 @@ from shared.core.view import summary
 
 #: The address of the delivery that rewrites the receipt: after a crash, too, a drop has its answer.
 RECEIPT = "receipt:"
-#: The address of the delivery to the queue of those who prefer to pull.
+#: The address of the delivery to the queue, for receivers that prefer to pull.
 NOTICES = "queue:job-notices"
 
-#: The word of a warning in its type, and the end that it announces: who asked to hear of that gets it.
+#: The word of a warning in its type, and the end that it announces: receivers of that end get it.
 _IDLE, _ANNOUNCED = "idle", JobState.CANCELLED.value
 
 #: Tries of one delivery that a row keeps: the whole schedule, and some more after a redelivery.
@@ -29,11 +29,11 @@ _TRIES = 16
 
 
 class _Row(BaseModel):
-    """What the outbox stores; aliases are the names that its rows have always had."""
+    """A part of an outbox row; aliases are the names that rows have always had."""
 
     model_config = ConfigDict(
         frozen=True,
-        extra="allow",  # what a newer version wrote
+        extra="allow",  # unknown members, which a newer version wrote
         validate_by_name=True,
         validate_by_alias=True,
         serialize_by_alias=True,
@@ -41,7 +41,7 @@ class _Row(BaseModel):
 
 
 class Try(_Row):
-    """One POST: when, what was answered (None: nothing), in how many milliseconds, and in words."""
+    """One POST: its time, the status (None: no answer), the milliseconds, and a description."""
 
     at: AwareDatetime
     status: int | None = None
@@ -57,7 +57,7 @@ class Delivery(_Row):
     sealed: str | None = None
     #: what the sealed address is bound to
     context: str = Field(default="", alias="place")
-    #: its tries since it began, or began again; `tries` holds what became of the last of them
+    #: its tries since it began, or began again; `tries` holds the outcomes of the last ones
     try_count: int = Field(default=0, alias="attempts")
     due: AwareDatetime
     #: pending, delivered, dead
@@ -71,7 +71,7 @@ class Delivery(_Row):
         return self.url not in (RECEIPT, NOTICES)
 
     def with_try(self, one: Try) -> Delivery:
-        """The same after another POST; the oldest tries go."""
+        """The same after another POST; the oldest tries are dropped."""
         return self.model_copy(update={"tries": (*self.tries, one)[-_TRIES:]})
 
 
@@ -95,7 +95,7 @@ class Notice(_Row):
 
     @property
     def state(self) -> str:
-        """The one that matters most of its deliveries' states: pending, dead, delivered."""
+        """The most important of its deliveries' states, in the order pending, dead, delivered."""
         states = {delivery.state for delivery in self.deliveries}
         return next((state for state in ("pending", "dead") if state in states), "delivered")
 
@@ -115,7 +115,7 @@ def notice_of(
     An end of a drop, a rejection, or an end without a receiver gets a receipt; with `receipt` every end does.
     """
     if entry.state is JobState.SUBMITTING:
-        return None  # an intent, not something that happened to the job
+        return None  # an intent, not an event of the job
     deliveries = _deliveries(job, entry.state.value, due, pull=pull)
     answered = receipt or job.drop is not None or entry.state is JobState.REJECTED or not deliveries
     if entry.state.terminal and answered:
@@ -124,7 +124,7 @@ def notice_of(
 
 
 def warning_of(job: Job, *, source: str, due: datetime, pull: bool) -> Notice | None:
-    """The outbox row of the last entry of a record that was just warned; None if it has no receiver.
+    """The outbox row of a warning, the last entry of the record; None if it has no receiver.
 
     The receivers of the end that follows get it.
     """
@@ -151,7 +151,7 @@ def _notice(
     data = _data(job, previous, entry)
     try:
         body = event(data=data)
-    except ValueError:  # too large: what a person wrote goes, the facts stay
+    except ValueError:  # too large: drop the texts that a person wrote, keep the facts
         body = event(data={name: value for name, value in data.items() if name not in ("problems", "labels")})
     return Notice(
         job_id=job.id,

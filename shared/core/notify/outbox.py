@@ -1,4 +1,4 @@
-"""The port to recorded events: delivered, waiting, dead, and who wants no more of them. Pure declarations.
+"""The port to recorded events (delivered, waiting, dead) and disabled receivers. Pure declarations.
 
 An event gets here by the transition that it reports (`Ledger.create` and `commit`), in the same write.
 """
@@ -29,10 +29,10 @@ class Outbox(Protocol):
         """One outbox row, or None when it is delivered (or dead)."""
 
     async def settle(self, notice: Notice) -> None:
-        """Store how far an outbox row is. Settled, it moves to the archive, and to the dead letters."""
+        """Store the progress of an outbox row. A settled one moves to the archive, and dead letters."""
 
     async def dead(self) -> list[Notice]:
-        """The events that some receiver never took."""
+        """The events that some receiver never accepted."""
 
     async def events(self, job_id: str) -> list[Notice]:
         """Every event of a job, delivered or not, by sequence; in one range query."""
@@ -44,10 +44,10 @@ class Outbox(Protocol):
         """Put an event back among the undelivered, as given; it is then no longer a dead letter."""
 
     async def disable(self, receiver: Disabled) -> None:
-        """Remember a receiver that wants no more events."""
+        """Store that a receiver wants no more events."""
 
     async def enable(self, receiver_id: str) -> None:
-        """Enable a receiver again. One that is not disabled is success."""
+        """Enable a receiver again. One that is not disabled counts as success."""
 
     async def disabled(self) -> list[Disabled]:
         """Every receiver that wants no more events, in one range query."""

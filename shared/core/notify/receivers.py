@@ -1,4 +1,4 @@
-"""What a process knows of receivers: which do not answer, and which are disabled. Pure.
+"""A process's knowledge of receivers: which do not answer, and which are disabled. Pure.
 
 The ledger holds the disabled receivers; this is a copy of it, so that a delivery needs no request.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 from shared.core.pacing.breaker import Breaker
 
-#: How old the copy may be.
+#: The greatest age of the copy.
 _FRESH = timedelta(minutes=5)
 
 
@@ -61,7 +61,7 @@ class Receivers:
         return True
 
     def learn(self, disabled: Iterable[Disabled]) -> None:
-        """Take over what the ledger says, all of it."""
+        """Replace the copy by the ledger's list."""
         self._disabled = {one.id: one for one in disabled}
 
     def disable(self, one: Disabled) -> None:
@@ -69,6 +69,6 @@ class Receivers:
         self._disabled[one.id] = one
 
     def enable(self, url: str) -> None:
-        """Note that it answers, and wants events again."""
+        """Note that it answers and wants events again."""
         self._disabled.pop(receiver_id(url), None)
         self.breaker.succeeded(url)

@@ -1,7 +1,7 @@
 """schedule: when an event is tried again, and every bound of its delivery that follows from that. Pure.
 
-No other module holds a time of deliveries: what is due, what a wrong clock wrote, and when an event is given
-up are all derived here, so a longer wait needs no change elsewhere.
+No other module holds a time of deliveries: due times, the limit beyond which a clock was wrong, and the time
+after which an event is given up are derived here, so a longer wait needs no change elsewhere.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from shared.core.pacing.backoff import LONGEST_RETRY_AFTER, check_jitter
 
 _DURATION = re.compile(r"\s*([0-9]{1,9}(?:\.[0-9]{1,3})?)([smhd])\s*", re.ASCII)
 _UNITS = {"s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
-#: By this share a pause is made longer at most, so that not all events that wait for it come back at once.
+#: The largest share by which a pause is lengthened, so that not all waiting events return at once.
 _HOLD_SPREAD = 0.5
 
 
@@ -61,14 +61,14 @@ class Schedule:
 
     @property
     def longest_wait(self) -> timedelta:
-        """No event waits longer, spread included: what is due further ahead was written by a wrong clock."""
+        """The longest wait, spread included: a due time further ahead was written by a wrong clock."""
         return timedelta(
             seconds=max(max(self.waits) * (1 + self.spread), LONGEST_RETRY_AFTER * (1 + _HOLD_SPREAD))
         )
 
     @property
     def life(self) -> timedelta:
-        """After this time an event is given up whose address could not even be tried, in whole days.
+        """The time after which an event whose address could not even be tried is given up, in whole days.
 
         Long enough for all the tries at their longest waits, and for two pauses of the longest kind.
         """
@@ -89,6 +89,6 @@ class Schedule:
         return max(wait, min(retry_after or 0.0, LONGEST_RETRY_AFTER))
 
     def hold(self, pause: float, jitter: float) -> float:
-        """Return the seconds until an event is looked at again whose address is left alone for `pause`."""
+        """Return the seconds until the next look at an event whose address is left alone for `pause`."""
         check_jitter(jitter)
         return min(pause, LONGEST_RETRY_AFTER) * (1 + _HOLD_SPREAD * jitter)

@@ -14,7 +14,7 @@ ENDED = "io.slipway.sweep.ended.v1"
 
 
 def notice_of_end(sweep: JobSweep, *, at: datetime, source: str, due: datetime, pull: bool) -> Notice | None:
-    """The outbox row of the end, for every receiver of the sweep's jobs; None where there is no receiver."""
+    """The outbox row of the end, for every receiver of the sweep's jobs; None if there is no receiver."""
     deliveries = [
         Delivery(url=one.url, secret=one.secret, sealed=one.sealed, context=one.context, due=due)
         for one in sweep.notify
@@ -28,7 +28,7 @@ def notice_of_end(sweep: JobSweep, *, at: datetime, source: str, due: datetime, 
     )
     try:
         body = event(data=summary(sweep))
-    except ValueError:  # too large: the parameters go, the counts stay
+    except ValueError:  # too large: drop the parameters, keep the counts
         body = event(data=line(sweep))
     return Notice(
         job_id=sweep.id,

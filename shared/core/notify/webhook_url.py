@@ -1,7 +1,7 @@
 """The URL gate: which webhook addresses are accepted at all. Pure.
 
-It refuses what the text alone shows to be wrong, before anything is stored or sent. Where a name leads, the
-connect-time gate checks (`adapters/webhook/gate.py`): no check of a text keeps a request out of a private
+It refuses addresses whose text alone is wrong, before anything is stored or sent. The connect-time gate
+checks where a name leads (`adapters/webhook/gate.py`): no check of a text keeps a request out of a private
 network.
 """
 
@@ -32,7 +32,7 @@ _SHOWN = re.compile(
 )
 _LABEL = re.compile(r"[a-z0-9](?:[a-z0-9\-]{0,61}[a-z0-9])?", re.ASCII)
 
-#: Names that never mean a receiver on the internet: RFC 6761, 6762 and 8375, and common habits.
+#: Names that are never a receiver on the internet: RFC 6761, 6762 and 8375, and common conventions.
 _INNER_SUFFIXES = frozenset(
     {"alt", "arpa", "corp", "home", "internal", "intranet", "invalid"}
     | {"lan", "local", "localdomain", "localhost", "onion", "private", "test"}
@@ -41,7 +41,7 @@ _INNER_SUFFIXES = frozenset(
 
 @dataclass(frozen=True)
 class UrlPolicy:
-    """What a deployment accepts as a webhook address."""
+    """The webhook addresses that a deployment accepts."""
 
     ports: frozenset[int] = frozenset({443})
     #: For the local stack: `http://` and any port, for loopback hosts only.
@@ -56,7 +56,7 @@ class UrlPolicy:
 
 
 def refusal(url: str, policy: UrlPolicy) -> str | None:
-    """Return a sentence on what is wrong with a webhook address and what to do, or None if it passes.
+    """Return a sentence with the problem of a webhook address and its remedy, or None if it passes.
 
     The sentence never holds the query or the userinfo, which may carry secrets.
     """
@@ -74,13 +74,13 @@ def refusal(url: str, policy: UrlPolicy) -> str | None:
 
 
 def hides(url: str) -> bool:
-    """Whether the address holds more than its receiver's name: a path or a query may be a password."""
+    """Whether the address holds more than its receiver's name: a path or a query may be a secret."""
     parts = _SHOWN.fullmatch(url)
     return parts is None or parts["rest"] not in ("", "/")
 
 
 def safe_url(url: str) -> str:
-    """Return the address for records and logs: scheme, host and port; what else it holds is a secret.
+    """Return the address for records and logs: scheme, host and port; the rest may be a secret.
 
     The rest becomes a short digest, which distinguishes two receivers on one host.
     """
@@ -92,7 +92,7 @@ def safe_url(url: str) -> str:
 
 
 def authority(url: str) -> str:
-    """Return host and port of an address that passed the gate, in one spelling: who shares a receiver."""
+    """Return host and port of an address that passed the gate, in one spelling, as the receiver's name."""
     parts = _URL.fullmatch(url)
     if parts is None:
         raise ValueError("this address has not passed the gate")

@@ -1,4 +1,4 @@
-"""Pacing: when something is asked or tried again. Pure: the time and the random number are passed in.
+"""Pacing: when to query or try something again. Pure: the time and the random number are passed in.
 
-In: failures, answers and the time. Out: waits, whether a breaker is open, and answers still good.
+In: failures, answers and the time. Out: waits, the state of a breaker, and answers that are still valid.
 """

@@ -7,7 +7,7 @@ import re
 from datetime import UTC, datetime, timedelta
 from email.utils import parsedate_to_datetime
 
-#: Seconds for which an address is left alone at most, whether it asks for that or fails on and on.
+#: The most seconds for which an address is left alone, whether it requests that or keeps failing.
 LONGEST_RETRY_AFTER = 24 * 3600.0
 
 #: Longer than any wait of a job.
@@ -32,7 +32,7 @@ def full_jitter(tries: int, base: float, cap: float, jitter: float) -> float:
 def parse_retry_after(value: str | None, now: datetime) -> float | None:
     """Read a Retry-After header (RFC 9110 10.2.3), seconds or a date, as seconds between 0 and 24 hours.
 
-    Returns None where there is none or it cannot be read. Some senders' dates are in zones other than GMT.
+    Returns None if it is missing or cannot be read. Some senders' dates are in zones other than GMT.
     """
     if value is None:
         return None

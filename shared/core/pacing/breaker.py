@@ -1,7 +1,7 @@
 """A breaker: after some failures in a row all calls stop for a while, then one call probes. Pure, in memory.
 
-Each process learns for itself and forgets with its end: that costs a few tries that fail; a shared state
-would cost every job a request.
+Each process learns by itself, and forgets when it ends, which costs a few failed tries; a shared state would
+cost a request for each job.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _KEYS = 10_000
 @dataclass
 class _Failing:
     failures: int = 0
-    #: seconds of the present pause, and when it is over
+    #: seconds of the current pause, and when it is over
     pause: float = 0.0
     until: datetime | None = None
     #: when the first of these pauses began
@@ -27,11 +27,11 @@ class _Failing:
 
 @dataclass(frozen=True)
 class Opened:
-    """A breaker that lets no one through, or no one but a probe."""
+    """A breaker that lets nothing through except a probe."""
 
     state: Literal["open", "half-open"]
     since: datetime
-    #: when a probe is let through; the last one may be under way
+    #: when the next probe is let through; the last one may be in progress
     until: datetime
 
 
@@ -50,7 +50,7 @@ class Breaker:
     def wait(self, key: str, now: datetime) -> float:
         """Seconds until the next try is allowed; 0.0: try now, and report the outcome.
 
-        After a pause the first who asks is let through to probe; the others wait for what it finds.
+        After a pause the first caller may probe; the others wait for its outcome.
         """
         one = self._failing.get(key)
         if one is None or one.until is None:
@@ -63,12 +63,12 @@ class Breaker:
         return 0.0
 
     def open(self, key: str, now: datetime) -> bool:
-        """Whether a try would have to wait; does not take the probe."""
+        """Whether a try would have to wait; does not use up the probe."""
         one = self._failing.get(key)
         return one is not None and _holds(one, now)
 
     def state(self, key: str, now: datetime) -> Opened | None:
-        """Since when a breaker is open, or half-open: a probe is awaited. None: closed. Takes no probe."""
+        """Since when a breaker is open, or half-open (it awaits a probe); None: closed. Uses up no probe."""
         one = self._failing.get(key)
         if one is None or one.until is None or one.opened is None:
             return None

@@ -1,6 +1,6 @@
-"""looks: when each of many things is looked at again, so that a pass looks at few. Pure.
+"""looks: the next time to look at each of many things, so that a pass looks at few. Pure.
 
-It lives in one process: what another process looked at, this one looks at once more.
+It exists in one process: this one also looks at things that another process has just looked at.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 
-#: More than this are forgotten all at once, which costs a look at each.
+#: Beyond this number, all are forgotten at once, which costs one look at each.
 _MOST = 20_000
 
 
@@ -29,7 +29,7 @@ class Looks:
         ]
 
     def again(self, one: str, at: datetime) -> None:
-        """Look at it again then."""
+        """Set the time of the next look."""
         if len(self._next) >= _MOST:
             self._next.clear()
         self._next[one] = at

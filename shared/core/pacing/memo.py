@@ -1,4 +1,4 @@
-"""memo: recent answers in this process, so that it does not ask again for each job. Pure."""
+"""memo: recent answers in this process, so that it does not query again for each job. Pure."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from typing import Any, TypeVar, cast
 
 T = TypeVar("T")
 
-#: More keys than this are no help: everything is forgotten, and asked again where it is wanted.
+#: Beyond this number of keys, everything is forgotten, and queried again when needed.
 _KEYS = 1000
 _HOUR = timedelta(hours=1)
-#: For so long what was added may not stand in an answer yet, because it is still being written.
+#: Seconds for which an added entry may be missing in an answer, because it is still being written.
 _WRITING = timedelta(seconds=10)
 
 
 class Memo:
-    """Answers by key, each good for some seconds."""
+    """Answers by key, each valid for some seconds."""
 
     def __init__(self) -> None:
         self._answers: dict[str, tuple[datetime, Any]] = {}
@@ -26,7 +26,7 @@ class Memo:
     async def get(
         self, key: str, now: datetime, good_for: float | Callable[[T], float], ask: Callable[[], Awaitable[T]]
     ) -> T:
-        """The last answer for the seconds it is good for, then what `ask` says; errors are not remembered."""
+        """The last answer while it is valid, otherwise that of `ask`; errors are not remembered."""
         if self._is_good(key, now, good_for):
             return cast("T", self._answers[key][1])
         return await self._ask(key, now, ask)
@@ -39,9 +39,9 @@ class Memo:
         ask: Callable[[], Awaitable[T]],
         before: T | None = None,
     ) -> T:
-        """The same, but while one caller asks the others have the last answer, or `before` if there is none.
+        """The same, but while one caller asks, the others get the last answer, or `before` if there is none.
 
-        Where there is neither, all ask.
+        If there is neither, all callers ask.
         """
         if self._is_good(key, now, good_for):
             return cast("T", self._answers[key][1])
@@ -74,11 +74,11 @@ class Memo:
         return fresh
 
     def put(self, key: str, now: datetime, answer: object) -> None:
-        """Remember an answer that came with that to another question."""
+        """Store an answer that came with the answer to another query."""
         self._answers[key] = now, answer
 
     def add(self, key: str, now: datetime, entry: str, value: object) -> None:
-        """Add to an answer that is a dict, unless it is there; and count what this process adds."""
+        """Add an entry to an answer that is a dict, unless it is there, and count the entries added here."""
         _, answer = self._answers.get(key, (None, None))
         if isinstance(answer, dict) and entry in answer:
             return
@@ -89,11 +89,11 @@ class Memo:
             self._added.setdefault(key, {})[entry] = now, value
 
     def added(self, key: str) -> int:
-        """How much this process added within an hour."""
+        """How many entries this process added within an hour."""
         return self._counts.get(key, (None, 0))[1]
 
     def latest(self, key: str) -> Mapping[str, Any]:
-        """The last answer that is a dict, with what was added to it; empty where nothing was asked."""
+        """The last answer that is a dict, with the entries added to it; empty before the first one."""
         _, answer = self._answers.get(key, (None, None))
         return answer if isinstance(answer, dict) else {}
 
@@ -102,7 +102,7 @@ class Memo:
         self._answers.pop(key, None)
 
     def _keep_young(self, key: str, since: datetime, fresh: object) -> None:
-        """What was added shortly before it was asked, or meanwhile, may be missing in the answer."""
+        """Keep entries that were added shortly before the query, or during it: the answer may lack them."""
         added = self._added.pop(key, {})
         young = {entry: addition for entry, addition in added.items() if addition[0] > since - _WRITING}
         if young and isinstance(fresh, dict):

@@ -1,4 +1,4 @@
-"""What jobs have to do with each other. Pure.
+"""The relations between jobs. Pure.
 
-In: the jobs that a job names. Out: what it waits for, and whether that can still come.
+In: the jobs that a job names. Out: what it waits for, and whether that can still happen.
 """

@@ -1,4 +1,4 @@
-"""claim: what a job takes of its team's quota, from before its first submission until its end. Pure."""
+"""claim: a job's part of its team's quota, from before its first submission until its end. Pure."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Claim(BaseModel):
     nodes: int
     #: of all its nodes together
     gpus: int
-    #: what it uses at most, if it runs as long as it may: GPU-hours, and money where the price is known
+    #: the most it can use, if it runs as long as it may: GPU-hours, and money if the price is known
     gpu_hours: float = 0.0
     cost: float | None = None
-    #: how often it was given back to a lender, and has to be claimed anew; grows only
+    #: how often it was given back to a lender and had to be claimed again; only grows
     returns: int = 0
-    #: whether its lender needs it: the present attempt is ended, and then it is given back
+    #: whether its lender needs it: the current attempt is ended, and then it is given back
     recalled: bool = False
-    #: since when the lender needs it no more; a cancellation may still take effect for a while
+    #: since when the lender no longer needs it; a cancellation may still take effect for a while
     spared_since: AwareDatetime | None = None
 
     @property
@@ -47,7 +47,7 @@ class Claim(BaseModel):
         return self.model_copy(update={"recalled": True, "spared_since": None})
 
     def spared(self, since: datetime) -> Claim:
-        """The claim when its lender needs it no more."""
+        """The claim when its lender no longer needs it."""
         return self.model_copy(update={"spared_since": since})
 
     @property
@@ -56,5 +56,5 @@ class Claim(BaseModel):
         return self.model_copy(update=_NO_RECALL)
 
     def is_of(self, other: Claim | None) -> bool:
-        """Whether the other one is the same claim, which was not given back in between."""
+        """Whether the other one is the same claim, not given back in between."""
         return other is not None and other.returns == self.returns

@@ -1,4 +1,4 @@
-"""What a job's record is made of, apart from its history. Pure."""
+"""The parts of a job's record, except its history. Pure."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 
 class FrozenModel(BaseModel):
-    """Members that it does not know stay: a newer version wrote them, and may come back.
+    """Unknown members are kept: a newer version wrote them, and may run again.
 
     Stored records keep the names that they have always had, as aliases.
     """
@@ -17,7 +17,7 @@ class FrozenModel(BaseModel):
 
 
 class Receiver(FrozenModel):
-    """A receiver of a job. `url` is safe to show; one with a path or a query is in `sealed`."""
+    """A receiver of a job. `url` is safe to show; an address with a path or a query is in `sealed`."""
 
     url: str
     secret: str | None = None
@@ -28,7 +28,7 @@ class Receiver(FrozenModel):
 
 
 class Budget(FrozenModel):
-    """New attempts that a job may have, or has had, by whose fault the last one failed."""
+    """New attempts that a job may have, or has had, by the cause of the last failure."""
 
     infrastructure: int = 0
     user: int = 0
@@ -57,12 +57,12 @@ class Target(FrozenModel):
 
 
 class Waiting(FrozenModel):
-    """Why a job waits: the word of its engine, or ours; the same in a sentence; since when."""
+    """Why a job waits: the engine's word, or ours; a sentence; since when."""
 
     word: str
     text: str
     since: AwareDatetime
     #: whether it lasts until the job or the cluster changes
     never: bool = False
-    #: its place in its team's line, from 1 on, as it is read; no record holds it
+    #: its place in its team's line, from 1 on, computed when it is read; no record holds it
     position: int = 0

@@ -26,7 +26,7 @@ class Dependency(BaseModel):
     #: what it is called, for people
     name: str
     success: bool = True
-    #: whether it has ended as it has to; an end never changes
+    #: whether it has ended as required; an end never changes
     met: bool = False
 
     def holds(self, end: JobState) -> bool:
@@ -47,7 +47,7 @@ class Judgement(NamedTuple):
 def judge(
     dependencies: Sequence[Dependency], ends: Mapping[str, JobState], absent: Collection[str] = ()
 ) -> Judgement:
-    """What the ends of some jobs, by id, mean for the dependencies of one job; `absent` have no record."""
+    """The effect of some ended jobs, by id, on the dependencies of one job; `absent` ones have no record."""
     after, broken = [], None
     for one in dependencies:
         end = None if one.met else ends.get(one.job)
@@ -68,7 +68,7 @@ def sentence(unmet: Sequence[Dependency]) -> str:
 
 
 def verdict(broken: Dependency, end: JobState | None) -> str:
-    """Why a job can never start, in a sentence; `end` is None where the other job has no record any more."""
+    """Why a job can never start, in a sentence; `end` is None if the other job no longer has a record."""
     if end is None:
         return f"there is no record of {broken} any more, so how it ended can never be known"
     if broken.success:

@@ -7,7 +7,7 @@ from pydantic import AwareDatetime
 from shared.core.relations.contents import FrozenModel
 from shared.core.states import JobState, Reason
 
-#: Most entries of a record's history; beyond it the middle goes.
+#: The most entries of a record's history; beyond that the middle is dropped.
 _HISTORY = 120
 
 
@@ -21,7 +21,7 @@ class Entry(FrozenModel):
     attempt: int = 1
     reason: Reason | None = None
     note: str = ""
-    #: what it waited for from then on; "" for nothing that is known
+    #: the reason for its wait from then on; "" if none is known
     waits: str = ""
 
 

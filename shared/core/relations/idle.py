@@ -1,4 +1,4 @@
-"""idle: a running job that was warned because it does nothing with what it has. Pure."""
+"""idle: a running job that was warned because it does not use its resources. Pure."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pydantic import AwareDatetime
 
 from shared.core.relations.contents import FrozenModel
 
-#: What does nothing: all its GPUs, or its standard output and error, to which nothing is added.
+#: The sign of idleness: all its GPUs are idle, or nothing is added to its standard output and error.
 IdleCause: TypeAlias = Literal["gpus", "log"]
-#: The label, with the value "true", by which a job asks to be left alone.
+#: The label, with the value "true", by which a job opts out.
 KEEP = "keep-idle"
 
 
@@ -29,7 +29,7 @@ class Idle(FrozenModel):
 
     @property
     def clause(self) -> str:
-        """What it does not do, as a clause."""
+        """The sign of idleness, as a clause."""
         since = self.since.isoformat(timespec="seconds")
         if self.cause == "gpus":
             return f"its GPUs have been idle since {since}"
@@ -37,5 +37,5 @@ class Idle(FrozenModel):
 
 
 def request_of(idle: Idle | None) -> Idle | None:
-    """The warning if an end was requested after it: that lasts, however the cluster moves the job."""
+    """The warning if an end was requested after it; this survives any move of the job by the cluster."""
     return idle if idle is not None and idle.is_ending else None

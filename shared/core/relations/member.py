@@ -1,4 +1,4 @@
-"""member: what a job knows of the job sweep that it belongs to. Pure."""
+"""member: the part of a job sweep that one of its jobs holds. Pure."""
 
 from __future__ import annotations
 
@@ -25,5 +25,5 @@ class Member(BaseModel):
 
     @property
     def sentence(self) -> str:
-        """What the job waits for until it has a seat."""
+        """The reason for the wait of a job without a seat."""
         return f"waits for its turn in the sweep {self.id}: at most {self.parallel} of its jobs run at once"

@@ -1,4 +1,4 @@
-"""Teams that share the clusters of a deployment: their members, with which rights. Pure.
+"""Teams that share the clusters of a deployment: their members and rights. Pure.
 
-In: the document of teams, and a caller. Out: the caller's teams, and what they may see and use.
+In: the document of teams, and a caller. Out: the caller's teams, and what the caller may see and use.
 """

@@ -35,7 +35,7 @@ class Membership(Model):
     group: Text | None = None
     #: the value of an app role
     role: Text | None = None
-    #: the name of a key, where callers have those
+    #: the name of a key, if callers have named keys
     key: Text | None = None
     #: whether the member may change the jobs of the whole team
     manager: bool = False
@@ -53,19 +53,19 @@ class Quota(Model):
     budget: _Amount | None = None
     #: what a single job may cost, if it runs as long as it may
     job_cost: _Amount | None = None
-    #: whether other teams may have what is idle of it at once, until a job of this one needs it
+    #: whether other teams may borrow its idle nodes and GPUs, until a job of this team needs them
     lends: bool = False
-    #: whether jobs that it has no room for may have what is idle of the quotas of others
+    #: whether jobs without room in it may borrow from the quotas of other teams
     borrows: bool = False
 
     @property
     def needs_price(self) -> bool:
-        """Whether it can be held only by jobs whose price is known."""
+        """Whether it can be enforced only for jobs whose price is known."""
         return self.budget is not None or self.job_cost is not None
 
 
 class Team(Model):
-    """People who share jobs, and what they may use."""
+    """People who share jobs, and the resources that they may use."""
 
     members: Items[Membership] = ()
     #: the clusters that its jobs may use; None for all
@@ -73,7 +73,7 @@ class Team(Model):
     #: folders of the drop container whose jobs belong to the team
     folders: Items[str] = ()
     quota: Quota | None = None
-    #: its part of what all teams share, the limit of active jobs, beside the weights of the others
+    #: its share of the limit of active jobs, relative to the weights of the other teams
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
     #: whether a job of the team with the label `keep-idle` never ends because it is idle
     keep_idle: bool = False

@@ -1,7 +1,7 @@
-"""Loans between teams: who gets what is idle of which quota, and which loans a lender needs back. Pure.
+"""Loans between teams: which team borrows idle quota from which, and which loans a lender needs back. Pure.
 
-A loan is a claim of a job that counts against another team's quota, with its whole room. Only what is there
-at once is lent; GPU-hours and money are those of the job's own team.
+A loan is a claim of a job that counts as a whole against another team's quota. Only nodes and GPUs are lent;
+GPU-hours and money always count for the job's own team.
 """
 
 from __future__ import annotations
@@ -46,17 +46,17 @@ class Party:
         self.held = self.use.held(self.month)
 
     def is_idle(self, borrower: Party) -> bool:
-        """Whether it lends to a team whose quota has these limits, as far as there is room."""
+        """Whether it lends to a team whose quota has these limits, while there is room."""
         if borrower is self or not self.quota.lends or self.use.waiting or self.use.loans:
             return False
         theirs, mine = borrower.quota, self.quota
         limits = [(theirs.jobs, mine.jobs), (theirs.nodes, mine.nodes), (theirs.gpus, mine.gpus)]
-        # What the borrower's quota limits, the lender's has to limit too: it would lend without end.
+        # The lender's quota has to limit everything that the borrower's limits, or it would lend without end.
         return all(limit is None or own is not None for limit, own in limits)
 
 
 def lend(parties: Mapping[str, Party]) -> None:
-    """Give waiting jobs of teams that borrow what is idle of the quotas of others: `use` of each changes.
+    """Give waiting jobs of borrowing teams the idle quota of other teams; changes the `use` of each.
 
     In turn: the team with the fewest loans for its weight is next, with its oldest job. No job overtakes
     another one of its team.
@@ -72,7 +72,7 @@ def lend(parties: Mapping[str, Party]) -> None:
 
 
 def recalls(use: TeamUse, requests: Requests, quota: Quota, month: str) -> list[str]:
-    """The loans that a lender needs back for its waiting jobs, the youngest first; none that do not help."""
+    """The loans that a lender needs back for its waiting jobs, the youngest first; only ones that help."""
     if not use.lent or not requests:
         return []
     lent, total = dict(use.lent), use.held(month)
@@ -87,7 +87,7 @@ def recalls(use: TeamUse, requests: Requests, quota: Quota, month: str) -> list[
             break
         total = after
     if total == free:
-        return []  # no job has room, also without the loans
+        return []  # no job has room, even without the loans
     for one in lent.values():
         total = more(total, one.claim)
     needed: list[str] = []
@@ -100,12 +100,12 @@ def recalls(use: TeamUse, requests: Requests, quota: Quota, month: str) -> list[
 
 
 def _may_borrow(party: Party) -> bool:
-    # What a team lent is recalled before it borrows from others.
+    # A team recalls its own loans before it borrows from others.
     return party.quota.borrows and bool(party.use.waiting) and not party.use.lent
 
 
 def _give_next(party: Party, line: Iterator[tuple[str, Claim]], parties: Mapping[str, Party]) -> bool:
-    """Give the next job of a team its claim, on its own quota or on another one; whether it has one now."""
+    """Give the next job of a team a claim, on its own quota or another one; whether it has one now."""
     use = party.use
     for job, claim in line:
         if job in use.claims or exceeds(claim, party.quota):

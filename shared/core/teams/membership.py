@@ -12,7 +12,7 @@ from shared.jobspec import Problem
 
 @dataclass(frozen=True)
 class Share:
-    """A job's team, and what that may use."""
+    """A job's team, and the resources that it may use."""
 
     #: "" for no team
     team: str = ""
@@ -22,7 +22,7 @@ class Share:
     problems: tuple[Problem, ...] = ()
 
 
-#: For deployments without teams, and for callers who need none.
+#: For deployments without teams, and for callers who need no team.
 NO_TEAM = Share()
 
 
@@ -40,7 +40,7 @@ def teams_of(who: Caller, teams: Teams) -> dict[str, bool]:
 
 
 def _is(member: Membership, who: Caller) -> bool:
-    """Whether a member is the caller: a key's name is no object id of Entra, even if it looks like one."""
+    """Whether a member is the caller. A key's name is no object id of Entra, even if it looks like one."""
     if who.key:
         return member.key == who.key
     return member.user == who.id or member.group in who.groups or member.role in who.app_roles
@@ -68,7 +68,9 @@ def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
     """The team of a drop: the one that owns the folder, else the default. A name can only confirm it."""
     name = teams.of_folder(folder) or teams.default or ""
     if named and named != name:
-        belongs = f'jobs of this folder belong to the team "{name}"' if name else "this folder is no team's"
+        belongs = (
+            f'jobs of this folder belong to the team "{name}"' if name else "this folder belongs to no team"
+        )
         return _refused(at, f'{belongs}, not to "{named}"', "leave it out, or use a folder of that team")
     return share_in(teams, name)
 

@@ -25,13 +25,13 @@ class TeamsStore(Protocol):
         """The document; None if there is none. Raises UnreadableTeams: membership must not be guessed."""
 
     async def put(self, teams: Teams, etag: str) -> StoredTeams | None:
-        """Write the document if the stored one still has its ETag ("" for none). None if not."""
+        """Write the document if the stored one still has its ETag ("" for none); otherwise None."""
 
     async def use(self, team: str) -> TeamUse:
         """The claims of a team's jobs on its quota; empty if there is no record."""
 
     async def put_use(self, use: TeamUse) -> TeamUse | None:
-        """Write the claims if the stored record still has their ETag. None if not."""
+        """Write the claims if the stored record still has their ETag; otherwise None."""
 
     async def put_uses(self, uses: Sequence[TeamUse]) -> list[TeamUse] | None:
         """Write those of several teams, all or none; None if a stored record has another ETag."""

@@ -1,6 +1,6 @@
-"""Whose waiting jobs come first where teams share a limit. Pure.
+"""The order of waiting jobs when teams share a limit. Pure.
 
-The team that has the least at work for its weight is next; within a team, the oldest job is.
+The team with the fewest jobs at work for its weight is next; within a team, the oldest job is.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from shared.core.ledger.records import Active
 
 
 class _Waiting(NamedTuple):
-    """A job, and how many are older."""
+    """A job, and the number of older ones."""
 
     place: int
     row: Active
@@ -23,7 +23,7 @@ class _Waiting(NamedTuple):
 class _Candidate(NamedTuple):
     """The next job of a team: the smallest is first."""
 
-    #: what the team has at work for its weight, once that job is
+    #: the team's jobs at work for its weight, once this one is
     load: float
     place: int
     team: str
@@ -39,8 +39,8 @@ def in_turn(
 ) -> list[Active]:
     """The first `room` jobs of those that wait, the oldest of which comes first in `waiting`.
 
-    `at_work`: the teams of the jobs at work, one for each. A team without a weight has that of 1; so do all
-    jobs without a team together.
+    `at_work`: the team of each job at work. A team without a weight has a weight of 1; so have all jobs
+    without a team together.
     """
     lines: dict[str, deque[_Waiting]] = defaultdict(deque)
     for place, row in enumerate(waiting):

@@ -1,8 +1,8 @@
 """The claims of a team's jobs on its quota, and what they used: one frozen record for each team. Pure.
 
 A claim is written before its job's first submission, and is freed after the job's end was recorded, which
-never changes. The write that frees it adds what the job used, so each job is counted once. The record's
-version guards each change, so no process can exceed the quota, however late it is.
+never changes. The write that frees it adds the job's usage, so each job is counted once. The record's version
+guards each change, so even a process that is late cannot exceed the quota.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ from shared.core.teams.document import Quota
 
 #: Months whose usage a record keeps, and waiting jobs that it names.
 _MONTHS, MOST_NAMED = 13, 200
-#: The most that a record has of claims, loans and what is lent: an entity of a table has a mebibyte.
+#: The most claims, loans and lent claims of a record: an entity of a table has a mebibyte.
 MOST = 5_000
-#: The first limits of a quota are those at once.
+#: How many limits of a quota, the first ones, apply at once.
 _AT_ONCE = 3
 _NOTHING = Usage()
 
 
 class Total(NamedTuple):
-    """The sum of some claims; GPU-hours and cost are those of a month, with what ended jobs used in it."""
+    """The sum of some claims; GPU-hours and cost are those of a month, with the usage of ended jobs."""
 
     jobs: int
     nodes: int
@@ -41,14 +41,14 @@ _NONE = Total(0, 0, 0)
 
 
 class Lent(NamedTuple):
-    """What a job of another team has of a quota."""
+    """The part of a quota that a job of another team has."""
 
     team: str
     claim: Claim
 
 
 class Used(NamedTuple):
-    """What a job used by now of what is counted by the month."""
+    """The usage of a job so far that counts by the month."""
 
     gpu_hours: float
     cost: float
@@ -65,7 +65,7 @@ class _Limit(NamedTuple):
 
 @dataclass(frozen=True)
 class TeamUse:
-    """The claims of a team's jobs, by their ids, and what its ended jobs have used."""
+    """The claims of a team's jobs, by their ids, and the usage of its ended jobs."""
 
     team: str
     claims: Mapping[str, Claim]
@@ -74,24 +74,24 @@ class TeamUse:
     waiting: tuple[str, ...] = ()
     #: by month, the newest last
     months: Mapping[str, Usage] = field(default_factory=dict)
-    #: of the claims those on another team's quota: job → that team, the oldest loan first
+    #: the claims on another team's quota: job → that team, the oldest loan first
     loans: Mapping[str, str] = field(default_factory=dict)
-    #: what jobs of other teams have of this quota, the oldest loan first
+    #: the parts of this quota that jobs of other teams have, the oldest loan first
     lent: Mapping[str, Lent] = field(default_factory=dict)
-    #: jobs that ran, gave their claim back and have not ended → what they used: their ends are counted still
+    #: jobs that ran, gave their claim back and have not ended → their usage: their ends are still counted
     returned: Mapping[str, Used] = field(default_factory=dict)
-    #: guards the next write; "" while there is no record
+    #: guards the next write; "" if there is no record
     etag: str = ""
 
     def total(self, month: str) -> Total:
-        """The sum of all claims, with what ended jobs used in the month."""
+        """The sum of all claims, with the month's usage of ended jobs."""
         used = self.months.get(month, _NOTHING)
         hours = used.gpu_hours + sum(one.gpu_hours for one in self.returned.values())
         cost = used.cost + sum(one.cost for one in self.returned.values())
         return reduce(_plus, self.claims.values(), Total(0, 0, 0, hours, cost))
 
     def held(self, month: str) -> Total:
-        """What counts against the quota: what is borrowed is on another one, what is lent on this."""
+        """The total that counts against the quota: without borrowed claims, with lent ones."""
         total = self.total(month)
         for job in self.loans:
             total = less(total, self.claims[job])
@@ -101,15 +101,15 @@ class TeamUse:
 
     @property
     def size(self) -> int:
-        """How much of its row it needs, of `MOST`: of a loan, its job's two rows name the other team."""
+        """How much of its row it needs, of `MOST`. For a loan, both teams' rows name the other team."""
         return len(self.claims) + len(self.loans) + 2 * len(self.lent) + len(self.returned)
 
     def spent(self, month: str) -> float:
-        """What the jobs have cost that ended in a month."""
+        """The cost of the jobs that ended in a month."""
         return self.months.get(month, _NOTHING).cost
 
     def after_ends(self, ended: Iterable[Job]) -> TeamUse:
-        """The record after some jobs ended: without their claims, and with what they used."""
+        """The record after some jobs ended: without their claims, and with their usage."""
         claims, returned, months = dict(self.claims), dict(self.returned), dict(self.months)
         for job in ended:
             is_counted = claims.pop(job.id, None) is not None
@@ -122,7 +122,7 @@ class TeamUse:
         return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned, months=counted)
 
     def after_returns(self, jobs: Iterable[Job]) -> TeamUse:
-        """The record after some jobs, which have not ended, gave back the claims that it has of them."""
+        """The record after some jobs, which have not ended, gave their claims back."""
         claims, returned = dict(self.claims), dict(self.returned)
         for job in jobs:
             mine = claims.get(job.id)
@@ -133,7 +133,7 @@ class TeamUse:
         return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned)
 
     def without_absent(self, absent: frozenset[str]) -> TeamUse:
-        """The record without what it has of jobs that do not exist, which used nothing."""
+        """The record without the claims of jobs that do not exist, which used nothing."""
         if absent.isdisjoint(self.claims) and absent.isdisjoint(self.returned):
             return self
         claims = {job: one for job, one in self.claims.items() if job not in absent}
@@ -141,15 +141,15 @@ class TeamUse:
         return replace(self, claims=claims, loans=self._loans_of(claims), returned=returned)
 
     def with_loan(self, job: str, team: str, claim: Claim) -> TeamUse:
-        """The lender's record after a job of another team got its room."""
+        """The lender's record with a loan to a job of another team."""
         return replace(self, lent={**self.lent, job: Lent(team, claim)})
 
     def after_loans(self, jobs: Collection[str]) -> TeamUse:
-        """The lender's record after these jobs of others have nothing of its quota any more."""
+        """The lender's record without the loans to these jobs of other teams."""
         return replace(self, lent={job: one for job, one in self.lent.items() if job not in jobs})
 
     def repaid(self, quota: Quota, month: str) -> TeamUse:
-        """The record with as many borrowed claims on its own quota as have room there, the oldest first."""
+        """The record with borrowed claims moved to its own quota, the oldest first, while there is room."""
         loans, limits = dict(self.loans), _limits(quota)[:_AT_ONCE]
         total = self.held(month) if loans else _NONE
         for job in self.loans:
@@ -164,7 +164,7 @@ class TeamUse:
         return {job: lender for job, lender in self.loans.items() if job in claims}
 
     def with_claims(self, waiting: Iterable[tuple[str, Claim]], quota: Quota, month: str) -> TeamUse:
-        """The record with claims of the first of these jobs, in order, as far as the quota has room.
+        """The record with claims of the first of these jobs, in order, while the quota has room.
 
         No job overtakes another, because a large one would wait for ever behind small ones. The exception is
         a job that exceeds the whole quota.
@@ -187,14 +187,14 @@ class TeamUse:
 def _month_of_end(job: Job, ended: datetime) -> str:
     """The month that an end counts in: not before the job came, nor after its end was recorded.
 
-    A cluster's clock may say so; then what the job used would be missing in every month that a quota has.
+    A cluster's wrong clock may say so; then the job's usage would be missing in every month of the quota.
     """
     recorded = job.history[-1].at if job.history else ended
     return month_of(max(job.created, min(ended, recorded)))
 
 
 def exceeds(claim: Claim, quota: Quota) -> str:
-    """What a single job exceeds of an unused quota, as a clause; "" if it fits."""
+    """The limit of an unused quota that a single job exceeds, as a clause; "" if it fits."""
     return _exceeds(claim, quota, _limits(quota))
 
 
@@ -226,7 +226,7 @@ def _named(quota: Quota, *, is_monthly: bool) -> list[str]:
 
 
 def _number(amount: float) -> str:
-    """As people write it, with at most two decimals."""
+    """The number in the form that people write, with at most two decimals."""
     return f"{amount:,.2f}".rstrip("0").rstrip(".")
 
 
@@ -241,28 +241,28 @@ def _plus(total: Total, claim: Claim) -> Total:
 
 
 def _fits(total: Total, limits: tuple[_Limit, ...]) -> bool:
-    # strict=False: a loan is of what is there at once, the first limits.
+    # strict=False: a loan has only the first limits, those that apply at once.
     return all(limit.most is None or one <= limit.most for one, limit in zip(total, limits, strict=False))
 
 
 def more(total: Total, claim: Claim) -> Total:
-    """The total with another claim on what is there at once."""
+    """The total with another claim, without its monthly parts."""
     return total._replace(jobs=total.jobs + 1, nodes=total.nodes + claim.nodes, gpus=total.gpus + claim.gpus)
 
 
 def less(total: Total, claim: Claim) -> Total:
-    """The total without a claim on what is there at once."""
+    """The total without a claim, except its monthly parts."""
     return total._replace(jobs=total.jobs - 1, nodes=total.nodes - claim.nodes, gpus=total.gpus - claim.gpus)
 
 
 def has_room(total: Total, quota: Quota, *, at_once: bool = False) -> bool:
-    """Whether a quota allows a total; `at_once`: by the month it may be any."""
+    """Whether a quota allows a total; `at_once`: without the monthly limits."""
     limits = _limits(quota)
     return _fits(total, limits[:_AT_ONCE] if at_once else limits)
 
 
 def by_month(total: Total, quota: Quota) -> bool:
-    """Whether a quota of a month allows a total."""
+    """Whether the monthly limits of a quota allow a total."""
     return _fits(Total(0, 0, 0, total.gpu_hours, total.cost), _limits(quota))
 
 
@@ -272,7 +272,7 @@ def plus(total: Total, claim: Claim) -> Total:
 
 
 def _limits(quota: Quota) -> tuple[_Limit, ...]:
-    """In the order of a total."""
+    """The limits of a quota, in the order of the members of a total."""
     hours = "it may need {} GPU-hours, and the quota of a month is {}"
     money = "it may cost {}, and the budget of a month is {}"
     return (

@@ -21,7 +21,7 @@ from shared.core.ledger.listing import brief
 
 #: The part of a list row's key after the kind and the group.
 LISTING_KEY = re.compile(r"\d{15}\|j_[a-z0-9]{1,40}", re.ASCII)
-#: Of a covered key that many characters are those of the job's own, eight of its id; and how long it is.
+#: How many characters of a covered key are the job's own, eight of its id among them; and its length.
 _OWN, _LONGEST = 15 + len("|j_") + 8, 15 + len("|j_") + 40
 #: The key prefix of the rows of all jobs.
 EVERY = "l|"
@@ -94,7 +94,7 @@ def listed_key(entity: Mapping[str, Any]) -> str:
 
 
 def covered(key: str) -> str:
-    """A place right behind that of a job in a list, which does not tell the job's id."""
+    """A place right behind that of a job in a list, which does not reveal the job's id."""
     return key[:_OWN].ljust(_LONGEST, "z")
 
 

@@ -104,7 +104,7 @@ class Listing:
             }
         page = await self._merge(limit, streams, entries, shown)
         if page.cut and page.next and query.seen_by is not None:
-            return replace(page, next=listed.covered(page.next))  # the job there may be one of others
+            return replace(page, next=listed.covered(page.next))  # the job there may belong to another caller
         return page
 
     async def _ranges(self, query: Query) -> _Ranges:

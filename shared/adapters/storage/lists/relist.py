@@ -1,9 +1,9 @@
 """Updates the list rows of jobs that an older version changed.
 
-One that it ended has no rows of groups, and no `Shown`: it is found by its row `f|`, which does not say
-`Listed`. One that it moved on is listed as it was before: it is found by its index row, whose `Current` is
-that of another record. A table has such jobs after an upgrade, and again after a rollback. So every run
-checks the jobs that ended since the last one, and every sweep checks the active ones.
+A job that it ended has no rows of groups, and no `Shown`: it is found by its row `f|`, which lacks `Listed`.
+A job that it moved on is listed in its earlier state: it is found by its index row, whose `Current` is that
+of another record. A table has such jobs after an upgrade, and again after a rollback. So every run checks the
+jobs that ended since the last one, and every sweep checks the active ones.
 """
 
 from __future__ import annotations

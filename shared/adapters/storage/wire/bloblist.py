@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class Blob(NamedTuple):
-    """A blob of a list; `name` is the whole one in its container."""
+    """A blob of a list; `name` is its full name in the container."""
 
     name: str
     size: int
@@ -30,16 +30,16 @@ class Blob(NamedTuple):
 
 
 class BlobPage(NamedTuple):
-    """Some blobs in the order of their names; `next` is where more of them begin, or ""."""
+    """Some blobs in the order of their names; `next` is the start of the following ones, or ""."""
 
     blobs: tuple[Blob, ...]
     next: str
 
 
 async def list_blobs(rest: Rest, container: str, prefix: str, count: int, after: str) -> BlobPage:
-    """The blobs whose names are the prefix and a name without a slash; none where there is no container.
+    """The blobs whose names are the prefix and a name without a slash; none if there is no container.
 
-    Raises Misuse for an `after` that is none of an earlier page, Unavailable.
+    Raises Misuse for an `after` that is not from an earlier page, and Unavailable.
     """
     query = {
         "restype": "container", "comp": "list", "prefix": prefix, "delimiter": "/", "include": "metadata",
@@ -63,7 +63,7 @@ def _page(body: bytes) -> BlobPage:
             tuple(_blob(one) for one in whole.iterfind("Blobs/Blob")), whole.findtext("NextMarker") or ""
         )
     except (ElementTree.ParseError, KeyError, TypeError, ValueError) as error:
-        raise Unavailable("storage answered with something that is no list of blobs") from error
+        raise Unavailable("storage answered with something that is not a list of blobs") from error
 
 
 def _blob(element: Element) -> Blob:

@@ -152,7 +152,7 @@ def _options(backoff: float) -> dict[str, Any]:
 
     class Retry(AsyncRetryPolicy[Any, Any]):
         async def send(self, request: Any) -> Any:
-            # What the storage pipelines leave to their own retry policy to take, and expect on the answer.
+            # The storage pipelines leave these to their own retry policy, and expect them on the answer.
             options = request.context.options
             mode = options.pop("location_mode", "primary")
             for name in ("hosts", "retry_to_secondary", "retry_hook"):

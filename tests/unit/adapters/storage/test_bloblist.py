@@ -63,7 +63,7 @@ async def test_metadata_come_with_a_blob() -> None:
     ],
 )
 async def test_a_page_that_cannot_be_read_is_no_page(body: str) -> None:
-    with pytest.raises(Unavailable, match="no list of blobs"):
+    with pytest.raises(Unavailable, match="not a list of blobs"):
         await page_of(200, body)
 
 
