@@ -1,4 +1,4 @@
-"""Many calls of one engine: some at once, and an answer that cannot be parsed hides no other."""
+"""Many calls of one engine, some at once. An answer that cannot be parsed does not hide the others."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ async def each(items: Iterable[Item], act: Callable[[Item], Awaitable[Result]]) 
 
 
 async def alone(name: str, question: Awaitable[Result | None]) -> Result | None:
-    """What is known of one job; None where that cannot be parsed. Raises any other error of the cluster."""
+    """The observation of one job; None if it cannot be parsed. Raises any other error of the cluster."""
     try:
         return await question
     except Transient as error:
@@ -40,5 +40,5 @@ async def alone(name: str, question: Awaitable[Result | None]) -> Result | None:
         raise
     except Exception:
         # A job can write its own record: an error in reading it concerns that job only.
-        log.exception("%s cannot be understood", name)
+        log.exception("the observation of %s cannot be parsed", name)
     return None

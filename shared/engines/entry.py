@@ -1,4 +1,4 @@
-"""What the registry knows of an engine, and what it gives back when its clusters are configured."""
+"""An engine's entry in the registry, and the result of configuring its clusters."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One engine: its words for people, its settings, and its package, imported when a cluster is of it."""
+    """One engine: its words for people, its settings, and its package, imported when a cluster uses it."""
 
-    #: as people write it
+    #: its name as people write it
     title: str
     #: package with `configure` and `abilities`
     package: str
-    #: its rows of the table of settings
+    #: its rows in the table of settings
     settings: Mapping[str, Setting] = field(default_factory=dict)
-    #: its setting with the address of a service whose clusters no setting has to describe; "" for none
+    #: the setting with the address of a service whose clusters need no description in settings; "" for none
     address: str = ""
-    #: whether that may be an emulator, which takes nodes away on demand
+    #: whether that service may be an emulator, which takes nodes away on demand
     is_emulated: bool = False
     #: its settings of earlier versions that describe clusters
     earlier: tuple[str, ...] = ()
 
     def configure(self, options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-        """Read its clusters: `options` holds what SLIPWAY_CLUSTERS says about them, by name.
+        """Read its clusters: `options` holds their entries of SLIPWAY_CLUSTERS, by name.
 
         Raises Misconfigured with the place of a mistake.
         """
@@ -55,16 +55,16 @@ class Configured:
 
     clusters: Mapping[str, ClusterFacts]
     load: Callable[[], Engine]
-    #: clusters on which no job can run as the settings stand → why, with the remedy
+    #: clusters on which no job can run with these settings → why, with the remedy
     faults: Mapping[str, str] = field(default_factory=dict)
-    #: makes a cluster that is not there; None for an engine whose clusters an operator makes
+    #: creates a missing cluster; None for an engine whose clusters an operator creates
     provision: Provision | None = None
     #: address of an emulator of its service, which takes nodes away on demand; "" for none
     emulator: str = ""
 
 
 class Values(Protocol):
-    """What an engine may read, `shared.settings.Settings`. Each raises Misconfigured with the name."""
+    """The settings that an engine may read, `shared.settings.Settings`. Each raises Misconfigured."""
 
     def text(self, name: str) -> str:
         """The text of a setting, not parsed."""
@@ -88,11 +88,11 @@ class Values(Protocol):
         """The storage account's name and key."""
 
     def storage_suffix(self) -> str:
-        """What the names of its services end with."""
+        """The suffix of its services' host names."""
 
 
 class Configure(Protocol):
-    """What an engine's module `configure` offers under that name."""
+    """The function `configure` of an engine's module of that name."""
 
     def __call__(self, options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
         """Read the clusters. Raises Misconfigured with the place of a mistake."""

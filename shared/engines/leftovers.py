@@ -18,10 +18,10 @@ _MOST = 500
 async def remove(
     records: Records, targets: Sequence[Target], send: Callable[[Sequence[Target]], Awaitable[bool]]
 ) -> frozenset[str]:
-    """Let the nodes remove it. Returns the names of the attempts of which something may be left.
+    """Let the nodes remove them. Returns the names of attempts that may have leftovers.
 
     `send` starts a small job, unless enough of them run. If this app sees the directory, the next call finds
-    what is gone; otherwise a job that was accepted is assumed to remove everything.
+    out what is gone; otherwise an accepted job is assumed to remove everything.
     """
     remaining = await records.remaining(targets)
     candidates = list(targets) if remaining is None else remaining

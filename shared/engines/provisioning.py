@@ -1,4 +1,4 @@
-"""What an engine makes of a cluster that is not there yet: the plan, and one step for each thing."""
+"""How an engine creates a missing cluster: the plan, and one step for each created thing."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Plan:
 
 @dataclass(frozen=True)
 class Step:
-    """One thing that is there now."""
+    """One thing that exists now."""
 
     kind: str
     name: str
     created: bool
-    #: Why it was not created, where that is left to a person.
+    #: Why it was not created, if that is left to a person.
     note: str = ""
 
 
 @dataclass(frozen=True)
 class Stage:
-    """Steps at one service. Each is taken when it is asked for, and may be repeated safely.
+    """Steps at one service. Each is executed when it is requested, and may be repeated safely.
 
-    `service` and `setting` are for people: what did not answer, and where its address comes from.
+    `service` and `setting` are for people: the service that did not answer, and the source of its address.
     """
 
     service: str
@@ -48,5 +48,5 @@ class Stage:
     steps: AsyncIterator[Step]
 
 
-#: Makes the cluster of that name, with what it needs. Raises Misconfigured.
+#: Creates the cluster of that name, with everything that it needs. Raises Misconfigured.
 Provision = Callable[[str, Plan], Iterable[Stage]]

@@ -1,7 +1,7 @@
 """reads: calls of a file system that may hang, in a few threads of their own.
 
-A thread that the file system holds cannot be ended. So one cluster's share can hold these few and no other:
-the process needs its common threads to resolve names, and other clusters need theirs.
+A thread that waits for the file system cannot be ended. So one cluster's share can block only these few: the
+process needs its common threads to resolve names, and other clusters need theirs.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Reads:
         self._lock, self._running, self._moved = Lock(), 0, 0.0
 
     async def run(self, call: Callable[P, T], *args: P.args, **named: P.kwargs) -> T:
-        """What the call returns or raises, in its turn. Raises the refusal at once where all threads hang."""
+        """The result of the call, or its error. Raises the refusal at once if all threads hang."""
         with self._lock:
             stuck = self._running == _MOST and time.monotonic() - self._moved > _STUCK
         if stuck:

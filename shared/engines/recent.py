@@ -16,15 +16,15 @@ from shared.core.no_answer import no_answer
 log = logging.getLogger(__name__)
 Subject = TypeVar("Subject", bound=Hashable)
 
-#: Seconds that a look may take, and after which one that failed is repeated.
+#: Seconds that a look may take, and after which a failed one is repeated.
 _PATIENCE, _AGAIN = 2.0, 15.0
-#: More subjects than this are no clusters but texts of jobs: all are forgotten, and asked again.
+#: More subjects than this are not clusters but texts of jobs: all are forgotten, and queried again.
 _MOST = 1000
 
 
 @dataclass(frozen=True)
 class _Snapshot:
-    """The last look: when it was over, the last view that was had, and whether it was had by this look."""
+    """The last look: when it ended, the last view, and whether that is from this look."""
 
     at: float
     view: ClusterView | None
@@ -32,7 +32,7 @@ class _Snapshot:
 
 
 class Lately(Generic[Subject]):
-    """Views of clusters or parts of them, each good for some seconds; the last stands while none is had."""
+    """Views of clusters or parts of them, each valid for some seconds; without a newer one, longer."""
 
     def __init__(
         self, view_of: Callable[[Subject], Awaitable[ClusterView]], good: float, clock: Callable[[], float]
@@ -72,7 +72,7 @@ class Lately(Generic[Subject]):
                 failed = True
                 late = isinstance(error, TimeoutError)
                 log.warning(
-                    "%s does not say what it is like: %s",
+                    "%s cannot be queried: %s",
                     subject,
                     no_answer(error, _PATIENCE) if late else repr(error),
                 )

@@ -1,4 +1,4 @@
-"""What the program on the nodes says about a run that ended: its record, and its exit codes. Pure."""
+"""What the program on the nodes reports about a run that ended: its record, and its exit codes. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.engines import untrusted
 
 _S, _R = JobState, Reason
 
-#: Exit codes of the program where the job's command gave none (`node/run.py`, `node/claim.py`).
+#: Exit codes of the program if the job's command gave none (`node/run.py`, `node/claim.py`).
 CODES: Mapping[int, tuple[Reason, str]] = {
     124: (_R.TIMEOUT, "the wall-clock limit was reached"),
     250: (_R.INFRASTRUCTURE, "a node could not be made ready"),
@@ -20,12 +20,12 @@ CODES: Mapping[int, tuple[Reason, str]] = {
     253: (_R.INFRASTRUCTURE, "an earlier copy had begun, and the cluster lost it; it is not run again"),
     254: (_R.INFRASTRUCTURE, "another run of it took over"),
 }
-#: Those of a copy that ran nothing, because another one has the claim.
+#: The exit codes of a copy that ran nothing, because another one has the claim.
 IDLE = frozenset({252, 253, 254})
-#: What a process that was killed (SIGKILL) usually did.
+#: The usual cause of SIGKILL.
 MEMORY = "killed by the cluster (signal 9), usually because it used more memory than it had"
 
-#: The exit code of a run that got a signal to end (SIGTERM), and what it means if no request of ours was it.
+#: The exit code of a run that got a signal to end (SIGTERM), and its meaning if we sent no request.
 _TERM = 143
 NODE_ENDED = "its node asked its processes to end, as a node does that goes down"
 
@@ -36,14 +36,14 @@ def was_asked(record: Mapping[str, Any] | None, code: int | None) -> bool:
 
 
 def is_asked(record: Mapping[str, Any] | None) -> bool:
-    """Whether a run wrote that it was asked to end; not final, since a signal does not say by whom."""
+    """Whether a run recorded that it was asked to end. Not final, since a signal does not show its sender."""
     if record is None or record.get("final"):
         return False
     return record.get("state") == "ended" and record.get("reason") == _R.TERMINATED.value
 
 
 def recorded(record: Mapping[str, Any]) -> Observation:
-    """What the record of a run that ended says. A job can write it: what cannot be used is left out."""
+    """The content of an ended run's record. A job can write it, so unusable values are left out."""
     reason = _reason(record.get("reason"))
     state = _S.SUCCEEDED if reason is None else _S.CANCELLED if reason is _R.TERMINATED else _S.FAILED
     text = record.get("message")
@@ -58,7 +58,7 @@ def recorded(record: Mapping[str, Any]) -> Observation:
 
 
 def _reason(word: Any) -> Reason | None:
-    """Why it ended, None for a success. A word that is none of ours was written by the job itself."""
+    """Why it ended, None for a success. An unknown word was written by the job itself."""
     try:
         return Reason(word) if word else None
     except ValueError:

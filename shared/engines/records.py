@@ -1,4 +1,4 @@
-"""What the program on the nodes wrote, where this app sees the same file system: results, logs, outputs."""
+"""Results, logs and outputs from the nodes, on a file system that this app sees, too."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from shared.engines.launch.layout import Layout
 from shared.engines.reads import Reads
 from shared.engines.runs import Record, is_folder, written_by
 
-#: Bytes of a record; ours have some hundred.
+#: The most bytes of a record; real ones have some hundred.
 _LARGEST = 1 << 20
-#: The path, or what leads there, is not there or not of the kind that is needed.
+#: Errors of a path that is missing, or has a part of the wrong kind.
 _ABSENT = (FileNotFoundError, NotADirectoryError, IsADirectoryError)
 
 
@@ -33,7 +33,7 @@ class Shares(Protocol):
 
     @property
     def layout(self) -> Layout:
-        """Where its attempts keep things."""
+        """The layout of its attempts' directories."""
 
     @property
     def reads(self) -> Mapping[str, str]:
@@ -41,46 +41,46 @@ class Shares(Protocol):
 
 
 class _Local(NamedTuple):
-    """A path of the nodes as it is seen here: which entry of `reads` leads there, and the rest."""
+    """A path of the nodes as seen here: its entry of `reads`, and the rest."""
 
     prefix: str
     rest: str
 
 
 class Records:
-    """The records of one cluster's attempts. A job can write them: they are trusted as its exit code is.
+    """The records of one cluster's attempts. A job can write them: they are trusted as much as its exit code.
 
-    So can every job of the cluster, since all run as one user. What they name is opened only where the
-    configuration has it: the records below `shared`, output in folders that bear the name of the run.
+    So can every job of the cluster, since all run as one user. A path in them is opened only where the
+    configuration allows it: records below `shared`, output in folders that bear the name of the run.
     """
 
     def __init__(self, cluster: Shares) -> None:
         self._layout, self._reads = cluster.layout, cluster.reads
-        # Apart: what a job wrote takes its time, and no record of an end waits for it.
+        # Separate: reading a job's output may take long, and no record of an end waits for it.
         self._of_records, self._of_files = Reads(Transient), Reads(Busy)
         self._names = Names()
 
     async def find(self, target: Target) -> Record | None:
-        """The record of the run that has the claim; None while there is none that can be seen."""
+        """The record of the run that has the claim; None if none can be seen."""
         return await self._of_records.run(self._read, target)
 
     async def visible(self) -> bool:
-        """Whether the record of a run would be seen from here."""
+        """Whether this app could see the record of a run."""
         return await self._of_records.run(self._sees)
 
     async def remaining(self, targets: Sequence[Target]) -> list[Target] | None:
-        """The targets whose records still exist; None where this app does not see them."""
+        """The targets whose records still exist; None if this app does not see them."""
         return await self._of_records.run(self._remaining, targets)
 
     def segment(self, target: Target, record: Record) -> str:
-        """The folders between a path prefix of the job and the output of the run that the record is of."""
+        """The folders between a path prefix of the job and the output of the recorded run."""
         whose, run = written_by(target, record)
         return untrusted.path(f"{self._layout.segment(whose)}/{run}")
 
     async def page(
         self, target: Target, directory: str, path: str, after: str, record: Record | None = None
     ) -> FilePage:
-        """Entries of an output directory; `record`: that of the run, where it is known. Raises NotFound."""
+        """Entries of an output directory; `record`: that of the run, if known. Raises NotFound."""
         return await self._of_files.run(self._list, target, directory, path, after, record)
 
     async def chunk(
@@ -97,7 +97,7 @@ class Records:
 
     def _sees(self) -> bool:
         try:
-            # Where the share is not mounted, there is a directory all the same.
+            # If the share is not mounted, its mount point is still a directory.
             with self._opened(self._layout.shared) as shared, shared.directory("attempts", links=False):
                 return True
         except (_Unseen, OSError):
@@ -136,7 +136,7 @@ class Records:
             return None
         except (OSError, ValueError, RecursionError) as error:
             text = getattr(error, "strerror", None) or "it is damaged"
-            # One job's record says nothing of the cluster: its breaker must not count it.
+            # One job's record shows nothing about the cluster: its breaker must not count it.
             raise Busy(f"the record of the attempt cannot be read: {text}") from error
 
     def _list(self, target: Target, directory: str, path: str, after: str, record: Record | None) -> FilePage:
@@ -157,7 +157,7 @@ class Records:
             stream.seek(offset)
             data = stream.read(limit)
         end = offset + len(data)
-        # The job may write on while this reads.
+        # The job may go on writing while this reads.
         return FileChunk(data, end, max(status.st_size, end if data else 0), f"{status.st_mtime_ns:x}")
 
     @contextmanager
@@ -166,8 +166,8 @@ class Records:
     ) -> Iterator[tuple[Fence, str]]:
         """The folder of a run below one of the job's path prefixes, and a path in it. Raises NotFound.
 
-        The record's word for a directory counts if it is one of this very run, by the names of its folders;
-        no link stands for any of them.
+        The record's path of a directory counts if the names of its folders belong to this very run; none of
+        them may be a link.
         """
         record = record or self._read(target)
         if record is None:

@@ -1,4 +1,4 @@
-"""Which run of which attempt a record is of. A job can write it: names that are none do not count. Pure."""
+"""The run and the attempt of a record. A job can write it, so invalid names do not count. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that a cluster, or a job itself, wrote: each as what it has to be, or None. Pure."""
+"""Values that a cluster, or a job itself, wrote: each in its required type, or None. Pure."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _LONGEST_PATH = 1024
 
 
 def exit_code(value: Any) -> int | None:
-    """A whole number that a process can end with; true and false are none, though Python counts them."""
+    """A whole number that a process can end with; true and false do not count, although Python says so."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value in _CODES else None
 
 
 def moment(value: Any) -> datetime | None:
-    """A time, in UTC also where it does not say so."""
+    """A time; in UTC if it has no zone."""
     if not isinstance(value, str):
         return None
     try:
@@ -27,6 +27,6 @@ def moment(value: Any) -> datetime | None:
 
 
 def path(value: Any) -> str:
-    """A relative path in printable characters, without slashes around it; "" for what is none."""
+    """A relative path in printable characters, without slashes around it; "" for an invalid one."""
     plain = value.strip("/") if isinstance(value, str) and value.isprintable() else ""
     return plain if len(plain) <= _LONGEST_PATH and ".." not in plain.split("/") else ""

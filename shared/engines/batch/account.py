@@ -19,15 +19,15 @@ log = logging.getLogger(__name__)
 _API = "2024-07-01"
 #: Seconds that a view of a pool waits for the quota, and an operator for the answer to a command.
 _SHORT, _PATIENCE = 1.5, 30.0
-#: Seconds for which an answer is good, and after which one that failed is asked for again.
+#: Seconds for which an answer is valid, and after which a failed query is repeated.
 _GOOD, _AGAIN = 3600.0, 300.0
-#: Seconds after which an answer says nothing any more, if no other one came.
+#: Seconds after which an answer no longer counts, if no other one came.
 _LONGEST = 7200.0
-_REMEDY = "it takes the action Microsoft.Batch/batchAccounts/read, e.g. the role Azure Batch Account Reader"
+_REMEDY = "it needs the action Microsoft.Batch/batchAccounts/read, e.g. the role Azure Batch Account Reader"
 
 
 class Account:
-    """The account of one cluster. Without the option `resource` nothing is asked, and nothing is known."""
+    """The account of one cluster. Without the option `resource` it is not queried, and nothing is known."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Account:
         return self._quota(self._properties if self._clock() - self._read_at < _LONGEST else {}, size)
 
     async def read_quota(self, size: str) -> Quota | None:
-        """The quota right now; None if the account does not say it. Raises EngineError."""
+        """The quota right now; None if the account does not report it. Raises EngineError."""
         if not self._cluster.resource:
             return None
         try:

@@ -121,7 +121,7 @@ class Attempts:
 
     async def _clear(self, targets: Sequence[Target]) -> bool:
         plan = json.dumps(removal_plan(self._cluster.layout, targets, self._cluster.ends))
-        # One name at a time: what runs already is not added again.
+        # One name at a time, so that no second task is added while one runs.
         name = f"{FORGET}-{int(self._clock() // 60)}"
         return await self._tasks.add(forgetting(self._cluster, name, plan))
 

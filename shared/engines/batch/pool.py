@@ -54,7 +54,7 @@ class Pool:
     async def scale(self, demand: Demand) -> None:
         """Write the formula for the current demand, if the pool has another one or too few nodes.
 
-        Errors are logged and shown, never raised: no job fails by them.
+        Errors are logged and shown, never raised, so no job fails because of them.
         """
         text = formula(self._cluster, demand)
         has_changed = text != self._formula
@@ -68,7 +68,7 @@ class Pool:
             await self._write(text)
         except EngineError as error:
             log.warning("the pool of %s cannot be scaled: %s", self._cluster.name, error)
-            # Passing errors are tried again; errors that an operator has to mend are shown.
+            # Transient errors are tried again; errors that an operator has to correct are shown.
             self._trouble = str(error) if isinstance(error, Misconfigured) else self._trouble
 
     async def _write(self, text: str) -> None:

@@ -23,7 +23,7 @@ LIVING: Mapping[str, str] = {
 
 
 def size_trouble(size: str) -> str:
-    """Why a pool of this size gets no nodes, with a size to use instead; "" if it is not known as retired."""
+    """Why a pool of this size gets no nodes, with a size to use instead; "" unless it is known as retired."""
     plain = size.lower().removeprefix("standard_").removesuffix("_promo")
     living = LIVING.get(plain)
     if living is None:

@@ -49,11 +49,11 @@ class Listed(NamedTuple):
 
     @property
     def is_readable(self) -> bool:
-        """Whether its parts have the service's types: otherwise no state and no end follows from them."""
+        """Whether its parts have the service's types: otherwise they decide no state and no end."""
         return _is_readable(self.task)
 
     def checked(self) -> Self:
-        """The same task. Raises Busy if it cannot be read: others of its cluster are as they are."""
+        """The same task. Raises Busy if it cannot be read; other tasks of the cluster are not affected."""
         if not self.is_readable:
             raise Busy(f"Azure Batch describes the task {self.name[:64]} in a form that cannot be read")
         return self

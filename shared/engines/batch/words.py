@@ -1,4 +1,4 @@
-"""Azure Batch's terms in Slipway's. Pure tables and functions."""
+"""Translates Azure Batch's terms into Slipway's. Pure tables and functions."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ ABILITIES: Mapping[str, Ability] = {
     "durable": Ability("yes", "a job is a resource with a name"),
     "gang": Ability("yes"),
     "mpi": Ability("yes"),
-    "containers": Ability("yes", "the emulator runs the job on the host, and says so"),
+    "containers": Ability("yes", "the emulator runs the job on the host, and its log says so"),
     "registries": Ability("yes"),
     "shares": Ability("yes"),
     "servers": Ability("yes"),

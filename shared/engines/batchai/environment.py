@@ -1,7 +1,7 @@
 """The environment of a job's processes on Batch AI, known before any of them runs. Pure.
 
-The names and paths are those that the service documented, or else those seen on its nodes. An emulator has
-the same names below a root of its own.
+The names and paths are those that the service documented, or else those observed on its nodes. An emulator
+has the same names below a root of its own.
 """
 
 from __future__ import annotations

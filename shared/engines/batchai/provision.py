@@ -22,7 +22,7 @@ _SIZE = "Standard_NC6"
 _AZURITE = "devstoreaccount1"
 #: The API version of Microsoft.Resources, to which resource groups belong.
 _GROUPS_VERSION = "2021-04-01"
-_BY_HAND = "not made here: SLIPWAY_STORAGE names no key; make it with `az storage share-rm create`"
+_BY_HAND = "not created: SLIPWAY_STORAGE names no key; create it with `az storage share-rm create`"
 
 
 def provision(where: Workspace, settings: Values, cluster: str, plan: Plan) -> Iterator[Stage]:

@@ -49,7 +49,7 @@ class Looks:
     async def observed(self, job: Mapping[str, Any], target: Target) -> Observation:
         """The attempt's observation, given its Job. One that has ended is closed.
 
-        Raises Busy if the Job or one of its pods cannot be read: nothing follows from such a form.
+        Raises Busy if the Job or one of its pods cannot be read: then nothing is decided.
         """
         checked(job, JOB, target.name)
         pods = await self._namespace.pods(target.name)

@@ -21,7 +21,7 @@ from shared.engines.kubernetes.words.observations import CANCELLED, was_cancelle
 ENDED = "slipway/ended"
 #: Kueue's label for the Job of a Workload.
 _JOB_UID = "kueue.x-k8s.io/job-uid"
-#: How a server says that it does not know a group of the API: with no Status.
+#: A server's answer for an unknown group of the API, which is not a Status.
 NO_GROUP = ("NotFound", "404")
 #: Pods that have ended are not listed.
 _LIVING = "status.phase!=Succeeded,status.phase!=Failed"
@@ -69,20 +69,21 @@ class Namespace:
     async def workloads(self, uid: str = "") -> dict[str, Object]:
         """Kueue's Workloads by the names of their Jobs, for the Job with that uid or for all.
 
-        One of all that cannot be read is left out; that of one Job raises Busy. Without Kueue there are none.
+        In the list of all, an unreadable one is left out; for one Job it raises Busy. Without Kueue there are
+        none.
         """
         query = {"labelSelector": f"{_JOB_UID}={uid}" if uid else _JOB_UID}
         path = await self._workloads()
         try:
             listed = [one async for one in self.client.objects(path, **query)] if path else []
         except EngineError:
-            self._kueue = ""  # it may be gone since then, or prefer another version
+            self._kueue = ""  # it may have been removed since then, or prefer another version
             raise
         readable = [checked(one, WORKLOAD, "a Workload") for one in listed if uid or WORKLOAD(one)]
         return {owner: one for one in readable if (owner := _owner(one))}
 
     async def has_secret(self, name: str) -> bool:
-        """Whether the pods of a Job have what they wait for."""
+        """Whether the Secret exists that the pods of a Job wait for."""
         answer = await self.client.call("GET", f"{self._core}/secrets/{name}", accept=("NotFound",))
         return not answer.reason
 

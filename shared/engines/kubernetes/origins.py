@@ -11,7 +11,7 @@ _AZURE_FILES = re.compile(
     r"azurefile:(?P<secret>[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?)/(?P<share>[a-z0-9][a-z0-9-]{1,61}[a-z0-9])",
     re.ASCII,
 )
-#: Links are files that clients understand, and locks stay on the node: programs expect both of a directory.
+#: Links are files that clients understand, and locks stay on the node, as programs expect of a directory.
 _OPTIONS = "mfsymlinks,nobrl,cache=strict,nosharesock"
 _NFS = re.compile(r"nfs:([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):(/[^\t\n]*)", re.ASCII)
 

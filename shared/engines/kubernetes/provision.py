@@ -1,7 +1,7 @@
 """Creates or corrects what a cluster on Kubernetes needs before its first job, as an administrator.
 
-Namespace, service account, the smallest Role, a quota and, with Kueue, a LocalQueue. Volumes are left to
-people.
+Namespace, service account, the smallest Role, a quota and, with Kueue, a LocalQueue. An administrator
+creates the volumes.
 """
 
 from __future__ import annotations
@@ -77,18 +77,18 @@ async def _make(client: KubernetesClient, path: str, body: Mapping[str, Any]) ->
             return Step(kind, name, created=False)
         await client.call("PATCH", f"{path}/{name}", body)
     except Misconfigured as error:
-        # The account for jobs may not do this, nor look whether an administrator did: say so, and go on.
+        # The account for jobs may neither do this nor check whether an administrator did: report it, go on.
         return Step(
             kind,
             name,
             created=False,
-            note=f"not made here: {error}; if it is missing, an administrator has to make it",
+            note=f"not created: {error}; if it is missing, an administrator has to create it",
         )
-    return Step(kind, name, created=False, note="it was not as it has to be, and is changed")
+    return Step(kind, name, created=False, note="it differed from what is needed, and was changed")
 
 
 async def _queue(cluster: KubernetesCluster, client: KubernetesClient) -> Step:
-    """The LocalQueue for the only ClusterQueue. If there are several, people choose."""
+    """The LocalQueue for the only ClusterQueue. If there are several, an administrator chooses."""
     try:
         group = await client.call("GET", f"/apis/{_KUEUE}", accept=NO_GROUP)
         if group.reason:
@@ -104,13 +104,13 @@ async def _queue(cluster: KubernetesCluster, client: KubernetesClient) -> Step:
     except EngineError as error:
         return _skipped(str(error), cluster.queue)
     if len(queues) != 1:
-        return _skipped(f"it leads to one ClusterQueue, and there are {len(queues)}", cluster.queue)
+        return _skipped(f"it needs exactly one ClusterQueue, and there are {len(queues)}", cluster.queue)
     spec = {"clusterQueue": queues[0]["metadata"]["name"]}
     return await _make(client, path, _object("LocalQueue", version, cluster.queue, spec=spec))
 
 
 def _skipped(why: str, name: str = "") -> Step:
-    return Step("LocalQueue", name, created=False, note=f"not made: {why}")
+    return Step("LocalQueue", name, created=False, note=f"not created: {why}")
 
 
 def _object(kind: str, version: str, name: str, **members: Any) -> dict[str, Any]:

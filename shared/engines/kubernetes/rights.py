@@ -1,6 +1,6 @@
 """The rights that Slipway's account needs in the namespace of a cluster, for every call of the engine. Pure.
 
-Besides, every account may read /version and the API's groups, and the list of nodes is optional.
+In addition, every account may read /version and the API's groups, and the list of nodes is optional.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ from shared.engines.kubernetes.wire.objects import TOKEN
 from shared.engines.kubernetes.wire.table import Row
 from shared.engines.kubernetes.words.rows import steady
 
-#: The number of attempts whose tokens are remembered; and up to how many new attempts are read one by one,
-#: not by a list of full objects.
+#: How many attempts' tokens are remembered; and how many new attempts are read one by one, before a list of
+#: full objects is read instead.
 _REMEMBERED, _FEW = 50_000, 10
 #: The number of attempts that a sweep reads only to explain their wait in detail.
 _CURIOUS = 3
@@ -111,7 +111,7 @@ class Sweep:
         return _Lists(jobs, pods, failures, await self._workloads() if has_queue else {})
 
     async def _workloads(self) -> Mapping[str, Mapping[str, Any]]:
-        """Why jobs wait in the queue, as far as it can be read: no end of a job depends on it."""
+        """Why jobs wait in the queue, if it can be read: no end of a job depends on it."""
         try:
             return await self._namespace.workloads()
         except EngineError as error:

@@ -82,7 +82,7 @@ def claim(site: Site, order: Order, submission: str) -> dict[str, str]:
 def _command(steps: list[Mapping[str, Any]]) -> str:
     (step,) = steps
     if step["argv"] != _STEP:
-        raise ValueError(f"{step['argv']} is no command of one node")
+        raise ValueError(f"{step['argv']} is not a command for one node")
     return str(step["literal"]["SLIPWAY_COMMAND"])
 
 

@@ -1,7 +1,7 @@
 """The Docker containers of jobs, one on each node, where the program on the nodes is root on the host.
 
-Pure. Everything variable is in the variables of a step; no value of a job's environment, and no password, is
-in a command line.
+Pure. Everything that varies is in the variables of a step; no value of a job's environment, and no password,
+is in a command line.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from shared.engines.launch.mounts import image_of
 from shared.engines.launch.site import Container
 
-#: Variables that belong to the node; the image has its own. A job may set them all the same.
+#: Variables that belong to the node; the image has its own. A job may still set them.
 _HOSTS_OWN = ("PATH", "HOME", "HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_", "TMPDIR", "LD_LIBRARY_PATH")
 
 #: With it a process starts others on the nodes themselves; only steps beside the container get it.

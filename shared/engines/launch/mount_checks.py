@@ -55,7 +55,7 @@ def _own(at: str, kind: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
         yield _refused(f"{at}/credentials/accountKeySecretReference", text, remedy)
     unknown = blob_options(str(entry.get("mountOptions") or "")).unknown
     if kind == "azureBlobFileSystems" and unknown:
-        text = f"blobfuse2 is not given {', '.join(unknown)}"
+        text = f"these options are not passed to blobfuse2: {', '.join(unknown)}"
         yield _refused(f"{at}/mountOptions", text, f"use {', '.join(BLOB_OPTIONS)}")
 
 

@@ -1,4 +1,4 @@
-"""The few shell scripts for the nodes: constants, with everything variable in variables. Pure.
+"""The few shell scripts for the nodes: constants; everything that varies is in variables. Pure.
 
 `{RANK}` and `{NODE}` stand for the scheduler's variables. A person's command is in $SLIPWAY_COMMAND.
 """

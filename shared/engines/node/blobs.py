@@ -29,7 +29,7 @@ RENEWED = 300.0
 PASSING = (0, 408, 429, 500, 502, 503, 504)
 #: The longest pause in seconds that the storage may request (`Retry-After`).
 LONGEST_PAUSE = 60.0
-#: The name of a blob by which a place exists.
+#: The name of the blob that marks a place as existing.
 BEGUN = "begun"
 
 

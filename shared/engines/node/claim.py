@@ -73,7 +73,7 @@ class Claim:
                 answers = record.get("answers") or {"name": name, "run": record.get("run")}
                 return dict(record, answers=answers)
             else:
-                break  # it has done the same with those before it
+                break  # it has done the same with the earlier ones
         _wait_until_left(runs)
         return None
 
@@ -122,7 +122,7 @@ class Claim:
         if last and last.get("token") != self._token:
             raise Silent(FOREIGN)
         if "ended" in last:
-            raise Silent(int(last["ended"].get("code", 0)))  # the answer of the run that was
+            raise Silent(int(last["ended"].get("code", 0)))  # the answer of that earlier run
         if "taken" in last:
             raise Silent(MOVED)
         if last and last.get("submission") != self._submission:
@@ -134,7 +134,7 @@ class Claim:
         while True:
             number, last = _last_turn(attempt)
             if last and last.get("token") != token:
-                return {}  # that of another job, which has nothing to do with this one
+                return {}  # the claim of another job, which has nothing to do with this one
             if "ended" in last or "taken" in last:
                 return last
             claim = {"token": token, "submission": "", "run": last.get("run", "")}
@@ -168,6 +168,6 @@ def _run_is_over(run: Place) -> bool:
     try:
         return NODES_CLEAR in run.names()
     except FileNotFoundError:
-        return True  # it never was
+        return True  # the attempt never ran
     except OSError:
         return False

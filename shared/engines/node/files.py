@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, Dict
 PRIVATE = 0o700
 #: Follows no link, and waits for no pipe.
 _SAFE = os.O_NOFOLLOW | os.O_NONBLOCK
-#: How a file system says that it has no hard links, and what the person who chose it can do.
+#: The errors of a file system without hard links, and the remedy for the person who chose it.
 _WITHOUT_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _LINKLESS = (
     "This volume has no hard links, as over SMB. Jobs need NFS for `shared`, such as Azure Files by NFS"
@@ -74,7 +74,7 @@ def open_end(path: Path) -> BinaryIO:
 
 
 def _open(path: Path, flags: int, mode: int = 0o666) -> int:
-    displaced = Displaced(errno.EPERM, "No regular file", str(path))
+    displaced = Displaced(errno.EPERM, "Not a regular file", str(path))
     try:
         descriptor = os.open(str(path), flags | _SAFE, mode)
     except OSError as error:

@@ -21,7 +21,7 @@ def mount(plan: Dict[str, Any], env: Dict[str, str], check: Callable[[], None]) 
     try:
         run_all(plan["mounting"], [], env, temporary, check)
     except Failed:
-        check()  # a node that goes down asks this step to end, too: no mount has failed by that
+        check()  # a node that goes down also asks this step to end; then no mount has failed
         reason = (temporary / REASONS).read_text(errors="replace").strip().partition("\n")[0]
         raise End(NOT_PREPARED, "preparation", reason[:LONGEST] or "A volume could not be mounted") from None
     links = [[at, to, to] for at, to in plan["links"]]

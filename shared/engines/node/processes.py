@@ -40,8 +40,8 @@ def run_all(
     """Run the steps until all but the services have ended; `check` is called meanwhile, and may raise.
 
     Raises Failed for the first that fails, FileNotFoundError for a missing program, Displaced if one of their
-    files cannot be a file. The steps `beside` them end with them; whether they start, and how they end, does
-    not matter. After any error, no process is left.
+    files cannot be a file. The steps `beside` end with them; whether those start, and how they end, does not
+    matter. After any error, no process is left.
     """
     running: List[Tuple[bool, subprocess.Popen[bytes]]] = []
     others: List[subprocess.Popen[bytes]] = []

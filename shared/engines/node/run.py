@@ -58,7 +58,7 @@ class Run:
         except End as ending:
             end = ending
         except (OSError, subprocess.SubprocessError) as error:
-            # A node that goes down asks the processes of a step to end, too: they have not failed.
+            # A node that goes down also asks the processes of a step to end; then they have not failed.
             end = asked_end() if self._is_signalled else End(NOT_READY, "infrastructure", str(error))
         self._log(end.message)
         self._is_kept = bring(self._plan, self._env, self._claim)
@@ -166,7 +166,7 @@ class Run:
             killed = f": killed (signal 9), {MEMORY}" if failed.code == KILLED and not code else ""
             raise End(code or failed.code, reason, message + killed) from None
         except Displaced as error:
-            text = f"{error.filename} cannot be written: something else than a file has been put there"
+            text = f"{error.filename} cannot be written: something other than a file has been put there"
             raise End(code or DISPLACED, reason, text) from None
         except FileNotFoundError as error:
             text = f"There is no {error.filename} on {self._hosts[0]}. Install it there and run the job again"

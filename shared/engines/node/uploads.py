@@ -41,6 +41,6 @@ def bring(plan: Dict[str, Any], env: Dict[str, str], claim: Claim) -> bool:
     try:
         run_all(plan["uploads"]["keep"], [], env, Path(env["AZ_BATCHAI_STDOUTERR_DIR"]), check)
     except (Failed, OSError, subprocess.SubprocessError) as error:
-        sys.stderr.write(f"Not all files could be brought to the container: {error}\n")
+        sys.stderr.write(f"Not all files could be uploaded to the container: {error}\n")
         return False
     return True

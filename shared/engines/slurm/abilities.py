@@ -9,7 +9,7 @@ from shared.core.engine import ClusterView
 from shared.engines.slurm.cluster import SlurmCluster
 
 ABILITIES: Mapping[str, Ability] = {
-    "durable": Ability("no", "slurmctld, killed, forgets seconds; what is missing is submitted again"),
+    "durable": Ability("no", "a killed slurmctld forgets the last seconds; missing jobs are submitted again"),
     "gang": Ability("yes"),
     "mpi": Ability("yes", "by mpirun on the nodes, or srun (`mpi`)"),
     "containers": Ability("configured", "Apptainer, enroot with pyxis, or OCI bundles (`container`)"),
@@ -18,7 +18,7 @@ ABILITIES: Mapping[str, Ability] = {
     "servers": Ability("configured", "the same table"),
     "commands": Ability("no"),
     "preparation": Ability("yes", "not in Apptainer or OCI containers, which are fresh for every process"),
-    "secrets": Ability("yes", "in the job's environment, kept where only Slurm's own user reads"),
+    "secrets": Ability("yes", "in the job's environment, stored where only Slurm's own user can read it"),
     "vault": Ability("no"),
     "priorities": Ability("configured", "QOS, or explicit priorities (`priorities`)"),
     "limit": Ability("yes", "by the program on the nodes, to the second"),

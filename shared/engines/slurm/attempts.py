@@ -1,11 +1,10 @@
-"""The attempts of our jobs on one Slurm cluster: submitted without a doubt, looked up, cancelled.
+"""The attempts of our jobs on one Slurm cluster: submitted reliably, looked up, cancelled.
 
-An acknowledgement means little: slurmctld, killed, forgets what it took in the last seconds, and gives the
-numbers to others. So a submission is held, and believed when a list shows it under its name; it is released
-when it is old enough to be on the controller's disk, so that what can still be forgotten has never run, and
-only where the ledger asks for it, so that a worker that slept starts nothing. What is forgotten is submitted
-again. The claim that the nodes keep (`node/claim.py`) is the last guard: a second copy that ran all the same
-would find it, and end.
+An acknowledgement means little: a killed slurmctld forgets the jobs of the last seconds, and gives their
+numbers to others. So a job is submitted held, and counts when a list shows it under its name. It is released
+when it is old enough to be on the controller's disk, so that a job that can still be forgotten has never run;
+and only if the ledger asks for it, so that a worker that slept starts nothing. A forgotten job is submitted
+again. The claim on the nodes (`node/claim.py`) is the last guard: a second copy that runs finds it, and ends.
 """
 
 from __future__ import annotations
@@ -152,10 +151,12 @@ class Attempts:
         faults += [text for text in answer.warnings if "held" not in text.lower()]
         if faults:
             await self._jobs.discard(number)
-            text = f"slurmrestd of {self._cluster.name} took a job with the words: {'; '.join(faults)[:500]}"
+            text = (
+                f"slurmrestd of {self._cluster.name} accepted a job with warnings: {'; '.join(faults)[:500]}"
+            )
             if unknown_option(faults, chosen):
                 raise Rejected(f"resources.options: {text}. It was cancelled, and ran nothing")
-            raise Misconfigured(f"{text}. It was cancelled; what it ran without is not known")
+            raise Misconfigured(f"{text}. It was cancelled; it is not known what it ran without")
 
     async def _status_of(self, target: Target, queue: Queue) -> Observation | None:
         """The status of one attempt; `_observed` does the same for many."""

@@ -157,7 +157,7 @@ class SlurmJobs:
         self._foreign = frozenset(copy.id for copy in foreign)
 
     def _warn_of_damage(self, names: frozenset[str | None]) -> None:
-        """Say once what a list with jobs that cannot be read means, and when that changes."""
+        """Log once what unreadable jobs in a list mean, and when that changes."""
         if names == self._damaged:
             return
         self._damaged = names

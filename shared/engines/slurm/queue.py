@@ -1,7 +1,7 @@
 """The jobs of one list by their names, as far as they can be read. Pure.
 
-A job that cannot be read hides no other. Nothing follows from it for its own name; and if its name cannot be
-read either, no name that is missing in the list is known to be missing on the cluster.
+An unreadable job does not hide the others. It decides nothing about its own name; and if its name cannot be
+read either, a name that is missing in the list may still exist on the cluster.
 """
 
 from __future__ import annotations

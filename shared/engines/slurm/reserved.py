@@ -29,4 +29,4 @@ def refusal(options: Mapping[str, Any]) -> str:
     names = sorted(RESERVED & options.keys())
     if not names:
         return ""
-    return f"options cannot set {', '.join(names)}: Slipway, or another resource, says that"
+    return f"options cannot set {', '.join(names)}: Slipway, or another resource, sets that"

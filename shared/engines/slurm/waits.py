@@ -1,4 +1,4 @@
-"""Slurm's reasons of a pending job, as sentences. Pure."""
+"""Slurm's reasons for a pending job, as sentences. Pure."""
 
 from __future__ import annotations
 
@@ -69,5 +69,5 @@ def waits_for(copy: Copy) -> Why | None:
     if word in _NEVER:
         return Why(word, f"{NEVER}: {_NEVER[word]}", never=True)
     limit = next((text for start, text in _LIMITS.items() if word.startswith(start)), "")
-    text = _WORDS.get(word) or limit or f"Slurm says {copy.description or copy.reason}"
+    text = _WORDS.get(word) or limit or f"Slurm reports {copy.description or copy.reason}"
     return Why(word, text, passes=word in _PASSING)

@@ -1,4 +1,4 @@
-"""Slurm's terms, and those of the program on its nodes, in Slipway's. Pure tables and functions."""
+"""Translates the terms of Slurm, and of the program on its nodes, into Slipway's. Pure."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ async def test_a_role_of_another_version_is_changed(tmp_path: Path) -> None:
 
     assert changed["rules"] == expected
     assert [(kind, step.note) for kind, step in steps.items() if step.note] == [
-        ("Role", "it was not as it has to be, and is changed")
+        ("Role", "it differed from what is needed, and was changed")
     ]
 
 
@@ -60,8 +60,8 @@ async def test_a_role_of_another_version_is_changed(tmp_path: Path) -> None:
     ("queues", "note"),
     [
         (["cq"], ""),
-        ([], "not made: it leads to one ClusterQueue, and there are 0"),
-        (["a", "b"], "not made: it leads to one ClusterQueue, and there are 2"),
+        ([], "not created: it needs exactly one ClusterQueue, and there are 0"),
+        (["a", "b"], "not created: it needs exactly one ClusterQueue, and there are 2"),
     ],
 )
 async def test_a_local_queue_leads_to_the_only_cluster_queue(
@@ -84,7 +84,7 @@ async def test_a_cluster_without_kueue_has_no_local_queue_and_setup_says_so(tmp_
     async with kubernetes(tmp_path) as server:
         step = (await setup(server, queue="team"))["LocalQueue"]
 
-    assert (step.created, step.note) == (False, "not made: Kueue is not installed on this cluster")
+    assert (step.created, step.note) == (False, "not created: Kueue is not installed on this cluster")
 
 
 async def test_an_account_without_rights_leaves_everything_to_an_administrator(tmp_path: Path) -> None:

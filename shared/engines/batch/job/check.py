@@ -58,10 +58,10 @@ def _variables(properties: Mapping[str, Any]) -> Iterator[Problem]:
     for kind in ("environmentVariables", "secrets"):
         for index, variable in enumerate(properties.get(kind) or ()):
             if variable["name"].startswith("AZ_BATCH_"):
-                text = "variables of the service's own say where the job runs"
+                text = "the service's own variables say where the job runs"
                 yield _refused(f"/{kind}/{index}/name", text, "give it another name")
             if variable["name"] in _OF_DOCKER and properties.get("containerSettings"):
-                text = "by this variable the node would look for the job's container elsewhere"
+                text = "with this variable the node would look for the job's container elsewhere"
                 yield _refused(f"/{kind}/{index}/name", text, "set it in the job's command")
 
 

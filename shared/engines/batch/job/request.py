@@ -15,7 +15,7 @@ from shared.engines.batch.job.site import site
 from shared.engines.launch import plan as launch
 from shared.jobspec import iso_duration
 
-#: Added to the job's own limit, which the program on the nodes keeps to the second.
+#: Added to the job's own limit, which the program on the nodes enforces to the second.
 _SLACK = timedelta(minutes=5)
 #: Added for the upload of files to a container (`node/run.py`).
 _UPLOAD = timedelta(hours=1)

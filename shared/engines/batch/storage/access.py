@@ -46,9 +46,7 @@ class Access:
             options: dict[str, Any] = {"retry_total": 1, "initial_backoff": 0, "increment_base": 1}
             options |= {"random_jitter_range": 0, "connection_timeout": 5, "read_timeout": 15}
             if self._cluster.is_emulated:
-                options["use_env_settings"] = (
-                    False  # a proxy from the environment never leads to this machine
-                )
+                options["use_env_settings"] = False  # a proxy from the environment cannot reach this machine
             self._client = ContainerClient.from_container_url(
                 self._cluster.blobs, credential=self._signer(), **options
             )

@@ -26,7 +26,7 @@ _RECORD = "the record of the attempt"
 class BlobRecords:
     """The records of one cluster's attempts, and the files that only their nodes had.
 
-    Any job of the cluster can write all of it, since all of them have the identity of the pool. Names are
+    Any job of the cluster can write all of it, since all jobs have the identity of the pool. Names are
     accepted only below the attempt's prefix. `shares` has the files on file systems that the app mounts.
     """
 
@@ -142,7 +142,7 @@ class BlobRecords:
         return max((int(name) for name in names if name.isdecimal()), default=0)
 
     async def _object(self, target: Target, name: str) -> dict[str, Any]:
-        """A JSON object; empty if there is none. Raises Busy if the text cannot be one."""
+        """A JSON object; empty if there is none. Raises Busy if the text is not one."""
         from azure.core.exceptions import ResourceNotFoundError
 
         blob = self._access.container.get_blob_client(f"{self._prefix(target)}{name}")

@@ -69,8 +69,8 @@ def failure(status: int, body: Mapping[str, Any]) -> EngineError:
     if code in _MEANINGS:
         remedy = _REMEDIES.get(code)
         return _MEANINGS[code](f"{text}; {remedy}" if remedy else text)
-    if status == 404 and not code:  # a gateway without the service behind it knows of no task
-        return Transient(f"{text}; does something else than Azure Batch answer there?")
+    if status == 404 and not code:  # a gateway without the service behind it knows no task
+        return Transient(f"{text}; does something other than Azure Batch answer there?")
     return _by_status(status)(text)
 
 

@@ -86,5 +86,5 @@ def key_from(account: str, text: str, place: str) -> SharedKey:
     except (ValueError, binascii.Error):
         secret = b""
     if len(secret) < 16:
-        raise Misconfigured(f"{place} is no key of a Batch account, which is base64")
+        raise Misconfigured(f"{place} is not a key of a Batch account, which is base64")
     return SharedKey(account, secret)

@@ -16,7 +16,7 @@ from shared.engines.kubernetes.tolerations import tolerations
 from shared.engines.launch import plan as launch
 from shared.engines.launch.mounts import image_of
 
-#: Added to the job's own limit, which the program keeps to the second: the image is pulled in that time, too.
+#: Added to the job's own limit, which the program enforces to the second: pulling the image counts, too.
 _SLACK = timedelta(hours=1)
 #: Seconds from SIGTERM to SIGKILL, enough to write the record.
 _GRACE = 30
@@ -72,7 +72,7 @@ def size(text: str) -> int:
     """The bytes of a size in Docker's notation, such as 256m or 2g."""
     match = _SIZE.fullmatch(text)
     if match is None:
-        raise ValueError(f"{text!r} is no size")
+        raise ValueError(f"{text!r} is not a size")
     return int(float(match[1]) * 1024 ** _POWERS[(match[2] or "").lower()[:1]])
 
 

@@ -109,11 +109,11 @@ def belongings(
 
 
 def _environment(cluster: KubernetesCluster, order: Order) -> dict[str, str]:
-    """What the program of its pods has to know; secret values stand in it."""
+    """The input of its pods' program, including secret values."""
     its_site, token = site(cluster, order), order.target.token
     if alone.is_alone(order.document["properties"]):
         return alone.environment(its_site, order, token)
-    # In shell as well, for an image without Python: there it says so.
+    # In shell form as well: in an image without Python, that program reports the problem.
     return {**launch.environment(its_site, order, token), **alone.claim(its_site, order, token)}
 
 

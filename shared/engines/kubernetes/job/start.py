@@ -43,7 +43,7 @@ fi
 if [ "${JOB_COMPLETION_INDEX:-0}" = 0 ]; then
   exec python3 "$SLIPWAY_PROGRAMS/run.py"
 fi
-# By that trap: a rank that is sent away has not done its part.
+# The trap ends it: a rank that is evicted has not done its part.
 while :; do
   sleep 3600 &
   wait $!

@@ -61,7 +61,7 @@ NOWHERE = Access(_SERVER)
 def from_kubeconfig(document: Any, place: str) -> Access:
     """The current context of a kubeconfig. Raises Misconfigured, which names the place only."""
     if not isinstance(document, dict) or not document.get("current-context"):
-        raise Misconfigured(f"{place} is no kubeconfig with a current-context: {_PRINT}")
+        raise Misconfigured(f"{place} is not a kubeconfig with a current-context: {_PRINT}")
     context = _named(document, "contexts", "context", document["current-context"], place)
     cluster = _named(document, "clusters", "cluster", context.get("cluster"), place)
     user = _named(document, "users", "user", context.get("user"), place) if context.get("user") else {}

@@ -61,7 +61,7 @@ class FileToken:
             try:
                 self._text = (await asyncio.to_thread(self._file.read_text, "ascii")).strip()
             except (OSError, ValueError) as error:
-                why = getattr(error, "strerror", None) or "it is no text"
+                why = getattr(error, "strerror", None) or "it is not text"
                 raise Misconfigured(f"the token in {self._file} cannot be read: {why}") from None
             self._until = self._clock() + _GOOD
         return self._text

@@ -19,7 +19,7 @@ from shared.core.errors import (
 
 _LONGEST = 500
 _DELETING = "object is being deleted"
-#: What else has the status of missing rights.
+#: Messages of other errors that have the status of missing rights.
 _QUOTA, _TERMINATED = "exceeded quota", "because it is being terminated"
 #: After this, old servers quote the body that they could not read.
 _QUOTE = re.compile(r",? ?(error found in #|bigger context).*", re.DOTALL)
@@ -85,8 +85,8 @@ def _conflict(reason: str, message: str, text: str) -> EngineError:
 
 
 def _absent(reason: str, body: Mapping[str, Any], text: str) -> EngineError:
-    if not reason:  # a gateway without an API server behind it knows of no Job
-        return Transient(f"{text}; does something else than Kubernetes answer there?")
+    if not reason:  # a gateway without an API server behind it knows no Job
+        return Transient(f"{text}; does something other than Kubernetes answer there?")
     details = body.get("details")
     if isinstance(details, Mapping) and details.get("kind") == "namespaces":
         return Misconfigured(f"{text}; make the namespace, or correct the cluster's option `namespace`")

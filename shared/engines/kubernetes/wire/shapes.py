@@ -1,7 +1,7 @@
 """The types of those parts of an object that matter here. Pure.
 
-A proxy, a webhook or a server of another version may send others. Nothing follows from such an object: no
-state, no end, and nothing for any other object.
+A proxy, a webhook or a server of another version may send other types. Such an object decides nothing: no
+state, no end, and nothing about other objects.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ _STATES = {
 }
 _CONTAINERS = _each(_members({"state": _members(_STATES)}))
 
-#: An object of which nothing is asked but whose it is.
+#: An object of which only the owner matters.
 NAMED = _members({"metadata": _members(_METADATA, ("name", "uid"))}, ("metadata",))
 JOB = _members(
     {
@@ -116,6 +116,6 @@ EVENT = _members(
         **_texts("reason", "message", "lastTimestamp", "eventTime"),
     }
 )
-#: What a list says of its own, and a group of the API.
+#: The metadata of a list, and a group of the API.
 LIST = _members({"metadata": _members(_texts("continue"))})
 GROUP = _members({"preferredVersion": _members(_texts("groupVersion"))})

@@ -1,12 +1,12 @@
 """Whether a server that refuses everything has only just started. Pure.
 
-A new API server answers 401 or 403 to every request until it has read its roles and accounts. `/readyz` says
-when that is over, without a log-in.
+A new API server answers 401 or 403 to every request until it has read its roles and accounts. `/readyz`
+shows when that is over, without a log-in.
 """
 
 from __future__ import annotations
 
-#: Seconds for which refusals may come from a start that nothing says to be over.
+#: Seconds for which refusals may come from a start, if nothing shows that it is over.
 _LONGEST = 120.0
 
 
@@ -17,7 +17,7 @@ class Starting:
         self._since: float | None = None
 
     def is_over(self) -> None:
-        """The server has done something for us."""
+        """Note that the server has served a request, so its start is over."""
         self._since = None
 
     def may_pass(self, readiness: int, now: float) -> bool:

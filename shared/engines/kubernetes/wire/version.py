@@ -47,5 +47,5 @@ def version_of(document: Mapping[str, Any]) -> Version:
     """The version from the answer of GET /version. Raises Transient if another program answers there."""
     match = _VERSION.match(str(document.get("gitVersion") or ""))
     if match is None:
-        raise Transient("Kubernetes: /version names no version: does something else answer there?")
+        raise Transient("Kubernetes: /version names no version: does another program answer there?")
     return Version(int(match[1]), int(match[2]))

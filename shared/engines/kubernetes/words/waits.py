@@ -60,13 +60,13 @@ def word_waits(word: str, node: str) -> Why | None:
 def queue_waits(workload: Mapping[str, Any] | None, *, is_old: bool) -> Why | None:
     """Why Kueue does not admit a Job's Workload; None if it was admitted.
 
-    `is_old`: whether Kueue has had the time to create the Workload. It creates none, without an error, for a
-    Job that it cannot handle.
+    `is_old`: whether Kueue has had the time to create the Workload. For a Job that it cannot handle, it
+    creates none, without an error.
     """
     if workload is None:
         if not is_old:
             return Why("NoWorkload", "Kueue has not seen it yet", passes=True)
-        text = "Kueue does not take it: is there a WorkloadPriorityClass of that name, and does Kueue run?"
+        text = "Kueue does not accept it: is there a WorkloadPriorityClass of that name, and does Kueue run?"
         return Why("NoWorkload", text)
     if condition(workload, "Admitted") is not None:
         return None

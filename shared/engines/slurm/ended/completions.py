@@ -65,7 +65,7 @@ class Completions:
         ]
         ends = [match for match in ran if match[2] not in _CUT_OFF] or ran[-1:]
         if len({match.group(2, 4, 5) for match in ends}) > 1:
-            log.warning("the completions of jobs say different things of %s: none of it is believed", name)
+            log.warning("the completions of jobs contradict each other about %s, and are ignored", name)
             return []
         return [_copy(match, name, self._user, token) for match in ends[-1:]]
 

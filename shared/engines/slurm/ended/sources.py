@@ -23,7 +23,7 @@ from shared.engines.slurm.words import observation, state_of
 
 
 class EndSources:
-    """Sources that know ends longer than slurmctld does.
+    """Sources that remember ends longer than slurmctld does.
 
     If all of them are missing, a job is submitted again and reports the earlier end: the claim of the first
     run makes the new copy return its exit code and run nothing.
@@ -48,7 +48,7 @@ class EndSources:
         if record is None or record.get("state") != "ended":
             return await self._in_notes(target, None)
         own = recorded(record)
-        # A signal comes by a cancellation and from a node that goes down: Slurm knows which.
+        # A signal comes from a cancellation or from a node that goes down: Slurm knows which.
         end = await self._in_notes(target, record) if is_asked(record) else None
         return replace(end or own, segment=self._records.segment(target, record))
 
@@ -96,7 +96,7 @@ def _listed(job: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "job_id": job["job_id"],
         "name": job.get("name"),
-        # A user without an association is listed here all the same.
+        # A user without an association is listed here, too.
         "user_name": job.get("user") or (job.get("association") or {}).get("user"),
         "comment": job.get("comment"),
         "job_state": state.get("current"),

@@ -67,7 +67,7 @@ def _variables(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator
         for index, variable in enumerate(properties.get(kind) or ()):
             at = f"/{kind}/{index}"
             if variable["name"].startswith(("SLURM_", "SLURMD_")):
-                text = "variables of Slurm's own decide how the job is started"
+                text = "Slurm's own variables decide how the job is started"
                 yield _refused(f"{at}/name", text, "give it another name")
             if variable["name"] in _DEVICES and may_share(cluster):
                 text = f"nodes of {cluster.name} are shared, and Slurm says which GPUs a job has there"

@@ -92,7 +92,7 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
 
 
 def refusal(error: EngineError | None, codes: Iterable[int], resources: JsonObject) -> EngineError | None:
-    """The same error, or, if it refuses the job's own choice, one that ends the job and says so."""
+    """The same error, or, if it refuses the job's own choice, an error that ends the job with that reason."""
     for code in codes:
         option = next((name for name in _RESOURCES_OF_CODE.get(code, ()) if name in resources), None)
         if option is not None:

@@ -38,7 +38,7 @@ def refusals(cluster: SlurmCluster, resources: JsonObject) -> Iterator[Problem]:
         yield _refused("options", text, "leave that out")
     gpus = resources.get("gpus") or 0
     if cluster.gpus and gpus > cluster.gpus:
-        text = f"a node of {cluster.name} has {cluster.gpus} GPUs, and {gpus} are asked of each"
+        text = f"a node of {cluster.name} has {cluster.gpus} GPUs, and {gpus} of each are requested"
         yield _refused("gpus", text, f"ask for {cluster.gpus} at most, and for more nodes")
 
 

@@ -1,7 +1,7 @@
 """One slurmrestd: its dialect, the token, and its errors as Slipway's classes.
 
-HTTP status says nothing about acceptance there: 200 comes with errors, 500 with a job that exists, 504 with
-an unknown outcome. The codes in the body decide.
+The HTTP status does not show acceptance: 200 comes with errors, 500 with a job that exists, 504 with an
+unknown outcome. The codes in the body decide.
 """
 
 from __future__ import annotations
@@ -176,7 +176,7 @@ class SlurmClient:
         async with self._session.request(
             method, url, json=body, headers=headers, allow_redirects=False
         ) as answer:
-            # Slurm passes on the names of jobs as any user wrote them, also if they are no UTF-8.
+            # Slurm passes on the names of jobs as any user wrote them, even if they are not UTF-8.
             return Response(answer.status, await answer.text("utf-8", "replace"))
 
     def _headers(self) -> dict[str, str]:
@@ -197,7 +197,7 @@ def _text(one: Mapping[str, Any]) -> str:
 
 
 def _objects(members: Any) -> list[Mapping[str, Any]]:
-    """The objects of a list. What is in another form is one that says nothing."""
+    """The objects of a list; an entry in another form counts as an empty object."""
     every = members if isinstance(members, list) else [members] if members else []
     return [one if isinstance(one, dict) else {} for one in every]
 

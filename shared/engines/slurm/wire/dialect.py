@@ -1,8 +1,8 @@
-"""What slurmrestd is asked, and what it answers, in each of its dialects. Pure.
+"""The requests to slurmrestd and its answers, in each of its dialects. Pure.
 
-Slurm 22.05 speaks v0.0.38; 23.11 to 26.05 speak some of v0.0.40 to v0.0.45, which differ from each other in
-nothing that is used here but where the script stands. A field in the words of another dialect is ignored
-without an error, so every difference is in the one table below.
+Slurm 22.05 speaks v0.0.38; 23.11 to 26.05 speak some of v0.0.40 to v0.0.45, which differ here only in the
+place of the script. A field of another dialect is ignored without an error, so every difference is in the
+one table below.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
     states = job.get("job_state") or ()
     words = frozenset([states] if isinstance(states, str) else states)
     if not all(isinstance(word, str) for word in words):
-        raise ValueError("its state is no word")
+        raise ValueError("its state is not a word")
     code, signal = dialect.exit(job.get("exit_code"))
     return Copy(
         id=int(job["job_id"]),
@@ -156,7 +156,7 @@ def copy_of(dialect: Dialect, job: Mapping[str, Any]) -> Copy:
         token=str(marks.get("slipway") or ""),
         marked_priority=integer(marks.get("priority")),
         states=words,
-        # Our own hold; a hold by an administrator has another reason, and is not ours to lift.
+        # Our own hold; a hold by an administrator has another reason, and Slipway must not lift it.
         held=job.get("state_reason") == "JobHeldUser",
         priority=integer(job.get("priority")) or 0,
         submitted=float(integer(job.get("submit_time")) or 0),
@@ -209,5 +209,5 @@ def integer(value: Any) -> int | None:
 def _moment(value: Any) -> float | None:
     number = integer(value) or 0
     if not 0 <= number <= _LATEST:
-        raise ValueError("it is no time")
+        raise ValueError("it is not a time")
     return float(number) or None

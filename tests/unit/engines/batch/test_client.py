@@ -214,6 +214,6 @@ def test_a_key_is_never_shown() -> None:
 
     assert key_from("acct", f" {text}\n", "here") == KEY
     assert "0123" not in repr(KEY)
-    with pytest.raises(Misconfigured, match=r"^here is no key of a Batch account") as caught:
+    with pytest.raises(Misconfigured, match=r"^here is not a key of a Batch account") as caught:
         key_from("acct", "not base64 at all!", "here")
     assert "not base64" not in str(caught.value)

@@ -45,7 +45,7 @@ def test_clusters_are_configured_with_a_key_or_the_identity() -> None:
     [
         ("[]", "SLIPWAY_BATCH_KEYS must be an object"),
         ('{"gpu": 7}', "SLIPWAY_BATCH_KEYS must be an object"),
-        ('{"gpu": "secret"}', "SLIPWAY_BATCH_KEYS: gpu is no key of a Batch account"),
+        ('{"gpu": "secret"}', "SLIPWAY_BATCH_KEYS: gpu is not a key of a Batch account"),
     ],
 )
 def test_a_key_that_is_none_is_named_by_its_place_only(keys: str, text: str) -> None:

@@ -44,7 +44,7 @@ def test_a_cluster_without_a_kubeconfig_is_that_of_our_own_pod_or_at_fault() -> 
     ("documents", "message"),
     [
         ([], "SLIPWAY_KUBECONFIGS must be an object"),
-        ({"gpu": {}}, "SLIPWAY_KUBECONFIGS: gpu is no kubeconfig"),
+        ({"gpu": {}}, "SLIPWAY_KUBECONFIGS: gpu is not a kubeconfig"),
         ({"gpu": kubeconfig(user={"exec": {}})}, "SLIPWAY_KUBECONFIGS: gpu: its user logs in by exec"),
     ],
 )

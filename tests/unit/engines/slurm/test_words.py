@@ -337,7 +337,7 @@ def test_a_job_that_ended_in_the_queue_never_started(word: str) -> None:
         ("QOSMaxGRESPerUser", "QOSMaxGRESPerUser", "a limit of its quality of service (QOS) is reached"),
         ("AssocGrpCpuLimit", "AssocGrpCpuLimit", "a limit of its account is reached"),
         ("Dependency", "Dependency", "it depends on a job that has not ended"),
-        ("SomethingNew", "SomethingNew", "Slurm says SomethingNew"),
+        ("SomethingNew", "SomethingNew", "Slurm reports SomethingNew"),
     ],
 )
 def test_why_a_pending_job_waits(reason: str, word: str, text: str) -> None:
@@ -363,4 +363,4 @@ def test_a_description_says_more_than_a_word_that_is_not_in_the_table() -> None:
     pending = replace(COPY, states=frozenset({"PENDING"}), reason="New", description="the moon is full")
     view = observation(pending, None).why
     assert view is not None
-    assert (view.word, view.text) == ("New", "Slurm says the moon is full")
+    assert (view.word, view.text) == ("New", "Slurm reports the moon is full")

@@ -44,7 +44,7 @@ _CANNOT = 'jobs.batch is forbidden: User "{}" cannot create resource "jobs" in A
         (status(401, "Unauthorized", "Unauthorized"), Misconfigured, "Unauthorized; its token has expired"),
         (status(404, "NotFound", 'namespaces "n" not found', kind="namespaces"), Misconfigured, "namespace"),
         (status(404, "NotFound", 'jobs.batch "a" not found', kind="jobs"), NotFound, "not found"),
-        ((404, {}), Transient, "does something else than Kubernetes answer there"),
+        ((404, {}), Transient, "does something other than Kubernetes answer there"),
         (status(400, "BadRequest", 'strict decoding error: unknown field "x"'), Misconfigured, "1.26"),
         (status(400, "BadRequest", "json: cannot unmarshal string"), Rejected, "unmarshal"),
         (status(413, "RequestEntityTooLarge", "limit is 3145728"), Rejected, "3145728"),
