@@ -8,6 +8,7 @@ from pathlib import Path
 
 import aiohttp
 import psutil
+import pytest
 
 from tests.acceptance.door import eventually
 
@@ -69,6 +70,7 @@ async def test_a_demo_that_cannot_start_says_so_in_one_line(tmp_path: Path) -> N
     assert error.count(b"\n") == 1
 
 
+@pytest.mark.thorough
 async def test_a_part_that_dies_fails_the_demo_at_once_and_its_log_is_kept() -> None:
     demo = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "slipway.main", "demo"), cwd=ROOT, stdout=asyncio.subprocess.PIPE

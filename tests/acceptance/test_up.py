@@ -73,6 +73,7 @@ async def up(data: Path, *options: str) -> AsyncIterator[Up]:
             await process.communicate()
 
 
+@pytest.mark.thorough
 async def test_what_it_prints_works_a_first_job_runs_once_and_a_restart_goes_on(
     slipway: Slipway, tmp_path: Path
 ) -> None:

@@ -18,13 +18,14 @@ from azure.storage.blob import ContentSettings
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 from typer.testing import CliRunner
 
-from local.azurite import azurite
+from local.azurite import Azurite, azurite
 from slipway.client.datalake import DataLake, fingerprint
 from slipway.commands.data.get import find, get
 from slipway.commands.data.put import LocalFile, put, to_put
 from slipway.main import app
 
 BLOCK = 8 << 20
+pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
 @dataclass
@@ -43,15 +44,22 @@ class World:
         return sum(path in line for line in self.requests)
 
 
-@pytest_asyncio.fixture
-async def world() -> AsyncIterator[World]:
+@pytest_asyncio.fixture(scope="module", loop_scope="session")
+async def logged() -> AsyncIterator[tuple[Azurite, list[str]]]:
+    """An account, and the requests that it has seen."""
     requests: list[str] = []
-    async with (
-        azurite(on_request=requests.append) as account,
-        BlobServiceClient.from_connection_string(account.connection_string) as service,
-    ):
+    async with azurite(on_request=requests.append) as account:
+        yield account, requests
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def world(logged: tuple[Azurite, list[str]]) -> AsyncIterator[World]:
+    account, requests = logged
+    async with BlobServiceClient.from_connection_string(account.connection_string) as service:
         container = await service.create_container("datalake")
+        requests.clear()
         yield World(account.connection_string, container, requests)
+        await service.delete_container("datalake")
 
 
 def count(_: int) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import pytest
 from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.data.tables.aio import TableServiceClient
 from azure.storage.blob.aio import BlobServiceClient
@@ -89,6 +90,7 @@ async def test_storage_that_is_killed_keeps_all_that_it_acknowledged(tmp_path: P
     assert await _lost(MortalStorage(tmp_path), kills=3) == set()
 
 
+@pytest.mark.thorough
 async def test_azurite_by_itself_takes_back_what_it_acknowledged(tmp_path: Path) -> None:
     """Why the chaos run needs more than a kill. Should this fail one day, durable.mjs may go."""
     assert await _lost(MortalStorage(tmp_path, preload=()), kills=1) != set()

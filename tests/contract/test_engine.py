@@ -179,7 +179,7 @@ Place = Settings | Slurm | on_batch.Account | on_kubernetes.Running | Kubernetes
         "batch_account",
         "batch_container",
         "api_server",
-        "old_api_server",
+        pytest.param("old_api_server", marks=pytest.mark.thorough),
         "kubernetes_here",
     ],
     ids=["memory", "batchai", "slurm", "batch", "batch-blobs", "kubernetes", "kubernetes-1.20", "kube-real"],

@@ -27,6 +27,12 @@ _RARE = re.compile(r"DELETE .*/(jobs|job|tasks)/[^/]+|POST .*/(terminate|service
 #: The calls to an engine that have an effect there: each fault of our processes meets them.
 _EFFECTIVE = ("engine.submit", "engine.cancel")
 
+
+def case_name(case: Story | tuple[Fault, int]) -> str:
+    """A story, or one of `FAULTS`, in the name of a test."""
+    return case.name if isinstance(case, Story) else f"{case[0].name}-{case[1]}"
+
+
 _counted: dict[tuple[str, int], int] = {}
 
 

@@ -17,15 +17,17 @@ from tests.crash.stories import BROKEN, CANCELLED, REQUEUED, STORIES, Story
 _STORIES = tuple(story for story in STORIES if story not in (BROKEN, REQUEUED))
 
 
-@pytest.mark.parametrize("version", [OLD, NEW])
-@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+@pytest.mark.parametrize(
+    ("story", "version"), pairs(_STORIES, [OLD, NEW]), ids=lambda one: getattr(one, "name", one)
+)
 async def test_without_faults_the_story_ends_well(story: Story, version: str) -> None:
     run = await play(story, version=version)
     assert run.violations == []
 
 
-@pytest.mark.parametrize("version", [OLD, NEW])
-@pytest.mark.parametrize("story", _STORIES, ids=lambda story: story.name)
+@pytest.mark.parametrize(
+    ("story", "version"), pairs(_STORIES, [NEW, OLD]), ids=lambda one: getattr(one, "name", one)
+)
 async def test_another_user_who_imitates_every_job_changes_nothing(story: Story, version: str) -> None:
     run = await play(story, version=version, imitated=True)
     assert run.violations == []
@@ -39,8 +41,9 @@ async def test_nodes_that_do_not_boot_cost_a_job_no_retry(version: str) -> None:
     assert (job.attempt, job.spent.infrastructure) == (6, 0)
 
 
-@pytest.mark.parametrize("lives", [0, 1, 40])
-@pytest.mark.parametrize("fault", [None, *Wire], ids=lambda fault: fault.name if fault else "none")
+@pytest.mark.parametrize(
+    ("fault", "lives"), pairs([None, *Wire], (0, 1, 40)), ids=lambda one: getattr(one, "name", str(one))
+)
 async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_answers_for_it(
     fault: Wire | None, lives: int
 ) -> None:

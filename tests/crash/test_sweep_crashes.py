@@ -6,14 +6,10 @@ import pytest
 
 from tests.breadth import pairs
 from tests.crash.chaos import Fault
-from tests.crash.single_fault import FAULTS, check_survival
+from tests.crash.single_fault import FAULTS, case_name, check_survival
 from tests.crash.stories import JOB_SWEEPS, Story
 
 
-@pytest.mark.parametrize(
-    ("story", "fault"),
-    pairs(JOB_SWEEPS, FAULTS),
-    ids=lambda one: one.name if isinstance(one, Story) else f"{one[0].name}-{one[1]}",
-)
+@pytest.mark.parametrize(("story", "fault"), pairs(JOB_SWEEPS, FAULTS), ids=case_name)
 async def test_any_single_fault_of_a_sweep_is_survived(story: Story, fault: tuple[Fault, int]) -> None:
     await check_survival(story, *fault)

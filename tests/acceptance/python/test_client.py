@@ -67,6 +67,7 @@ async def test_the_code_of_the_page_reads_the_numbers_of_the_last_job(door: Door
     assert lines == [f"stdouterr/stdout-{rank}.txt loss [1, 2] [1, 0.5]" for rank in (0, 1)]
 
 
+@pytest.mark.thorough
 async def test_the_code_of_the_page_runs_two_jobs_at_once(door: Door, tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAIN)
 

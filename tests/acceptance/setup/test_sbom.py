@@ -5,10 +5,13 @@ import re
 import subprocess
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[3]
 APP = ("requirements.txt", "requirements-lock.txt")
 
 
+@pytest.mark.thorough
 def test_make_sbom_names_every_package_of_the_app_with_its_hashes(tmp_path: Path) -> None:
     argv = ["make", "sbom", f"SBOM={tmp_path}/app.cdx.json"]
     created = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)

@@ -16,6 +16,7 @@ from shared.core.engine import Observation, Order
 from shared.core.job import JobState, Reason, Target
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.wire.client import BatchClient
+from tests.breadth import every_few
 from tests.contract.azurebatch.on_batch import NAME, Account, account, engine_on
 
 #: Seconds without any progress.
@@ -108,7 +109,7 @@ async def test_a_rank_that_fails_fails_the_job_with_its_exit_code(spot: BatchEng
     assert (end.state, end.reason, end.exit_code) == (JobState.FAILED, Reason.USER, 7)
 
 
-@pytest.mark.parametrize("nodes", [1, 2])
+@pytest.mark.parametrize("nodes", every_few([1, 2], 1))
 async def test_a_node_that_is_taken_away_makes_the_same_attempt_run_again(
     spot: BatchEngine, running: Account, tmp_path: Path, nodes: int
 ) -> None:

@@ -5,6 +5,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import aiohttp
+import pytest
 
 from tests.contract.emulator.conftest import Lab, alive, autoscale, custom, until
 
@@ -121,6 +122,7 @@ async def test_killed_in_a_burst_of_requests_it_loses_nothing_that_it_acknowledg
     assert set(acknowledged) <= listed
 
 
+@pytest.mark.thorough
 async def test_killed_at_any_moment_it_runs_every_job_once_and_to_its_end(
     own_lab: Lab, tmp_path: Path
 ) -> None:

@@ -14,6 +14,7 @@ import pytest
 from local.host.worker.contract import LoadError, RuntimeName
 from local.host.worker.pool import WorkerOptions, WorkerPool
 from local.process import ProcessError
+from tests.breadth import every_few
 from tests.contract.host.world import (
     ANY_RUNTIME,
     APP,
@@ -34,22 +35,27 @@ _ELSEWHERE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="Oth
 
 @pytest.mark.parametrize(
     ("code", "named"),
-    [
-        pytest.param(f"{_HEAD}{_QUEUE}def one(msg: dict) -> None: ...\n", "one.*dict", id="annotation"),
-        pytest.param(
-            f"{_HEAD}{_QUEUE}def one(msg, more) -> None: ...\n", "one.*more", id="unbound parameter"
-        ),
-        pytest.param(f"{_HEAD}{_QUEUE}def one() -> None: ...\n", "one.*msg", id="missing parameter"),
-        pytest.param(f"{_HEAD}application = app\n", "More than one FunctionApp", id="an alias of the app"),
-        pytest.param("x = 1\n", "Could not find top level function app", id="no app"),
-        pytest.param("import not_there_at_all\n", "not_there_at_all", id="missing module"),
-        pytest.param("def broken(:\n", "SyntaxError", id="syntax"),
-        pytest.param(
-            f"{_HEAD}{_QUEUE}def one(msg) -> None: ...\n{_QUEUE}def one(msg) -> None: ...\n",
-            "one",
-            id="duplicate name",
-        ),
-    ],
+    every_few(
+        [
+            pytest.param(f"{_HEAD}{_QUEUE}def one(msg: dict) -> None: ...\n", "one.*dict", id="annotation"),
+            pytest.param(
+                f"{_HEAD}{_QUEUE}def one(msg, more) -> None: ...\n", "one.*more", id="unbound parameter"
+            ),
+            pytest.param(f"{_HEAD}{_QUEUE}def one() -> None: ...\n", "one.*msg", id="missing parameter"),
+            pytest.param(
+                f"{_HEAD}application = app\n", "More than one FunctionApp", id="an alias of the app"
+            ),
+            pytest.param("x = 1\n", "Could not find top level function app", id="no app"),
+            pytest.param("import not_there_at_all\n", "not_there_at_all", id="missing module"),
+            pytest.param("def broken(:\n", "SyntaxError", id="syntax"),
+            pytest.param(
+                f"{_HEAD}{_QUEUE}def one(msg) -> None: ...\n{_QUEUE}def one(msg) -> None: ...\n",
+                "one",
+                id="duplicate name",
+            ),
+        ],
+        0,
+    ),
 )
 async def test_an_app_that_production_refuses_is_refused_here(
     runtime: RuntimeName, tmp_path: Path, code: str, named: str
@@ -77,12 +83,15 @@ async def test_the_place_in_the_app_is_shown_before_the_error(
 
 @pytest.mark.parametrize(
     ("code", "named"),
-    [
-        (f"{_HEAD}{_ELSEWHERE}def one(msg) -> None: ...\n", "one.*Other"),
-        (f"{_HEAD}{_BY_SETTING}def one(msg): ...\n", "one.*NAME"),
-        (f'{_HEAD}@app.timer_trigger(arg_name="t", schedule="x y")\ndef one(t): ...\n', "one.*schedule"),
-        (f'{_HEAD}@app.route(route="a/{{b")\ndef one(req): ...\n', "one.*route"),
-    ],
+    every_few(
+        [
+            (f"{_HEAD}{_ELSEWHERE}def one(msg) -> None: ...\n", "one.*Other"),
+            (f"{_HEAD}{_BY_SETTING}def one(msg): ...\n", "one.*NAME"),
+            (f'{_HEAD}@app.timer_trigger(arg_name="t", schedule="x y")\ndef one(t): ...\n', "one.*schedule"),
+            (f'{_HEAD}@app.route(route="a/{{b")\ndef one(req): ...\n', "one.*route"),
+        ],
+        0,
+    ),
 )
 async def test_a_binding_that_cannot_be_served_is_named(
     storage: Storage, tmp_path: Path, code: str, named: str

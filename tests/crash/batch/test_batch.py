@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from itertools import product
 
 import pytest
 
@@ -51,12 +52,15 @@ async def test_a_node_of_several_that_is_taken_away_costs_no_attempt() -> None:
     assert (job.attempt, run.wire.model.began) == (1, [job.target.name] * 2 if job.target else [])
 
 
-@pytest.mark.parametrize("lives", [0, 1, 40])
-@pytest.mark.parametrize("cut", list(Cut), ids=lambda cut: cut.name)
-@pytest.mark.parametrize("fault", [None, *Wire], ids=lambda fault: fault.name if fault else "none")
+@pytest.mark.parametrize(
+    ("fault", "end"),
+    pairs([None, *Wire], product(Cut, (0, 1, 40))),
+    ids=lambda one: f"{one[0].name}-{one[1]}" if isinstance(one, tuple) else getattr(one, "name", "none"),
+)
 async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_answers_for_it(
-    fault: Wire | None, cut: Cut, lives: int
+    fault: Wire | None, end: tuple[Cut, int]
 ) -> None:
+    cut, lives = end
     row = (0, 1, 40).index(lives) + 3 * list(Cut).index(cut)
     await check_cut(play, fault, 23, row, cut=cut, lives=lives)
 

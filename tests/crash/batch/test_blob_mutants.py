@@ -124,6 +124,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
 )
 
 
+@pytest.mark.thorough
 async def test_without_a_mutant_nothing_is_caught() -> None:
     assert await _caught() == ""
 

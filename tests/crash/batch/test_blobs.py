@@ -44,8 +44,7 @@ async def test_without_faults_the_story_ends_well(story: Story) -> None:
     assert run.violations == []
 
 
-@pytest.mark.parametrize("fault", list(NodeFault), ids=lambda fault: fault.name)
-@pytest.mark.parametrize("story", _FEW, ids=_name)
+@pytest.mark.parametrize(("story", "fault"), pairs(_FEW, NodeFault), ids=lambda one: one.name)
 async def test_any_single_fault_of_the_container_or_of_a_node_that_uses_it_is_survived(
     story: Story, fault: NodeFault
 ) -> None:
@@ -57,8 +56,7 @@ async def test_any_single_fault_of_the_container_or_of_a_node_that_uses_it_is_su
             assert run.violations == [], f"{fault} at {_model(run).stored[n - 1]}, call {n}"
 
 
-@pytest.mark.parametrize("fault", list(AppFault), ids=lambda fault: fault.name)
-@pytest.mark.parametrize("story", _FEW, ids=_name)
+@pytest.mark.parametrize(("story", "fault"), pairs(_FEW, AppFault), ids=lambda one: one.name)
 async def test_any_single_fault_of_the_container_for_the_app_is_survived(
     story: Story, fault: AppFault
 ) -> None:
@@ -84,7 +82,7 @@ async def test_an_attempt_that_is_cut_off_is_followed_by_one_or_answers_for_it(c
 
 @pytest.mark.parametrize("block", range(size(6, 1)))
 async def test_random_schedules_with_faults_on_all_sides_are_survived(block: int) -> None:
-    for seed in range(20 * block, 20 * block + 20):
+    for seed in range(20 * block, 20 * block + size(20, 5)):
         dice = random.Random(seed)
         wire = {n: dice.choice(list(Wire)) for n in dice.sample(range(1, 30), dice.randint(0, 4))}
         plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 60), dice.randint(0, 2))}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.breadth import pairs
 from tests.crash.chaos import Fault
 from tests.crash.idle.idle_stories import IDLE_JOBS
-from tests.crash.single_fault import FAULTS, check_turn
+from tests.crash.single_fault import FAULTS, case_name, check_turn
 from tests.crash.stories import Story, play
 
 
@@ -15,9 +16,6 @@ async def test_without_faults_the_story_ends_well(story: Story) -> None:
     assert (await play(story, {})).violations == []
 
 
-@pytest.mark.parametrize(("fault", "wake_after"), FAULTS, ids=lambda one: getattr(one, "name", str(one)))
-@pytest.mark.parametrize("story", IDLE_JOBS, ids=lambda story: story.name)
-async def test_any_single_fault_of_an_idle_job_is_survived(
-    story: Story, fault: Fault, wake_after: int
-) -> None:
-    await check_turn(story, fault, wake_after)
+@pytest.mark.parametrize(("story", "fault"), pairs(IDLE_JOBS, FAULTS), ids=case_name)
+async def test_any_single_fault_of_an_idle_job_is_survived(story: Story, fault: tuple[Fault, int]) -> None:
+    await check_turn(story, *fault)

@@ -31,8 +31,9 @@ async def test_without_faults_the_story_ends_well(story: Story) -> None:
     assert run.violations == []
 
 
-@pytest.mark.parametrize("lives", [0, 1, 40])
-@pytest.mark.parametrize("fault", [None, *Wire], ids=lambda fault: fault.name if fault else "none")
+@pytest.mark.parametrize(
+    ("fault", "lives"), pairs([None, *Wire], (0, 1, 40)), ids=lambda one: getattr(one, "name", str(one))
+)
 async def test_an_attempt_whose_node_is_lost_is_followed_by_one_or_answers_for_it(
     fault: Wire | None, lives: int
 ) -> None:

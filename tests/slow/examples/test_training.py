@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 EXAMPLE = Path(__file__).resolve().parents[3] / "examples" / "digits"
 EPOCHS = 10
@@ -47,6 +48,7 @@ def metrics(folder: Path) -> dict[str, Any]:
     return loaded
 
 
+@pytest.mark.thorough
 async def test_one_process_and_two_reach_the_same_model_with_its_metrics(tmp_path: Path) -> None:
     alone, together = tmp_path / "alone", tmp_path / "together"
 

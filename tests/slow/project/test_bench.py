@@ -150,6 +150,7 @@ async def test_a_sweep_of_ten_thousand_tasks_on_azure_batch_costs_their_pages_an
     assert calls == active // 1000 + (active % 1000 > 0) + 6 <= 25
 
 
+@pytest.mark.thorough
 async def test_a_sweep_of_ten_thousand_jobs_on_kubernetes_costs_the_pages_of_two_lists() -> None:
     active = size(10_000, 2_500)
     calls, _ = await kubernetes.sweep_of(active)

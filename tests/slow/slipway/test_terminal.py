@@ -110,7 +110,7 @@ def test_every_command_that_asks_the_service_is_among_these() -> None:
     "answer",
     [
         foreign.answers,
-        foreign.refuses,
+        pytest.param(foreign.refuses, marks=pytest.mark.thorough),
         pytest.param(foreign.redirects, marks=pytest.mark.thorough),
         pytest.param(foreign.fails, marks=pytest.mark.thorough),
     ],

@@ -220,6 +220,7 @@ async def test_terminating_a_job_ends_what_runs_in_its_container(
     assert shared.containers() == []
 
 
+@pytest.mark.thorough
 async def test_killed_and_started_again_the_emulator_finds_the_container(
     place: Emulator, runtime: FakeRuntime, tmp_path: Path
 ) -> None:

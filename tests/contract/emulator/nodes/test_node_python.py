@@ -78,6 +78,7 @@ async def test_what_a_job_installs_reaches_its_cluster_and_not_the_product(
     assert importlib.metadata.version("typer") == ours != version
 
 
+@pytest.mark.thorough
 async def test_the_examples_have_their_packages_and_nothing_of_the_product(lab: Lab) -> None:
     await lab.make_cluster()
     command = """python -c "
@@ -112,6 +113,7 @@ async def test_the_environment_is_made_once_for_a_cluster_and_goes_with_it(lab: 
     await until(removed)
 
 
+@pytest.mark.thorough
 async def test_an_environment_whose_python_is_gone_is_made_anew(lab: Lab) -> None:
     await lab.make_cluster()
     await lab.submit("one", **custom("true"))

@@ -133,6 +133,7 @@ async def test_password_less_ssh(lab: Lab) -> None:
     assert await lab.read("job", "stderr.txt") == greetings
 
 
+@pytest.mark.thorough
 async def test_password_less_ssh_in_container(place: Emulator) -> None:
     """Of the same; there as here each login greets."""
     async with working(place, 2) as lab:
