@@ -1,32 +1,25 @@
 """Brings volumes of clusters and jobs into a node's directories."""
 
-import asyncio
-import logging
+from __future__ import annotations
+
 import os
 import stat
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-
-from azure.storage.blob.aio import ContainerClient
+from typing import TYPE_CHECKING
 
 from fence import Fence
-from local.mirror import Mirror, MirrorError
-from local.nodes.fault import Failed, Fault
+from local.nodes.fault import Fault
 from local.nodes.settings import NodeSettings, SettingsError, table
-from local.nodes.volume import Volume, spaced
+from local.nodes.volume import MountError, Volume, spaced
 
-#: Seconds between two looks for changed files in a container that a running job has mounted.
-_PUSH_EVERY = 1.0
-_log = logging.getLogger(__name__)
-
-
-class MountError(Failed):
-    """A volume cannot be mounted."""
+if TYPE_CHECKING:
+    from local.nodes.mirrors import Mirrors
 
 
 class Mounter:
-    """Mounts volumes. Containers are mirrored once, and written back while they are held.
+    """Mounts volumes.
 
     `server` returns the directory of a file server by its id, or None if it no longer exists.
     """
@@ -34,9 +27,7 @@ class Mounter:
     def __init__(self, settings: NodeSettings, server: Callable[[str], Path | None]) -> None:
         self._settings = settings
         self._server = server
-        self._mirrors: dict[tuple[str, str], Mirror] = {}
-        self._holders: dict[tuple[str, str], int] = {}
-        self._pushers: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._mirrors: Mirrors | None = None
 
     async def hold(self, volume: Volume) -> Path:
         """Make the volume's directory ready and up to date, until it is released. Raises MountError."""
@@ -47,49 +38,21 @@ class Mounter:
         if volume.kind == "unmanaged":
             return self._unmanaged(volume)
         self._check_key(volume, "BFSMountError")
-        key = (volume.account, volume.name)
-        if key not in self._mirrors:
-            self._mirrors[key] = Mirror(
-                self._settings.blobs / volume.account / volume.name, self._client(volume)
-            )
-        mirror = self._mirrors[key]
-        try:
-            if self._holders.get(key):
-                # What another job has just deleted must not come back.
-                await mirror.push()
-            left_out = await mirror.pull()
-        except MirrorError as error:
-            raise MountError(Fault(code="BFSMountError", message=str(error))) from error
-        if left_out:
-            _log.warning("container %s: left out %d names that are not paths", volume.name, len(left_out))
-        self._holders[key] = self._holders.get(key, 0) + 1
-        if key not in self._pushers:
-            self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
-        return mirror.files
+        if self._mirrors is None:
+            from local.nodes.mirrors import Mirrors  # the storage SDK, a quarter of an emulator's start
+
+            self._mirrors = Mirrors(self._settings)
+        return await self._mirrors.hold(volume)
 
     async def release(self, volume: Volume, tries: int = 3) -> None:
         """Write the rest back. Raises MountError if the container still refuses it after `tries` tries."""
-        key = (volume.account, volume.name)
-        if volume.kind != "blob" or not self._holders.get(key):
-            return
-        self._holders[key] -= 1
-        if not self._holders[key]:
-            self._pushers.pop(key).cancel()
-        for number in range(tries):
-            try:
-                await self._mirrors[key].push()
-                return
-            except MirrorError as error:
-                if number == tries - 1:
-                    raise MountError(Fault(code="BFSMountError", message=str(error))) from error
-                await asyncio.sleep(1)
+        if volume.kind == "blob" and self._mirrors is not None:
+            await self._mirrors.release(volume, tries)
 
     async def close(self) -> None:
         """Stop writing back what jobs write into mounts."""
-        for pusher in self._pushers.values():
-            pusher.cancel()
-        for mirror in self._mirrors.values():
-            await mirror.close()
+        if self._mirrors is not None:
+            await self._mirrors.close()
 
     def _share(self, volume: Volume) -> Path:
         self._check_account(volume)
@@ -121,20 +84,6 @@ class Mounter:
             )
         return directory
 
-    def _client(self, volume: Volume) -> ContainerClient:
-        account = self._settings.account
-        own = volume.account == account.name
-        endpoint = account.blob_endpoint if own else f"https://{volume.account}.blob.core.windows.net"
-        return ContainerClient(
-            endpoint,
-            volume.name,
-            credential={"account_name": volume.account, "account_key": volume.key},
-            retry_total=1,
-            initial_backoff=1,
-            connection_timeout=5,
-            read_timeout=30,
-        )
-
     def _check_account(self, volume: Volume) -> None:
         account = self._settings.account
         if volume.account != account.name:
@@ -165,15 +114,6 @@ def unlink(root: Path, mounted: Sequence[Volume]) -> None:
         for volume in mounted:
             with suppress(FileNotFoundError), mounts.directory(str(volume.at.parent), links=False) as parent:
                 os.unlink(volume.at.name, dir_fd=parent.fd)
-
-
-async def _keep_pushing(mirror: Mirror) -> None:
-    while True:
-        await asyncio.sleep(_PUSH_EVERY)
-        try:
-            await mirror.push()
-        except MirrorError as error:
-            _log.warning("%s; trying again", error)
 
 
 def _directory_inside(root: Path, inside: str, code: str) -> Path:

@@ -13,12 +13,12 @@ from local.nodes.containers import Containers, Host, forget, left_over_site, run
 from local.nodes.fault import Failed, Fault
 from local.nodes.journal import Journal
 from local.nodes.launcher import Launcher
-from local.nodes.mounts import Mounter, MountError, link, unlink
+from local.nodes.mounts import Mounter, link, unlink
 from local.nodes.output_directory import make_directory
 from local.nodes.settings import NodeSettings
 from local.nodes.ssh import Peer, write_ssh
 from local.nodes.usage import sampled
-from local.nodes.volume import Volume
+from local.nodes.volume import MountError, Volume
 from local.nodes.work import Outcome, Plan, Process, Work
 
 _log = logging.getLogger(__name__)

@@ -4,6 +4,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
 
+from local.nodes.fault import Failed
+
+
+class MountError(Failed):
+    """A volume cannot be mounted."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Volume:

@@ -4,18 +4,19 @@ A message is a CloudEvent that names jobs by a variable of their environment. Th
 once; those that come soon after it share the next message. A notice may be lost: the sweep finds the end.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 import logging
 import uuid
-from contextlib import suppress
 from dataclasses import dataclass, field
-
-from azure.core.exceptions import AzureError
-from azure.storage.queue import TextBase64EncodePolicy
-from azure.storage.queue.aio import QueueClient
+from typing import TYPE_CHECKING
 
 from local.batchai.state.records import Job
+
+if TYPE_CHECKING:
+    from azure.storage.queue.aio import QueueClient
 
 _log = logging.getLogger(__name__)
 #: Names in one message, which holds 48 KiB.
@@ -55,12 +56,13 @@ class Notices:
     async def close(self) -> None:
         """Send the waiting messages, and close the connection."""
         if self._sending is not None:
-            with suppress(AzureError):
-                await self._sending
+            await self._sending
         if self._client is not None:
             await self._client.close()
 
     async def _send(self) -> None:
+        from azure.core.exceptions import AzureError  # the SDK is slow to load, and for this alone
+
         while self._waiting:
             names, self._waiting = self._waiting[:_MOST], self._waiting[_MOST:]
             event = {
@@ -77,6 +79,9 @@ class Notices:
             await asyncio.sleep(_PAUSE)
 
     def _queue(self) -> QueueClient:
+        from azure.storage.queue import TextBase64EncodePolicy
+        from azure.storage.queue.aio import QueueClient
+
         if self._client is None:
             self._client = QueueClient.from_connection_string(
                 self._settings.connection_string,

@@ -78,3 +78,11 @@ def test_a_foreign_package_named_shared_is_a_clear_error(tmp_path: Path) -> None
 
     assert ran.returncode != 0
     assert "another package named 'shared'" in ran.stderr
+
+
+def test_an_emulator_starts_without_the_storage_sdk() -> None:
+    """The SDK takes a quarter of the time to start; the first container or notice that needs it loads it."""
+    modules = _import("local.batchai.__main__").stdout.split()
+
+    assert "local.batchai.api.app" in modules
+    assert [name for name in modules if name.startswith("azure")] == []

@@ -1,0 +1,99 @@
+"""Containers of blobs as directories of the nodes, in place of blobfuse on Azure."""
+
+import asyncio
+import logging
+from pathlib import Path
+
+from azure.storage.blob.aio import ContainerClient
+
+from local.mirror import Mirror, MirrorError
+from local.nodes.fault import Fault
+from local.nodes.settings import NodeSettings
+from local.nodes.volume import MountError, Volume
+
+#: Seconds between two looks for changed files in a container that a running job has mounted.
+_PUSH_EVERY = 1.0
+_log = logging.getLogger(__name__)
+
+
+class Mirrors:
+    """Each container is mirrored once, and written back while it is held."""
+
+    def __init__(self, settings: NodeSettings) -> None:
+        self._settings = settings
+        self._mirrors: dict[tuple[str, str], Mirror] = {}
+        self._holders: dict[tuple[str, str], int] = {}
+        self._pushers: dict[tuple[str, str], asyncio.Task[None]] = {}
+
+    async def hold(self, volume: Volume) -> Path:
+        """Bring the container's directory up to date, and keep it so until release. Raises MountError."""
+        key = (volume.account, volume.name)
+        if key not in self._mirrors:
+            self._mirrors[key] = Mirror(
+                self._settings.blobs / volume.account / volume.name, self._client(volume)
+            )
+        mirror = self._mirrors[key]
+        try:
+            if self._holders.get(key):
+                # What another job has just deleted must not come back.
+                await mirror.push()
+            left_out = await mirror.pull()
+        except MirrorError as error:
+            raise _fault(error) from error
+        if left_out:
+            _log.warning("container %s: left out %d names that are not paths", volume.name, len(left_out))
+        self._holders[key] = self._holders.get(key, 0) + 1
+        if key not in self._pushers:
+            self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
+        return mirror.files
+
+    async def release(self, volume: Volume, tries: int) -> None:
+        """Write the rest back. Raises MountError if the container still refuses it after `tries` tries."""
+        key = (volume.account, volume.name)
+        if not self._holders.get(key):
+            return
+        self._holders[key] -= 1
+        if not self._holders[key]:
+            self._pushers.pop(key).cancel()
+        for number in range(tries):
+            try:
+                await self._mirrors[key].push()
+                return
+            except MirrorError as error:
+                if number == tries - 1:
+                    raise _fault(error) from error
+                await asyncio.sleep(1)
+
+    async def close(self) -> None:
+        """Stop writing back."""
+        for pusher in self._pushers.values():
+            pusher.cancel()
+        for mirror in self._mirrors.values():
+            await mirror.close()
+
+    def _client(self, volume: Volume) -> ContainerClient:
+        account = self._settings.account
+        own = volume.account == account.name
+        endpoint = account.blob_endpoint if own else f"https://{volume.account}.blob.core.windows.net"
+        return ContainerClient(
+            endpoint,
+            volume.name,
+            credential={"account_name": volume.account, "account_key": volume.key},
+            retry_total=1,
+            initial_backoff=1,
+            connection_timeout=5,
+            read_timeout=30,
+        )
+
+
+async def _keep_pushing(mirror: Mirror) -> None:
+    while True:
+        await asyncio.sleep(_PUSH_EVERY)
+        try:
+            await mirror.push()
+        except MirrorError as error:
+            _log.warning("%s; trying again", error)
+
+
+def _fault(error: MirrorError) -> MountError:
+    return MountError(Fault(code="BFSMountError", message=str(error)))
