@@ -81,7 +81,7 @@ class Api:
             "customToolkitSettings": {"commandLine": "true"},
         }
         start = time.perf_counter()
-        await _together(
+        await _run_all(
             lambda number: self.send(
                 "PUT", f"{workspace}/experiments/e/jobs/job-{number}", {"properties": properties}
             ),
@@ -105,7 +105,7 @@ def _manual(nodes: int) -> dict[str, Any]:
     return {"scaleSettings": {"manual": {"targetNodeCount": nodes}}}
 
 
-async def _together(work: Callable[[int], Awaitable[object]], count: int, at_once: int = _IN_FLIGHT) -> None:
+async def _run_all(work: Callable[[int], Awaitable[object]], count: int, at_once: int = _IN_FLIGHT) -> None:
     numbers = iter(range(count))
 
     async def worker() -> None:
@@ -145,7 +145,7 @@ async def bare(count: int) -> float:
         await process.wait()
 
     start = time.perf_counter()
-    await _together(one, count, _NODES)
+    await _run_all(one, count, _NODES)
     return count / (time.perf_counter() - start)
 
 
@@ -180,7 +180,7 @@ def _processor_seconds(process: psutil.Process) -> tuple[float, float]:
 async def lists(api: Api, clusters: int, jobs: int) -> None:
     """Long lists, page by page."""
     await api.workspace("long")
-    await _together(lambda number: api.cluster("long", f"cluster-{number}"), clusters - 2)
+    await _run_all(lambda number: api.cluster("long", f"cluster-{number}"), clusters - 2)
     rate = await api.jobs("long", jobs)
     sys.stdout.write(f"{jobs} jobs accepted at {rate:.0f} a second\n")
     for path in ("long/clusters", "long/experiments/e/jobs"):

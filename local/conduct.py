@@ -26,7 +26,7 @@ async def conduct(
             wake = review()
             delay = None if wake is None else max(0.0, (wake - clock()).total_seconds())
         except Exception as error:  # noqa: BLE001 a defect must not stop the emulator
-            delay = again(error)
+            delay = pause_after(error)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(delay):
                 await news.wait()
@@ -54,7 +54,7 @@ def spawn(work: Coroutine[Any, Any, None], among: set[asyncio.Task[None]], name:
     task.add_done_callback(_report)
 
 
-def again(error: Exception) -> float:
+def pause_after(error: Exception) -> float:
     """Seconds until the next try after an error. A full disk has logged itself."""
     if not isinstance(error, StoreFullError):
         _log.error("a defect of the emulator; it looks again in %g s", AGAIN, exc_info=error)

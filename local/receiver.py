@@ -61,13 +61,11 @@ class Receiver:
         self,
         secret: str,
         log: Callable[[str], None],
-        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
         border: Border | None = None,
     ) -> None:
         self._webhook = Webhook(secret)
         self._border = border or Border()
         self._log = log
-        self._clock = clock
         self._received: list[Received] = []
         self._accepted: set[str] = set()
         self._troubles: Counter[tuple[str, str]] = Counter()
@@ -127,7 +125,7 @@ class Receiver:
             duplicate=event is not None and event_id in self._accepted,
             status=status,
             digest=digest,
-            received=self._clock().isoformat(),
+            received=datetime.now(UTC).isoformat(),
         )
         if 200 <= status <= 299:
             self._accepted.add(event_id)

@@ -142,7 +142,7 @@ class AsyncJob:
             )
         tree = finding.what
         if patterns and not tree.files:
-            raise Failure("; ".join([no_file(patterns, finding.yet, self.id), *reasons(tree.unread)]))
+            raise Failure("; ".join([no_file(patterns, finding.proviso, self.id), *reasons(tree.unread)]))
         if outcome.other:
             warn_caller(among_others(folder, outcome.other))
         if tree.skipped:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from local.bicep.resolve import at, options, shown
+from local.bicep.resolve import member_at, options, shown
 from local.bicep.rules import MADE_OF, NAMED, SETTINGS
 from local.bicep.template import Resource, Value
 
@@ -15,7 +15,7 @@ def led_astray(resource: Resource) -> Iterator[tuple[Value, str]]:
     """The settings that lead elsewhere, and what adds settings that cannot be read."""
     if resource.type.partition("@")[0] != _SETTINGS:
         return
-    properties = at(resource.body, "properties") or resource.body
+    properties = member_at(resource.body, "properties") or resource.body
     for option in options(properties):
         text = " ".join(option.text.split())
         if option.kind != "object" and text not in MADE_OF:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from local.bicep.resolve import at, options
+from local.bicep.resolve import member_at, options
 from local.bicep.template import Value
 
 _STORAGE, _SITE, _BATCH = (
@@ -117,7 +117,7 @@ def opened(kind: str, symbol: str, body: Value) -> Iterator[tuple[Value, str]]:
         if name not in _FRAME and not (name == "identity" and kind in _IDENTITIES):
             yield value, f"{symbol}: {name} is not in local/bicep/closed.py"
     for path, allowed in CLOSED[kind].items():
-        for option in options(at(body, path) or Value("null", 1, 1)):
+        for option in options(member_at(body, path) or Value("null", 1, 1)):
             if option.kind not in ("object", "null"):
                 yield option, f"{symbol}: {path} is no object that can be read here"
             for name in sorted(set(option.members) - set(allowed.split())):

@@ -9,7 +9,7 @@ from dataclasses import replace
 from local.bicep.app_settings import led_astray
 from local.bicep.closed import opened
 from local.bicep.modules import CONDITIONS, OUTPUTS, PARAMS, VARIABLES
-from local.bicep.resolve import at, resolved, shown, substituted
+from local.bicep.resolve import member_at, resolved, shown, substituted
 from local.bicep.rules import GRANTS, ROLES, RULES, SCALER, SCALES
 from local.bicep.service_rules import SERVICE_RULES
 from local.bicep.template import Finding, Module, Resource, Template, Value
@@ -82,7 +82,7 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
     """Who and what a module gets, and when it is deployed; no parameter is a secret."""
     for module in template.modules:
         for (path, name), text in PARAMS.items():
-            value = at(module.body, name)
+            value = member_at(module.body, name)
             if module.path == path and shown(value and resolved(value, template)) != text:
                 yield finding(value or module.body, f"{module.symbol}: {name} is {text}")
         scope = module.body.members.get("scope")
@@ -97,7 +97,7 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
     variables = Value("object", 1, 1, members=template.variables)
     for what, values, table in (("output", outputs, OUTPUTS), ("variable", variables, VARIABLES)):
         for (file, name), text in table.items():
-            value = at(values, name)
+            value = member_at(values, name)
             if template.file.rpartition("/")[2] == file and shown(value) != text:
                 yield finding(value or _NOWHERE, f"the {what} {name} is {text}")
     for name in template.parameters:
@@ -120,7 +120,7 @@ def _without_passwords(template: Template, finding: Callable[[Value, str], Findi
 def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
     kind = resource.type.partition("@")[0]
     for rule in (*RULES, *SERVICE_RULES):
-        value = at(resource.body, rule.path)
+        value = member_at(resource.body, rule.path)
         if rule.type == kind and shown(value) not in rule.allowed:
             allowed = " or ".join(one or "absent" for one in rule.allowed)
             yield finding(value or resource.body, f"{resource.symbol}: {rule.path} is {allowed} ({rule.why})")

@@ -51,7 +51,7 @@ def _note(template: Template, node: Node) -> None:
         if name.startswith("load"):
             template.files.append(Use(_text(_parts(node)[1]).strip("()'"), line, column))
     elif node.type == "object":
-        template.findings.extend(_twice(template, node))
+        template.findings.extend(_duplicates(template, node))
     elif node.type == "type":
         template.types.append(Use(_text(node), line, column))
 
@@ -187,7 +187,7 @@ def _limits(decorators: Node) -> Iterator[tuple[str, Value]]:
             yield _text(_parts(call)[0]), _value(arguments[0])
 
 
-def _twice(template: Template, node: Node) -> Iterator[Finding]:
+def _duplicates(template: Template, node: Node) -> Iterator[Finding]:
     """Members that an object has several times: the compiler refuses them, and one hides the other here."""
     names: set[str] = set()
     for child in _parts(node):

@@ -80,7 +80,7 @@ def shown(value: Value | None) -> str:
     return ", ".join(map(shown, value.items)) or value.text or empty
 
 
-def at(value: Value | None, path: str) -> Value | None:
+def member_at(value: Value | None, path: str) -> Value | None:
     """The member at a path: of a choice for each option, of a list for each item."""
     for step in path.split("."):
         value = _step(value, step)

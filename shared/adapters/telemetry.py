@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 SWEPT = "slipway.sweep.ended"
 
 
+#: Milliseconds between two exports of the metrics.
+_PERIOD_MS = 60_000
 #: Variables that turn off the exporter's own telemetry, and its requests for settings from its vendor.
 PHONES_HOME = ("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "APPLICATIONINSIGHTS_CONTROLPLANE_DISABLED")
 
@@ -30,9 +32,7 @@ PHONES_HOME = ("APPLICATIONINSIGHTS_STATSBEAT_DISABLED_ALL", "APPLICATIONINSIGHT
 class OtelMeter:
     """The meter port. It has providers of its own, so that the host's are not changed."""
 
-    def __init__(
-        self, spans: Callable[[TracerProvider], SpanExporter], metrics: MetricExporter, *, seconds: float = 60
-    ) -> None:
+    def __init__(self, spans: Callable[[TracerProvider], SpanExporter], metrics: MetricExporter) -> None:
         from opentelemetry.sdk.metrics import MeterProvider
         from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
         from opentelemetry.sdk.resources import Resource
@@ -40,7 +40,7 @@ class OtelMeter:
         from opentelemetry.sdk.trace.export import BatchSpanProcessor
 
         resource = Resource.create({"service.name": "slipway", "service.version": __version__})
-        reader = PeriodicExportingMetricReader(metrics, export_interval_millis=seconds * 1000)
+        reader = PeriodicExportingMetricReader(metrics, export_interval_millis=_PERIOD_MS)
         self._metrics: MeterProvider = MeterProvider([reader], resource=resource)
         self._traces: TracerProvider = TracerProvider(resource=resource)
         self._traces.add_span_processor(BatchSpanProcessor(spans(self._traces)))

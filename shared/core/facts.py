@@ -54,7 +54,7 @@ class Supply:
 NO_SUPPLY = Supply()
 
 
-def together(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
+def combined_facts(configured: ClusterFacts, read: ClusterFacts) -> ClusterFacts:
     """The configured and the reported facts: the smaller limit counts, and mounts add up.
 
     For GPUs and memory the configured number counts.

@@ -10,7 +10,7 @@ from typing import Any
 
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
-from shared.core.facts import together
+from shared.core.facts import combined_facts
 from shared.core.ports import Ports
 from shared.intake.message import Request
 from shared.jobspec import Node, complete
@@ -34,7 +34,7 @@ async def cluster_for(ports: Ports, request: Request) -> Cluster | None:
         )
     except Misconfigured:  # the document is checked against that engine, which reports it
         return cluster
-    return replace(cluster, facts=together(cluster.facts, read))
+    return replace(cluster, facts=combined_facts(cluster.facts, read))
 
 
 def cluster_of(ports: Ports, document: Any) -> Cluster | None:

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError
-from shared.core.facts import together
+from shared.core.facts import combined_facts
 from shared.core.ledger.node_history import NodeHistory
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import cluster_path
@@ -33,7 +33,9 @@ class ClusterAnswer:
 async def node_histories(ports: Ports, since: datetime) -> Mapping[str, NodeHistory]:
     """The node history of each configured cluster since that time, as recorded by the sweep's timer."""
     histories = await ports.node_histories.all()
-    return {name: histories.get(name, NodeHistory(name)).since(since) for name in ports.engines.clusters}
+    return {
+        name: histories.get(name, NodeHistory(name)).points_from(since) for name in ports.engines.clusters
+    }
 
 
 async def clusters(ports: Ports) -> list[ClusterAnswer]:
@@ -44,7 +46,7 @@ async def clusters(ports: Ports) -> list[ClusterAnswer]:
         try:
             engine = ports.engines.get(cluster.engine)
             view = await engine.nodes(name)
-            facts = together(cluster.facts, view.facts)
+            facts = combined_facts(cluster.facts, view.facts)
             view = replace(view, facts=facts, capabilities=engine.capabilities(name, view))
             return ClusterAnswer(name, view)
         except EngineError as error:

@@ -100,8 +100,8 @@ def _state(url: str, ways: Sequence[_Way], disabled: Disabled | None) -> Receive
     pending = [way.delivery for way in ways if way.delivery.state == "pending"]
     dead = [way for way in ways if way.delivery.state == "dead"]
     failing = [delivery for delivery in pending if delivery.try_count and delivery.tries]
-    tries = sorted((one for delivery in failing for one in delivery.tries[-delivery.try_count :]), key=_when)
-    newest = sorted(dead, key=lambda way: max(map(_when, way.delivery.tries), default=way.delivery.due))
+    tries = sorted((one for delivery in failing for one in delivery.tries[-delivery.try_count :]), key=_time)
+    newest = sorted(dead, key=lambda way: max(map(_time, way.delivery.tries), default=way.delivery.due))
     since = disabled.since if disabled else tries[0].at if tries else None
     return ReceiverState(
         url=url,
@@ -122,5 +122,5 @@ def _last(tries: Sequence[Try], dead: Sequence[_Way]) -> str:
     return dead[-1].delivery.last if dead else ""
 
 
-def _when(one: Try) -> datetime:
+def _time(one: Try) -> datetime:
     return one.at

@@ -64,7 +64,7 @@ async def trail(ports: Ports, parameters: Mapping[str, str], who: Caller) -> Tra
     if teams is not None and not teams:
         who.needs(ADMIN)
     limit, day, page = _limit(parameters), _day(parameters), TrailPage()
-    async for place, text in _lines(ports, _after(parameters), day):
+    async for place, text in _lines(ports, _page_start(parameters), day):
         if text is None or len(page.acts) == limit:
             page.next = str(place)
             break
@@ -144,7 +144,7 @@ def _day(parameters: Mapping[str, str]) -> str | None:
     return day
 
 
-def _after(parameters: Mapping[str, str]) -> _Place | None:
+def _page_start(parameters: Mapping[str, str]) -> _Place | None:
     if (text := parameters.get("after")) is None:
         return None
     if not (match := _PLACE.fullmatch(text)):

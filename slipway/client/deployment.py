@@ -70,7 +70,7 @@ def settings_for(url: str, file: Path | None) -> Settings:
 def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
     """The same with their source. Raises Failure where they belong to another deployment."""
     url = url or os.environ.get(URL, "")
-    elsewhere = "" if file else _elsewhere(url)
+    elsewhere = "" if file else _other_deployment(url)
     if file is None and not names_storage(os.environ):
         file = file_of_stack(url)
     try:
@@ -84,7 +84,7 @@ def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
     return result
 
 
-def _elsewhere(url: str) -> str:
+def _other_deployment(url: str) -> str:
     """What says that the deployment is not the local stack; "" where nothing does."""
     if url:
         with suppress(ValueError):  # as of a [ without its end

@@ -20,7 +20,7 @@ from local.azurebatch.run.start_task import prepare
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.records import Node, Pool, Task
 from local.azurebatch.state.store import Store
-from local.conduct import again, commit, conduct, spawn
+from local.conduct import commit, conduct, pause_after, spawn
 from local.nodes.launcher import Launcher
 from local.nodes.machine import root
 from local.record_file import StoreFullError
@@ -133,7 +133,7 @@ class Conductor:
             try:
                 wakes.append(self._move(pool))
             except Exception as error:  # noqa: BLE001 an error of one pool must not delay the others
-                wakes.append(self._clock() + timedelta(seconds=again(error)))
+                wakes.append(self._clock() + timedelta(seconds=pause_after(error)))
         return min((wake for wake in wakes if wake is not None), default=None)
 
     def _move(self, pool: Pool) -> datetime | None:

@@ -17,6 +17,9 @@ from shared.adapters.webhook.addresses import is_public
 if TYPE_CHECKING:
     from aiohttp.abc import AbstractResolver, ResolveResult
 
+#: So many names are looked up at once; the others wait.
+_THREADS = 64
+
 
 class AddressRefusedError(OSError):
     """The connect-time gate stopped a connection.
@@ -28,8 +31,8 @@ class AddressRefusedError(OSError):
 class OwnThreads:
     """Looks names up on its own threads, so that hung name servers never use up those that storage needs."""
 
-    def __init__(self, threads: int = 64) -> None:
-        self._pool = ThreadPoolExecutor(threads, thread_name_prefix="webhook-names")
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(_THREADS, thread_name_prefix="webhook-names")
 
     async def resolve(self, host: str, port: int, family: socket.AddressFamily) -> list[ResolveResult]:
         """The result of getaddrinfo. Raises OSError."""

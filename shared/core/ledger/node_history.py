@@ -38,7 +38,7 @@ class NodeHistory:
         """Whether this minute has a point already."""
         return bool(self.points) and _minute(self.points[-1].at) == _minute(now)
 
-    def since(self, moment: datetime) -> NodeHistory:
+    def points_from(self, moment: datetime) -> NodeHistory:
         """The points from that moment on, and the one before it, which still held then."""
         older = [point for point in self.points if point.at < moment]
         return replace(self, points=(*older[-1:], *self.points[len(older) :]))

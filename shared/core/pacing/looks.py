@@ -28,7 +28,7 @@ class Looks:
             :most
         ]
 
-    def again(self, one: str, at: datetime) -> None:
+    def plan(self, one: str, at: datetime) -> None:
         """Set the time of the next look."""
         if len(self._next) >= _MOST:
             self._next.clear()

@@ -98,7 +98,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "job": _pairs(own(properties)),
         "secrets": secrets(properties),
         "setup": [steps.setup(), *steps.keeping("make")],
-        "preparation": [steps.everywhere(PREPARE, preparation)] if preparation else [],
+        "preparation": [steps.on_all_nodes(PREPARE, preparation)] if preparation else [],
         "main": main,
         "usage": [steps.usage(), *steps.keeping("follow", service=True)],
         "cleanup": steps.cleanup(),

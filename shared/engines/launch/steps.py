@@ -37,7 +37,7 @@ class Steps:
         files = (f"stdout-{name}.txt", f"stderr-{name}.txt")
         return self._step(start, command, files, more, service=service)
 
-    def everywhere(self, shell: str, command: str = "", *, host: bool = False) -> Step:
+    def on_all_nodes(self, shell: str, command: str = "", *, host: bool = False) -> Step:
         """One process on every node; `host`: outside the container."""
         if self.nodes == 1 and command:
             return self.on_one_node(command) | {"files": ["stdout-job_prep.txt", "stderr-job_prep.txt"]}
@@ -50,20 +50,20 @@ class Steps:
     def setup(self) -> Step:
         """The step that makes every node ready, and starts the container if there is one."""
         container = self.site.container or Container()
-        step = self.everywhere(SETUP + container.begin, host=True)
+        step = self.on_all_nodes(SETUP + container.begin, host=True)
         return step | {"literal": {**step["literal"], **container.variables}}
 
     def usage(self) -> Step:
         """The step that samples the load of every node, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
-        return self._step((*self._everywhere(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
+        return self._step((*self._spread_to_all(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
 
     def keeping(self, word: str, *, service: bool = False) -> list[Step]:
         """The step in which every node uploads its files to the blob container; none without one."""
         if not self.site.keep:
             return []
         start: tuple[str, ...] = ("bash", "-c", KEEP, word)
-        step = self._step((*self._everywhere(), *start), "", (_JOURNAL, _JOURNAL), service=service)
+        step = self._step((*self._spread_to_all(), *start), "", (_JOURNAL, _JOURNAL), service=service)
         return [step | {"literal": {"SLIPWAY_KEEP": self.site.keep}}]
 
     def mounting(self) -> list[Step]:
@@ -71,7 +71,7 @@ class Steps:
         if not self.site.mounter:
             return []
         step = self._step(
-            (*self._everywhere(), *self._mounter("mount")), "", ("mounting.txt", "mounting.txt")
+            (*self._spread_to_all(), *self._mounter("mount")), "", ("mounting.txt", "mounting.txt")
         )
         return [
             step | {"literal": {"SLIPWAY_VOLUMES": json.dumps([one.document for one in self.site.volumes])}}
@@ -81,13 +81,13 @@ class Steps:
         text = f'SLIPWAY_NODE="${self.site.scheduler.node}" exec "$@"'
         return ("bash", "-c", text, "bash", *self.site.mounter, word, "{SLIPWAY_TEMP}")
 
-    def _everywhere(self) -> tuple[str, ...]:
+    def _spread_to_all(self) -> tuple[str, ...]:
         return self._spread(Spread(self.nodes, self.nodes), host=True) if self.nodes > 1 else ()
 
     def removing(self) -> list[list[str]]:
         """The commands that remove from the nodes the files that were uploaded."""
         return (
-            [[*self._everywhere(), "bash", "-c", KEEP, "remove", "{SLIPWAY_REMOVED}"]]
+            [[*self._spread_to_all(), "bash", "-c", KEEP, "remove", "{SLIPWAY_REMOVED}"]]
             if self.site.keep
             else []
         )
@@ -135,12 +135,12 @@ class Steps:
 
     def cleanup(self) -> list[list[str]]:
         """The commands that remove the nodes' directories, and the program's own output if it is empty."""
-        everywhere = self._everywhere()
+        to_all = self._spread_to_all()
         end = self.site.container.end if self.site.container else ()
         return [
-            *([[*everywhere, *end]] if end else []),
-            *([[*everywhere, *self._mounter("unmount")]] if self.site.mounter else []),
-            [*everywhere, "bash", "-c", CLEANUP, "{SLIPWAY_TEMP}"],
+            *([[*to_all, *end]] if end else []),
+            *([[*to_all, *self._mounter("unmount")]] if self.site.mounter else []),
+            [*to_all, "bash", "-c", CLEANUP, "{SLIPWAY_TEMP}"],
             ["find", self.site.output, "-maxdepth", "0", "-empty", "-delete"],
         ]
 

@@ -66,7 +66,7 @@ class Container:
         until, pause = time.time() + patience, 0.5
         while True:
             try:
-                answer = self._once(method, name, query or {}, headers or {}, body)
+                answer = self._call(method, name, query or {}, headers or {}, body)
             except (OSError, http.client.HTTPException) as error:
                 answer = Answer(0, {"x-ms-error-code": _why(error)}, b"")
             if 200 <= answer.status < 300 or answer.status in accept:
@@ -80,7 +80,7 @@ class Container:
             time.sleep(max(pause, _asked_pause(answer.headers)))
             pause = min(2 * pause, 10.0)
 
-    def _once(
+    def _call(
         self, method: str, name: str, query: Dict[str, str], headers: Dict[str, str], body: bytes
     ) -> Answer:
         url = self._root + ("/" + quote(name) if name else "")
@@ -148,7 +148,7 @@ class Blobs(Place):
     def __str__(self) -> str:
         return self._prefix
 
-    def at(self, name: str) -> "Blobs":
+    def child(self, name: str) -> "Blobs":
         """The place with a longer prefix."""
         return Blobs(self._container, f"{self._prefix}/{name}")
 

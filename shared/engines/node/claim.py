@@ -55,7 +55,7 @@ class Claim:
         self._own_turn = number + 1
         self._attempt.write("claim.json", mine)
         if last:
-            _wait_until_left([self._attempt.at(str(last.get("run")))])
+            _wait_until_left([self._attempt.child(str(last.get("run")))])
 
     def take_from(self, earlier: List[List[str]]) -> Optional[Dict[str, Any]]:
         """Take the job from its earlier attempts: name, token, and why the ledger ended it; newest first.
@@ -68,7 +68,7 @@ class Claim:
             last = self._take_away(attempt, token)
             record = last.get("ended")
             if record is None:
-                runs.append(attempt.at(str(last.get("run"))))
+                runs.append(attempt.child(str(last.get("run"))))
             elif reason and record.get("reason") != reason:
                 answers = record.get("answers") or {"name": name, "run": record.get("run")}
                 return dict(record, answers=answers)
@@ -89,7 +89,7 @@ class Claim:
         whole = dict(value, version=1, token=self._token, run=self.run)
         if whole["final"] and not self._turns.add(self._own_turn + 1, {"token": self._token, "ended": whole}):
             raise Silent(MOVED)
-        self._attempt.at(self.run).write("result.json", whole)
+        self._attempt.child(self.run).write("result.json", whole)
 
     def leave(self) -> None:
         """Note that nothing of this run is left, so that the next one need not wait.
@@ -97,14 +97,14 @@ class Claim:
         This only saves time: never raises.
         """
         with suppress(OSError):
-            self._attempt.at(self.run).write(NODES_CLEAR, {})
+            self._attempt.child(self.run).write(NODES_CLEAR, {})
 
     def announce(self, ends: str) -> None:
         """Copy the record to where a new file is noticed at once. This only saves time: never raises."""
         copy = Path(ends) / self._token
         with suppress(OSError):
             copy.mkdir(parents=True, exist_ok=True, mode=PRIVATE)
-            Directory(copy).write("result.json", self._attempt.at(self.run).read("result.json"))
+            Directory(copy).write("result.json", self._attempt.child(self.run).read("result.json"))
 
     def _new_run(self, base: str) -> str:
         number, run = 1, base
@@ -153,7 +153,7 @@ def _last_turn(attempt: Place) -> Tuple[int, Dict[str, Any]]:
         return number, last
     # Earlier versions of the program wrote no turns.
     claim = attempt.read("claim.json")
-    record = attempt.at(str(claim["run"])).read("result.json") if claim.get("run") else {}
+    record = attempt.child(str(claim["run"])).read("result.json") if claim.get("run") else {}
     return 0, dict(claim, ended=record) if record.get("final") else claim
 
 

@@ -15,7 +15,7 @@ class Place:
 
     name = ""
 
-    def at(self, name: str) -> "Place":
+    def child(self, name: str) -> "Place":
         """A place within."""
         raise NotImplementedError
 
@@ -68,7 +68,7 @@ class Directory(Place):
     def __str__(self) -> str:
         return str(self._path)
 
-    def at(self, name: str) -> "Directory":
+    def child(self, name: str) -> "Directory":
         """A directory in it, which need not exist."""
         return Directory(self._path / name)
 

@@ -14,7 +14,7 @@ class Turns:
     """The turns of one attempt."""
 
     def __init__(self, attempt: Place) -> None:
-        self._place = attempt.at("turns")
+        self._place = attempt.child("turns")
 
     def count(self) -> int:
         """The number of turns. Raises OSError if it cannot be found out."""

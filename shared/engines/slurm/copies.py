@@ -33,9 +33,9 @@ class Settled:
 
     def is_still(self, now: Copy) -> bool:
         """Whether the job with that number is still the same: a requeue changes its time."""
-        then = self.copy
-        same = (now.name, now.token) == (then.name, then.token)
-        return same and (now.submitted == then.submitted or now.restarts > then.restarts)
+        copy = self.copy
+        same = (now.name, now.token) == (copy.name, copy.token)
+        return same and (now.submitted == copy.submitted or now.restarts > copy.restarts)
 
 
 def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:

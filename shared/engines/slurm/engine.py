@@ -13,7 +13,7 @@ from typing import NamedTuple
 from shared.core.abilities import Ability
 from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
 from shared.core.errors import Misconfigured
-from shared.core.facts import NO_FACTS, ClusterFacts, together
+from shared.core.facts import NO_FACTS, ClusterFacts, combined_facts
 from shared.engines.cluster_engine import ClusterEngine
 from shared.engines.launch.shown import variables
 from shared.engines.recent import Lately
@@ -142,7 +142,7 @@ class SlurmEngine(ClusterEngine[SlurmCluster, Attempts]):
     def _bounded(self, cluster: SlurmCluster, resources: JsonObject) -> SlurmCluster:
         """The cluster with the time limit of the partition, if known."""
         view = self._lately.last_view(_view_key(cluster, resources))
-        longest = together(cluster.facts, view.facts).longest if view else None
+        longest = combined_facts(cluster.facts, view.facts).longest if view else None
         return replace(cluster, max_wall_clock=iso_duration(longest)) if longest else cluster
 
     def _attempts_on(self, name: str) -> Attempts:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
-from shared.core.facts import together
+from shared.core.facts import combined_facts
 from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
@@ -130,7 +130,7 @@ async def _view(ports: Ports, cluster: Cluster | None) -> _ViewResult:
     try:
         async with asyncio.timeout(_PATIENCE):
             view = await ports.engines.get(cluster.engine).nodes(cluster.name)
-            return _ViewResult(replace(view, facts=together(cluster.facts, view.facts)), "")
+            return _ViewResult(replace(view, facts=combined_facts(cluster.facts, view.facts)), "")
     except (EngineError, TimeoutError) as error:
         return _ViewResult(None, str(error) or "it did not answer in time")
 

@@ -22,6 +22,11 @@ _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9
 _LONGEST_PATH = 1024
 #: A file of a command line is recognised by its suffix; a name without one may be a directory.
 _FILE = re.compile(r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$", re.ASCII)
+#: The path of a file below the mount of the drop container, as command lines and fields write it.
+_IN_DROPS = re.compile(
+    rf"(?<!>)(?<!> )\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{{AZ_BATCHAI_JOB_MOUNT_ROOT\}})/{DROP_MOUNT}/"
+    r"([A-Za-z0-9_./-]{1,1024})(?![A-Za-z0-9_./*?$\[-])"
+)
 _PATH_FIELDS = ("pythonScriptFilePath", "configFilePath")
 
 
@@ -60,37 +65,33 @@ def plain_path(path: str) -> str | None:
 
 
 def scripts_wanted(
-    document: JsonObject, mount: str = DROP_MOUNT, *, container: str | None = None, account: str | None = None
+    document: JsonObject, *, container: str | None = None, account: str | None = None
 ) -> tuple[str, ...]:
     """Blob names that the completed document refers to under the mount, sorted.
 
     Empty when the mount is not a blob container (the one named, in the account named).
     """
     properties = Node("", document).member("properties")
-    return tuple(sorted({name for _, _, name in script_places(properties, container, mount, account)}))
+    return tuple(sorted({name for _, _, name in script_places(properties, container, account)}))
 
 
 def script_places(
-    properties: Node, container: str | None = None, mount: str = DROP_MOUNT, account: str | None = None
+    properties: Node, container: str | None, account: str | None = None
 ) -> Iterator[tuple[str, str, str]]:
     """The same, each with its place: the pointer, the path as it is written there, the blob's name."""
-    if not _is_drop_mount(properties, mount, container, account):
+    if not _is_drop_mount(properties, container, account):
         return
-    paths = re.compile(
-        rf"(?<!>)(?<!> )\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{{AZ_BATCHAI_JOB_MOUNT_ROOT\}})/{re.escape(mount)}/"
-        r"([A-Za-z0-9_./-]{1,1024})(?![A-Za-z0-9_./*?$\[-])"
-    )
     for node in _runnable(properties):
         always = node.pointer.rpartition("/")[2] in _PATH_FIELDS
-        for match in paths.finditer(node.value):
+        for match in _IN_DROPS.finditer(node.value):
             path = plain_path(match[1].rstrip("."))
             if path and not match[1].endswith("/") and (always or _FILE.search(path)):
                 yield node.pointer, match[0].rstrip("."), path
 
 
-def _is_drop_mount(properties: Node, mount: str, container: str | None, account: str | None) -> bool:
+def _is_drop_mount(properties: Node, container: str | None, account: str | None) -> bool:
     for entry in properties.member("mountVolumes", "azureBlobFileSystems").each():
-        if same_mount_path(entry.member("relativeMountPath").value, mount):
+        if same_mount_path(entry.member("relativeMountPath").value, DROP_MOUNT):
             is_own = account is None or entry.member("accountName").value in (None, account)
             return is_own and (container is None or entry.member("containerName").value == container)
     return False

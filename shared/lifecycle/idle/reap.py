@@ -52,7 +52,7 @@ async def reap(ports: Ports, rows: Sequence[Active]) -> int:
         return 0
     rows_by_id = {row.job_id: row for row in rows if _is_judged(ports, row)}
     shortest = timedelta(seconds=min(_limits(ports).values()))
-    first = {row.job_id: _since(row, ports.clock()) + shortest for row in rows_by_id.values()}
+    first = {row.job_id: _start(row, ports.clock()) + shortest for row in rows_by_id.values()}
     due = ports.looks.due(first, ports.clock(), MOST_LOOKS)
     try:
         async with asyncio.timeout(ports.policy.dispatch_deadline):
@@ -74,7 +74,7 @@ def _is_judged(ports: Ports, row: Active) -> bool:
     return not left_alone(ports, row.target.engine, row.target.cluster)
 
 
-def _since(row: Active, now: datetime) -> datetime:
+def _start(row: Active, now: datetime) -> datetime:
     """Since when it runs; a time that cannot be read counts as now, so the record is looked at later."""
     try:
         since = datetime.fromisoformat(row.since)
@@ -85,11 +85,11 @@ def _since(row: Active, now: datetime) -> datetime:
 
 async def _one(ports: Ports, row: Active) -> None:
     # If the look fails, the next one is a while away: a share that hangs must not take every pass.
-    ports.looks.again(row.job_id, ports.clock() + _UNKNOWN)
+    ports.looks.plan(row.job_id, ports.clock() + _UNKNOWN)
     stored = row.stored
     exempt = await _is_exempt(ports, stored.job)
     verdict = _spared(ports, stored) if exempt else judge(ports, stored, await idle_spans(ports, stored.job))
-    ports.looks.again(row.job_id, verdict.next)
+    ports.looks.plan(row.job_id, verdict.next)
     if verdict.change is None:
         return
     applied = await apply(ports, verdict.change)

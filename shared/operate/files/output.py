@@ -213,9 +213,9 @@ def target_of(stored: Stored) -> Target:
     """The attempt with the files. Raises Misuse (409) before the job reached its cluster."""
     target = stored.job.target
     if target is None or stored.job.state in (JobState.REJECTED, JobState.ACCEPTED, JobState.SUBMITTING):
-        yet = "" if stored.job.state.terminal else " yet"
+        proviso = "" if stored.job.state.terminal else " yet"
         raise Misuse(
-            f"the job is {stored.job.state}, so no node has run it and it has no files{yet}",
+            f"the job is {stored.job.state}, so no node has run it and it has no files{proviso}",
             status=409,
             remedy="ask again when it is running" if not stored.job.state.terminal else "see its problems",
         )

@@ -28,7 +28,8 @@ def cat(job: str, name: str, url: str, key: str) -> int:
         finding = await look_for(api, job_id, size, lambda size: size is not None)
         if finding.what is None:
             raise Failure(
-                f"there is no file {printable(name)}{finding.yet}; list them: slipway files {job_id} --tree"
+                f"there is no file {printable(name)}{finding.proviso}; "
+                f"list them: slipway files {job_id} --tree"
             )
         file = Remote(directory, path, finding.what, None)
         count, whole = 0, 0

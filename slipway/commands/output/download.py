@@ -80,23 +80,23 @@ async def fetch(
     tree, unmet = finding.what, _unmet(patterns, finding.what)
     if unmet and not tree.files:
         say_reasons((*tree.unread, *tree.skipped))
-        raise Failure(no_file(unmet, finding.yet, job_id))
+        raise Failure(no_file(unmet, finding.proviso, job_id))
     say_reasons((*tree.unread, *tree.skipped))
     say_reasons(number.failed)
     if number.other:
         say_beside(among_others(folder, number.other))
     if unmet:
-        say_beside(no_file(unmet, finding.yet, job_id))
+        say_beside(no_file(unmet, finding.proviso, job_id))
     if not patterns and not is_whole(tree):
-        say_beside(_left_nothing(outputs, finding.yet))
+        say_beside(_left_nothing(outputs, finding.proviso))
     lacking = [(pattern, "no file fits it") for pattern in unmet]
     return Fetched(number, folder, (*tree.unread, *number.failed, *lacking))
 
 
-def no_file(patterns: Sequence[str], yet: str, job_id: str) -> str:
+def no_file(patterns: Sequence[str], proviso: str, job_id: str) -> str:
     """The message about patterns that match nothing."""
     named = " ".join(map(printable, patterns))
-    return f"no file fits {named}{yet}; list them: slipway files {job_id} --tree"
+    return f"no file fits {named}{proviso}; list them: slipway files {job_id} --tree"
 
 
 def among_others(folder: Path, other: str) -> str:
@@ -109,10 +109,10 @@ def _unmet(patterns: Sequence[str], tree: Tree) -> list[str]:
     return [one for one in patterns if not any(file.fits([one]) for file in tree.files)]
 
 
-def _left_nothing(outputs: Sequence[str], yet: str) -> str:
+def _left_nothing(outputs: Sequence[str], proviso: str) -> str:
     places = ", ".join(f"$AZ_BATCHAI_OUTPUT_{one}" for one in outputs)
-    if yet:
-        return f"there is nothing in {places}{yet}"
+    if proviso:
+        return f"there is nothing in {places}{proviso}"
     return (
         f"the job left nothing in {places}: a file that is to be kept is written there, "
         "not into the working directory"

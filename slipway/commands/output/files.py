@@ -21,7 +21,7 @@ def run(
 
     async def ask(api: Service, job_id: str) -> int:
         finding = await look_for(api, job_id, lambda: api.files(job_id, directory, path), bool)
-        show(finding.what, partial(rows, utc=utc, yet=finding.yet), as_json=as_json)
+        show(finding.what, partial(rows, utc=utc, proviso=finding.proviso), as_json=as_json)
         return 0
 
     return asking_about(job, ask, url, key)
@@ -58,7 +58,7 @@ def tree(job: str, folder: str, url: str, key: str, *, as_json: bool) -> int:
         )
         outputs = finding.what
         files = [{"name": file.name, "bytes": file.size} for file in outputs.files]
-        show(files, partial(_tree_rows, folder=patterns, yet=finding.yet), as_json=as_json)
+        show(files, partial(_tree_rows, folder=patterns, proviso=finding.proviso), as_json=as_json)
         for name, reason in (*outputs.unread, *outputs.skipped):
             say(f"{printable(name)}: {reason}")
         return 0
@@ -66,16 +66,16 @@ def tree(job: str, folder: str, url: str, key: str, *, as_json: bool) -> int:
     return asking_about(job, ask, url, key)
 
 
-def _tree_rows(entries: Sequence[Mapping[str, Any]], *, folder: Sequence[str], yet: str) -> list[str]:
+def _tree_rows(entries: Sequence[Mapping[str, Any]], *, folder: Sequence[str], proviso: str) -> list[str]:
     if not entries:
-        return [" in ".join(["there are no files", *folder]) + yet]
+        return [" in ".join(["there are no files", *folder]) + proviso]
     return table([("name", "bytes"), *((printable(file["name"]), str(file["bytes"])) for file in entries)])
 
 
-def rows(entries: Sequence[Mapping[str, Any]], *, utc: bool = False, yet: str = "") -> list[str]:
+def rows(entries: Sequence[Mapping[str, Any]], *, utc: bool = False, proviso: str = "") -> list[str]:
     """Files as a table; folders end with a slash, and links that lead elsewhere say so."""
     if not entries:
-        return [f"there are no files{yet}"]
+        return [f"there are no files{proviso}"]
     return table([("name", "bytes", "modified"), *(_row(entry, utc=utc) for entry in entries)])
 
 

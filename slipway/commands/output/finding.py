@@ -19,7 +19,7 @@ class Finding(Generic[T]):
     state: str = ""
 
     @property
-    def yet(self) -> str:
+    def proviso(self) -> str:
         """What ends a sentence about what is missing."""
         return f" yet: the job is {self.state}" if self.state else ""
 

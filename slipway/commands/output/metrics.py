@@ -139,13 +139,13 @@ async def read(
         say(text)
     if curves.others and not curves.all():
         names = ", ".join(map(printable, sorted(curves.others)[:_NAMED]))
-        raise Failure(f"no series of {job_id} has such a name{_yet(job)}; it has reported {names}")
+        raise Failure(f"no series of {job_id} has such a name{_proviso(job)}; it has reported {names}")
     return int(follow and state != "succeeded")
 
 
-def _yet(job: Mapping[str, Any]) -> str:
+def _proviso(job: Mapping[str, Any]) -> str:
     return "" if job["state"] in ENDED else f" yet: the job is {job['state']}"
 
 
 def _none(job: Mapping[str, Any]) -> str:
-    return f"no numbers{_yet(job)}; {_HOW}"
+    return f"no numbers{_proviso(job)}; {_HOW}"

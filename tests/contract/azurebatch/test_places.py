@@ -92,7 +92,7 @@ async def test_a_place_that_never_was_is_not_an_empty_one(attempts: Attempts) ->
     attempt.reserve("7")
 
     assert attempt.names() == ["7"]
-    attempt.at("7").names()
+    attempt.child("7").names()
     assert not attempt.has("claim.json")
     assert attempt.read("claim.json") == {}
     with pytest.raises(FileExistsError):
@@ -109,7 +109,7 @@ async def test_a_second_submission_runs_nothing(attempts: Attempts) -> None:
 
     assert (silent.value.code, foreign.value.code) == (253, 252)
     with pytest.raises(FileNotFoundError):
-        attempts("n-1").at("8").names()
+        attempts("n-1").child("8").names()
 
 
 async def test_the_same_submission_takes_over_and_the_run_before_it_says_nothing_more(
@@ -126,8 +126,8 @@ async def test_the_same_submission_takes_over_and_the_run_before_it_says_nothing
     with pytest.raises(Silent):
         first.record(END)
     second.record(END)
-    assert attempts("n-1").at("7-2").read("result.json")["state"] == "ended"
-    assert attempts("n-1").at("7").read("result.json")["state"] == "running"
+    assert attempts("n-1").child("7-2").read("result.json")["state"] == "ended"
+    assert attempts("n-1").child("7").read("result.json")["state"] == "running"
 
 
 async def test_the_next_attempt_takes_the_job_from_one_that_runs(attempts: Attempts) -> None:
@@ -180,7 +180,7 @@ async def test_a_storage_that_is_throttled_is_asked_again(
     claim.take(["7"])
     claim.record({"final": False, "state": "running"})
 
-    assert place_in(wire.where, "n-1").at("7").read("result.json")["state"] == "running"
+    assert place_in(wire.where, "n-1").child("7").read("result.json")["state"] == "running"
     assert sum("PUT" in one and "turns/1" in one for one in wire.calls) == 3
 
 
@@ -211,7 +211,7 @@ async def test_a_storage_that_stays_away_is_an_error_without_a_secret(
     nowhere = {"container": "http://127.0.0.1:9/gone", "signature": "sig=canary"}
 
     with pytest.raises(OSError, match="no answer") as error:
-        place_in(nowhere, "n-1").at("x").has("claim.json")
+        place_in(nowhere, "n-1").child("x").has("claim.json")
 
     assert "canary" not in str(error.value)
     assert TOKEN not in str(error.value)
@@ -228,7 +228,7 @@ async def test_a_refused_identity_is_named(wire: Front) -> None:
 async def test_more_entries_than_a_page_are_all_there(wire: Front) -> None:
     attempt = place_in(wire.where, "n-1")
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(lambda number: attempt.at("a").write(str(number), {}), range(12)))
+        list(pool.map(lambda number: attempt.child("a").write(str(number), {}), range(12)))
     container_of = blobs.Container(wire.where)
     pages = []
     plain = container_of.call

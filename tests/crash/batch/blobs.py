@@ -37,7 +37,7 @@ class _Node(blobs.Container):
         super().__init__(where)
         self._model, self._work, self._is_there = model, work, True
 
-    def _once(
+    def _call(
         self, method: str, name: str, query: dict[str, str], headers: dict[str, str], body: bytes
     ) -> Answer:
         fault = self._model.fault(f"{method} {name or query}") if self._is_there else NodeFault.TAKEN_BEFORE

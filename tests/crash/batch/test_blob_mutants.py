@@ -42,7 +42,7 @@ def a_lost_answer_is_final(patch: Patch) -> None:
 def an_end_is_no_turn(patch: Patch) -> None:
     def mutant(self: Claim, value: dict[str, Any]) -> None:
         whole = {**value, "version": 1, "token": self._token, "run": self.run}
-        self._attempt.at(self.run).write("result.json", whole)
+        self._attempt.child(self.run).write("result.json", whole)
 
     patch.setattr(Claim, "record", mutant)
 

@@ -78,7 +78,7 @@ def the_end_follows_at_once(patch: Patch) -> None:
         return original(ports, stored, early, span)
 
     patch.setattr(reap, "_after_warning", mutant)
-    patch.setattr(Looks, "again", lambda looks, one, at: None)
+    patch.setattr(Looks, "plan", lambda looks, one, at: None)
 
 
 def work_after_the_warning_is_not_seen(patch: Patch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.core.facts import ClusterFacts, together
+from shared.core.facts import ClusterFacts, combined_facts
 from shared.core.job import JobState
 from shared.intake.message import Request, read_request
 from shared.intake.prepare import prepare
@@ -104,9 +104,9 @@ def test_limits_bound_each_other_mounts_add_up_and_configured_hardware_counts() 
     read = ClusterFacts(frozenset({"b"}), 8, 1, 4096, timedelta(hours=1))
 
     expected = ClusterFacts(frozenset({"a", "b"}), 4, 2, 4096, timedelta(hours=1))
-    assert together(configured, read) == expected
-    assert together(ClusterFacts(), read) == read
-    assert together(configured, ClusterFacts()) == configured
+    assert combined_facts(configured, read) == expected
+    assert combined_facts(ClusterFacts(), read) == read
+    assert combined_facts(configured, ClusterFacts()) == configured
 
 
 async def test_more_time_than_the_cluster_allows_is_refused_at_the_door_with_field_limit_and_cluster() -> (

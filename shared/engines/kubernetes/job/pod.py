@@ -43,7 +43,7 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
         "volumes": [one.volume for one in places],
     }
     if nodes > 1:
-        spec |= {"subdomain": name, "affinity": _apart(name)}
+        spec |= {"subdomain": name, "affinity": _spread(name)}
     if cluster.node_selector:
         spec["nodeSelector"] = dict(cluster.node_selector)
     secrets = [{"name": one} for one in cluster.pull_secrets]
@@ -129,7 +129,7 @@ def rights(cluster: KubernetesCluster) -> dict[str, Any]:
     }
 
 
-def _apart(name: str) -> dict[str, Any]:
+def _spread(name: str) -> dict[str, Any]:
     """Spread the ranks over nodes, as far as there are enough."""
     term = {
         "labelSelector": {"matchLabels": {"job-name": name}},

@@ -84,8 +84,8 @@ def _verdict(job: dict[str, Any] | None, name: str, seconds: float) -> Finding:
     if job["door"] != "drop":
         text = f"{name} became a job by {job['door']}, not by its event"
         return fail("drop", text, "the topic's roles may be new: see the line events, and try again")
-    then = f"it is {job['state']}" if job["state"] in _ENDS else "it is cancelled now"
-    return ok("drop", f"{name} became {job['id']} by its event after {seconds:.0f} s; {then}")
+    outcome = f"it is {job['state']}" if job["state"] in _ENDS else "it is cancelled now"
+    return ok("drop", f"{name} became {job['id']} by its event after {seconds:.0f} s; {outcome}")
 
 
 async def webhook(deployment: Deployment, receiver: str) -> Finding:

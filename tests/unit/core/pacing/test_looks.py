@@ -21,7 +21,7 @@ def test_the_longest_overdue_are_first_and_no_more_than_asked_for() -> None:
 
 def test_what_was_looked_at_is_due_again_at_its_time() -> None:
     looks = Looks()
-    looks.again("a", at(5))
+    looks.plan("a", at(5))
 
     assert looks.due({"a": at(-60), "b": at(-1)}, at(4), 9) == ["b"]
     assert looks.due({"a": at(-60)}, at(5), 9) == ["a"]
@@ -30,6 +30,6 @@ def test_what_was_looked_at_is_due_again_at_its_time() -> None:
 def test_it_does_not_grow_without_end() -> None:
     looks = Looks()
     for number in range(20_001):
-        looks.again(str(number), at(5))
+        looks.plan(str(number), at(5))
 
     assert looks.due({"0": at(-1), "20000": at(-1)}, NOW, 9) == ["0"]

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.core.errors import Transient
-from shared.core.facts import together
+from shared.core.facts import combined_facts
 from shared.core.job import JobState, Reason
 from shared.engines.batch.pools import view, why
 from shared.engines.batch.scaling import Demand, demand, formula
@@ -206,5 +206,5 @@ def test_a_pool_of_a_retired_size_says_so_to_its_jobs() -> None:
     old = view(CLUSTER, POOL | {"vmSize": "standard_nc24rs_v3"}, {})
 
     assert "Standard_NC96ads_A100_v4" in old.facts.retired_size
-    assert together(CLUSTER.facts, old.facts) == old.facts
+    assert combined_facts(CLUSTER.facts, old.facts) == old.facts
     assert view(CLUSTER, POOL, {}).facts.retired_size == ""

@@ -127,4 +127,4 @@ def test_no_script_is_awaited_when_scripts_is_another_mount() -> None:
     assert scripts_wanted(other, container="drop") == ()
     assert scripts_wanted(other, container="data") == ("a.py",)
     assert _scripts(line, container="drop") == ("a.py",)
-    assert _scripts(f"python {ROOT}/code/a.py", mount="code") == ()
+    assert _scripts(f"python {ROOT}/code/a.py") == ()
