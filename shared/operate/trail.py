@@ -23,7 +23,7 @@ CHUNK, MOST_REQUESTS = 256 << 10, 24
 _LARGEST_PAGE = 200
 _LIMIT = re.compile(r"[0-9]{1,3}", re.ASCII)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
-_PLACE = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2})\.([0-9]{1,15})", re.ASCII)
+_POSITION = re.compile(r"([0-9]{4}-[0-9]{2}-[0-9]{2})T([0-9]{2})\.([0-9]{1,15})", re.ASCII)
 
 
 @dataclass
@@ -37,8 +37,8 @@ class TrailPage:
     next: str = ""
 
 
-class _Place(NamedTuple):
-    """A place in the trail: all that stands before it is older."""
+class _Position(NamedTuple):
+    """A position in the trail: all that stands before it is older."""
 
     day: str
     hour: str
@@ -49,7 +49,7 @@ class _Place(NamedTuple):
 
 
 class _Line(NamedTuple):
-    place: _Place
+    position: _Position
     #: None for the end of what one page may read
     text: bytes | None
 
@@ -64,9 +64,9 @@ async def trail(ports: Ports, parameters: Mapping[str, str], who: Caller) -> Tra
     if teams is not None and not teams:
         who.needs(ADMIN)
     limit, day, page = _limit(parameters), _day(parameters), TrailPage()
-    async for place, text in _lines(ports, _page_start(parameters), day):
+    async for position, text in _lines(ports, _page_start(parameters), day):
         if text is None or len(page.acts) == limit:
-            page.next = str(place)
+            page.next = str(position)
             break
         try:
             act = act_of(text)
@@ -83,14 +83,14 @@ def _matches(act: Act, parameters: Mapping[str, str]) -> bool:
     return equal and ("about" not in parameters or act.concerns(parameters["about"]))
 
 
-async def _lines(ports: Ports, after: _Place | None, only: str | None) -> AsyncIterator[_Line]:
-    """Each line with the place of its end, the newest first; then one without a text, if it is too much."""
+async def _lines(ports: Ports, after: _Position | None, only: str | None) -> AsyncIterator[_Line]:
+    """Lines with the position of their ends, the newest first; then one without a text, if it is too much."""
     requests = 0
     for day in sorted(await ports.activity.days(), reverse=True):
         if (only and day != only) or (after and day > after.day):
             continue
         if requests >= MOST_REQUESTS:
-            yield _Line(_Place(day, "23", 10**15 - 1), None)
+            yield _Line(_Position(day, "23", 10**15 - 1), None)
             return
         requests += 1
         for hour, size in sorted(await ports.activity.hours(day), reverse=True):
@@ -99,14 +99,14 @@ async def _lines(ports: Ports, after: _Place | None, only: str | None) -> AsyncI
             end = min(size, after.end) if after and (day, hour) == (after.day, after.hour) else size
             while end > 0:
                 if requests > MOST_REQUESTS:
-                    yield _Line(_Place(day, hour, end), None)
+                    yield _Line(_Position(day, hour, end), None)
                     return
                 requests += 1
                 start = max(0, end - CHUNK)
                 data = await ports.activity.read(day, hour, start, end)
                 for end, text in _backwards(data, start):
                     if text:
-                        yield _Line(_Place(day, hour, end + len(text) + 1), text)
+                        yield _Line(_Position(day, hour, end + len(text) + 1), text)
 
 
 class _Text(NamedTuple):
@@ -144,12 +144,12 @@ def _day(parameters: Mapping[str, str]) -> str | None:
     return day
 
 
-def _page_start(parameters: Mapping[str, str]) -> _Place | None:
+def _page_start(parameters: Mapping[str, str]) -> _Position | None:
     if (text := parameters.get("after")) is None:
         return None
-    if not (match := _PLACE.fullmatch(text)):
+    if not (match := _POSITION.fullmatch(text)):
         raise Misuse(f"after={text[:40]!r} is not the `next` of a page", remedy="leave it out for the newest")
-    return _Place(match[1], match[2], int(match[3]))
+    return _Position(match[1], match[2], int(match[3]))
 
 
 async def team_concerned(ports: Ports, subject: str, result: str) -> str:

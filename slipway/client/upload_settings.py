@@ -40,10 +40,10 @@ async def upload_settings(url: str, key: str, file: Path | None) -> Settings:
 async def refuse_elsewhere(settings: Settings, api: Service) -> None:
     """Raise Failure where files would go to storage in which the app at that address does not look."""
     try:
-        theirs = _place(Settings(await api.settings()))
+        theirs = _drop_container(Settings(await api.settings()))
     except (Failure, Misconfigured, ValueError):  # an earlier version, or none: what comes next says so
         return
-    ours = _place(settings)
+    ours = _drop_container(settings)
     accounts = {ours.account, theirs.account} - {""}
     if ours.container != theirs.container or len(accounts) > 1:
         raise Failure(
@@ -53,7 +53,7 @@ async def refuse_elsewhere(settings: Settings, api: Service) -> None:
         )
 
 
-class _Place(NamedTuple):
+class _DropContainer(NamedTuple):
     """Where drops go; "" for an account that no address names."""
 
     account: str
@@ -64,10 +64,10 @@ class _Place(NamedTuple):
         return "/".join(filter(None, self))
 
 
-def _place(settings: Settings) -> _Place:
+def _drop_container(settings: Settings) -> _DropContainer:
     # What follows a dot is the zone of an account in one of Azure's DNS zones.
     account = Connection(*settings.connection()).account().partition(".")[0]
-    return _Place(account, settings.text("SLIPWAY_DROP_CONTAINER"))
+    return _DropContainer(account, settings.text("SLIPWAY_DROP_CONTAINER"))
 
 
 def _checked(answer: Mapping[str, str]) -> Settings:

@@ -23,7 +23,7 @@ _LONGEST, _RETENTION = 1800, 600
 def forgetting(cluster: KubernetesCluster, name: str, targets: Sequence[Target]) -> Submission:
     """POST of that Job. Kubernetes deletes it, because the ledger does not track it."""
     attempts = "\n".join(f"{cluster.layout.attempt(one)}\t{one.token}" for one in targets)
-    places = [program_files(programs_name()), *directories(cluster)]
+    volumes = [program_files(programs_name()), *directories(cluster)]
     container: dict[str, Any] = {
         "name": "main",
         "image": cluster.image,
@@ -34,7 +34,7 @@ def forgetting(cluster: KubernetesCluster, name: str, targets: Sequence[Target])
             {"name": "SLIPWAY_ENDS", "value": cluster.ends},
         ],
         "securityContext": {"allowPrivilegeEscalation": False},
-        "volumeMounts": [one.mount for one in places],
+        "volumeMounts": [one.mount for one in volumes],
     }
     pod: dict[str, Any] = {
         "restartPolicy": "Never",
@@ -43,7 +43,7 @@ def forgetting(cluster: KubernetesCluster, name: str, targets: Sequence[Target])
         "securityContext": rights(cluster),
         "tolerations": tolerations(cluster.tolerations, cluster.unreachable_seconds),
         "containers": [container],
-        "volumes": [one.volume for one in places],
+        "volumes": [one.volume for one in volumes],
     }
     if cluster.node_selector:
         pod["nodeSelector"] = dict(cluster.node_selector)

@@ -29,7 +29,7 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
     properties = order.document["properties"]
     name, nodes = order.target.name, int(properties["nodeCount"])
     limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
-    places = list(_volumes(cluster, properties, programs))
+    volumes = list(_volumes(cluster, properties, programs))
     spec: dict[str, Any] = {
         "restartPolicy": "Never",
         # A pod's limit counts from its start on a node; a Job's would include the time in the queue.
@@ -39,8 +39,8 @@ def pod(cluster: KubernetesCluster, order: Order, programs: str) -> dict[str, An
         "enableServiceLinks": False,
         "securityContext": rights(cluster),
         "tolerations": tolerations(cluster.tolerations, cluster.unreachable_seconds),
-        "containers": [_container(cluster, order, nodes, places)],
-        "volumes": [one.volume for one in places],
+        "containers": [_container(cluster, order, nodes, volumes)],
+        "volumes": [one.volume for one in volumes],
     }
     if nodes > 1:
         spec |= {"subdomain": name, "affinity": _spread(name)}
@@ -77,7 +77,7 @@ def size(text: str) -> int:
 
 
 def _container(
-    cluster: KubernetesCluster, order: Order, nodes: int, places: Sequence[Place]
+    cluster: KubernetesCluster, order: Order, nodes: int, volumes: Sequence[PodVolume]
 ) -> dict[str, Any]:
     properties = order.document["properties"]
     has_own = bool(properties.get("containerSettings"))
@@ -97,7 +97,7 @@ def _container(
         "envFrom": [{"secretRef": {"name": order.target.name}}],
         "resources": {"limits": amounts, "requests": amounts} if amounts else {},
         "securityContext": privileges,
-        "volumeMounts": [one.mount for one in places],
+        "volumeMounts": [one.mount for one in volumes],
     }
 
 
@@ -139,14 +139,14 @@ def _spread(name: str) -> dict[str, Any]:
     return {"podAntiAffinity": {"preferredDuringSchedulingIgnoredDuringExecution": preferred}}
 
 
-class Place(NamedTuple):
+class PodVolume(NamedTuple):
     """A volume of the pod, and its directory in the container."""
 
     volume: dict[str, Any]
     mount: dict[str, Any]
 
 
-def _volumes(cluster: KubernetesCluster, properties: Mapping[str, Any], programs: str) -> Iterator[Place]:
+def _volumes(cluster: KubernetesCluster, properties: Mapping[str, Any], programs: str) -> Iterator[PodVolume]:
     """Each volume with its directory in the container."""
     yield program_files(programs)
     yield _volume("temporary", TEMPORARY, {"emptyDir": {}})
@@ -157,17 +157,17 @@ def _volumes(cluster: KubernetesCluster, properties: Mapping[str, Any], programs
     yield from directories(cluster)
 
 
-def directories(cluster: KubernetesCluster) -> Iterator[Place]:
+def directories(cluster: KubernetesCluster) -> Iterator[PodVolume]:
     """The cluster's own volumes, which every pod has."""
     for number, (path, text) in enumerate(sorted(cluster.volumes.items())):
         yield _volume(f"volume-{number}", path, origin_of(text) or {})
 
 
-def program_files(programs: str) -> Place:
+def program_files(programs: str) -> PodVolume:
     """The programs, from that ConfigMap."""
     return _volume("programs", PROGRAMS, {"configMap": {"name": programs}}, is_read_only=True)
 
 
-def _volume(name: str, path: str, origin: Mapping[str, Any], *, is_read_only: bool = False) -> Place:
+def _volume(name: str, path: str, origin: Mapping[str, Any], *, is_read_only: bool = False) -> PodVolume:
     mount = {"name": name, "mountPath": path, **({"readOnly": True} if is_read_only else {})}
-    return Place({"name": name, **origin}, mount)
+    return PodVolume({"name": name, **origin}, mount)
