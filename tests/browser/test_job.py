@@ -152,7 +152,7 @@ async def test_a_rejected_document_is_shown_as_it_came_mended_in_the_editor_and_
     await expect(received.locator("mark")).to_have_text(['"nodeCuont"'])
     assert await reader.violations() == []
 
-    await page.get_by_role("link", name="Mend in the editor").click()
+    await page.get_by_role("link", name="Fix in the editor").click()
     await expect(page.locator(".cm-lintRange-error").filter(has_text="nodeCuont")).to_be_visible()
     text = page.get_by_label("job.json")
     lines = await text.locator(".cm-line").all_text_contents()

@@ -213,7 +213,7 @@ async def test_the_packages_of_a_folder_are_installed_before_its_script_starts(
     [
         ("model_bin", bytes(5 << 20), "slipway run work"),
         ("noise_bin", random.Random(7).randbytes(60_000), "slipway run work"),
-        ("job_json", "{", "job.json is no JSON object"),
+        ("job_json", "{", "job.json is not a JSON object"),
         ("job_json", DEEP, "job.json has more than 64 levels"),
         ("other_py", "", "not one script alone"),
     ],

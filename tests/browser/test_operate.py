@@ -104,7 +104,7 @@ async def test_the_chart_of_a_young_cluster_begins_with_its_first_count(reader: 
 async def test_an_operator_pauses_and_resumes(reader: Reader, door: Door) -> None:
     page = reader.page
     await reader.open("operate")
-    await page.get_by_label("Reason of a pause").fill("maintenance")
+    await page.get_by_label("Reason for a pause").fill("maintenance")
     await page.get_by_role("button", name="Pause submissions").click()
     resume = page.get_by_role("button", name="Resume submissions")
     await expect(resume).to_be_visible(timeout=PATIENCE)

@@ -10,10 +10,10 @@ import { checked, type Shape } from "./shape";
 const API = new URL("../", document.baseURI);
 
 const UNKNOWN_CALLER = "slipway-unknown-caller";
-/** Who calls. */
+/** The headers that name the caller. */
 export const WHO = "me";
 
-/** Whenever another call is refused because the API does not know, or no longer knows, who calls. */
+/** Called whenever a call is refused because the API does not, or no longer, know the caller. */
 export function onUnknownCaller(act: () => void): () => void {
   window.addEventListener(UNKNOWN_CALLER, act);
   return () => window.removeEventListener(UNKNOWN_CALLER, act);
@@ -26,14 +26,14 @@ interface Options {
   query?: Query;
   body?: string;
   headers?: Record<string, string>;
-  /** What a JSON answer has to have. */
+  /** The required members of a JSON answer. */
   shape?: Shape;
   signal?: AbortSignal;
   /** Called with each piece of the answer; from then on, its patience begins anew. */
   onPiece?: (bytes: number) => void;
 }
 
-/** Milliseconds until no answer counts as none: one who clicks waits less than a poll in the background. */
+/** Milliseconds after which a missing answer counts as none: a click waits for less time than a poll in the background. */
 export const PATIENCE = { GET: 60_000, POST: 30_000 } as const;
 
 export function address(path: string, query: Query = {}): URL {
@@ -94,17 +94,17 @@ function send(path: string, { method = "GET", query, body, headers }: Options, s
   });
 }
 
-/** What is sent and changes nothing. */
+/** Calls with a body that change nothing. */
 const QUESTIONS = new Set(["validate", "explain"]);
 
 /** A call that changes something may have arrived; all of them can be made twice. */
 function noAnswer(method: "GET" | "POST", path: string, isLate: boolean): ApiError {
   const message = isLate ? `The deployment has not answered for ${PATIENCE[method] / 1000} s` : "The deployment does not answer";
   const mayBeDone = method === "POST" && !QUESTIONS.has(path);
-  return new ApiError(0, message, mayBeDone ? "It may have done it all the same; to try again is safe." : "", false);
+  return new ApiError(0, message, mayBeDone ? "It may have done it anyway; trying again is safe." : "", false);
 }
 
-/** The same answer when all of it has come: the connection may break in its middle. */
+/** The same answer once it is complete: the connection may break in the middle. */
 async function complete(answer: Response, onPiece: (bytes: number) => void): Promise<Response> {
   const { status, headers } = answer;
   setClock(headers);
@@ -149,7 +149,7 @@ async function parsed<T>(answer: Response, shape: Shape = {}): Promise<T> {
   try {
     value = await answer.json();
   } catch {
-    throw notOurs("The answer is no JSON");
+    throw notOurs("The answer is not JSON");
   }
   try {
     return checked<T>(value, shape);
@@ -158,7 +158,7 @@ async function parsed<T>(answer: Response, shape: Shape = {}): Promise<T> {
   }
 }
 
-/** What comes where something else answers, such as a proxy that asks for money. */
+/** The error for an answer of another program, such as a proxy that requires payment. */
 export function notOurs(message: string): ApiError {
   return new ApiError(0, message, "Something between the browser and the deployment answers in its place.", false);
 }

@@ -20,7 +20,7 @@ export class ApiError extends Error {
     return Math.max(0, Number(this.problem["until"] ?? 0) - Date.now());
   }
 
-  /** Whether the same call may be answered later: nothing came, too much was asked at once, or the deployment is not well. */
+  /** Whether the same call may succeed later: there was no answer, there were too many requests, or the deployment has a problem. */
   get isPassing(): boolean {
     return this.status === 0 || this.status === 429 || this.status >= 500;
   }

@@ -4,7 +4,7 @@ import { signIn } from "./session";
 
 const PLACE = "slipway-sign-in";
 
-/** As the API names it when it refuses a caller without a token. */
+/** The way to sign in, as the API names it when it refuses a caller without a token. */
 export interface SignInWay {
   authorize: string;
   token: string;
@@ -13,7 +13,7 @@ export interface SignInWay {
   scope: string;
 }
 
-/** What has to fit together when the browser comes back. */
+/** The values that have to match when the browser comes back. */
 interface Begun {
   way: SignInWay;
   state: string;
@@ -49,7 +49,7 @@ export async function begin(way: SignInWay): Promise<void> {
   location.assign(url);
 }
 
-/** If the browser has just come back: trade the code for a token. Why that failed, or "". */
+/** If the browser has just come back: exchange the code for a token. Returns why that failed, or "". */
 export async function finish(): Promise<string> {
   const answer = new URLSearchParams(location.hash.slice(1));
   if (location.hash.startsWith("#/") || !answer.has("state")) return "";

@@ -1,4 +1,4 @@
-/** Who calls: asked before any view, and again when a view is refused, as after a token has expired. */
+/** The caller: requested before any view, and again when a view is refused, for example after a token has expired. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { json, onUnknownCaller, WHO } from "./api";
 import { ApiError } from "./apierror";
@@ -6,7 +6,7 @@ import { LATEST, type Polled, usePoll } from "./poll";
 import { signOut } from "./session";
 import type { Caller } from "./rights";
 
-/** Who is let in; or why no one is: 401, or 403 for a caller without any role. */
+/** The caller, or why there is none: 401, or 403 for a caller without any role. */
 type Answer = { caller: Caller } | { refusal: ApiError };
 
 const SHAPE = { roles: ["text"], teams: [{ name: "text" }] } as const;
@@ -18,14 +18,14 @@ export function useEntrance(): Polled<Answer> & { leave: () => void } {
   const { value } = polled;
   const doubted = useRef<Answer | undefined>(undefined);
   const doubt = () => {
-    if (value === undefined || "refusal" in value || doubted.current === value) return; // it is asked already
+    if (value === undefined || "refusal" in value || doubted.current === value) return; // it has been requested already
     doubted.current = value;
     polled.again();
   };
   useEffect(() => onUnknownCaller(doubt), [value]);
   const leave = () => {
     signOut();
-    begin(visit + 1); // what the last caller saw goes away before the next is known
+    begin(visit + 1); // remove what the last caller saw before the next one is known
   };
   return { ...polled, leave };
 }

@@ -1,8 +1,8 @@
-/** Who works by the keyboard goes on beside a control that goes away, not at the top of the page. */
+/** When the focused control disappears, the keyboard focus moves to a neighbour, not to the top of the page. */
 
 const CONTROLS = "button:not(:disabled), a[href], input, select, textarea";
 
-/** Watch the page; what a view wants to have the focus first is marked with `data-focus`. */
+/** Watch the page; a view marks the element that gets the focus first with `data-focus`. */
 export function keepFocus(page: HTMLElement): void {
   let path: Element[] = [];
   document.addEventListener("focusin", ({ target }) => {

@@ -45,7 +45,7 @@ export function withCodes(text: string): string {
   return text.replace(DECEIVING, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-/** A number with four digits that count. */
+/** A number with four significant digits. */
 export function shortNumber(value: number | undefined): string {
   return value === undefined ? "" : String(Number(value.toPrecision(4)));
 }

@@ -18,7 +18,7 @@ import { SignIn } from "./signin";
 import "./style.css";
 
 const VIEWS: Record<string, string> = { jobs: "Jobs", clusters: "Clusters", operate: "Operate", new: "New job" };
-/** Until the API has said who calls. */
+/** Shown until the API has identified the caller. */
 const UNKNOWN_CALLER = { id: null, roles: [], teams: [] };
 
 function Page({ failure }: { failure: string }) {
@@ -54,7 +54,7 @@ function Page({ failure }: { failure: string }) {
       {value === undefined && (
         <aside>
           <Refusal error={error} />
-          <p class="quiet">Until the deployment has said who you are, the page offers nothing that changes anything.</p>
+          <p class="quiet">Until the deployment has identified you, the page offers no changes.</p>
         </aside>
       )}
       {refusal === undefined ? (
@@ -69,7 +69,7 @@ function Page({ failure }: { failure: string }) {
   );
 }
 
-/** Who follows a link that goes away with its view goes on at the heading of the next, not at the top of the page. */
+/** When a followed link disappears with its view, the focus moves to the heading of the next view, not to the top of the page. */
 function useFocus(view: string): void {
   const before = useRef(view);
   useEffect(() => {
@@ -82,7 +82,7 @@ function useFocus(view: string): void {
   }, [view]);
 }
 
-/** A view that cannot draw what was answered says so, in the place of an empty page; another view is another try. */
+/** A view that cannot draw an answer shows an error instead of an empty page; another view tries again. */
 function View({ route }: { route: Route }) {
   const [broken, tryAgain] = useErrorBoundary();
   const place = JSON.stringify(route);

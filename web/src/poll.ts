@@ -7,7 +7,7 @@ export const SOONEST = 2_000;
 export const LATEST = 15_000;
 const LATEST_AFTER_ERROR = 60_000;
 const SLOWER = 1.6;
-/** Milliseconds without an answer after which the reader is told. */
+/** Milliseconds without an answer after which the page says so. */
 export const SILENCE = 10_000;
 
 export interface Polled<T> {
@@ -34,7 +34,7 @@ function silent(): ApiError {
   return new ApiError(0, "No complete answer has come", "The page goes on waiting.", false, [], { isSilence: true });
 }
 
-/** What a poll asks for needs no click to be asked for again. */
+/** A poll repeats its call without a click. */
 function repeated({ status, message, remedy, wantsToken, findings, problem }: ApiError): ApiError {
   return new ApiError(status, message, `${remedy} The page tries again by itself.`.trim(), wantsToken, findings, problem);
 }

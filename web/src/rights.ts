@@ -1,4 +1,4 @@
-/** What the caller may do. What they may not do is not offered; the API refuses it anyway. */
+/** The rights of the caller. The page does not offer what they may not do; the API refuses it anyway. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Job } from "./answers";
@@ -9,7 +9,7 @@ export interface Caller {
   teams: readonly { name: string; manager: boolean }[];
 }
 
-/** While it is not known who calls, nothing is offered that changes anything. */
+/** Until the caller is known, the page offers no changes. */
 export const CallerContext = createContext<Caller>({ id: null, roles: [], teams: [] });
 
 export interface Rights {

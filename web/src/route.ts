@@ -1,4 +1,4 @@
-/** Where the reader is: the part of the address after `#`, so that the address can be kept and shared. */
+/** The reader's place: the part of the address after `#`, so that the address can be kept and shared. */
 import { useEffect, useState } from "preact/hooks";
 
 export interface Route {
@@ -24,7 +24,7 @@ export function link(steps: readonly string[], query: Record<string, string> = {
 /**
  * Change members of the query without a new entry in the history, as while typing; an empty text removes one.
  *
- * They are added to what the address says now, and a reader who has gone on to another view stays there.
+ * They are added to the current address, and a reader who has moved to another view stays there.
  */
 export function changeQuery(route: Route, change: Record<string, string>): void {
   const present = parseRoute(location.hash);

@@ -1,4 +1,4 @@
-/** What the caller signs in with. It lives as long as the tab, and goes nowhere but into a header. */
+/** The caller's credential. It lives as long as the tab, and is sent only in a header. */
 const PLACE = "slipway-credential";
 
 /** A function key, or an access token of Entra ID: a deployment takes one of the two. */
@@ -17,12 +17,12 @@ export function signIn({ kind, text }: Credential): void {
   sessionStorage.setItem(PLACE, `${kind} ${text}`);
 }
 
-/** Forget it, and all else that this tab keeps. */
+/** Forget it, and everything else that this tab keeps. */
 export function signOut(): void {
   sessionStorage.clear();
 }
 
-/** The headers that name the caller; none before signing in, which is enough where no key is asked for. */
+/** The headers that name the caller; none before signing in, which is enough if no key is required. */
 export function callerHeaders(): Record<string, string> {
   const one = credential();
   if (one === null) return {};

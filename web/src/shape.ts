@@ -1,4 +1,4 @@
-/** Which members a view cannot do without: JSON of another shape is refused before it is drawn, and what was drawn before stays. */
+/** The members that a view needs: JSON of another shape is refused before it is drawn, and the earlier view stays. */
 
 /** A text, any list, an object with these members, or a list of such. */
 export type Shape = "text" | "list" | { readonly [name: string]: Shape } | readonly [Shape];

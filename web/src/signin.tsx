@@ -13,7 +13,7 @@ interface Props {
   onSignedIn: () => void;
 }
 
-/** Asks for what the deployment wants: a function key, or a token where it checks tokens of Entra ID. */
+/** Asks for the credential that the deployment requires: a function key, or a token if it checks tokens of Entra ID. */
 export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
   const way = signInWay(error.problem);
   return (
@@ -39,7 +39,7 @@ export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
   );
 }
 
-/** What a header can carry. */
+/** The characters that a header can hold. */
 const PLAIN = /^[\x21-\x7e]+$/;
 
 function CredentialForm({ kind, onSignedIn }: { kind: "token" | "key"; onSignedIn: () => void }) {

@@ -119,7 +119,7 @@ CODES: dict[str, Code] = {
     "SW064": Code("bad webhook address", "write a full https address without user name and fragment"),
     "SW065": Code("bad blob path", 'write "container/path/of/job.json", without host and query'),
     "SW066": Code("secret in place of its name", "write the name of a configured secret"),
-    "SW067": Code("resource that cannot be asked for", "write the value in the form that the page shows"),
+    "SW067": Code("resource that cannot be requested", "write the value in the form that the page shows"),
     "SW068": Code("bad dependency", "name up to 20 jobs, each once, by id or name"),
     "SW069": Code("bad sweep", "name 1 to 8 parameters with their values, in all up to 1,000 combinations"),
     # Lint: no rule of the format, but it fails later or surprises

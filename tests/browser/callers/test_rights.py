@@ -164,7 +164,7 @@ async def test_an_operator_with_an_expired_token_finds_every_field_as_it_was(
 ) -> None:
     page = visitor.page
     fields = {
-        "Reason of a pause": "the disks are full",
+        "Reason for a pause": "the disks are full",
         "Address": "https://hooks.example.org/x",
         "Name of its secret": "hooks",
     }

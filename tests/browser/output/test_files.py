@@ -113,7 +113,7 @@ async def test_what_has_only_the_name_of_an_image_is_said_to_be_none(reader: Rea
 
     for name in ("drawing.png", "cut.png"):
         await page.get_by_role("button", name=name, exact=True).click()
-        await expect(page.get_by_text("This is no image of the kind that its name says")).to_be_visible()
+        await expect(page.get_by_text("This is not an image of the kind that its name says")).to_be_visible()
         await expect(page.get_by_role("img")).to_have_count(0)
         if name == "drawing.png":
             await expect(page.locator(".preview")).to_have_text(drawing)
@@ -169,7 +169,7 @@ async def test_files_are_previewed_by_their_kind_and_only_their_beginnings(
     await page.get_by_role("button", name="large.txt", exact=True).click()
     await expect(page.get_by_text("Only the first 64 KiB are shown.")).to_be_visible()
     await page.get_by_role("button", name="data.bin", exact=True).click()
-    await expect(page.get_by_text("This is no text; download it.")).to_be_visible()
+    await expect(page.get_by_text("This is not text; download it.")).to_be_visible()
     await page.get_by_role("button", name="deep.json", exact=True).click()
     await expect(page.locator(".preview")).to_have_text(deep.decode())
 

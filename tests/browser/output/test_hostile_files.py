@@ -94,7 +94,7 @@ async def test_an_image_of_a_few_bytes_and_a_billion_points_is_said_to_be_none(r
     await reader.open("jobs/job-000001/files")
 
     await page.get_by_role("button", name="bomb.png", exact=True).click()
-    await expect(page.get_by_text("This is no image of the kind that its name says")).to_be_visible()
+    await expect(page.get_by_text("This is not an image of the kind that its name says")).to_be_visible()
     await page.get_by_role("button", name="after.txt", exact=True).click()
     await expect(page.locator(".preview")).to_have_text("still here")
 

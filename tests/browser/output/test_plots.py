@@ -246,5 +246,5 @@ async def test_of_numbers_without_an_end_a_part_is_kept(reader: Reader) -> None:
 
     await open_metrics(reader, "step", loss=numbers)
 
-    await expect(reader.page.get_by_text("Of long curves some points are left out.")).to_be_visible()
+    await expect(reader.page.get_by_text("Some points of long curves are left out.")).to_be_visible()
     await expect(reader.page.locator("figure")).to_contain_text("last: OUT/m.jsonl 0")

@@ -119,7 +119,7 @@ async def test_no_call_is_made_again_before_the_time_that_the_deployment_asked_f
         await page.route(data, refuse)
         calls.clear()
         await passes(alert.filter(has_text="refused with 429"))
-        await expect(alert.first).to_contain_text("The deployment takes no such call before")
+        await expect(alert.first).to_contain_text("The deployment accepts no such call before")
 
         for _ in range(10):
             await page.clock.run_for(20_000)
@@ -184,7 +184,7 @@ async def test_who_calls_is_asked_again_until_it_is_known(reader: Reader, fault:
         return
     await passes(page.get_by_role("alert").filter(has_text=words))
     await expect(page.get_by_text("train-000001")).to_be_visible()
-    await expect(page.get_by_text("offers nothing that changes anything")).to_be_visible()
+    await expect(page.get_by_text("offers no changes")).to_be_visible()
 
     await page.unroute("**/api/me", answer)
     await passes(page.get_by_role("alert"), 0)

@@ -73,7 +73,7 @@ async def test_an_event_that_its_receiver_never_took_is_sent_again_from_the_page
     await expect(delivery.get_by_text("503 in")).to_have_count(3)
     await reader.open("operate")
     receivers, dead = (page.get_by_role("list", name=one) for one in ("Receivers", "Dead letters"))
-    await expect(receivers.get_by_text("did not take some events")).to_be_visible()
+    await expect(receivers.get_by_text("did not accept some events")).to_be_visible()
     await expect(dead.get_by_role("link", name="its job")).to_be_visible()
 
     await page.get_by_role("button", name="Send 1 again").click()
@@ -105,7 +105,7 @@ async def test_an_answer_that_breaks_off_or_is_no_json_is_an_outage_that_ends(re
         await page.route("**/api/jobs?*", lambda route: route.continue_(url=f"http://127.0.0.1:{port}/"))
         await comes(page.get_by_role("alert").filter(has_text="does not answer"))
     await page.route("**/api/jobs?*", lambda route: route.fulfill(body="<html>Sign in to the hotel</html>"))
-    await comes(page.get_by_role("alert").filter(has_text="The answer is no JSON"))
+    await comes(page.get_by_role("alert").filter(has_text="The answer is not JSON"))
     await expect(page.get_by_text("train-000001")).to_be_visible()
 
     await answer_jobs(page, lambda _: {"jobs": [listed(2)], "next": None})
@@ -143,7 +143,7 @@ async def test_who_comes_while_a_deployment_hangs_is_told_so(reader: Reader) -> 
     await page.reload()
     await expect(page.get_by_text("Loading…")).to_be_visible()
     await page.clock.run_for(11_000)
-    await expect(page.get_by_text("No answer has come since")).to_be_visible()
+    await expect(page.get_by_text("There has been no answer since")).to_be_visible()
 
     await held[0].continue_()
 

@@ -99,6 +99,6 @@ async def test_a_word_that_every_object_knows_is_a_word(reader: Reader, word: st
     await page.get_by_role("button", name=f"x.{word}", exact=True).click()
 
     await expect(page.get_by_text("some text")).to_be_visible()
-    await expect(page.get_by_text("This is no image")).to_have_count(0)
+    await expect(page.get_by_text("This is not an image")).to_have_count(0)
     await expect(page.locator("h1 .state")).to_have_class("state state-waiting")
     await expect(page.get_by_role("main")).not_to_contain_text("native code")

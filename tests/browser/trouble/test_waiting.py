@@ -94,7 +94,7 @@ async def test_a_click_that_is_not_answered_says_until_when_it_waits_and_can_be_
     main = page.get_by_role("main")
     await expect(main.get_by_role("status").filter(has_text="…")).to_have_count(1)
     await page.clock.run_for(6_000)
-    await expect(main.get_by_role("status").filter(has_text="No answer has come since")).to_be_visible()
+    await expect(main.get_by_role("status").filter(has_text="There has been no answer since")).to_be_visible()
     assert len(held) == 1
 
     await page.clock.run_for(60_000)
@@ -103,7 +103,9 @@ async def test_a_click_that_is_not_answered_says_until_when_it_waits_and_can_be_
     alert = main.get_by_role("alert").filter(has=again)
     await expect(alert).to_contain_text("The deployment has not answered for")
     assert "by itself" not in await alert.inner_text()
-    await expect(main.get_by_role("status").filter(has_text="No answer has come since")).to_have_count(0)
+    await expect(main.get_by_role("status").filter(has_text="There has been no answer since")).to_have_count(
+        0
+    )
     await again.click()
     await expect(alert).to_have_count(0)
     await expect(main.get_by_role("status").filter(has_text="…")).to_have_count(1)

@@ -26,7 +26,7 @@ interface Cluster {
   capabilities?: Record<string, Capability>;
 }
 
-/** Every cluster with its nodes, and the jobs that run or wait there. Two calls at a time, half as often. */
+/** Every cluster with its nodes, and the jobs that run or wait there. It makes two calls, each half as often. */
 export function Clusters() {
   const feeds = useMemo(
     () => ({

@@ -1,6 +1,6 @@
 import { size } from "../format";
 
-/** What the jobs of a cluster can count on; null for what is not known. */
+/** The facts of a cluster that its jobs can count on; null for an unknown one. */
 export interface ClusterFacts {
   mounted: string[] | null;
   maxNodes: number | null;
@@ -18,7 +18,7 @@ export interface Capability {
 
 const MIB = 2 ** 20;
 
-/** What is known of the nodes of a cluster and of the jobs that it takes, and what its engine can do. */
+/** The known facts of a cluster's nodes and jobs, and the abilities of its engine. */
 export function Facts({ facts, capabilities = {} }: { facts: ClusterFacts | undefined; capabilities?: Record<string, Capability> | undefined }) {
   const { mounted = null, maxNodes = null, gpus = null, nodeMemory = null, maxWallClock = null } = facts ?? {};
   const rows: [string, string | number | null][] = [

@@ -11,7 +11,7 @@ export interface NodeHistory {
 const HEIGHT = 160;
 /** Seconds of the past that are drawn at least: one count alone has no width. */
 const LEAST = 60;
-/** Seconds for which a point holds at most; after a longer pause no one has counted. */
+/** Seconds for which a point holds at most; a longer pause counts as a gap. */
 const HOLDS = 600;
 const HUES = new Map(Object.entries({ idle: 210, running: 140, preparing: 40, leaving: 280, unusable: 0 }));
 
@@ -37,7 +37,7 @@ export function History({ name, history }: { name: string; history: NodeHistory 
     };
   };
   const box = useChart(draw, [history]);
-  if (history.points.length === 0) return <p class="quiet">No one has counted its nodes yet.</p>;
+  if (history.points.length === 0) return <p class="quiet">Its nodes have not been counted yet.</p>;
   return (
     <figure aria-label={`Nodes of ${name} over the last hours`}>
       <figcaption>
@@ -65,7 +65,7 @@ function peak(history: NodeHistory, state: number): number {
   return Math.max(0, ...history.points.map((point) => point[state + 1] ?? 0));
 }
 
-/** What the plot wants: the times, then the upper edge of each state, the highest first. A point holds until the next one, or for ten minutes. */
+/** The input of the plot: the times, then the upper edge of each state, the highest first. A point holds until the next one, or for ten minutes. */
 function columns(points: NodeHistory["points"], states: number[]): [number[], ...(number | null)[][]] {
   const now = deploymentTime() / 1000;
   const rows = points.flatMap((point, index) => {
@@ -79,7 +79,7 @@ function columns(points: NodeHistory["points"], states: number[]): [number[], ..
   return [rows.map(([at]) => at), ...heights.toReversed()];
 }
 
-/** Nodes in one of these states; null where no one has counted. */
+/** Nodes in one of these states; null in a gap. */
 function sum(row: NodeHistory["points"][number], states: readonly number[]): number | null {
   const counts = states.map((state) => row[state + 1] ?? null);
   return counts.includes(null) ? null : counts.reduce<number>((all, count) => all + (count ?? 0), 0);

@@ -35,7 +35,7 @@ export function Queue({ name, jobs }: { name: string; jobs: readonly Job[] }) {
   );
 }
 
-/** Who has how many nodes of a cluster, and how many more they wait for. */
+/** How many nodes of a cluster each caller has, and how many more they wait for. */
 export function Shares({ name, jobs }: { name: string; jobs: readonly Job[] }) {
   const shares = sharesOf(jobs);
   if (shares.length === 0) return null;
@@ -76,7 +76,7 @@ interface Share {
 
 const keyOf = ({ who, team, experiment }: Pick<Share, "who" | "team" | "experiment">) => [who, team, experiment].join("\n");
 
-/** By who asked for it, or where that is not known by how it came; the greatest use first. */
+/** By the caller, or if that is unknown by the door; the greatest use first. */
 function sharesOf(jobs: readonly Job[]): Share[] {
   const shares = new Map<string, Share>();
   for (const job of jobs) {

@@ -24,7 +24,7 @@ import { THEME } from "./theme";
 export interface Editor {
   /** Replace the text where it differs; the writer can undo it. */
   put: (text: string) => void;
-  /** Mark what is wrong with a text, at its place; a mark offers the fix. Nothing changes while the text is another one. */
+  /** Mark the problems of a text at their places; a mark offers the fix. Does nothing if the text has changed. */
   show: (findings: readonly Finding[], checked: string | undefined) => void;
   destroy: () => void;
 }

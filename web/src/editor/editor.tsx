@@ -13,7 +13,7 @@ interface Props {
   onChange: (text: string) => void;
 }
 
-/** An editor for a job.json: CodeMirror once it has come, a plain field where it cannot be loaded. */
+/** An editor for a job.json: CodeMirror once it is loaded, a plain field if it cannot be loaded. */
 export function JsonEditor({ text, version, label, checked, findings, onChange }: Props) {
   const place = useRef<HTMLDivElement>(null);
   const [editor, setEditor] = useState<Editor>();

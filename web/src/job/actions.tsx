@@ -33,7 +33,7 @@ export function Actions({ job, onChange }: { job: JobDetail; onChange: () => voi
         (job.state === "rejected" ? (
           job.received !== undefined && (
             <a class="button" href={link(["new"], { from: job.id })}>
-              Mend in the editor
+              Fix in the editor
             </a>
           )
         ) : (

@@ -10,7 +10,7 @@ interface Receipt {
   accepted?: Record<string, unknown>;
 }
 
-/** A rejected document as it came, with what is wrong at its lines. */
+/** A rejected document as received, with its problems at their lines. */
 function Received({ text, findings }: { text: string; findings: readonly Finding[] }) {
   const own = findings.filter((one) => one.file !== "slipway.json");
   const lines = text.split("\n");

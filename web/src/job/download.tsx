@@ -10,11 +10,11 @@ interface Props {
   path: string;
   /** Whether the job may write more at its end. */
   grows?: boolean;
-  /** What a reader of the screen hears after "Download". */
+  /** The text that a screen reader reads after "Download". */
   name?: string;
 }
 
-/** Saves a file, however long that takes; says how far it is, and why it failed. */
+/** Saves a file without a time limit; shows the progress, and why it failed. */
 export function Download({ id, directory, path, grows = false, name }: Props) {
   const [progress, setProgress] = useState("");
   const deed = useDeed(PATIENCE.GET);

@@ -96,7 +96,7 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
   );
 }
 
-/** A name as it is, with what deceives the eye; one of spaces alone is in quotes, so that there is something to see. */
+/** A name with its misleading characters as codes; a name of spaces alone is in quotes, so that it is visible. */
 function visible(name: string): string {
   return name.trim() === "" ? JSON.stringify(name) : withCodes(name);
 }
@@ -113,7 +113,7 @@ const NO_FILES = new Map(
 
 function notOffered(file: Entry): string {
   const kind = file.link ? "link" : (file.kind ?? "");
-  return NO_FILES.get(kind) ?? (kind ? "left out: its name cannot be asked for" : "left out");
+  return NO_FILES.get(kind) ?? (kind ? "left out: its name cannot be requested" : "left out");
 }
 
 /** A folder, or a name that cannot be followed. */

@@ -55,7 +55,7 @@ function Curves({ plot, version }: { plot: Plot; version: number }) {
     (across, up) => {
       const data = aligned(plot);
       const [places] = data;
-      // Of its own, the plot draws three years around one time.
+      // By default, the plot draws three years around a single time.
       const x = { time: plot.axis === "time", range: spread(places[0] ?? null, places.at(-1) ?? null, 30) };
       const y: uPlot.Scale = { range: (_, least, most) => (plot.isShare ? [Math.min(0, least), Math.max(100, most)] : padded(least, most)) };
       const series = plot.curves.map((_, index) => ({ stroke: `hsl(${(index * 67 + 210) % 360} 70% 50%)`, spanGaps: true }));

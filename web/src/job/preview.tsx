@@ -27,8 +27,8 @@ export function Preview({ id, directory, path }: Props) {
   if (data.length === 0) return <p class="quiet">The file is empty.</p>;
   if (image && !isBroken) return <Picture data={data} type={image} name={path} onBroken={() => setBroken(true)} />;
   const beginning = data.subarray(0, TEXT);
-  const broken = isBroken && <p role="status">This is no image of the kind that its name says, or only a part of one.</p>;
-  if (beginning.includes(0)) return broken || <p class="quiet">This is no text; download it.</p>;
+  const broken = isBroken && <p role="status">This is not an image of the kind that its name says, or only a part of one.</p>;
+  if (beginning.includes(0)) return broken || <p class="quiet">This is not text; download it.</p>;
   const text = withCodes(new TextDecoder().decode(beginning));
   const isCut = data.length >= TEXT;
   return (

@@ -40,7 +40,7 @@ async function partOf(answer: Response): Promise<Part> {
 /** The API sends every file as one to be saved; a page of a proxy is not taken for a file. */
 function ours(answer: Response): Response {
   if (answer.headers.get("content-disposition")?.startsWith("attachment")) return answer;
-  throw notOurs("The answer is no file of the job");
+  throw notOurs("The answer is not a file of the job");
 }
 
 /** Which bytes an answer has, and how many there are. */

@@ -51,7 +51,7 @@ export class Plots {
 
   /** What is not drawn. */
   get note(): string {
-    const own = [this.curves === MOST_CURVES && `Only ${MOST_CURVES} curves are drawn.`, this.isThin && "Of long curves some points are left out."];
+    const own = [this.curves === MOST_CURVES && `Only ${MOST_CURVES} curves are drawn.`, this.isThin && "Some points of long curves are left out."];
     return [this.remark, ...own].filter(Boolean).join(" ");
   }
 
@@ -93,10 +93,10 @@ export class Plots {
   }
 }
 
-/** What can be drawn: a number beyond has no place on an axis, and a time beyond is no date. */
+/** The limits of what can be drawn: an axis cannot show a greater number, and a greater time is not a date. */
 export const [FARTHEST, LATEST] = [1e300, 8.64e12];
 
-/** All curves over the same first numbers, as the plot wants them; null where a curve has none. */
+/** All curves over the same x values, as the plot requires; null where a curve has no value. */
 export function aligned({ axis, curves }: Plot): [number[], ...(number | null)[][]] {
   const farthest = axis === "time" ? LATEST : FARTHEST;
   const drawn = curves.map(({ points }) => points.filter(([x, y]) => Math.abs(x) < farthest && Math.abs(y) < FARTHEST));

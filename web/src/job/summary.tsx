@@ -5,7 +5,7 @@ import { elapsed, shortNumber } from "../format";
 import { Notice, Time, useNow } from "../parts/parts";
 import { link } from "../route";
 
-/** What has more to say than fits beside others. */
+/** The entries that need a line of their own. */
 const LONG = new Set(["On the cluster", "Labels", "Receipt"]);
 
 function usedBy({ nodeHours, gpuHours }: NonNullable<JobDetail["usage"]>): string {
@@ -20,7 +20,7 @@ export function Summary({ job }: { job: JobDetail }) {
     ["Id", <code>{job.id}</code>],
     ["Experiment", job.experiment && <a href={link(["jobs"], { experiment: job.experiment })}>{job.experiment}</a>],
     ["Cluster", job.cluster && <a href={link(["jobs"], { cluster: job.cluster })}>{job.cluster}</a>],
-    ["Asked for by", job.owner && <a href={link(["jobs"], { owner: job.owner })}>{job.owner}</a>],
+    ["Submitted by", job.owner && <a href={link(["jobs"], { owner: job.owner })}>{job.owner}</a>],
     ["Team", job.team && <a href={link(["jobs"], { team: job.team })}>{job.team}</a>],
     ["Place in its team's line", job.waiting?.position],
     ["Arrived by", <a href={link(["jobs"], { source: job.door })}>{job.door}</a>],

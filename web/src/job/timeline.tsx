@@ -2,7 +2,7 @@ import type { JobDetail } from "../answers";
 import { elapsed } from "../format";
 import { State, Time } from "../parts/parts";
 
-/** The states that a job came to, each with how long it stayed there. */
+/** The states of a job, each with how long it lasted. */
 export function Timeline({ job }: { job: JobDetail }) {
   const entries = job.history ?? [];
   const changes = entries.filter((entry, index) => index === 0 || entry.state !== entries[index - 1]?.state || entry.note);

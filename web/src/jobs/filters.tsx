@@ -32,7 +32,7 @@ export function apiQuery(filters: Filters): Filters {
 
 interface Props {
   filters: Filters;
-  /** Gets what is different; an empty text takes a filter away. */
+  /** Gets the changed filters; an empty text removes a filter. */
   onChange: (change: Filters) => void;
 }
 
@@ -40,7 +40,7 @@ export function FilterBar({ filters, onChange }: Props) {
   const [round, setRound] = useState(0);
   const choose = (name: string) => (event: { currentTarget: HTMLSelectElement }) => onChange({ [name]: event.currentTarget.value });
   const clear = () => {
-    setRound(round + 1); // other fields: what was typed into these does not come any more
+    setRound(round + 1); // other fields: pending text of these is dropped
     onChange(Object.fromEntries(FILTERS.map((name) => [name, ""])));
   };
   return (

@@ -7,7 +7,7 @@ import { Outcome, useDeed } from "../parts/deed";
 import { useRights } from "../rights";
 import { link } from "../route";
 
-/** What a first visit shows on a deployment without jobs: one click runs the example. */
+/** The view of a deployment without jobs: one click runs the example. */
 export function First() {
   const deed = useDeed();
   const key = useMemo(onceKey, []);

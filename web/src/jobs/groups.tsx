@@ -2,7 +2,7 @@ import type { Job } from "../answers";
 import { State, Time } from "../parts/parts";
 import { link } from "../route";
 
-/** What jobs are put together by; the words are those of the address. */
+/** The criteria by which jobs are grouped, in the words of the address. */
 export const KINDS = ["experiment", "sweep"] as const;
 export type Kind = (typeof KINDS)[number];
 
@@ -63,7 +63,7 @@ export function Groups({ kind, jobs, onMore }: Props) {
         {jobs.length.toLocaleString()} jobs, the newest first.{" "}
         {onMore && (
           <button type="button" onClick={onMore}>
-            Look at older ones, too
+            Include older ones
           </button>
         )}
       </p>

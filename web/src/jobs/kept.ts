@@ -1,4 +1,4 @@
-/** The list that a reader left for a job: who comes back finds it as it was, with its filters and at the same place. */
+/** The list that a reader left for a job: a returning reader finds it unchanged, with its filters and at the same place. */
 import { link } from "../route";
 import { credential } from "../session";
 import { JobsFeed } from "./feed";

@@ -84,7 +84,7 @@ export function Rows({ jobs, place, onEnd }: Props) {
   );
 }
 
-/** Jobs that come in above the rows in view move nothing under the reader's eyes. */
+/** Jobs that are added above the visible rows do not move these. */
 function useAnchor(jobs: readonly Job[], box: { current: HTMLDivElement | null }, first: number): void {
   const before = useRef<readonly Job[]>(jobs);
   useLayoutEffect(() => {

@@ -6,12 +6,12 @@ interface Receipt {
   accepted?: Record<string, unknown>;
 }
 
-/** What the API shows in the place of a secret. */
+/** The text that the API shows in place of a secret. */
 const MASK = "***";
 
 export interface Earlier {
   text: string;
-  /** What the writer has to know. */
+  /** Remarks for the writer. */
   notes: string[];
 }
 
@@ -30,7 +30,7 @@ function* received(job: JobDetail): Generator<string> {
   if (job.received === undefined) return yield "This job was never accepted, and its document is not kept, so there is none to begin with.";
   yield `This is the document of ${job.name} as it was received. What you submit is a new job.`;
   if (job.received.includes(MASK)) yield `Secrets, and values of members that are not known, are not shown: write them again where ${MASK} stands.`;
-  if (job.drop) yield `It was dropped in ${job.drop.container}/${job.drop.folder}; to run it from there, upload the mended file to that folder.`;
+  if (job.drop) yield `It was dropped in ${job.drop.container}/${job.drop.folder}; to run it from there, upload the corrected file to that folder.`;
 }
 
 function* remarks(job: JobDetail, text: string, team: string | undefined): Generator<string> {

@@ -18,7 +18,7 @@ export interface Check {
   error: ApiError | undefined;
 }
 
-/** What is wrong with a document, asked for whenever the writer pauses; only the answer to the last text counts. */
+/** The problems of a document, requested whenever the writer pauses; only the answer to the last text counts. */
 export function useCheck(text: string): Check {
   const settled = useSettled(text);
   const ask = async (signal: AbortSignal) => {

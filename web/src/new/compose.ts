@@ -6,7 +6,7 @@ import { packed } from "./pack";
 const MOST = 32_768;
 /** Levels of objects and lists that a document may have. */
 const DEEPEST = 64;
-/** What a path may consist of where a shell reads it. */
+/** The characters of a path that a shell reads unchanged. */
 const PLAIN = /^[A-Za-z0-9_./-]+$/;
 
 type Members = Record<string, unknown>;
@@ -20,7 +20,7 @@ const INSTALLED: Members = {
 
 /** The text to submit. Throws FolderError for a folder that cannot be sent this way. */
 export async function composed({ name, files }: Folder): Promise<string> {
-  if (!PLAIN.test(name)) throw new FolderError(`The name ${name} cannot stand in a path: use letters, digits, ".", "_" and "-".`);
+  if (!PLAIN.test(name)) throw new FolderError(`The name ${name} cannot be used in a path: use letters, digits, ".", "_" and "-".`);
   const spec = document(files, "job.json") ?? jobFile(name, files);
   const envelope = document(files, "slipway.json") ?? {};
   const unpacked = `$AZ_BATCHAI_JOB_TEMP/scripts/${name}`;
@@ -61,7 +61,7 @@ function document(files: readonly FolderFile[], name: string): Members | undefin
   }
   if (value !== undefined && fits(value, DEEPEST)) return value;
   if (value !== undefined) throw new FolderError(`${name} has more than ${DEEPEST} levels. Drop it alone to see where.`);
-  throw new FolderError(`${name} is no JSON object. Drop it alone to see what is wrong with it.`);
+  throw new FolderError(`${name} is not a JSON object. Drop it alone to see what is wrong with it.`);
 }
 
 /** Whether a value has no more levels; the browser writes no text of one with thousands. */

@@ -1,4 +1,4 @@
-/** What someone writes, kept in the tab: a token may expire, or another view be looked at, before it is submitted. */
+/** The text of the writer, kept in the tab: a token may expire, or the writer may visit another view, before it is submitted. */
 const PLACE = "slipway-draft";
 
 interface Draft {

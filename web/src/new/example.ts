@@ -1,4 +1,4 @@
-/** The example of the repository, digits, as the page brings it along. */
+/** The example of the repository, digits, which is part of the page. */
 import document from "../../../examples/digits/job.json?raw";
 import script from "../../../examples/digits/train.py?raw";
 import { composed } from "./compose";

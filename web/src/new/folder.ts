@@ -21,7 +21,7 @@ export class FolderError extends Error {}
 const tooLarge = (name: string) =>
   new FolderError(`${name} is too large to be sent from the page. Send it with the command: slipway run ${name}`);
 
-/** What was dropped: a folder, or the text of one file. Call it in the event's own turn, later the browser gives nothing. */
+/** The dropped folder, or the text of a dropped file. Call it synchronously in the event: later the browser returns nothing. */
 export function dropped(data: DataTransfer): Promise<Folder | string | undefined> {
   const entries = [...data.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   const [file] = data.files;
@@ -30,7 +30,7 @@ export function dropped(data: DataTransfer): Promise<Folder | string | undefined
   return file === undefined ? Promise.resolve(undefined) : file.text();
 }
 
-/** What was picked by the browser's dialog for folders. */
+/** The folder picked in the browser's dialog. */
 export async function picked(list: FileList): Promise<Folder | undefined> {
   const chosen = [...list].map((file) => ({ file, steps: file.webkitRelativePath.split("/") }));
   const [name] = chosen[0]?.steps ?? [];
@@ -60,7 +60,7 @@ async function loaded(name: string, files: { file: File; path: string }[]): Prom
   return (await Promise.all(reads)).toSorted((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-/** As for `slipway run`: hidden files and Python's caches stay at home. */
+/** As with `slipway run`, hidden files and Python's caches are not sent. */
 const isHidden = (name: string) => name.startsWith(".") || name === "__pycache__";
 
 async function children(directory: FileSystemDirectoryEntry): Promise<FileSystemEntry[]> {

@@ -10,7 +10,7 @@ import { useRights } from "../rights";
 type Words = Record<string, unknown>;
 const SHOWN = ["storage", "engine", "sweep", "settings", "unreadable", "parked"];
 
-/** Each part with one word, and the pause; a deployment that is not well answers 503 with the same words. */
+/** Each part with one word, and the pause; a deployment with a problem answers 503 with the same words. */
 export function Health() {
   const read = useMemo(reader, []);
   const polled = usePoll("health", read, { latest: 4 * LATEST });
@@ -48,7 +48,7 @@ export function Health() {
         <div class="filters">
           {!isPaused && (
             <label>
-              Reason of a pause
+              Reason for a pause
               <input value={reason} onInput={(event) => setReason(event.currentTarget.value)} />
             </label>
           )}

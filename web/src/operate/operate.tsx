@@ -19,7 +19,7 @@ interface Dead {
   reason: string;
 }
 
-/** What an operator looks after. Four calls at a time, a quarter as often. */
+/** The view for operators. It makes four calls, each a quarter as often. */
 export function Operate() {
   const { isAdmin, isManager } = useRights();
   return (

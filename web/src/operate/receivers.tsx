@@ -19,12 +19,12 @@ interface Receiver {
 
 const WORDS: Record<Receiver["state"], string> = {
   disabled: "disabled, because it answered 410",
-  failing: "does not take its events",
-  dead: "did not take some events",
+  failing: "does not accept its events",
+  dead: "did not accept some events",
   waiting: "has events on their way",
 };
 
-/** Receivers that have not taken all their events: since when, when they are tried next, and what was given up. */
+/** Receivers that have not accepted all their events: since when, the next try, and the events that were given up. */
 export function Receivers() {
   const polled = useList<{ receivers: Receiver[] }>("receivers", { receivers: [{ url: "text", deadEvents: "list" }] });
   const deed = useDeed();
@@ -38,7 +38,7 @@ export function Receivers() {
       <h2 id="receivers">Receivers</h2>
       <Refusal error={polled.error} readAt={polled.readAt} />
       <Outcome deed={deed} />
-      {polled.value?.receivers.length === 0 && <p class="quiet">Every event was taken.</p>}
+      {polled.value?.receivers.length === 0 && <p class="quiet">Every event was accepted.</p>}
       <ul class="files" aria-label="Receivers">
         {polled.value?.receivers.map((one) => (
           <li key={one.url}>
@@ -77,7 +77,7 @@ function countOf(count: number | undefined, single: string, several: string): st
   return `1 event ${single}`;
 }
 
-/** Why nothing is sent there for a while. */
+/** Why the address gets no events for a while. */
 function Breaker({ state, since, until }: NonNullable<Receiver["breaker"]>) {
   return (
     <span>

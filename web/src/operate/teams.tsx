@@ -4,7 +4,7 @@ import { useRights } from "../rights";
 import { link } from "../route";
 import { useList } from "./lists";
 
-/** What a quota limits, by the member of the use and that of the quota. */
+/** The limits of a quota, by the members of the use and of the quota. */
 const PARTS = [
   ["Jobs", "jobs", "jobs"],
   ["Nodes", "nodes", "nodes"],
@@ -36,7 +36,7 @@ interface Usage {
 
 const SHAPE = { currency: "text", teams: [{ name: "text", months: {} }] } as const;
 
-/** The reader's teams, or all of them for who sees every job, each with what its jobs have of its quota. */
+/** The reader's teams, or all of them for a reader who sees every job, each with the use of its quota. */
 export function Teams() {
   const polled = useList<Usage>("usage", SHAPE);
   const { isAdmin } = useRights();

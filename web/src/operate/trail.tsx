@@ -16,7 +16,7 @@ interface Act {
 
 interface Page {
   acts: Act[];
-  /** Damaged lines that were passed over. */
+  /** Damaged lines that were skipped. */
   unreadable: number;
   next: string | null;
 }
@@ -27,7 +27,7 @@ const SHAPE = { acts: [{ at: "text", by: "text", operation: "text", subject: "te
 export function Trail() {
   const [by, setBy] = useState("");
   const [subject, setSubject] = useState("");
-  /** What was asked for, and what has come of it. */
+  /** The request, and its answers so far. */
   const [query, setQuery] = useState<Query>({});
   const [acts, setActs] = useState<readonly Act[]>();
   const [damaged, setDamaged] = useState(0);
@@ -62,7 +62,7 @@ export function Trail() {
       </form>
       <Outcome deed={deed} />
       <div role="status">
-        {acts?.length === 0 && <p class="quiet">{page?.next ? "No act that fits is among the newest." : "No act fits."}</p>}
+        {acts?.length === 0 && <p class="quiet">{page?.next ? "No matching act is among the newest." : "No act matches."}</p>}
         {damaged > 0 && <p class="quiet">{damaged === 1 ? "1 damaged line of the trail was" : `${damaged} damaged lines of the trail were`} passed over.</p>}
       </div>
       {acts !== undefined && acts.length > 0 && <Acts acts={acts} />}

@@ -1,10 +1,10 @@
-/** What is asked for by a click: that it is on its way, how long that may take, why it failed, and another try. */
+/** A call that a click starts: that it is under way, how long it may take, why it failed, and another try. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { PATIENCE } from "../api";
 import { type ApiError, shownError } from "../apierror";
 import { Refusal, Time, useNow } from "./parts";
 
-/** Milliseconds without an answer after which the reader is told until when the page waits. */
+/** Milliseconds without an answer after which the page shows how long it waits. */
 const LATE = 5_000;
 
 export interface Deed {
@@ -13,9 +13,9 @@ export interface Deed {
   since: number | undefined;
   error: ApiError | undefined;
   patience: number;
-  /** Do it in the place of what was begun before. */
+  /** Do it instead of what was begun before. */
   begin: (act: () => Promise<void>) => Promise<void>;
-  /** Do it, unless something is under way: a second click asks for nothing. */
+  /** Do it, unless a call is under way: a second click does nothing. */
   click: (act: () => Promise<void>) => Promise<void>;
   again: () => void;
 }
@@ -61,7 +61,7 @@ interface OutcomeProps {
   onAgain?: () => void;
 }
 
-/** A place that stays: who listens hears what changes in it. */
+/** An element that stays, so that a screen reader announces its changes. */
 export function Outcome({ deed, doing = "Asking the deployment…", progress = "", onAgain }: OutcomeProps) {
   const { since, error, patience, again } = deed;
   return (
@@ -79,7 +79,7 @@ function Wait({ since, patience, doing }: { since: number; patience: number; doi
   if (useNow() - since < LATE) return <>{doing}</>;
   return (
     <>
-      No answer has come since <Time at={new Date(since).toISOString()} />. The page waits {patience / 1000} s for one at most…
+      There has been no answer since <Time at={new Date(since).toISOString()} />. The page waits {patience / 1000} s for one at most…
     </>
   );
 }

@@ -7,7 +7,7 @@ interface Props {
   onFix?: (finding: Finding) => void;
 }
 
-/** What is wrong with a document, each with its line and its remedy. */
+/** The problems of a document, each with its line and its remedy. */
 export function Findings({ findings, isOld, onFix }: Props) {
   if (findings.length === 0) return null;
   return (

@@ -17,7 +17,7 @@ const SIGNS = new Map(
   }),
 );
 
-/** The word of a state, with a sign, so that colour is not all that tells it. */
+/** The word of a state, with a sign, so that it does not depend on colour alone. */
 export function State({ word }: { word: string }) {
   return (
     <span class={`state state-${SIGNS.has(word) ? word : "waiting"}`}>
@@ -45,13 +45,13 @@ export function Notice({ kind, children }: { kind: "error" | "info"; children: C
 
 interface RefusalProps {
   error: ApiError | undefined;
-  /** What cannot be told for it. */
+  /** The data that is missing because of it. */
   what?: string;
   readAt?: number | undefined;
   onAgain?: (() => void) | undefined;
 }
 
-/** What went wrong and since when, what the reader can do, and how old that is which the page still shows. */
+/** What went wrong and since when, what the reader can do, and how old the data is that the page still shows. */
 export function Refusal({ error, what = "", readAt, onAgain }: RefusalProps) {
   const now = useNow();
   if (error === undefined) return null;
@@ -62,8 +62,8 @@ export function Refusal({ error, what = "", readAt, onAgain }: RefusalProps) {
       <strong>{what + error.message}</strong>
       {isSilence ? <> since {start}. </> : error.message.endsWith(".") ? " " : ". "}
       {error.remedy}
-      {start && !isSilence && <> It has been so since {start}.</>}
-      {error.pause > 0 && <> The deployment takes no such call before <Time at={new Date(Number(until)).toISOString()} />.</>}
+      {start && !isSilence && <> This has been so since {start}.</>}
+      {error.pause > 0 && <> The deployment accepts no such call before <Time at={new Date(Number(until)).toISOString()} />.</>}
       <Findings findings={error.findings} />
       {readAt !== undefined && <> What you see is {duration(now - readAt)} old.</>}
       {onAgain && error.pause === 0 && (
@@ -78,11 +78,11 @@ export function Refusal({ error, what = "", readAt, onAgain }: RefusalProps) {
   );
 }
 
-/** What stands in the place of the page until the API has said who calls, and that no answer comes. */
+/** Shown instead of the page until the API has identified the caller; also shows that no answer comes. */
 export function Loading() {
   const [start] = useState(Date.now);
   const isLate = useNow() - start >= SILENCE;
-  return <p role="status">{isLate ? <>No answer has come since <Time at={new Date(start).toISOString()} />. The page goes on waiting.</> : "Loading…"}</p>;
+  return <p role="status">{isLate ? <>There has been no answer since <Time at={new Date(start).toISOString()} />. The page goes on waiting.</> : "Loading…"}</p>;
 }
 
 /** The time in milliseconds by this clock, again every second while the tab is visible. */

@@ -1,4 +1,4 @@
-/** What a view reads once, and again where that fails: that it is on its way, why it has not come, and another try. */
+/** Data that a view reads once, and again if that fails: that it is loading, why it failed, and another try. */
 import { type Polled, usePoll } from "../poll";
 import { Refusal } from "./parts";
 

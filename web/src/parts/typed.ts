@@ -1,4 +1,4 @@
-/** What someone types into a field, kept in the tab until it has served: a token may expire before. */
+/** The text of a field, kept in the tab until it is sent: a token may expire before. */
 import { useState } from "preact/hooks";
 
 /** The text of a field, and how to change it; the first text again forgets it. */

@@ -9,7 +9,7 @@ export interface Block {
 }
 
 const BLOCK = 500;
-/** Lines of the part; what is beyond is given up at its other end. */
+/** The most lines of the part; further lines are dropped at its other end. */
 export const MOST_LINES = 100_000;
 /** Characters of one line; a longer one is shown in pieces, so that a file without line ends can be drawn, too. */
 const LONGEST = 10_000;
@@ -113,7 +113,7 @@ export class Lines {
     return blocks;
   }
 
-  /** Of a long line what a terminal shows; what has its final form becomes lines. */
+  /** The part of a long line that a terminal shows; finished parts become lines. */
   private shortened(rest: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
     if (rest.length <= LONGEST) return rest;
     const back = rest.lastIndexOf(BACK, rest.length - 2);
@@ -124,7 +124,7 @@ export class Lines {
     return rest.slice(cut);
   }
 
-  /** Count bytes that nothing shows as the last block's. */
+  /** Count bytes that show nothing as part of the last block. */
   private skip(bytes: number): void {
     const start = this.first + this.head.length;
     if (this.blocks.length === 0) this.blocks.push({ id: (this.made += 1), start, end: start, lines: [] });
@@ -133,7 +133,7 @@ export class Lines {
   }
 }
 
-/** What ends the line that began before. */
+/** The end of the line that began before. */
 function headOf(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const end = bytes.indexOf(LINE_END) + 1;
   return bytes.slice(0, end <= LONGEST_HEAD ? end : 0);

@@ -105,7 +105,7 @@ function ink({ text, style }: { text: string; style: string }) {
   return style === "" ? text : <span class={style}>{text}</span>;
 }
 
-/** Where the reader is in the box: at its end, or where they scrolled, whatever comes before or after. */
+/** Keeps the position of the reader in the box, at its end or where they scrolled, when lines are added before or after. */
 function usePlace(isFollowed: boolean, onLeave: () => void) {
   const box = useRef<HTMLDivElement>(null);
   const top = useRef(0);
@@ -116,7 +116,7 @@ function usePlace(isFollowed: boolean, onLeave: () => void) {
   useLayoutEffect(() => {
     if (held?.first && box.current) box.current.scrollTop += held.first.offsetTop - held.offset;
   }, [held]);
-  /** Call it when lines were put before the first: the reader goes on seeing the same ones. */
+  /** Call it after lines were added before the first: the reader still sees the same ones. */
   const hold = () => {
     const first = box.current?.querySelector("pre") ?? null;
     holdAt({ first, offset: first?.offsetTop ?? 0 });
@@ -133,7 +133,7 @@ function usePlace(isFollowed: boolean, onLeave: () => void) {
 type ReadNames = (signal: AbortSignal) => Promise<void>;
 const USUAL = ["stdout.txt", "stderr.txt"];
 
-/** What each process of the job wrote to: standard output by rank, then standard error, then the rest. Undefined until that is known. */
+/** The files that the processes of the job wrote: standard output by rank, then standard error, then the rest. Undefined until known. */
 function useLogNames(job: JobDetail): { names: readonly string[] | undefined; readNames: ReadNames } {
   const [names, setNames] = useState<readonly string[]>();
   const readNames = async (signal: AbortSignal) => {
@@ -157,7 +157,7 @@ function same(before: readonly string[] | undefined, now: readonly string[]): re
   return before?.join("\n") === now.join("\n") ? before : now;
 }
 
-/** After so many calls that brought nothing, one looks for other processes; sooner while nothing was written at all. */
+/** After so many calls without news, one call looks for other processes; sooner while nothing was written at all. */
 const OTHERS = { silent: 1, written: 3 };
 
 function useTail(job: JobDetail, name: string, readNames: ReadNames) {

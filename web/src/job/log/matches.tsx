@@ -30,7 +30,7 @@ interface PartProps {
   onLatest: () => void;
 }
 
-/** Which part of the log is here, what a search found in it, and the ways to the rest. */
+/** Shows which part of the log is loaded, what a search found in it, and how to load the rest. */
 export function Part({ tail, count, onEarlier, onLatest }: PartProps) {
   const { lines } = tail;
   const isWhole = lines.start === 0 && !lines.isCut;

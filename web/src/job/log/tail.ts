@@ -1,4 +1,4 @@
-/** A log, read from its end: what is before when the reader asks for it, and what is written as it comes. */
+/** A log, read from its end: earlier lines when the reader asks for them, new lines as they are written. */
 import { call, notOurs } from "../../api";
 import { Lines } from "./lines";
 import { readLast, readPart } from "../save";
@@ -34,7 +34,7 @@ export class Tail {
       const answer = await call(`jobs/${encodeURIComponent(this.id)}/log`, { query, signal });
       const data = new Uint8Array(await answer.arrayBuffer());
       if (signal.aborted) return;
-      if (!answer.headers.has("slipway-next-offset")) throw notOurs("The answer is no part of a log");
+      if (!answer.headers.has("slipway-next-offset")) throw notOurs("The answer is not part of a log");
       this.more = answer.headers.get("slipway-more") === "true";
       this.append(data, Number(answer.headers.get("slipway-next-offset")));
       bytes += data.length;

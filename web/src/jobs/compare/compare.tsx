@@ -93,7 +93,7 @@ function Table({ points, x, y }: { points: { id: string; name: string; x: Value;
   );
 }
 
-/** The names whose values differ between the runs first, those of fewest words before others. */
+/** The names whose values differ between the runs; those with the fewest words come first. */
 function varied(all: readonly Map<string, Value>[]): string[] {
   const names = [...new Set(all.flatMap((one) => [...one.keys()]))];
   return names.filter((name) => new Set(all.map((one) => one.get(name))).size > 1);

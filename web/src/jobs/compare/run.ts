@@ -1,4 +1,4 @@
-/** One job as a row of numbers: with which parameters it ran, and how each of its metrics ended. */
+/** One job as a row of values: its parameters, and the last value of each metric. */
 import type { Job } from "../../answers";
 import { json } from "../../api";
 import { ApiError } from "../../apierror";
@@ -26,7 +26,7 @@ export async function runOf(job: Job, signal: AbortSignal): Promise<Run> {
   return { job, parameters: parametersOf(job, receipt?.accepted?.properties ?? {}), metrics: lastValues(answer) };
 }
 
-/** Nothing for what the API does not have of a job. */
+/** Nothing for parts of a job that the API does not have. */
 async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer;
