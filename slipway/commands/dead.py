@@ -54,7 +54,7 @@ async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = Fals
 def rows(messages: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
     """The lines of a table of dead letters."""
     if not messages:
-        return ["nothing is dead"]
+        return ["there are no dead letters"]
     lines = [
         (one["id"], one.get("job") or one["queue"], moment(one["since"], utc=utc), one["reason"])
         for one in messages

@@ -36,7 +36,7 @@ _WHOLE = 16 << 20
 def check(folder: Path, target: str) -> None:
     """Raise Failure, with every problem, for a job.json that cannot run: then nothing is uploaded.
 
-    Nor is it where the job would run the files of another upload, not those that go to `target`.
+    The same applies if the job would run the files of another upload, not those that go to `target`.
     """
     for file in (folder / "slipway.json", folder / "job.json"):
         problems = diagnosed(Source(file.read_bytes()), file) if file.is_file() else ()
@@ -118,7 +118,7 @@ async def upload(
 async def _remove_envelope(
     container: "ContainerClient", target: str, contents: dict[str, tuple[int, bytes]], uploaded: Uploaded
 ) -> None:
-    """The slipway.json of an earlier upload would say of this job what it waits for, and whom it tells."""
+    """Delete the slipway.json of an earlier upload, which would set this job's dependencies and receivers."""
     from azure.core.exceptions import ResourceNotFoundError
 
     name = f"{target}/{ENVELOPE_FILE}"
@@ -126,7 +126,7 @@ async def _remove_envelope(
         return
     with suppress(ResourceNotFoundError):
         await container.delete_blob(name)
-    say(f"deleted {uploaded.container}/{name}, of an earlier upload, which this folder does not have")
+    say(f"deleted {uploaded.container}/{name} of an earlier upload, which this folder does not have")
 
 
 def _sha256(data: BytesIO | BufferedReader) -> str:
@@ -140,7 +140,7 @@ def _md5(data: BytesIO | BufferedReader) -> bytes:
 
 
 def runs_the_same(job: Mapping[str, Any], folder: Path, target: str) -> bool:
-    """Whether the files with which a job was accepted are those that the folder has for the same names."""
+    """Whether the files with which a job was accepted equal the folder's files of the same names."""
     for one in job.get("drop", {}).get("files", ()):
         file = folder / str(one["name"]).removeprefix(f"{target}/")
         if str(one["name"]).startswith(f"{target}/") and file.is_file():
@@ -151,7 +151,7 @@ def runs_the_same(job: Mapping[str, Any], folder: Path, target: str) -> bool:
 
 
 async def etag_of(settings: Settings, container: str, name: str) -> str:
-    """The version of a blob as it is now; "" for none."""
+    """The current version of a blob; "" if there is none."""
     from azure.core.exceptions import ResourceNotFoundError
 
     async with storage_account(settings) as account:
@@ -189,7 +189,7 @@ def target_of(folder: Path, to: str) -> str:
 
 
 def check_folder(folder: Path) -> None:
-    """Raise Failure for what is no folder."""
+    """Raise Failure if it is not a folder."""
     if not folder.is_dir():
         raise Failure(f"{folder} is not a folder; name one with a script and a job.json")
 
@@ -223,7 +223,7 @@ def to_upload(folder: Path, *, remarks: bool = True) -> Sequence[Path]:
 
 
 def linked_folders(folder: Path) -> list[str]:
-    """The links to folders in a folder, which no upload follows."""
+    """The links to folders in a folder, which uploads do not follow."""
     links = (path for path in folder.rglob("*") if path.is_symlink() and path.is_dir())
     return sorted(path.relative_to(folder).as_posix() for path in links)
 
@@ -231,7 +231,7 @@ def linked_folders(folder: Path) -> list[str]:
 async def outlook_of(
     settings: Settings, names: Sequence[str], contents: Mapping[str, bytes] = MappingProxyType({})
 ) -> Outlook:
-    """What becomes of a folder that was uploaded as these blobs, or will be, with these contents."""
+    """The outlook of a folder that was or will be uploaded as these blobs, with these contents."""
     drops, answers = settings.text("SLIPWAY_DROP_CONTAINER"), settings.text("SLIPWAY_ANSWERS_CONTAINER")
     async with storage_account(settings) as account:
         blobs = BlobDrops(account, drops, answers, ())

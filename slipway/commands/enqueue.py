@@ -42,7 +42,7 @@ def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int
     )
     for name in unmeant_names(body):
         remark(
-            f"no command takes {name} for the job: `last`, and names like ids, mean others; "
+            f"commands do not find the job by the name {name}: `last`, and names like ids, mean others; "
             f"find its id: slipway jobs --name {name}"
         )
     return 0

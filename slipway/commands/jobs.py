@@ -1,4 +1,4 @@
-"""The short commands that ask a running Slipway: cancel, pause, resume; and which job a command means."""
+"""The short commands for a running Slipway (cancel, pause, resume), and the job that a command means."""
 
 import asyncio
 import re
@@ -13,9 +13,9 @@ from slipway.screen import put, put_json
 from slipway.times import moment
 
 Answer = TypeVar("Answer")
-#: Jobs among which the beginning of an id is looked for.
+#: How many jobs are searched for the beginning of an id.
 _RECENT = 1000
-#: Characters of an id that name a job, or a sweep; and the id of a sweep.
+#: The fewest characters of an id that name a job, or a sweep; and the form of a sweep's id.
 SHORTEST = 5
 SWEEP_ID = re.compile(r"s_[a-z2-7]{24}", re.ASCII)
 
@@ -40,23 +40,23 @@ def standing(job: Mapping[str, Any]) -> str:
 
 
 def rejection(job: Mapping[str, Any]) -> str:
-    """The message about a job that never ran, because of its document."""
+    """The message about a job that never ran because its document was rejected."""
     first = f": {job['lastError']}" if job.get("lastError") else ""
     return f"{job['id']} was rejected, so it never ran{first}; what is wrong: slipway show {job['id']}"
 
 
 def unmeant(job: Mapping[str, Any]) -> str:
-    """The message about a job, or a sweep, whose name no command takes for it; "" for any other."""
+    """The message about a job, or a sweep, whose name commands read as something else; "" for any other."""
     name = str(job.get("name", ""))
     if name == "last":
-        return f"`last` always means the latest, so ask for this one by its id: {job['id']}"
+        return f"`last` always means the latest, so use the id of this one: {job['id']}"
     if name.startswith(str(job["id"])[:2]):
-        return f"{name} reads as an id, so ask for this one by its own: {job['id']}"
+        return f"{name} looks like an id, so use this one's own: {job['id']}"
     return ""
 
 
 def pause(url: str, key: str, reason: str, *, as_json: bool = False) -> int:
-    """Stop submissions; jobs are accepted as ever, and wait."""
+    """Stop submissions; jobs are still accepted, and wait."""
 
     async def ask(api: Service) -> int:
         show(await api.pause(reason), _switch, as_json=as_json)
@@ -66,7 +66,7 @@ def pause(url: str, key: str, reason: str, *, as_json: bool = False) -> int:
 
 
 def resume(url: str, key: str, *, as_json: bool = False) -> int:
-    """Let submissions go on; 1 while the setting still stops them."""
+    """Resume submissions; 1 while the setting still stops them."""
 
     async def ask(api: Service) -> int:
         answer = await api.resume()
@@ -78,7 +78,7 @@ def resume(url: str, key: str, *, as_json: bool = False) -> int:
 
 def _switch(answer: Mapping[str, Any]) -> list[str]:
     if not answer["paused"]:
-        return ["submissions go on; what waited is submitted by the next sweep"]
+        return ["submissions resume; the next sweep submits the waiting jobs"]
     reason = f": {answer['reason']}" if answer["reason"] else ""
     return [f"submissions are paused by {answer['by']}{reason}"]
 
@@ -94,7 +94,7 @@ def show(
 
 
 def why(job: Mapping[str, Any], *, utc: bool = False) -> str:
-    """What it waits for and since when; else why it failed, or the message about it, with its exit code."""
+    """The reason for its wait and since when; otherwise why it failed, or its message, with its exit code."""
     if waiting := job.get("waiting"):
         return f"{waiting['text']} ({waiting['word']}, since {moment(waiting['since'], utc=utc)})"
     if job.get("lastError"):
@@ -106,12 +106,12 @@ def why(job: Mapping[str, Any], *, utc: bool = False) -> str:
 
 
 def ended_as(job: Mapping[str, Any]) -> str:
-    """A job and its state, in a line; why, unless it succeeded."""
+    """A job and its state, in a line, with the reason unless it succeeded."""
     return standing(job) + (f": {why(job)}" if job["state"] != "succeeded" and why(job) else "")
 
 
 def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: str, key: str) -> int:
-    """Run what asks about one job, with its id, to its exit code. Raises Failure where no job is meant."""
+    """Run a query about one job, given its id, to its exit code. Raises Failure if no job matches."""
 
     async def with_id(api: Service) -> int:
         return await ask(api, await job_id(api, job))
@@ -122,8 +122,8 @@ def asking_about(job: str, ask: Callable[[Service, str], Awaitable[int]], url: s
 async def job_id(api: Service, job: str) -> str:
     """The id of a job by its id, by the beginning of it, by its name (then the latest), or by `last`.
 
-    `last` is the latest job also where one is called so. A job that another caller asked for is meant only by
-    its id. Raises Failure, for a sweep with what to do instead.
+    `last` is the latest job, even if a job has that name. A job of another caller can be named only by its
+    id. Raises Failure; for a sweep, with what to do instead.
     """
     if is_job_id(job):
         return job
@@ -140,13 +140,13 @@ async def job_id(api: Service, job: str) -> str:
                 f"{job} begins several ids: {', '.join(one['id'] for one in latest[:5])}; write more of it"
             )
     else:
-        # A * would ask the service for every name that begins so, and mean a job that no one named.
+        # A * would match every name with that beginning, and so a job that the caller did not name.
         latest = [] if "*" in job else await _latest(api, {"name": job})
     if not latest and job.startswith("s_"):
         sweep = job[:80]
         raise Failure(
-            f"{sweep} is no job; of a sweep, ask for its jobs (slipway jobs --sweep {sweep}), "
-            f"how far it is (slipway sweep show {sweep}), or the end of all (slipway sweep cancel {sweep})"
+            f"{sweep} is not a job but a sweep; list its jobs (slipway jobs --sweep {sweep}), "
+            f"show its progress (slipway sweep show {sweep}), or cancel all (slipway sweep cancel {sweep})"
         )
     if not latest:
         raise Failure(f"no job has the id or the name {job[:80]!r}; `slipway jobs` shows them")
@@ -154,9 +154,9 @@ async def job_id(api: Service, job: str) -> str:
 
 
 async def _latest(api: Service, conditions: Mapping[str, str]) -> list[dict[str, Any]]:
-    """The latest job, unless another caller asked for it, as a list; empty where there is no job.
+    """The latest job, unless it belongs to another caller, as a list; empty if there is no job.
 
-    Raises Failure where all are of others: who may change them would change what they did not mean.
+    Raises Failure if all belong to others: a caller who may change them could change a job by mistake.
     """
     newest = (await api.jobs(conditions, 1)).jobs
     if not newest or not newest[0].get("owner"):
@@ -169,13 +169,13 @@ async def _latest(api: Service, conditions: Mapping[str, str]) -> list[dict[str,
     if not own:
         other = newest[0]
         raise Failure(
-            f"the latest such job is one of {other['owner']}; if you mean it, name its id: {other['id']}"
+            f"the latest such job belongs to {other['owner']}; if you mean it, use its id: {other['id']}"
         )
     return own[:1]
 
 
 def asking(ask: Callable[[Service], Awaitable[int]], url: str, key: str) -> int:
-    """Run what asks the API at a base URL, to its exit code."""
+    """Run a query of the API at a base URL, to its exit code."""
 
     async def whole() -> int:
         async with service(url, key) as api:

@@ -1,4 +1,4 @@
-"""`slipway jobs`: the newest jobs that fit, once, or again and again as they change."""
+"""`slipway jobs`: the newest matching jobs, once, or again as they change."""
 
 import asyncio
 import shutil
@@ -21,7 +21,7 @@ from slipway.times import age, moment
 
 #: Seconds between two looks: each is one request.
 _EVERY = 2.0
-#: Columns of an id that mean one job to every command; of a name; and of a line, at least.
+#: The fewest columns of an id that every command understands, of a name, and of a line.
 _ID, _NAME, _NARROWEST = 10, 16, 60
 #: Home, and the rest of the screen cleared.
 _REDRAW = "\x1b[H\x1b[J"
@@ -49,9 +49,9 @@ def view(*, utc: bool) -> View:
 
 
 def conditions(options: Mapping[str, str | None], *, failed: bool) -> dict[str, str]:
-    """What to ask the service for. Raises Failure where both `--failed` and `--state` are given."""
+    """The conditions of the list. Raises Failure if both `--failed` and `--state` are given."""
     if failed and options["state"] is not None:
-        raise Failure("--failed and --state do not go together; --failed is --state failed,lost")
+        raise Failure("--failed and --state exclude each other; --failed is --state failed,lost")
     named = {name: text for name, text in options.items() if text is not None}
     return named | ({"state": "failed,lost"} if failed else {})
 
@@ -73,10 +73,10 @@ def jobs(
 
 
 def _none(conditions: Mapping[str, str]) -> str:
-    """The message where no job is listed."""
+    """The message if no job is listed."""
     if conditions.keys() == {"after"}:
         return "there are no more jobs"
-    return "no job fits these conditions; `slipway jobs` lists all" if conditions else "there are no jobs"
+    return "no job matches these conditions; `slipway jobs` lists all" if conditions else "there are no jobs"
 
 
 async def _with_sweep(api: Service, conditions: Mapping[str, str]) -> dict[str, str]:
@@ -86,7 +86,7 @@ async def _with_sweep(api: Service, conditions: Mapping[str, str]) -> dict[str, 
 
 
 def more(following: str, view: View) -> str:
-    """How to see more jobs; in two lines where a terminal is too narrow for one."""
+    """How to list more jobs; in two lines if the terminal is too narrow for one."""
     line = f"more: slipway jobs … --after '{following}'"
     if view.width is None or len(line) <= view.width:
         return line
@@ -102,7 +102,7 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
     async def ask(api: Service) -> int:
         states: dict[str, str] = {}
         chosen = await _with_sweep(api, conditions)
-        listing = await api.jobs(chosen, limit)  # at once where nothing answers
+        listing = await api.jobs(chosen, limit)  # fails at once if nothing answers
         while True:
             if as_json:
                 for job in jobs_in_new_states(listing.jobs, states):
@@ -128,14 +128,14 @@ def _draw(listing: Listed, view: View, states: dict[str, str], none: str) -> Non
 
 
 def jobs_in_new_states(jobs: Sequence[Job], states: dict[str, str]) -> list[Job]:
-    """Each job whose state is another than before, the oldest first; notes the states."""
+    """Each job whose state has changed, the oldest first; remembers the states."""
     others = [job for job in reversed(jobs) if states.get(job["id"]) != job["state"]]
     states |= {job["id"]: job["state"] for job in others}
     return others
 
 
 def news(jobs: Sequence[Job], states: dict[str, str]) -> list[str]:
-    """A line for each job whose state is another than before, the oldest first; notes the states."""
+    """A line for each job whose state has changed, the oldest first; remembers the states."""
     return [
         f"{job['id']}  {job['name']}: {job['state']}" + (f": {why(job)}" if why(job) else "")
         for job in jobs_in_new_states(jobs, states)

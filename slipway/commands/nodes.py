@@ -26,7 +26,7 @@ async def _run(name: str, url: str, key: str, *, as_json: bool) -> int:
 
 
 def select_clusters(name: str, clusters: Sequence[Cluster]) -> Sequence[Cluster]:
-    """The cluster of that name; all without one. Raises Failure with the names that there are."""
+    """The cluster of that name, or all without one. Raises Failure with the existing names."""
     shown = [cluster for cluster in clusters if name in ("", cluster["name"])]
     if name and not shown:
         names = ", ".join(cluster["name"] for cluster in clusters)
@@ -35,7 +35,7 @@ def select_clusters(name: str, clusters: Sequence[Cluster]) -> Sequence[Cluster]
 
 
 def lines(clusters: Sequence[Cluster]) -> list[str]:
-    """The clusters as a table, their nodes as another one, and what is wrong with them."""
+    """The clusters as a table, their nodes as another one, and their problems."""
     well = [cluster for cluster in clusters if "error" not in cluster]
     result = table([("cluster", "engine", "state", "nodes", "size"), *map(_cluster, well)]) if well else []
     nodes = [(node["name"], one["name"], node["state"]) for one in well for node in one["members"]]

@@ -56,7 +56,7 @@ async def _run(node_name: str, cluster: str, base: str, *, as_json: bool) -> int
 
 
 def of_cluster(node_name: str, nodes: Sequence[Node]) -> list[Node]:
-    """The nodes of that cluster; all without one. Raises Failure with the clusters that have nodes."""
+    """The nodes of that cluster, or all without one. Raises Failure with the clusters that have nodes."""
     matches = [node for node in nodes if not node_name or _cluster(node).lower() == node_name.lower()]
     if node_name and nodes and not matches:
         names = ", ".join(sorted({_cluster(node) for node in nodes}))
@@ -65,7 +65,7 @@ def of_cluster(node_name: str, nodes: Sequence[Node]) -> list[Node]:
 
 
 def select_node(node_name: str, nodes: Sequence[Node]) -> Node:
-    """The node of an id or an address. Raises Failure with the nodes that there are."""
+    """The node with that id or address. Raises Failure with the existing nodes."""
     for node in nodes:
         if node_name in (node["id"], node["address"]):
             return node

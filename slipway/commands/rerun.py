@@ -15,7 +15,7 @@ _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/re
 
 
 def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json: bool = False) -> int:
-    """Send the receipt back, and show what became of it. Raises Failure, which names a changed script."""
+    """Send the receipt back, and show the outcome. Raises Failure, which names a changed script."""
     body = _read(receipt, url, key, settings_file)
     document, problems = read(body)
     if document is None:
@@ -23,7 +23,7 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json
     job_id = document.get("id")
     if not isinstance(job_id, str) or not job_id.startswith("j_"):
         raise Failure(
-            f"{receipt}: is not a receipt: it has no id; name a receipt.json, `slipway show JOB` says where"
+            f"{receipt}: is not a receipt: it has no id; name a receipt.json, as `slipway show JOB` does"
         )
 
     async def ask() -> int:

@@ -1,4 +1,4 @@
-"""`slipway show`: all that is recorded of one job."""
+"""`slipway show`: the complete record of one job."""
 
 import json
 import sys
@@ -33,7 +33,7 @@ def run(job: str, url: str, key: str, *, utc: bool = False, as_json: bool) -> in
 
 
 def receipt(job: str, url: str, key: str, *, as_json: bool = False) -> int:
-    """Print receipt.json: to a file or a pipe as it is stored, else as what cannot harm. Raises Failure."""
+    """Print receipt.json: unchanged to a file or a pipe, printable to a terminal. Raises Failure."""
 
     async def ask(api: Service, job_id: str) -> int:
         stored = await api.receipt(job_id)
@@ -54,7 +54,7 @@ def _read(receipt: bytes) -> Any:
 
 
 def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
-    """The record for people: how it stands, its problems with their places, what happened when."""
+    """The record for people: its state, its problems with their places, and its history."""
     result = [f"{job['id']}  {job['name']}: {_state(job)}"]
     reason = why({**job, "exitCode": None}, utc=utc)
     result += [f"  {reason}"] if reason else []
@@ -71,7 +71,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
     rows += [(f"label {name}", value) for name, value in job.get("labels", {}).items()]
     result += ["", *table(rows)] if rows else []
     if problems := job.get("problems"):
-        from shared.jobspec import report  # the whole reader of jobs, which few records need
+        from shared.jobspec import report  # imports the whole reader of jobs, which few records need
 
         result += ["", *report.text(problems).splitlines()]
     if history := job.get("history"):
@@ -83,7 +83,7 @@ def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:
 
 
 def _used(job: Mapping[str, Any]) -> str:
-    """What it used and cost, once it has ended."""
+    """Its usage and cost, once it has ended."""
     if not (usage := job.get("usage")):
         return ""
     gpus = f", {usage['gpuHours']:,.2f} GPU-hours" if usage["gpuHours"] else ""

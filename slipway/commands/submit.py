@@ -1,4 +1,4 @@
-"""`slipway submit`: ask for a job through the HTTP API, or drop the folder of a job.json with its script."""
+"""`slipway submit`: submit a job through the HTTP API, or drop the folder of a job.json with its script."""
 
 import asyncio
 import json
@@ -59,7 +59,7 @@ def has_its_script(file: Path) -> bool:
     try:
         document = json.loads(file.read_bytes().decode("utf-8-sig"))
     except (OSError, ValueError, RecursionError):
-        return False  # its refusal says why
+        return False  # its refusal gives the reason
     if not is_bare_job(document) or script_pattern(document) is not None:
         return False
     folder = file.resolve().parent
@@ -84,7 +84,7 @@ def _drop(
 
 
 def name_of(file: Path) -> str:
-    """What a job is called whose document has no name: a job.json as its folder, another file as it is."""
+    """The name of a job whose document has none: that of the folder of a job.json, or of another file."""
     if file.name == "-":
         return ""
     return file.resolve().parent.name if file.name == _JOB_FILE else file.stem
@@ -110,7 +110,7 @@ async def submit(api: Service, document: bytes, file: str, name: str = "", *, as
 
 
 def _is_sweep(document: bytes) -> bool:
-    """Whether it asks for a sweep; what cannot be read does not, and its refusal says why."""
+    """Whether it is a sweep. An unreadable document is not, and its refusal gives the reason."""
     try:
         envelope = json.loads(document.decode("utf-8-sig"))
     except (ValueError, RecursionError):

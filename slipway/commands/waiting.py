@@ -1,4 +1,4 @@
-"""What becomes of a folder that was just dropped, by the rules of the function that looks at it."""
+"""The outlook of a dropped folder, by the rules of the function that processes it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -14,7 +14,7 @@ ONLY_TEMPLATE = "its job.json is a template, which runs scripts of the folders b
 
 @dataclass(frozen=True)
 class Outlook:
-    """What a folder will do: how many runs begin, else why nothing does, a line for each folder."""
+    """How many runs a folder begins, or why it begins none, with a line for each folder."""
 
     runs: int = 0
     waits: tuple[str, ...] = ()
@@ -28,7 +28,7 @@ class Outlook:
 
 
 async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Outlook:
-    """What these blobs begin. It assumes one run where settings lack what the function app needs."""
+    """The runs that these blobs begin. Assumes one run if the settings lack what the function app needs."""
     try:
         ports = replace(build(settings), drops=drops)
     except Misconfigured:

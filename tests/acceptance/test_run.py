@@ -233,7 +233,8 @@ async def test_a_job_whose_files_could_not_be_saved_is_not_uploaded(door: Door, 
 
     for place in ("file", "file/below"):
         code, _, err = await slipway(door, tmp_path, "run", "--to", place, f"{name}.py")
-        assert (code, f"{tmp_path / 'file'} is no directory; choose another by --to" in err) == (1, True), err
+        reason = f"{tmp_path / 'file'} is not a directory; choose another with --to"
+        assert (code, reason in err) == (1, True), err
 
     names = door.blobs.get_container_client("scripts").list_blob_names(name_starts_with=name)
     assert [blob async for blob in names] == []

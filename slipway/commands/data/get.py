@@ -21,7 +21,7 @@ from slipway.terminal import printable
 def run(
     names: Sequence[str], to: Path, container: str, settings_file: Path | None, *, as_json: bool = False
 ) -> int:
-    """Download, and show what was done; 1 where a file could not be saved. Raises Failure."""
+    """Download, and show the outcome; 1 if a file could not be saved. Raises Failure."""
 
     async def ask() -> Outcome:
         async with data_lake(container, settings_file) as lake:
@@ -43,7 +43,7 @@ def run(
 
 
 async def find(lake: DataLake, names: Sequence[str]) -> list[DataFile]:
-    """The files that these names mean: files, folders or patterns. Raises Failure for one that means none."""
+    """The files that match these names: files, folders or patterns. Raises Failure if one matches nothing."""
     files: dict[str, DataFile] = {}
     for name in names:
         pattern = name.strip("/")
@@ -85,5 +85,5 @@ async def _save(
             advance(size)
     if file.md5 and not await asyncio.to_thread(destination.contains, file, file.md5):
         destination.remove(file)
-        raise Failure("what arrived is not what was stored, and was removed; get it again")
+        raise Failure("the received bytes differ from the stored ones, and were removed; get it again")
     return file.size

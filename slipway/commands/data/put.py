@@ -1,4 +1,4 @@
-"""`slipway data put`: files and folders, sent where they are not yet."""
+"""`slipway data put`: uploads files and folders that the container does not have yet."""
 
 import asyncio
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from slipway.terminal import printable
 
 @dataclass(frozen=True)
 class LocalFile:
-    """A file here, and the name that it gets in the container."""
+    """A local file, and its name in the container."""
 
     path: Path
     name: str
@@ -31,7 +31,7 @@ class LocalFile:
 def run(
     paths: Sequence[Path], to: str, container: str, settings_file: Path | None, *, as_json: bool = False
 ) -> int:
-    """Upload, and show what was done; 1 where a file could not be sent. Raises Failure."""
+    """Upload, and show the outcome; 1 if a file could not be sent. Raises Failure."""
     files = to_put(paths, to)
 
     async def ask() -> Outcome:
@@ -57,11 +57,11 @@ def run(
 
 
 def to_put(paths: Sequence[Path], to: str) -> list[LocalFile]:
-    """The files of these paths with their names. Raises Failure for what is not there or cannot be named."""
+    """The files of these paths with their names. Raises Failure for a missing file, or an invalid name."""
     files = [file for path in paths for file in _files_of(path, _folder(to))]
     twins = len(files) - len({file.name for file in files})
     if twins:
-        raise Failure(f"{twins + 1} of these files would get the same name; put them into folders by --to")
+        raise Failure(f"{twins + 1} of these files would get the same name; put them into folders with --to")
     for file in files:
         if not is_visible(file.name) or "\\" in file.name:
             raise Failure(f"{printable(file.name)}: jobs could not name it; give it another name")
@@ -94,7 +94,7 @@ async def put(lake: DataLake, files: Sequence[LocalFile], advance: Callable[[int
 
 
 async def _present(lake: DataLake, files: Sequence[LocalFile]) -> Mapping[str, DataFile]:
-    """What the container has below the folders that files are sent to."""
+    """The container's files below the folders that files are sent to."""
     tops = {file.name.partition("/")[0] for file in files}
     listed = (
         await asyncio.gather(*(lake.files(top) for top in sorted(tops))) if len(tops) < PARALLEL else None
@@ -128,5 +128,5 @@ def _folder(to: str) -> str:
     if not folder:
         return ""
     if any(level in ("", ".", "..") for level in folder.split("/")) or not is_visible(folder):
-        raise Failure(f"--to {printable(to)} is no folder of a container; name one such as team/digits")
+        raise Failure(f"--to {printable(to)} is not a folder of a container; name one such as team/digits")
     return f"{folder}/"

@@ -38,7 +38,7 @@ def profiles(environment: Mapping[str, str]) -> list[Finding]:
     except Failure as failure:
         return [fail("profiles", str(failure))]
     if not known_profiles.by_name:
-        return [ok("profiles", "none; `slipway login URL` keeps one")]
+        return [ok("profiles", "none; `slipway login URL` creates one")]
     if stat.S_IMODE(file.parent.stat().st_mode) & 0o022:
         text = f"others may replace {file}, and so choose where your keys go"
         return [fail("profiles", text, f"chmod 700 {file.parent}")]
@@ -57,7 +57,7 @@ def environment(environment: Mapping[str, str]) -> list[Finding]:
     findings = []
     for name in names:
         near = difflib.get_close_matches(name, known_names, 1, 0.8)
-        remedy = f"did you mean {near[0]}?" if near else f"unset {name}, if it is none of yours"
+        remedy = f"did you mean {near[0]}?" if near else f"unset {name}, unless another program needs it"
         findings.append(warn("environment", f"nothing reads {name}", remedy))
     return findings
 
@@ -77,7 +77,7 @@ async def _settings(options: Options) -> list[Finding]:
         findings += private("settings", Path(source))
     findings.insert(0, ok("settings", f"come from {source}"))
     if is_local(source) and not running_stacks():
-        return [*findings, ok("storage", "that of the local stack, which does not run")]
+        return [*findings, ok("storage", "that of the local stack, which is not running")]
     return [*findings, await _storage(settings)]
 
 
@@ -90,7 +90,7 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
     settings.schedule()
     settings.sweep_parts()
     unknown = [
-        warn("settings", f"{name[:80]} is no setting", f"did you mean {near}?" if near else "remove it")
+        warn("settings", f"{name[:80]} is not a setting", f"did you mean {near}?" if near else "remove it")
         for name, near in settings.unknown().items()
     ]
     earlier = [
@@ -117,5 +117,5 @@ async def _storage(settings: Settings) -> Finding:
         text = f"the storage account does not answer within {_PATIENCE:g} s"
         return fail("storage", text, "check SLIPWAY_STORAGE, and that it runs")
     if not exists:
-        return fail("storage", f"there is no container {name}", "`slipway setup` in a clone makes it")
+        return fail("storage", f"there is no container {name}", "`slipway setup` in a clone creates it")
     return ok("storage", f"answers, and has the container {name} for drops")

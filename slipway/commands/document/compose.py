@@ -91,9 +91,9 @@ def _check_names(script: str, folder: str) -> None:
     for name in (script, *folder.split("/")):
         if not _PLAIN.fullmatch(name):
             raise Failure(
-                f"{name!r} cannot stand in the path of a script: letters, digits and '_' can, and "
+                f"{name!r} cannot be used in the path of a script: letters, digits and '_' can, and "
                 "'.' and '-' after the first character; "
-                f"rename the script{'' if name == script else ', or name the folder by --name'}"
+                f"rename the script{'' if name == script else ', or name the folder with --name'}"
             )
 
 

@@ -60,7 +60,7 @@ def _words(folder: Path, files: Iterable[str], chosen: Template) -> list[str]:
 
 def _write(folder: Path, files: dict[str, str]) -> None:
     if existing := [name for name in files if (folder / name).exists()]:
-        raise Failure(f"{folder / existing[0]} is there already; name another folder by --to")
+        raise Failure(f"{folder / existing[0]} exists already; name another folder with --to")
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in files.items():
         (folder / name).write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""kind: describes a file that is no job file. Pure."""
+"""kind: describes a file that is not a job file. Pure."""
 
 import json
 from pathlib import PurePath

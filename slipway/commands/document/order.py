@@ -46,7 +46,7 @@ def joined(envelope: Mapping[str, Any], members: Mapping[str, list[str]]) -> dic
 def text_in_order(text: bytes, order: Order) -> bytes:
     """The same for the text of a document; its lines stay where they are.
 
-    Raises Failure if it is no such document, or already names jobs.
+    Raises Failure if it is not such a document, or already names jobs.
     """
     if not order.members:
         return text
@@ -55,7 +55,7 @@ def text_in_order(text: bytes, order: Order) -> bytes:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise Failure("the document is no JSON object; mend it: slipway validate FILE")
+        raise Failure("the document is not a JSON object; correct it: slipway validate FILE")
     if "specversion" in document or document.keys() & order.members.keys():
         raise Failure("the document is an event, or names jobs to wait for; add the jobs there")
     members = json.dumps(order.members, ensure_ascii=False).encode()[1:-1]
@@ -66,7 +66,7 @@ def text_in_order(text: bytes, order: Order) -> bytes:
 
 
 def _jobs(envelope: Mapping[str, Any], name: str) -> list[Any]:
-    """The envelope's list of this name. Raises Failure if it is no list."""
+    """The envelope's list of this name. Raises Failure if it is not a list."""
     jobs = envelope.get(name, [])
     if not isinstance(jobs, list):
         raise Failure(f'"{name}" has to be a list of jobs')

@@ -16,7 +16,7 @@ def rewrite(path: Path, data: bytes) -> None:
     target = path.resolve(strict=True)
     status = target.stat()
     if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "it is no ordinary file")
+        raise OSError(errno.EINVAL, "it is not an ordinary file")
     if not os.access(target, os.W_OK):
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.")

@@ -58,7 +58,8 @@ def run(
     """Print the problems of each file and a verdict; 1 if any file has an error or cannot be read, else 0.
 
     `fix` writes the certain fixes into the files first and shows what changed; standard input is only shown.
-    `diff` shows what `fix` would change, and writes nothing. What is no JSON object even then is left alone.
+    `diff` shows what `fix` would change, and writes nothing. A file that is still not a JSON object is left
+    alone.
     `ignore` and `per_file_ignores` are as `ignored` takes them. `rules_url` is where the pages of the rules
     are; without it they are named by their path in the project. Raises Failure.
     """
@@ -112,7 +113,7 @@ def _one(
         if fix or diff:
             after = mended(source, lambda changed: diagnose(changed, path))
             if not is_object(after):
-                trouble = f"not changed: this is {kind(source)}, and no JSON object"
+                trouble = f"not changed: this is {kind(source)}, not a JSON object"
             elif after.data != source.data:
                 if prints:
                     _show_changes(

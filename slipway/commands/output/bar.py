@@ -1,4 +1,4 @@
-"""How far bytes are on their way, drawn on standard error where that is a terminal."""
+"""A progress bar for bytes, drawn on standard error if that is a terminal."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Bar:
-    """What counts bytes: those that are expected, also while others come already, and those that came."""
+    """Counts the expected bytes, which may grow while others arrive, and the bytes that arrived."""
 
     expect: Callable[[int], None]
     advance: Callable[[int], None]
@@ -20,7 +20,7 @@ SILENT = Bar(lambda _: None, lambda _: None)
 
 @contextmanager
 def progress(total: int = 0) -> Iterator[Bar]:
-    """A bar with so many bytes to come. Yields what counts them."""
+    """A bar for so many expected bytes. Yields the counter."""
     if not sys.stderr.isatty():
         yield SILENT
         return
@@ -34,7 +34,7 @@ def progress(total: int = 0) -> Iterator[Bar]:
         def expect(count: int) -> None:
             nonlocal expected
             expected += count
-            # Not by update, which forgets how fast the bytes came, and so how long the rest takes.
+            # Not by update, which would lose the rate, and with it the estimate of the remaining time.
             one = progress.tasks[task]
             one.total, one.finished_time, one.finished_speed = expected, None, None
 

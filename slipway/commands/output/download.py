@@ -1,4 +1,4 @@
-"""`slipway download`: the files that a job wrote, on this machine."""
+"""`slipway download`: saves the files that a job wrote on this machine."""
 
 import asyncio
 import tempfile
@@ -32,7 +32,7 @@ _READS = 3
 
 
 class Downloaded(NamedTuple):
-    """The files that were found, and what became of them."""
+    """The files that were found, and the outcome."""
 
     finding: Finding[Tree]
     outcome: Outcome
@@ -47,7 +47,7 @@ def download(
         state = (await api.job(job_id))["state"]
         directories = await api.outputs(job_id)
         if state not in ENDED:
-            say_beside(f"{job_id} is {state}: what it writes from now on is not among these files")
+            say_beside(f"{job_id} is {state}: files that it writes from now on are not included")
         fetched = await fetch(api, job_id, directories, patterns, to)
         show(fetched.answer, lambda _: [fetched.text], as_json=as_json)
         return fetched.code
@@ -55,7 +55,7 @@ def download(
     try:
         return asking_about(job, ask, url, key)
     except KeyboardInterrupt:
-        say_beside("what came is kept; the same command goes on with it")
+        say_beside("what arrived is kept; the same command continues from there")
         raise
 
 
@@ -66,7 +66,7 @@ async def fetch(
     patterns: Sequence[str],
     to: Path | None,
 ) -> Fetched:
-    """Save what fits of these output directories, and say what could not be saved."""
+    """Save the matching files of these output directories, and report those that could not be saved."""
     folder = to or Path(job_id)
     outputs = [one for one in directories if one != LOGS]
 
@@ -105,7 +105,7 @@ def among_others(folder: Path, other: str) -> str:
 
 
 def _unmet(patterns: Sequence[str], tree: Tree) -> list[str]:
-    """The patterns that no file fits."""
+    """The patterns that no file matches."""
     return [one for one in patterns if not any(file.fits([one]) for file in tree.files)]
 
 
@@ -120,16 +120,16 @@ def _left_nothing(outputs: Sequence[str], proviso: str) -> str:
 
 
 def check_directory(to: Path | None) -> None:
-    """Raise Failure where nothing could be saved: before a job runs whose files would go there."""
+    """Raise Failure if nothing could be saved there, before the job runs whose files go there."""
     directory = (to or Path()).absolute()
     existing = next(one for one in (directory, *directory.parents) if one.exists() or one.is_symlink())
     if not existing.is_dir():
-        raise Failure(f"--to {to}: {existing} is no directory; choose another by --to")
-    try:  # permissions do not tell of every file system
+        raise Failure(f"--to {to}: {existing} is not a directory; choose another with --to")
+    try:  # permissions do not show this for every file system
         Path(tempfile.mkdtemp(prefix=".slipway-", dir=existing)).rmdir()
     except OSError as error:
         raise Failure(
-            f"no file can be saved in {existing}: {error.strerror}; choose another directory by --to"
+            f"no file can be saved in {existing}: {error.strerror}; choose another directory with --to"
         ) from error
 
 
@@ -137,10 +137,10 @@ async def find_and_save(
     api: Service, job_id: str, directories: Sequence[str], patterns: Sequence[str],
     is_whole: Callable[[Tree], bool], to: Path, bar: Bar = SILENT,
 ) -> Downloaded:  # fmt: skip
-    """Find what fits of these output directories, and download it below a directory while more is found.
+    """Find the matching files of these output directories, and download them while more are found.
 
-    Where no file fits the patterns, nothing is made there. Raises Failure when either cannot go on; what came
-    is kept.
+    If no file matches the patterns, no directory is created. Raises Failure if either step cannot go on;
+    files that arrived are kept.
     """
     arriving = Arriving[Remote]()
 
@@ -180,7 +180,7 @@ async def find_and_save(
 async def save(
     api: Service, job_id: str, files: Arriving[Remote], to: Path, advance: Callable[[int], None]
 ) -> Outcome:
-    """Download these files below a directory, several at once. Raises Failure where that cannot be."""
+    """Download these files below a directory, several at once. Raises Failure if that is not possible."""
     outcome, bounds, destination = Outcome(), Bounds(), Destination(to, job_id)
     outcome.other = destination.other
 

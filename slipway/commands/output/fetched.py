@@ -1,4 +1,4 @@
-"""What was fetched of a job, in words and for programs."""
+"""The outcome of a download, for people and for programs."""
 
 import os
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from slipway.commands.output.saving import Outcome, failures
 
 @dataclass(frozen=True)
 class Fetched:
-    """What was saved where, and which files or folders of a job could not be, with the reasons."""
+    """The saved files and their folder, and the files or folders that could not be saved, with reasons."""
 
     outcome: Outcome
     folder: Path
@@ -19,12 +19,12 @@ class Fetched:
 
     @property
     def code(self) -> int:
-        """The exit code: 1 where a file could not be fetched."""
+        """The exit code: 1 if a file could not be fetched."""
         return int(bool(self.failed))
 
     @property
     def text(self) -> str:
-        """One sentence for people: how much was fetched, and to where."""
+        """A sentence for people: how much was saved, and where."""
         return summary(self.outcome, self.folder)
 
     @property

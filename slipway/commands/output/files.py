@@ -1,4 +1,4 @@
-"""`slipway files`: what lies in an output directory of a job."""
+"""`slipway files`: lists an output directory of a job."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -73,7 +73,7 @@ def _tree_rows(entries: Sequence[Mapping[str, Any]], *, folder: Sequence[str], p
 
 
 def rows(entries: Sequence[Mapping[str, Any]], *, utc: bool = False, proviso: str = "") -> list[str]:
-    """Files as a table; folders end with a slash, and links that lead elsewhere say so."""
+    """Files as a table; folders end with a slash, and links that lead elsewhere are marked."""
     if not entries:
         return [f"there are no files{proviso}"]
     return table([("name", "bytes", "modified"), *(_row(entry, utc=utc) for entry in entries)])

@@ -20,7 +20,7 @@ class Finding(Generic[T]):
 
     @property
     def proviso(self) -> str:
-        """What ends a sentence about what is missing."""
+        """The end of a sentence about a missing file."""
         return f" yet: the job is {self.state}" if self.state else ""
 
 

@@ -1,4 +1,4 @@
-"""Logs on their way to standard output: lines with the rank of their process, or the bytes as they are."""
+"""Prints logs to standard output: lines with the rank of their process, or the unchanged bytes."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -9,27 +9,27 @@ from slipway.client.processes import LONGEST
 from slipway.screen import json_text
 from slipway.terminal import RESET, harmless, printable
 
-#: Of the ranks, one after the other: cyan, yellow, green, magenta, blue.
+#: The colours of the ranks, in turn: cyan, yellow, green, magenta, blue.
 _RANK_COLOURS = (36, 33, 32, 35, 34)
 
 
 @dataclass
 class Printer:
-    """Where logs go. A file or a pipe gets the bytes of the job; a terminal nothing that moves its cursor."""
+    """Prints logs. A file or a pipe gets the job's bytes; a terminal gets nothing that moves its cursor."""
 
     stream: BinaryIO
     terminal: bool = False
     colour: bool = False
-    #: only lines that it finds something in
+    #: prints only lines in which it matches
     grep: re.Pattern[str] | None = None
     #: formats the time before each line
     clock: Callable[[], str] | None = None
-    #: by file, what it has after its last line, and its rank
+    #: file → the text after its last whole line, and its rank
     _rests: dict[str, tuple[str, bytes]] = field(default_factory=dict)
     _ranks: list[str] = field(default_factory=list)
 
     def write(self, file: str, rank: str, data: bytes) -> None:
-        """Print what a process wrote into a file; `rank` is "" for the only one."""
+        """Print a part of a process's file; `rank` is "" for the only process."""
         if self._takes_bytes(rank):
             self.stream.write(data)
             return
@@ -42,13 +42,13 @@ class Printer:
             self._line(file, rank, line)
 
     def finish(self) -> None:
-        """Print the lines that have no end, too: nothing more comes, or a new run begins."""
+        """Also print incomplete lines: nothing more comes, or a new run begins."""
         for file in list(self._rests):
             self.end(file)
         self.stream.flush()
 
     def end(self, file: str) -> None:
-        """Nothing more comes of one file."""
+        """Finish one file, of which nothing more comes."""
         rank, rest = self._rests.pop(file, ("", b""))
         if rest:
             self._line(file, rank, rest)
@@ -81,9 +81,9 @@ class Printer:
 
 @dataclass
 class JsonPrinter(Printer):
-    """Prints an object for each line of the logs: its file, its rank where there are several, its text."""
+    """Prints an object for each line of the logs: its file, its rank if there are several, its text."""
 
-    #: what each object begins with
+    #: the first members of each object
     head: Mapping[str, Any] = field(default_factory=dict)
 
     def _takes_bytes(self, rank: str) -> bool:
@@ -92,7 +92,7 @@ class JsonPrinter(Printer):
     def _print(self, file: str, rank: str, text: str) -> None:
         ranked = {"rank": rank} if rank else {}
         timed = {"time": self.clock()} if self.clock else {}
-        # A byte that is no UTF-8 stands there as \\xff.
+        # A byte that is not UTF-8 appears as \\xff.
         line = text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
         one = {**self.head, "file": file, **ranked, **timed, "line": line}
         self.stream.write(f"{json_text(one, indent=None)}\n".encode())

@@ -1,4 +1,4 @@
-"""`slipway log`: what a job has written, and messages about it."""
+"""`slipway log`: prints a job's logs, and messages about them."""
 
 import asyncio
 import re
@@ -27,20 +27,20 @@ _WAITS = frozenset({"accepted", "submitting", "queued"})
 
 @dataclass(frozen=True)
 class Selection:
-    """Which part of the logs."""
+    """The selected part of the logs."""
 
     #: one file, such as stderr.txt; else standard output of every process, or of one
     file: str = ""
     rank: str = ""
-    #: how many of the last lines of each process, of those that the pattern finds; None for all
+    #: how many of the last matching lines of each process; None for all
     tail: int | None = None
 
     def __post_init__(self) -> None:
-        """Raise Failure for what does not go together."""
+        """Raise Failure for options that exclude each other."""
         if self.file and self.rank:
-            raise Failure("a file and a rank do not go together: the name of the file says whose it is")
+            raise Failure("a file and a rank exclude each other: the name of the file has the rank")
         if self.tail is not None and self.tail < 0:
-            raise Failure(f"there are no last {self.tail} lines; name 0 or more")
+            raise Failure(f"--tail cannot be {self.tail}; give 0 or more")
 
 
 def run(
@@ -69,16 +69,16 @@ def run(
 
 
 def printer_of(stream: TextIO, pattern: str = "", clock: Callable[[], str] | None = None) -> Printer:
-    """What prints logs to standard output. Raises Failure for a pattern that is none."""
+    """The printer of logs to standard output. Raises Failure for an invalid pattern."""
     return Printer(stream.buffer, stream.isatty(), coloured(stream), compiled(pattern), clock)
 
 
 def compiled(pattern: str) -> re.Pattern[str] | None:
-    """The expression that chooses lines; None for all of them. Raises Failure."""
+    """The expression that selects lines; None for all of them. Raises Failure."""
     try:
         return re.compile(pattern) if pattern else None
     except re.error as error:
-        raise Failure(f"{pattern} is no regular expression: {error}") from error
+        raise Failure(f"{pattern} is not a regular expression: {error}") from error
 
 
 def clock_for(*, timestamps: bool, follow: bool) -> Callable[[], str] | None:
@@ -88,7 +88,7 @@ def clock_for(*, timestamps: bool, follow: bool) -> Callable[[], str] | None:
     return _now if timestamps else None
 
 
-#: The exit code of a wait that ended before the job, as that of `timeout`.
+#: The exit code of a wait that ended before the job, as of the command `timeout`.
 NOT_YET = 124
 
 
@@ -113,7 +113,7 @@ def wait(job: str, url: str, key: str, *, as_json: bool = False, timeout: float 
 
 
 def exit_code(job: Mapping[str, Any]) -> int:
-    """The exit code of a command that stands for an ended job."""
+    """The exit code of a command for an ended job."""
     return 0 if job["state"] == "succeeded" else min(int(job.get("exitCode") or 1), 255)
 
 
@@ -129,9 +129,9 @@ async def read(
 ) -> int:
     """The exit code: with `follow` 1 if the job did not succeed, else 1 if a log could not be read.
 
-    What is not of the log goes to standard error.
+    Messages go to standard error.
 
-    Raises Failure. Each run of a job has files of its own, so an offset is good for one run only. Without
+    Raises Failure. Each run of a job has files of its own, so an offset is valid for one run only. Without
     `remarks`, the caller reports how the job ended.
     """
     offsets: dict[str, int] = {}
@@ -139,7 +139,7 @@ async def read(
     began = run_of({})
     job: Mapping[str, Any] = {}
     while True:
-        # The first question fails at once where nothing answers; later the job is worth some patience.
+        # The first query fails at once if nothing answers; later ones are patient, for the job's sake.
         job = await (patiently(lambda: api.job(job_id)) if job else api.job(job_id))
         state = job["state"]
         if state == "rejected":
@@ -164,9 +164,9 @@ async def _print_new(
     api: Service, job: Mapping[str, Any], selection: Selection, offsets: dict[str, int], out: Printer,
     unread: set[str], *, judged: bool,
 ) -> None:  # fmt: skip
-    """Print what every process has written since its offset; what cannot be read is noted, and said once.
+    """Print everything that the processes wrote since their offsets; report each unreadable file once.
 
-    Raises Failure where that is all, unless the exit code is the job's, and Absent for a file by name.
+    Raises Failure if no file can be read, unless the exit code is the job's, and Absent for a file by name.
     """
     logs = await logs_of(api, job, selection.file, selection.rank)
     if selection.file and not logs and job["state"] in ENDED:
@@ -191,7 +191,7 @@ async def _print_new(
 
 
 async def _start(api: Service, job_id: str, log: ProcessLog, tail: int, out: Printer) -> int:
-    """Where the last lines begin, of those that are printed."""
+    """The offset of the last lines, counting only printed ones."""
     if out.grep is None:
         return await start_of_tail(api, job_id, log, tail)
     return await start_of_found(api, job_id, log, tail, out.takes)
@@ -202,12 +202,12 @@ async def _print_one(
     write: Callable[[bytes], None],
 ) -> None:  # fmt: skip
     offset = offsets.setdefault(log.name, 0)
-    # What a cluster says about sizes may be late; the end of the job is the end of its files.
+    # A cluster's report of sizes may be late; the end of the job is the end of its files.
     while offset < log.size or job["state"] in ENDED:
         try:
             chunk = await patiently(partial(api.log, job["id"], offset, log.name))
         except Absent:
-            return  # of a run that was preempted meanwhile: the next look sees it
+            return  # the run was preempted meanwhile: the next look sees that
         if not chunk.data:
             return
         write(chunk.data)
@@ -215,13 +215,13 @@ async def _print_one(
 
 
 def run_of(job: Mapping[str, Any]) -> tuple[int, int]:
-    """What distinguishes one run of a job from the next: the attempt, and when it was last queued."""
+    """Identifies a run of a job: the attempt, and the time when it was last queued."""
     waits = [entry["sequence"] for entry in job.get("history", ()) if entry["state"] in _WAITS]
     return job.get("attempt", 1), max(waits, default=0)
 
 
 def remark(job: Mapping[str, Any], files: Sequence[str], *, written: bool) -> str:
-    """A note beside the logs: why they are empty, or how the job failed; "" for none."""
+    """A message about the logs: why they are empty, or how the job failed; "" for none."""
     state = job["state"]
     if state not in ENDED:
         return "" if written else f"{state}: nothing written yet"

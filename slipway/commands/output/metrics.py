@@ -19,7 +19,7 @@ from slipway.terminal import printable
 
 _LOOK_EVERY = 2.0
 _HOW = 'a job prints them as {"slipway": {"epoch": 3, "loss": 0.1}}: docs/how-to/plot-metrics.md'
-#: Series that are named where none fits.
+#: How many series are named if none matches.
 _NAMED = 10
 
 
@@ -27,21 +27,21 @@ class Shown(Protocol):
     """A way to show numbers as they come."""
 
     def news(self, curves: Curves, new: Sequence[Curve]) -> None:
-        """Called with what is new."""
+        """Called with the new points."""
 
     def end(self, curves: Curves) -> None:
         """Called when nothing more is to come."""
 
 
 class Picture:
-    """Drawn on a terminal, and drawn anew over itself."""
+    """Curves drawn on a terminal, each time over the last picture."""
 
     def __init__(self, stream: TextIO, *, follow: bool) -> None:
         self._stream, self._follow = stream, follow
         self._drawn = 0
 
     def news(self, curves: Curves, new: Sequence[Curve]) -> None:
-        """Draw it, where someone waits for what follows."""
+        """Draw it, if the command follows the job."""
         if self._follow and new:
             self._draw(curves)
 
@@ -82,7 +82,7 @@ class Table:
 
 
 class Document:
-    """One JSON document of all of them or, to be followed, a line for each piece of news."""
+    """One JSON document of all curves or, when following, a line for each change."""
 
     def __init__(self, stream: TextIO, *, follow: bool) -> None:
         self._stream, self._follow = stream, follow

@@ -1,4 +1,4 @@
-"""The commands about what a job wrote: their words; what they do is imported when they are called."""
+"""The commands for a job's output: their options. Their code is imported when they are called."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Many files on their way to one directory, several at once, and what became of them."""
+"""Saves many files in one directory, several at once, and reports the outcome."""
 
 import asyncio
 import errno
@@ -15,7 +15,7 @@ from slipway.failure import Failure
 from slipway.screen import say
 from slipway.terminal import printable
 
-#: What a disk answers that takes no byte more, of any file.
+#: The errors of a full disk.
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 #: Seconds between two looks at a file that another download writes.
 _EVERY = 0.5
@@ -27,13 +27,13 @@ File = TypeVar("File", bound=Remote)
 
 @dataclass
 class Outcome:
-    """What became of the files."""
+    """The outcome for the files."""
 
     saved: int = 0
     bytes: int = 0
     present: int = 0
     failed: list[tuple[str, str]] = field(default_factory=list)
-    #: the job whose files lie in the directory as well
+    #: another job whose files are in the directory, too
     other: str = ""
     #: whether another download writes into the directory
     met: bool = False
@@ -74,8 +74,8 @@ async def save_each(
 ) -> None:
     """Save what the directory does not have, while files arrive.
 
-    A file that another download writes is waited for. A full disk ends it: nothing is read that could not
-    be written.
+    It waits for a file that another download writes. A full disk ends it, so that nothing is read that could
+    not be written.
     """
 
     async def arrives(file: File) -> None:

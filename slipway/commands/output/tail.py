@@ -1,4 +1,4 @@
-"""The last lines of what a failed job wrote to standard error, of each of its processes."""
+"""The last lines of a failed job's standard error, for each of its processes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from slipway.terminal import printable
 
 
 async def last_errors(api: Service, job: Mapping[str, Any]) -> list[str]:
-    """Lines to show below the record, without secrets; none of a job that did not fail, or wrote nothing."""
+    """Lines to show below the record, without secrets; none if the job did not fail, or wrote nothing."""
     if job["state"] != "failed" or "engine" not in job:
         return []
     try:

@@ -18,7 +18,7 @@ _LONGEST = 8192
 
 
 def login(url: str, name: str, scope: str, *, as_json: bool = False) -> int:
-    """Try the address and the key, and keep both. Raises Failure when the service refuses them."""
+    """Try the address and the key, and store both. Raises Failure if the service refuses them."""
     address, host = _address(url)
     key = "" if scope else _key()
     if urlsplit(address).scheme == "http" and host not in LOOPBACK and (key or scope):

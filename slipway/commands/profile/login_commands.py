@@ -1,4 +1,4 @@
-"""The commands about profiles: their words; what they do is imported when they are called."""
+"""The commands for profiles: their options. Their code is imported when they are called."""
 
 from importlib import import_module
 from typing import Annotated

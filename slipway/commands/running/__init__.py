@@ -1,4 +1,4 @@
-"""`slipway run`: what is uploaded, which job begins by it, and its way to the end.
+"""`slipway run`: uploads files, finds the job that they start, and follows it to its end.
 
 In: a folder or a script, and options. Out: a dropped folder, and the exit code of its job.
 """

@@ -1,4 +1,4 @@
-"""From a folder to the job that begins by it: the upload, and which of the jobs is its own."""
+"""From a folder to the job that it starts: the upload, and the search for its own job."""
 
 import asyncio
 import re
@@ -21,16 +21,16 @@ from slipway.terminal import printable
 _EVERY = 1.0
 #: Polls after which the command shows what may be wrong: an app looks at a quiet folder within seconds.
 _LOOKS = 60
-#: Jobs in which the new one is looked for.
+#: How many jobs are searched for the new one.
 LISTED = 50
-#: Active jobs among which one of the same folder is looked for.
+#: How many active jobs are searched for one of the same folder.
 ACTIVE = 1000
 #: Files of an earlier upload that are named.
 _SHOWN = 3
 
 
 def receipts_of(folder: str, *, deep: bool = False) -> re.Pattern[str]:
-    """What the receipts of a folder's jobs are called; `deep` also those of the folders below it."""
+    """The names of the receipts of a folder's jobs; `deep`: also of the folders below it."""
     below = "(?:[^/]+/)*" if deep else ""
     return re.compile(rf"[^/]+/{re.escape(folder)}/{below}[^/]+/receipt\.json")
 
@@ -38,13 +38,13 @@ def receipts_of(folder: str, *, deep: bool = False) -> re.Pattern[str]:
 class Beginning:
     """One upload. Its job is the one that was accepted with the job.json of this upload, by its ETag.
 
-    Another upload into the same folder takes the place of this one, or joins its job; both are refused.
+    Another upload into the same folder would replace this one, or join its job; both are refused.
     """
 
     def __init__(
         self, settings: Settings, folder: Path, name: str, *, is_drop: bool = False, force: bool = False
     ) -> None:
-        """`is_drop`: of `slipway drop`, which keeps a slipway.json of an earlier upload, as storage would."""
+        """`is_drop`: for `slipway drop`, which keeps a slipway.json of an earlier upload, as storage does."""
         self._settings, self._folder, self._name, self._force = settings, folder, name, force
         self._is_drop = is_drop
         other = ("drop this into a folder", "--to") if is_drop else ("run this under a name", "--name")
@@ -66,9 +66,9 @@ class Beginning:
         )
 
     async def job(self, url: str, key: str) -> str:
-        """Upload what changed, and the id of the job that begins by it. Raises Failure.
+        """Upload the changed files, and return the id of the job that starts. Raises Failure.
 
-        Until there is that job, no other upload goes into its folder; from then on its job is in the way.
+        Until that job exists, no other upload goes into its folder; from then on the job prevents that.
         """
         async with service(url, key) as api, folder_lease(self._settings, self._target) as lease:
             if active := await self._ids(api, {"state": "active"}, ACTIVE):
@@ -99,11 +99,11 @@ class Beginning:
                     raise Failure(f"nothing runs yet: {'; '.join(waits)}")
                 return await self._own(api, uploaded, self._before)
             except asyncio.CancelledError:
-                lease.outlasts = True  # after a Ctrl-C the job begins all the same
+                lease.outlasts = True  # after a Ctrl-C the job still starts
                 raise
 
     async def _in_the_way(self, api: Service, job_id: str) -> str:
-        """Why no job begins beside one that runs from the same folder."""
+        """Why no second job starts while one runs from the same folder."""
         same = runs_the_same(await api.job(job_id), self._folder, self._target)
         what = "with the same files" if same else "and would get other files"
         follow, wait = (
@@ -117,11 +117,11 @@ class Beginning:
 
     @property
     def begins(self) -> bool:
-        """Whether all files were uploaded, so that a job begins."""
+        """Whether all files were uploaded, so that a job starts."""
         return self._uploaded is not None
 
     async def late(self, url: str, key: str) -> str:
-        """The id of the job that begins all the same, after a Ctrl-C. Raises Failure."""
+        """The id of the job that still starts after a Ctrl-C. Raises Failure."""
         if self._uploaded is None:
             raise Failure(self.interrupted())
         async with service(url, key) as api:
@@ -137,7 +137,7 @@ class Beginning:
         )
 
     async def _own(self, api: Service, uploaded: Uploaded, others: set[str]) -> str:
-        """The job that was accepted with what was uploaded; `others` are known to be none of it."""
+        """The job that was accepted with the uploaded files; `others` are known not to be it."""
         name, looks, replaced = f"{self._target}/{JOB_FILE}", 0, False
         while True:
             for job_id in await patiently(lambda: self._ids(api, {})) - others:
@@ -167,7 +167,7 @@ def _leftovers(folder: str, names: Sequence[str]) -> str:
     """The first files that an earlier upload left in a folder, without those of other jobs below it."""
     jobs = {parent(name) for name in names if name.endswith(f"/{JOB_FILE}")} - {folder}
     own = [name.removeprefix(folder) for name in names if not name.startswith(tuple(jobs))]
-    own.sort(key=lambda name: name != ENVELOPE_FILE)  # which says what becomes of the job
+    own.sort(key=lambda name: name != ENVELOPE_FILE)  # which configures the job
     shown = [printable(name) for name in own[:_SHOWN]]
     shown += [f"{more:,} more"] if (more := len(own) - _SHOWN) > 0 else []
     return ", ".join(shown)

@@ -1,4 +1,4 @@
-"""`slipway drop`: upload a folder, and name the jobs that begin by it, as far as an API tells."""
+"""`slipway drop`: upload a folder, and name the jobs that it starts, if the API shows them."""
 
 import asyncio
 import time
@@ -42,7 +42,7 @@ Job = Mapping[str, Any]
 
 @dataclass
 class _Drop:
-    """One drop: what it is of, and what became of it."""
+    """One drop: its files, and its outcome."""
 
     settings: Settings
     folder: Path
@@ -53,7 +53,7 @@ class _Drop:
     jobs: list[Job] = field(default_factory=list)
 
     def add(self, job: Job) -> None:
-        """A job that begins by it, shown at once."""
+        """Add a job that it starts, and show it at once."""
         self.jobs.append(job)
         if not self.as_json:
             put(standing(job))
@@ -73,9 +73,9 @@ def run(
     force: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Upload, show each file and each job; with `force` also what cannot run. Raises Failure.
+    """Upload, show each file and each job; with `force`, also upload what cannot run. Raises Failure.
 
-    The exit code is 1 where a job was rejected that was not forced.
+    The exit code is 1 if a job was rejected without `force`.
     """
     check_folder(folder)
     url, target = url or address_beside(settings_file), target_of(folder, to)
@@ -105,7 +105,7 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
         if not drop.force:
             await foresee(drop.settings, drop.folder, drop.target, api)
         drop.uploaded = uploaded = await upload(drop.settings, drop.folder, drop.target, remarks=drop.force)
-        if not drop.as_json:  # before the next question may fail
+        if not drop.as_json:  # before the next query, which may fail
             put(*(f"uploaded {name}" for name in uploaded.names))
         outlook = await outlook_of(drop.settings, uploaded.names)
         for wait in outlook.waits:
@@ -122,7 +122,7 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
             if api and len(drop.jobs) < runs:
                 trouble = await _wait(api, drop, uploaded, runs, others)
         except asyncio.CancelledError:
-            lease.outlasts = True  # after a Ctrl-C the job begins all the same
+            lease.outlasts = True  # after a Ctrl-C the job still starts
             raise
         if trouble and runs:
             say(f"the id of the job is not known: {trouble}; it begins all the same, {_FIND}")
@@ -132,9 +132,9 @@ async def _drop(drop: _Drop, url: str, key: str) -> None:
 async def _begun(
     plans: Sequence[Plan], uploaded: Uploaded, api: Service | None, ids: Iterable[str]
 ) -> list[Plan]:
-    """The runs that an upload begins: not those of which all files lay there already.
+    """The runs that an upload starts, without those whose files were all there already.
 
-    An envelope begins one again that was rejected with them; `ids` are those of the jobs of before.
+    An envelope restarts a run that was rejected with the same files; `ids` are the earlier jobs.
     """
     own = [
         one for one in plans if one.problems or any(file.name in uploaded.digests for file in one.own_files)
@@ -159,7 +159,7 @@ def _is_job_of(job: Job, plan: Plan, *, same: bool = False) -> bool:
 
 
 def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
-    """What is said of the files of these runs that an earlier upload left in their folders."""
+    """Remarks on files of these runs that an earlier upload left in their folders."""
     files = {file.name for plan in plans for file in plan.files if parent(file.name) == plan.folder}
     names = sorted(files - {*uploaded.digests})
     return [
@@ -171,7 +171,7 @@ def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
 
 
 async def _joined(api: Service, drop: _Drop) -> list[Job]:
-    """The jobs at work that have the same files. Raises Failure for one that would get others."""
+    """The jobs at work with the same files. Raises Failure for a job that would get other files."""
     joined = list[Job]()
     for job in [await api.job(one) for one in sorted(await _ids(api, drop, {"state": "active"}, ACTIVE))]:
         if runs_the_same(job, drop.folder, drop.target):
@@ -185,7 +185,7 @@ async def _joined(api: Service, drop: _Drop) -> list[Job]:
 
 
 async def _wait(api: Service, drop: _Drop, uploaded: Uploaded, runs: int, others: set[str]) -> str:
-    """Wait for the jobs of the drop; why some are not known in the end, or ""."""
+    """Wait for the jobs of the drop; returns why some are still unknown in the end, or ""."""
 
     async def new() -> list[Job]:
         fresh = await _ids(api, drop, limit=LISTED + runs) - others

@@ -1,4 +1,4 @@
-"""The commands `drop` and `enqueue`: their words; what they do is imported when they are called."""
+"""The commands `drop` and `enqueue`: their options. Their code is imported when they are called."""
 
 from importlib import import_module
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The ways in which `slipway run` is ended before its job: Ctrl-C, a request to end, a closed terminal."""
+"""The ways in which `slipway run` ends before its job: Ctrl-C, SIGTERM, a closed terminal."""
 
 import signal
 import sys
@@ -13,7 +13,7 @@ _REQUESTS = (signal.SIGTERM, signal.SIGHUP)
 
 @dataclass
 class Ending:
-    """How the command was ended: what a shell calls it, and whether there is a person to ask."""
+    """How the command was ended: its exit code for a shell, and whether there is a person to ask."""
 
     by: signal.Signals = signal.SIGINT
 
@@ -24,11 +24,11 @@ class Ending:
 
     @property
     def asks(self) -> bool:
-        """Whether a person at a terminal can say what is to become of the job."""
+        """Whether a person at a terminal can decide about the job."""
         return self.by is signal.SIGINT and sys.stdin.isatty()
 
     def cancels(self, question: str) -> bool:
-        """Whether the answer is to cancel; another Ctrl-C is not. What is no answer is asked again."""
+        """Whether the answer is to cancel; another Ctrl-C is not. An invalid answer repeats the question."""
         while True:
             sys.stderr.write(f"\n{question}")
             sys.stderr.flush()
@@ -36,7 +36,7 @@ class Ending:
                 answer = sys.stdin.readline()
             except KeyboardInterrupt:
                 answer = ""
-            if not answer:  # the cursor stands behind the question
+            if not answer:  # the cursor is behind the question
                 sys.stderr.write("\n")
                 return False
             if (word := answer.strip().lower()) in ("", "d", "detach", "c", "cancel"):
@@ -45,7 +45,7 @@ class Ending:
 
 @contextmanager
 def endings() -> Iterator[Ending]:
-    """In this block, the other signals end it as Ctrl-C does: the job goes on, and the command says so."""
+    """In this block, other signals act like Ctrl-C: the job goes on, and the command reports that."""
     ending = Ending()
     if threading.current_thread() is not threading.main_thread():
         yield ending

@@ -1,4 +1,4 @@
-"""What a folder would begin, before it is uploaded: it is refused where that is nothing, or a rejection."""
+"""Predicts the runs of a folder before the upload, and refuses it if none would start, or one be rejected."""
 
 import json
 from collections.abc import Mapping
@@ -14,14 +14,14 @@ from slipway.client.upload_settings import refuse_elsewhere
 from slipway.commands.drop import outlook_of, to_upload
 from slipway.failure import Failure
 
-#: What makes a JSON file one that `slipway submit` takes.
+#: The members of a JSON file that `slipway submit` accepts.
 _MESSAGE = ("spec", "specBlob", "properties")
 
 
 async def foresee(settings: Settings, folder: Path, target: str, api: Service | None) -> None:
-    """Raise Failure where no job would begin, or the app, as far as it answers, would reject one.
+    """Raise Failure if no job would start, or if the app answers that it would reject one.
 
-    What an earlier upload left in the folder of the container counts as well.
+    Files that an earlier upload left in the folder of the container count as well.
     """
     if api:
         await refuse_elsewhere(settings, api)
@@ -42,7 +42,7 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
 
 
 async def _errors(api: Service | None, plan: Plan, contents: Mapping[str, bytes]) -> list[dict[str, Any]]:
-    """Why the app would reject a run; nothing where it cannot be asked: then its receipt will say so."""
+    """Why the app would reject a run; nothing if it cannot be queried: then its receipt will show it."""
     parameters = {"folder": plan.folder.rstrip("/")}
     if plan.script is not None:
         parameters["script"] = plan.script.name.rpartition("/")[2]
@@ -56,7 +56,7 @@ async def _errors(api: Service | None, plan: Plan, contents: Mapping[str, bytes]
 
 
 def _document(plan: Plan, contents: Mapping[str, bytes]) -> bytes:
-    """The job.json, in the envelope that lies beside it."""
+    """The job.json, in the envelope beside it."""
     beside = contents.get(plan.envelope.name, b"") if plan.envelope else b""
     job = plan.job.document
     if not beside or job is None:
@@ -72,7 +72,7 @@ def _document(plan: Plan, contents: Mapping[str, bytes]) -> bytes:
 
 
 def _hint(folder: Path) -> str:
-    """What else may be meant: a message is submitted; any folder goes up with --force."""
+    """A hint at other commands: a message is submitted; --force uploads any folder."""
     for path in sorted(folder.glob("*.json")):
         if path.name in (JOB_FILE, ENVELOPE_FILE):
             continue
@@ -82,4 +82,4 @@ def _hint(folder: Path) -> str:
             continue
         if isinstance(document, dict) and any(name in document for name in _MESSAGE):
             return f"; {path.name} is a message, which is submitted: slipway submit {path}"
-    return "; add what is missing, or upload it all the same: slipway drop --force"
+    return "; add what is missing, or upload it anyway: slipway drop --force"

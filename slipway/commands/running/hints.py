@@ -1,4 +1,4 @@
-"""What goes wrong with the files of a first job, found in its script and in its errors."""
+"""Common problems with the files of a first job, found in its script and in its errors."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -9,7 +9,7 @@ _JOB_FILES = ("job.json", "slipway.json")
 
 
 def left_behind(script: Path) -> list[str]:
-    """The files beside a script that it names or imports, and that are not uploaded with it alone."""
+    """The files beside a script that it names or imports, which are not uploaded with the script alone."""
     text = script.read_text(encoding="utf-8", errors="replace")
     return sorted(
         path.name
@@ -33,7 +33,7 @@ def misplaced(errors: Iterable[str], uploaded: Sequence[str]) -> str:
 
 
 def _names(text: str, path: Path) -> bool:
-    """Whether a script has the name of a file in it, or imports it."""
+    """Whether a script contains the name of a file, or imports it."""
     imported = rf"^\s*(?:from|import)\s+{re.escape(path.stem)}\b" if path.suffix == ".py" else r"(?!)"
     name = rf"(?<![\w.-]){re.escape(path.name)}(?![\w-])"
     return bool(re.search(imported, text, re.MULTILINE) or re.search(name, text))

@@ -1,4 +1,4 @@
-"""What `slipway run` tells while it goes on: remarks for people, or events for programs."""
+"""Reports the progress of `slipway run`: remarks for people, or events for programs."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -38,7 +38,7 @@ class Report:
             say(f"the job is {job_id}")
 
     def state(self, before: Job | None, job: Job) -> None:
-        """What happened to the job. A bad end is not shown to people: its reason follows the last lines."""
+        """Report a change of the job. People do not see a bad end here: its reason follows the last lines."""
         if self.as_json:
             for entry in new_entries(before, job):
                 words = {name: entry[name] for name in ("reason", "note") if name in entry}
@@ -49,20 +49,20 @@ class Report:
             say(line.text)
 
     def waits(self, job: Job) -> None:
-        """What the job waits for."""
+        """Report why the job waits."""
         if self.as_json:
             put_json({"event": "waits", **job["waiting"]}, indent=None)
         else:
             say(f"  {why(job)}")
 
     def interrupted(self, job_id: str, *, cancelled: bool = False) -> None:
-        """The command ends by a Ctrl-C. The job goes on unless cancelled; "" where its id is not known."""
+        """Report a Ctrl-C. The job goes on unless cancelled; the id is "" if it is not known."""
         if self.as_json:
             named = {"id": job_id} if job_id else {}
             put_json({"event": "interrupted", **named, "cancelled": cancelled}, indent=None)
 
     def failure(self, job: Job, errors: Sequence[str]) -> None:
-        """The job ended badly, with these last lines."""
+        """Report that the job ended without success, with these last lines."""
         if self.as_json:
             self._end(job, {"errors": [line.strip() for line in errors if line]})
             return
@@ -70,7 +70,7 @@ class Report:
         say(f"{job['state']}: {job.get('message') or 'no reason is known'}; more: slipway show {job['id']}")
 
     def success(self, job: Job, fetched: Fetched | None) -> None:
-        """The job succeeded, and its files were fetched, where that was wanted."""
+        """Report that the job succeeded, and the files that were downloaded, if any."""
         if self.as_json:
             self._end(job, {"download": fetched.answer} if fetched else {})
         elif fetched:

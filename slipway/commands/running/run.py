@@ -1,4 +1,4 @@
-"""`slipway run`: upload a script or a folder, follow its job, and download what it wrote.
+"""`slipway run`: upload a script or a folder, follow its job, and download its output.
 
 `slipway drop --follow` does all but the last.
 """
@@ -57,7 +57,7 @@ def run(
 
 
 async def _finish(api: Service, job_id: str, uploaded: Sequence[str], to: Path | None, report: Report) -> int:
-    """Follow the job to its end, and download what it wrote. Raises Failure."""
+    """Follow the job to its end, and download its output. Raises Failure."""
     job = await _follow(api, job_id, uploaded, report)
     if job["state"] != "succeeded":
         return log.exit_code(job)
@@ -80,7 +80,7 @@ def drop(
     force: bool = False,
     as_json: bool = False,
 ) -> int:
-    """Upload a folder, and follow the job that begins by it. The exit code is the job's. Raises Failure."""
+    """Upload a folder, and follow the job that it starts. The exit code is the job's. Raises Failure."""
     check_folder(folder)
     url, report = url or address_beside(settings_file), Report(as_json)
     settings = asyncio.run(upload_settings(url, key, settings_file))
@@ -100,7 +100,7 @@ def drop(
 
 
 def _begin(beginning: Beginning, url: str, key: str, report: Report, ending: Ending) -> str:
-    """The job that begins by an upload; "" after a Ctrl-C. Raises Failure."""
+    """The job that an upload starts; "" after a Ctrl-C. Raises Failure."""
     try:
         return asyncio.run(beginning.job(url, key))
     except KeyboardInterrupt:
@@ -113,7 +113,7 @@ def _begin(beginning: Beginning, url: str, key: str, report: Report, ending: End
 
 
 def _ask_before(beginning: Beginning, url: str, key: str, report: Report, ending: Ending) -> None:
-    """Ctrl-C before the id of the job is known: it begins, unless a person says otherwise."""
+    """Ctrl-C before the id of the job is known: the job starts, unless a person decides otherwise."""
     try:
         if ending.cancels("[d]etach, so that the job begins, or [c]ancel it? [D/c] "):
             say("the job is cancelled as soon as there is one")
@@ -134,7 +134,7 @@ def _to_the_end(
     report: Report,
     ending: Ending,
 ) -> int:
-    """What `finish` returns of the job, unless the command is ended before."""
+    """The result of `finish` for the job, unless the command is ended before."""
     if not job_id:
         return ending.code
 
@@ -150,7 +150,7 @@ def _to_the_end(
 
 
 async def _ordered(options: Options, url: str, key: str) -> Options:
-    """The options with the ids of the jobs that it waits for. Asks nothing where it waits for none."""
+    """The options with the ids of the jobs that it waits for. Makes no call if it waits for none."""
     choices = options.choices
     if not choices.order.members:
         return options
@@ -170,7 +170,7 @@ async def report_rejection(job_id: str, url: str, key: str) -> int:
 
 
 async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> dict[str, Any]:
-    """Follow the job to its end, and say why it ended badly; its record then."""
+    """Follow the job to its end, and report why it failed; returns its record."""
     news, out = asyncio.create_task(_news(api, job_id, report)), report.printer
     try:
         await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
@@ -184,14 +184,14 @@ async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Re
     report.failure(job, errors)
     if name := misplaced(errors, uploaded):
         say(
-            f"{name} was uploaded, and lies beside the script, but the script runs in another "
+            f"{name} was uploaded, and is beside the script, but the script runs in another "
             f'directory: open it as pathlib.Path(__file__).parent / "{name}"'
         )
     return job
 
 
 async def _news(api: Service, job_id: str, report: Report) -> None:
-    """Report what happens to the job and what it waits for, until it ends."""
+    """Report the job's changes and the reasons for its waits, until it ends."""
     last: dict[str, Any] | None = None
     waits = ""
     while True:
@@ -209,7 +209,7 @@ async def _news(api: Service, job_id: str, report: Report) -> None:
 
 
 def _interrupted(job_id: str, url: str, key: str, report: Report, ending: Ending) -> int:
-    """Ctrl-C: the job goes on, unless a person at a terminal says otherwise."""
+    """Ctrl-C: the job goes on, unless a person at a terminal decides otherwise."""
     cancelled = ending.asks and ending.cancels("[d]etach, so that the job goes on, or [c]ancel it? [D/c] ")
     if cancelled:
         cancelled = asyncio.run(_cancel(job_id, url, key))
@@ -221,7 +221,7 @@ def _interrupted(job_id: str, url: str, key: str, report: Report, ending: Ending
 
 
 async def _cancel(job_id: str, url: str, key: str) -> bool:
-    """Ask for the end of a job, and say what becomes of it; whether it is cancelled."""
+    """Cancel a job, and report the outcome; returns whether it is cancelled."""
     async with service(url, key) as api:
         state = (await api.cancel(job_id))["state"]
     done = state in ENDED and state != "cancelled"

@@ -26,7 +26,7 @@ _UNUSUAL = re.compile(r"[^A-Za-z0-9_.-]+")
 
 @dataclass(frozen=True)
 class Options:
-    """How to run it, and what becomes of its output."""
+    """How to run it, and where its output goes."""
 
     choices: Choices
     name: str = ""
@@ -52,7 +52,7 @@ def options(
     keep: bool,
     script: str = "",
 ) -> Options:
-    """The options of the command line. Raises Failure for what is no NAME=VALUE."""
+    """The options of the command line. Raises Failure for an --env that is not NAME=VALUE."""
     environment = {}
     for pair in env:
         variable, equals, value = pair.partition("=")
@@ -106,9 +106,9 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def _copied(files: Sequence[Path], folder: Path, name: str) -> Iterator[Path]:
-    """Some files of a folder, in a folder of this name. No Failure names its place.
+    """Some files of a folder, in a temporary folder of this name, which no Failure mentions.
 
-    They are links, as data may be large, and copies of what is written to.
+    Files are linked, since data may be large, and files that are written to are copied.
     """
     with tempfile.TemporaryDirectory(prefix="slipway-run-") as base:
         copied = Path(base) / name
@@ -135,7 +135,7 @@ def _plain(name: str) -> str:
 
 
 def _warn(script: Path) -> None:
-    """Say what a script needs that is not uploaded with it."""
+    """Warn of files that a script needs and that are not uploaded with it."""
     if names := left_behind(script):
         say(
             f"only {script.name} is uploaded, and it names {', '.join(names)} beside it; for the whole "
@@ -159,7 +159,7 @@ def _write_envelope(file: Path, members: Mapping[str, Any]) -> None:
     except (ValueError, RecursionError):
         document = None
     if not isinstance(document, dict):
-        raise Failure(f"{file.name} is no JSON object; mend it: slipway validate {file.name}")
+        raise Failure(f"{file.name} is not a JSON object; correct it: slipway validate {file.name}")
     if isinstance(resources := document.get("resources"), dict) and "resources" in members:
         members = {**members, "resources": {**resources, **members["resources"]}}
     order = {name: members[name] for name in ("after", "afterFailure") if name in members}
@@ -168,7 +168,7 @@ def _write_envelope(file: Path, members: Mapping[str, Any]) -> None:
 
 
 def check_path(path: Path) -> None:
-    """Raise Failure where there is nothing that could run."""
+    """Raise Failure if there is nothing to run."""
     if not path.exists():
         raise Failure(f"there is no {path}; name a script, or a folder with one")
 

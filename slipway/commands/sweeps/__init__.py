@@ -1,4 +1,4 @@
 """`slipway sweep`: look at the jobs of a sweep, or cancel all of them.
 
-In: the words of a command. Out: calls of the API, and lines.
+In: the options of a command. Out: calls of the API, and lines.
 """

@@ -1,4 +1,4 @@
-"""Which sweep a person means: by its id, the beginning of it, its name (then the latest), or `last`."""
+"""Finds a sweep by its id, the beginning of it, its name (then the latest), or `last`."""
 
 import re
 
@@ -6,22 +6,22 @@ from slipway.client.service import Service
 from slipway.commands.jobs import SHORTEST, SWEEP_ID
 from slipway.failure import Failure
 
-#: Jobs among which those of the sweep are looked for.
+#: How many jobs are searched for those of the sweep.
 _RECENT = 1000
-#: The end of the name of a job of a sweep; and characters of a name that no job's cuts off.
+#: The end of the name of a job of a sweep; and the characters of a sweep's name that its jobs' names keep.
 _NUMBER = re.compile(r"-\d{1,3}", re.ASCII)
 _WHOLE = 59
 
 
 async def sweep_id(api: Service, sweep: str) -> str:
-    """The id of a sweep; an id costs no call. Raises Failure where none is meant, or more than one."""
+    """The id of a sweep; an id costs no call. Raises Failure if none matches, or more than one."""
     if SWEEP_ID.fullmatch(sweep):
         return sweep
     begins = sweep.startswith("s_") and len(sweep) >= SHORTEST
     conditions = {} if begins or sweep == "last" else {"name": f"{sweep.replace('*', '')[:_WHOLE]}*"}
     jobs = [job for job in (await api.jobs(conditions, _RECENT)).jobs if job.get("sweep")]
     if not begins and any(job.get("owner") for job in jobs) and (caller := await api.caller_id()):
-        # Who may end the sweeps of others has to name their ids.
+        # A caller who may cancel the sweeps of others has to use their ids.
         jobs = [job for job in jobs if job.get("owner", caller) == caller]
     latest = list(dict.fromkeys(str(job["sweep"]["id"]) for job in jobs))
     if sweep == "last":

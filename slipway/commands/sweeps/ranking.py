@@ -1,4 +1,4 @@
-"""The jobs of a sweep, by what each of them reported last."""
+"""The jobs of a sweep, by the last value that each reported."""
 
 import asyncio
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ class Ranked(NamedTuple):
 
 @dataclass(frozen=True)
 class Ranking:
-    """The jobs that reported a metric, the best first; and why others could not be asked, by id."""
+    """The jobs that reported a metric, the best first; and why others could not be queried, by id."""
 
     jobs: tuple[Ranked, ...]
     unread: Mapping[str, str]
@@ -33,7 +33,7 @@ class Ranking:
 async def ranking(api: Service, sweep: str, metric: str, *, most: bool) -> Ranking:
     """The jobs of a sweep by a metric, the lowest first, with `most` the highest; equal ones by their number.
 
-    Raises Failure when no job could be asked.
+    Raises Failure if no job could be queried.
     """
     jobs = (await api.jobs({"sweep": sweep}, _MOST)).jobs
     gate = asyncio.Semaphore(_AT_ONCE)
@@ -54,7 +54,7 @@ async def ranking(api: Service, sweep: str, metric: str, *, most: bool) -> Ranki
     began = [job for job in jobs if job.get("startedAt") or job["state"] in ENDED]
     values = await asyncio.gather(*map(value, sorted(began, key=_number)))
     if unread and len(unread) == len(began):
-        raise Failure(f"no job of {sweep} could be asked: {next(iter(unread.values()))}")
+        raise Failure(f"no job of {sweep} could be queried: {next(iter(unread.values()))}")
     ranked = sorted((one for one in values if one is not None), key=lambda one: one.value, reverse=most)
     return Ranking(tuple(ranked), unread)
 

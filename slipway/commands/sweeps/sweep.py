@@ -1,4 +1,4 @@
-"""`slipway sweep`: how far the jobs of a sweep are, which of them are the best, and the end of all."""
+"""`slipway sweep`: the progress of a sweep, its best jobs, and the cancellation of all."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -51,7 +51,7 @@ def cancel(sweep: str, url: str, key: str, *, as_json: bool = False) -> int:
 
 
 def lines(sweep: Mapping[str, Any]) -> list[str]:
-    """A sweep in lines: what it is, and how many of its jobs wait, work and have ended."""
+    """A sweep in lines: its name and state, and how many of its jobs wait, work and have ended."""
     ending = ", and asked to end" if sweep.get("cancelRequested") and sweep["state"] != "ended" else ""
     ended = ", ".join(f"{number} {state}" for state, number in sweep["counts"].items())
     return [

@@ -1,4 +1,4 @@
-"""`slipway sweep …`: the words of its commands; what they do is imported when they are called."""
+"""`slipway sweep …`: the commands' options. Their code is imported when they are called."""
 
 from importlib import import_module
 from typing import Annotated, Any

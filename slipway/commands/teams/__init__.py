@@ -1,4 +1,4 @@
-"""`slipway teams …` and `slipway costs`: who shares the clusters of a deployment, and what that costs.
+"""`slipway teams …` and `slipway costs`: the teams that share a deployment's clusters, and their costs.
 
-In: a document of teams. Out: what it changes, and its problems with their places.
+In: a document of teams. Out: the changes that it makes, and its problems with their places.
 """

@@ -1,4 +1,4 @@
-"""`slipway costs` and `slipway prices`: their words; what they do is imported when they are called."""
+"""`slipway costs` and `slipway prices`: their options. Their code is imported when they are called."""
 
 from enum import StrEnum
 from importlib import import_module
@@ -13,7 +13,7 @@ app = typer.Typer()
 
 
 class Group(StrEnum):
-    """What costs are summed by."""
+    """The criterion by which costs are grouped."""
 
     JOB = "job"
     NAME = "name"

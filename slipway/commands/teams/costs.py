@@ -1,4 +1,4 @@
-"""`slipway costs`: what ended jobs used and cost, summed by what one asks for."""
+"""`slipway costs`: the usage and cost of ended jobs, in groups."""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -7,12 +7,12 @@ from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.screen import remark, table
 
-#: Jobs of one sum, at most: the service gives 200 in an answer.
+#: The most jobs of one sum: the service returns 200 in an answer.
 _MOST = 20_000
 _ENDED = "succeeded,failed,cancelled,lost"
 _NUMBERS = ("nodeHours", "gpuHours", "cost")
 
-#: What one may sum by, and how a job is put there.
+#: Criterion → the group of a job.
 BY: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "job": lambda job: f"{job['id'][:10]} {job['name']}",
     "name": lambda job: job["name"],
@@ -41,7 +41,7 @@ def run(url: str, key: str, by: str, conditions: Mapping[str, str], *, as_json: 
 
 
 def summed(jobs: Iterable[Job], by: str) -> list[dict[str, Any]]:
-    """What the jobs of each group used, the most expensive group first, then the one with most node-hours."""
+    """The usage of each group, the most expensive group first, then the one with the most node-hours."""
     groups: dict[tuple[str, str], dict[str, Any]] = {}
     for job in jobs:
         used = job.get("usage")

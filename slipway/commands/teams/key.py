@@ -10,12 +10,12 @@ from shared.core.caller import ADMIN, digest_of
 from slipway.commands.jobs import show
 from slipway.failure import Failure
 
-#: With this, a key that leaks can be searched for, and is never taken for a token.
+#: The prefix by which a leaked key can be found; it also distinguishes a key from a token.
 _BEGINNING = "slipway_"
 
 
 def run(name: str, *, operator: bool = False, as_json: bool = False) -> int:
-    """Print a new key and its entry. Raises Failure for a name that no key can have."""
+    """Print a new key and its entry. Raises Failure for an invalid name."""
     key = _BEGINNING + secrets.token_urlsafe(32)
     entry = {name: {"sha256": digest_of(key), **({"roles": [ADMIN]} if operator else {})}}
     try:

@@ -1,4 +1,4 @@
-"""`slipway prices`: what Azure asks for an hour of a node today, as rows of SLIPWAY_PRICES."""
+"""`slipway prices`: Azure's current price of a node for an hour, as rows of SLIPWAY_PRICES."""
 
 import asyncio
 import json
@@ -18,13 +18,13 @@ from slipway.commands.document.rewrite import rewrite
 from slipway.failure import Failure
 from slipway.screen import put, put_json, table
 
-#: Microsoft's public list of retail prices, which asks for no login.
+#: Microsoft's public list of retail prices, which needs no login.
 API = "https://prices.azure.com/api/retail/prices"
 _SETTING, _SOURCE = "SLIPWAY_PRICES", "Azure Retail Prices API"
-#: What the name of a meter ends with → the priority of its nodes; low-priority ones of Batch are Spot ones.
+#: The end of a meter's name → the priority of its nodes; low-priority nodes of Batch are Spot nodes.
 _PRIORITIES = {" spot": "lowpriority", " low priority": ""}
 _PATIENCE = aiohttp.ClientTimeout(total=60)
-#: Pages of one answer, at most: a size has a handful of meters in a region.
+#: The most pages of one answer: a size has a handful of meters in a region.
 _MOST_PAGES = 20
 
 
@@ -65,7 +65,7 @@ def run(
 
 
 def merged(own: Sequence[Price], rows: Sequence[Price]) -> list[Price]:
-    """The rows of a deployment, with new ones in the place of the same size, region and priority."""
+    """The rows of a deployment, where new rows replace those of the same size, region and priority."""
     rows_by_key = {_key(row): row for row in own}
     return [*(rows_by_key | {_key(row): row for row in rows}).values()]
 
@@ -96,7 +96,7 @@ async def _ask(nodes: Sequence[NodeType], currency: str, api: str) -> list[Price
 async def _items(
     session: aiohttp.ClientSession, node: NodeType, currency: str, api: str
 ) -> AsyncIterator[Mapping[str, Any]]:
-    """The meters of a size, page after page; another host's next page is not asked for."""
+    """The meters of a size, page after page; a next page on another host is not requested."""
     conditions = {
         "serviceName": "Virtual Machines",
         "priceType": "Consumption",
@@ -114,7 +114,7 @@ async def _items(
         if not link:
             return
         if urlsplit(link)[:2] != urlsplit(api)[:2]:
-            raise Failure(f"the list of prices goes on at {urlsplit(link).hostname}, which is not asked")
+            raise Failure(f"the list of prices continues at {urlsplit(link).hostname}, which is not queried")
     raise Failure("the list of prices does not end")
 
 
@@ -123,14 +123,14 @@ async def _page(session: aiohttp.ClientSession, link: str) -> Mapping[str, Any]:
     try:
         async with session.get(link, proxy=proxy_for(link)) as answer:
             if answer.status == 429:
-                raise Failure(f"{host} asks for patience (429): try again in a minute")
+                raise Failure(f"{host} received too many requests (429): try again in a minute")
             if answer.status != 200:
                 raise Failure(f"{host} answers {answer.status}; try again later")
             page = await answer.json(content_type=None)
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-        raise Failure(f"{host} does not say what nodes cost: {why(error)}") from None
+        raise Failure(f"{host} does not return prices: {why(error)}") from None
     if not isinstance(page, dict) or not isinstance(page.get("Items"), list):
-        raise Failure(f"{host} does not say what nodes cost: something else answers there")
+        raise Failure(f"{host} does not return prices: something else answers there")
     return page
 
 
@@ -139,7 +139,7 @@ def _quoted(text: str) -> str:
 
 
 def _priority(item: Mapping[str, Any], node: NodeType) -> str:
-    """Which nodes a meter is of; "" where it is not of Linux, by the hour and for all who pay as they go."""
+    """The priority of a meter's nodes; "" unless it is for Linux, by the hour, and pay-as-you-go."""
     is_hourly = item.get("unitOfMeasure") == "1 Hour" and item.get("type") == "Consumption"
     is_of_it = str(item.get("armSkuName")).lower() == node.size.lower()
     number = item.get("retailPrice")
@@ -155,16 +155,18 @@ def _read(file: Path) -> dict[str, Any]:
     try:
         document = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
-        raise Failure(f"{file} is not there; infra/settings.json has the settings of a deployment") from None
+        raise Failure(
+            f"{file} does not exist; infra/settings.json has the settings of a deployment"
+        ) from None
     except (OSError, ValueError) as error:
         raise Failure(f"{file} cannot be read as JSON: {error}") from None
     if not isinstance(document, dict):
-        raise Failure(f"{file} is no object of settings")
+        raise Failure(f"{file} is not an object of settings")
     return document
 
 
 def _settings(document: dict[str, Any]) -> dict[str, Any]:
-    """Where settings stand: in `Values` of a local.settings.json, else in the object itself."""
+    """The place of the settings: `Values` of a local.settings.json, else the object itself."""
     values = document.get("Values")
     return values if isinstance(values, dict) else document
 

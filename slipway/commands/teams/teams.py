@@ -1,4 +1,4 @@
-"""The commands about teams: show, usage, apply."""
+"""The commands for teams: show, usage, apply."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -30,9 +30,9 @@ def show_teams(url: str, key: str, *, as_json: bool = False) -> int:
 def apply_teams(
     file: Path, url: str, key: str, *, dry_run: bool = False, as_json: bool = False, force: bool = False
 ) -> int:
-    """Write the document of a file in the place of the present one, unless that changes meanwhile.
+    """Replace the document by that of a file, unless it changes meanwhile.
 
-    `force`: in the place of any, which is not read before: it may be one that cannot be.
+    `force`: replace any document, without reading it, since it may be unreadable.
     """
     try:
         text = file.read_bytes()
@@ -54,7 +54,7 @@ def apply_teams(
 
 
 def usage(url: str, key: str, *, as_json: bool = False) -> int:
-    """Print what one's own teams have of their quotas; of all teams for who may see every job."""
+    """Print how much of their quotas one's own teams use, or all teams for a caller who sees every job."""
 
     async def ask(api: Service) -> int:
         answer = await api.usage()
@@ -92,10 +92,10 @@ def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
 
 
 def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """The lines of a table of teams, with what each has of its quota."""
+    """The lines of a table of teams, each with the use of its quota."""
     teams: Mapping[str, Mapping[str, Any]] = document.get("teams", {})
     if not teams:
-        return ["there are no teams: every caller sees what they asked for"]
+        return ["there are no teams: every caller sees their own jobs"]
     default = document.get("default")
     lines = [
         (

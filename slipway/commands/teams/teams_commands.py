@@ -1,4 +1,4 @@
-"""`slipway teams …`: the words of its commands; what they do is imported when they are called."""
+"""`slipway teams …`: the commands' options. Their code is imported when they are called."""
 
 from importlib import import_module
 from pathlib import Path

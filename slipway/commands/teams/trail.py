@@ -33,14 +33,14 @@ def run(
         answer = await read(api, conditions, limit)
         show(answer.acts, partial(lines, utc=utc), as_json=as_json)
         if answer.unreadable:
-            remark(f"damaged lines of the trail that are passed over: {answer.unreadable}")
+            remark(f"damaged lines of the trail that were skipped: {answer.unreadable}")
         return 0
 
     return asking(ask, url, key)
 
 
 async def read(api: Service, conditions: Mapping[str, str], limit: int) -> _Acts:
-    """The newest acts that fit, in as many pages as it takes."""
+    """The newest matching acts, in as many pages as needed."""
     acts: list[dict[str, Any]] = []
     query, unreadable = dict(conditions), 0
     while len(acts) < limit:
@@ -58,7 +58,7 @@ async def read(api: Service, conditions: Mapping[str, str], limit: int) -> _Acts
 def lines(acts: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]:
     """A table of acts, the newest last, as in a log."""
     if not acts:
-        return ["no act fits"]
+        return ["no act matches"]
     cells = [
         (
             moment(one["at"], utc=utc),

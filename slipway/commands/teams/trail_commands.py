@@ -1,4 +1,4 @@
-"""`slipway trail`: its words; what it does is imported when it is called."""
+"""`slipway trail`: its options. Its code is imported when it is called."""
 
 from importlib import import_module
 from typing import Annotated

@@ -202,7 +202,7 @@ def test_the_names_are_imported_when_they_are_asked_for() -> None:
 @pytest.mark.parametrize("name", ["last", "j_other"])
 async def test_a_job_whose_name_means_another_is_warned_of(name: str) -> None:
     async with answering(api({**JOB, "name": name})) as url:
-        with pytest.warns(UserWarning, match=f"by its (own|id): {ID}"):
+        with pytest.warns(UserWarning, match=f"(id of this one|this one's own): {ID}"):
             await AsyncClient(url).submit({"spec": {}})
 
 
@@ -213,7 +213,7 @@ async def test_a_sweep_whose_name_means_another_is_warned_of() -> None:
         return web.json_response({"sweepId": sweep, "name": "last"})
 
     async with answering(answer) as url:
-        with pytest.warns(UserWarning, match=f"by its id: {sweep}"):
+        with pytest.warns(UserWarning, match=f"the id of this one: {sweep}"):
             await AsyncClient(url).submit_sweep({"sweep": {"lr": [1]}})
 
 
@@ -228,7 +228,7 @@ def _blocked(url: str) -> None:
 @pytest.mark.parametrize("awaited", [True, False])
 async def test_a_warning_names_the_line_that_called_the_client(awaited: bool) -> None:
     async with answering(api({**JOB, "name": "last"})) as url:
-        with pytest.warns(UserWarning, match="by its id") as warned:
+        with pytest.warns(UserWarning, match="the id of this one") as warned:
             await (_awaited(url) if awaited else asyncio.to_thread(_blocked, url))
 
     called = _awaited if awaited else _blocked

@@ -49,7 +49,7 @@ def environment(folder: Path, variables: Mapping[str, str]) -> Mapping[str, str]
         if not name:
             return {}
         if not _ENVIRONMENT.fullmatch(name):
-            raise Failure(f"{_NAME} {name[:80]!r} is no name of an environment of azd")
+            raise Failure(f"{_NAME} {name[:80]!r} is not the name of an environment of azd")
         return read((project / ".azure" / name / ".env").read_text("utf-8"))
     except FileNotFoundError:
         raise Failure(f"azd has no environment {name} in {project}; `azd env list` names them") from None
@@ -85,7 +85,7 @@ def target_of(values: Mapping[str, str]) -> Target:
         names["account"], results["account"] = _ACCOUNT, values[_ACCOUNT]
     for name, value in results.items():
         if not _RESOURCE.fullmatch(value):
-            raise Failure(f"azd's environment: {names[name]} {value[:80]!r} is no name of a resource")
+            raise Failure(f"azd's environment: {names[name]} {value[:80]!r} is not the name of a resource")
     return Target(**results, is_private=values.get("VNET_ENABLED", "").lower() == "true")
 
 

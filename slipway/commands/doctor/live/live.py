@@ -20,7 +20,7 @@ Point = Callable[[], Awaitable[Finding]]
 BY_HAND: Mapping[str, str] = {
     "preview": "`azd provision --preview` is to show no change, and `azd provision --no-state` to succeed",
     "size": "another BATCH_VM_SIZE while the pool has no node, and while it has one",
-    "log alerts": "put a text that is no job on the queue `jobs`: a message of the alert arrives",
+    "log alerts": "put a text that is not a job on the queue `jobs`: a message of the alert arrives",
     "dead letters": "remove the queue, drop a folder, and look into the container dead-letters",
     "redeploy": "`azd deploy` while 100 jobs are being accepted, then `slipway audit`",
     "gpu": "a job with `nvidia-smi`, as docs/how-to/deploy-gpus.md shows",
@@ -36,7 +36,7 @@ _FORBIDDEN = 403
 
 
 async def check(options: Options) -> list[Finding]:
-    """A finding for each point. A point that is not checked is no failure, and has the reason."""
+    """A finding for each point. A point that is not checked is not a failure, and has the reason."""
     try:
         values = environment(Path.cwd(), os.environ)
         if not values:
@@ -98,14 +98,14 @@ async def _resources(options: Options, target: Target) -> dict[str, Finding]:
 
 
 async def _finding(name: str, point: Point) -> Finding:
-    """The findings of a point. What this caller may not see is not checked; all other errors are failures."""
+    """The findings of a point. If this caller may not see it, it is unchecked; other errors are failures."""
     try:
         return await point()
     except ArmError as error:
         if error.status == _FORBIDDEN:
             return skip(name, str(error))
-        return fail(name, str(error), "`azd provision`, if it is not there")
+        return fail(name, str(error), "`azd provision`, if it does not exist")
     except Failure as failure:
         return fail(name, str(failure))
     except (KeyError, IndexError, TypeError, ValueError):
-        return fail(name, "Azure answers something else than it documents", "report it with the version")
+        return fail(name, "Azure's answer differs from its documentation", "report it with the version")

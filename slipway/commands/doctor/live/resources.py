@@ -50,7 +50,7 @@ async def keys(arm: Arm, target: Target) -> Finding:
     settings = await _settings(arm, target)
     open_doors += [f"the setting {name} holds a key" for name, text in settings.items() if _has_key(text)]
     if open_doors:
-        return fail("keys", "; ".join(open_doors), "`azd provision` puts back what the template says")
+        return fail("keys", "; ".join(open_doors), "`azd provision` restores the template's values")
     return ok("keys", f"{target.storage} refuses keys, public reading and plain HTTP")
 
 
@@ -82,7 +82,7 @@ async def secrets(arm: Arm, target: Target) -> Finding:
         if _member(one, "properties", "status") != "Resolved"
     ]
     if bad:
-        remedy = "`infra/hooks/secrets.sh` makes what is absent; a new role takes some minutes"
+        remedy = "`infra/hooks/secrets.sh` creates missing ones; a new role takes some minutes"
         return fail("secrets", "; ".join(sorted(bad)), remedy)
     names = sorted(str(_member(one, "properties", "secretName")) for one in references)
     return ok("secrets", f"{', '.join(names)} of {target.vault} are read with the app's identity")
@@ -106,7 +106,7 @@ async def subscription(arm: Arm, target: Target) -> Finding:
         return fail("events", text, "`azd provision` makes it again")
     for name in ("deliveryWithResourceIdentity", "deadLetterWithResourceIdentity"):
         if _member(properties, name, "identity", "type") != "SystemAssigned":
-            return fail("events", f"its {name} is not there", "`azd provision` makes it again")
+            return fail("events", f"its {name} is missing", "`azd provision` makes it again")
     return ok("events", f"{target.topic} delivers drops and keeps dead letters, with its identity")
 
 

@@ -125,7 +125,7 @@ async def _remove(settings: Settings, uploaded: Uploaded) -> None:
 def storage_of(name: str) -> Settings:
     """Settings for a storage account, with the signed-in identity."""
     if not name.isalnum():
-        raise Failure(f"{name[:80]!r} is no name of a storage account")
+        raise Failure(f"{name[:80]!r} is not the name of a storage account")
     kinds = ("blob", "queue", "table")
     return Settings(
         {f"SLIPWAY_STORAGE__{kind}ServiceUri": f"https://{name}.{kind}.core.windows.net/" for kind in kinds}

@@ -29,7 +29,7 @@ def test_messages_and_events_stand_in_one_table_with_their_reasons() -> None:
 
 
 def test_nothing_dead_is_said_in_words() -> None:
-    assert rows([]) == ["nothing is dead"]
+    assert rows([]) == ["there are no dead letters"]
 
 
 async def test_one_that_cannot_go_keeps_none_of_the_others(capsys: pytest.CaptureFixture[str]) -> None:

@@ -76,7 +76,7 @@ async def test_the_job_of_another_caller_is_meant_only_by_its_id(values: str) ->
     assert await job_id(Shared((NEWEST, "bob"), (MIDDLE, "ann"), (OLDEST, "ann")), values) == MIDDLE
     assert await job_id(Shared((NEWEST, "bob"), (MIDDLE, ""), (OLDEST, "ann")), values) == MIDDLE
     assert await job_id(Shared((NEWEST, "bob"), caller=None), values) == NEWEST
-    with pytest.raises(Failure, match=f"one of bob; if you mean it, name its id: {NEWEST}"):
+    with pytest.raises(Failure, match=f"belongs to bob; if you mean it, use its id: {NEWEST}"):
         await job_id(Shared((NEWEST, "bob")), values)
     assert await job_id(Shared((NEWEST, "bob")), NEWEST[:8]) == NEWEST
 
@@ -115,12 +115,12 @@ async def test_a_job_whose_name_begins_like_a_sweep_is_found() -> None:
 @pytest.mark.parametrize(
     ("name", "identity", "remark"),
     [
-        ("last", "j_1", "`last` always means the latest, so ask for this one by its id: j_1"),
-        ("last", "s_1", "`last` always means the latest, so ask for this one by its id: s_1"),
-        ("j_old", "j_1", "j_old reads as an id, so ask for this one by its own: j_1"),
+        ("last", "j_1", "`last` always means the latest, so use the id of this one: j_1"),
+        ("last", "s_1", "`last` always means the latest, so use the id of this one: s_1"),
+        ("j_old", "j_1", "j_old looks like an id, so use this one's own: j_1"),
         ("j_old", "s_1", ""),
         ("s_old", "j_1", ""),
-        ("s_old", "s_1", "s_old reads as an id, so ask for this one by its own: s_1"),
+        ("s_old", "s_1", "s_old looks like an id, so use this one's own: s_1"),
         ("lasting", "j_1", ""),
     ],
 )

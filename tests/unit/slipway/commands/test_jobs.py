@@ -77,7 +77,7 @@ def test_a_list_without_jobs_says_whether_its_conditions_leave_them_out(
 
     assert listed(monkeypatch, NoJobs(None)).output == "there are no jobs\n"
     assert listed(monkeypatch, NoJobs(None), "--after", "x").output == "there are no more jobs\n"
-    assert "no job fits these conditions" in listed(monkeypatch, NoJobs(None), "--failed").output
+    assert "no job matches these conditions" in listed(monkeypatch, NoJobs(None), "--failed").output
     assert json.loads(listed(monkeypatch, NoJobs(None), "--failed", "--json").output) == []
 
 

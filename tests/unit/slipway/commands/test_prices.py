@@ -154,7 +154,7 @@ def test_a_file_of_settings_is_updated_and_keeps_everything_else(
 @pytest.mark.parametrize(
     ("answer", "match"),
     [
-        ((429, b""), "asks for patience"),
+        ((429, b""), "received too many requests"),
         ((503, b""), "answers 503"),
         ((200, b"<html>"), "something else answers there"),
         ((200, b"[]"), "something else answers there"),
@@ -176,7 +176,7 @@ def test_what_is_no_list_of_prices_changes_nothing(
 
 def test_a_list_that_goes_on_elsewhere_or_never_ends_is_refused(prices: List) -> None:
     prices.elsewhere = "http://example.com/api/retail/prices"
-    with pytest.raises(Failure, match=r"goes on at example\.com, which is not asked"):
+    with pytest.raises(Failure, match=r"continues at example\.com, which is not queried"):
         run([T4], "eastus", "USD", None, api=prices.url)
 
     prices.elsewhere, prices.is_endless = "", True
@@ -205,7 +205,7 @@ def test_a_file_of_settings_with_keys_stays_its_owner_s_alone_and_a_link_to_it_s
     [
         ([], "", "{}", "no size is named"),
         ([T4], "", "{}", "add --region"),
-        ([T4], "eastus", "[]", "no object of settings"),
+        ([T4], "eastus", "[]", "not an object of settings"),
         ([T4], "eastus", "{", "cannot be read as JSON"),
         ([T4], "eastus", '{"SLIPWAY_PRICES": "{}"}', "SLIPWAY_PRICES: it must be a list"),
         ([T4], "eastus", '{"SLIPWAY_PRICES": [1]}', "SLIPWAY_PRICES"),
@@ -224,5 +224,5 @@ def test_what_cannot_be_asked_or_written_is_said_before_anything_is_asked(
 
 
 def test_an_address_that_does_not_answer_is_named() -> None:
-    with pytest.raises(Failure, match=r"127\.0\.0\.1 does not say what nodes cost: nothing listens there"):
+    with pytest.raises(Failure, match=r"127\.0\.0\.1 does not return prices: nothing listens there"):
         run([T4], "eastus", "USD", None, api="http://127.0.0.1:9/api")

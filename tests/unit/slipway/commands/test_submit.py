@@ -40,7 +40,7 @@ async def test_the_warnings_of_a_job_and_what_it_waits_for_are_shown(
     assert captured.err.splitlines()[0] == "mine.json:1:2: warning SW075 x: too many"
     since = moment("2026-01-01T12:00:00Z")
     assert captured.err.splitlines()[-2] == f"  it is down (PartitionDown, since {since})"
-    assert captured.err.splitlines()[-1].endswith("ask for this one by its id: j_1")
+    assert captured.err.splitlines()[-1].endswith("use the id of this one: j_1")
 
 
 @pytest.mark.parametrize(

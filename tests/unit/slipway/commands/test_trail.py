@@ -66,4 +66,4 @@ def test_the_newest_act_stands_last() -> None:
         "2026-11-25 12:00:01Z  ann  cancel_job  j_1            202",
         "2026-11-25 12:00:02Z  ann  post_job    j_2    vision  202",
     ]
-    assert lines([]) == ["no act fits"]
+    assert lines([]) == ["no act matches"]

@@ -84,7 +84,7 @@ async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
         ({"engine": "does not answer"}, "fail", "one of its clusters does not answer"),
         ({"engine": "misconfigured"}, "fail", "refuses its settings"),
         ({"sweep": "fails"}, "fail", "last sweep failed"),
-        ({"settings": "wrong"}, "warn", "what its settings say"),
+        ({"settings": "wrong"}, "warn", "refuses its settings"),
         ({"paused": True}, "warn", "submissions are paused"),
         ({"unreadable": 2}, "warn", "2 rows that cannot be read"),
         ({"parked": 3}, "warn", "3 jobs that wait for a repair"),

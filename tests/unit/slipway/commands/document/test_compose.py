@@ -50,7 +50,7 @@ def test_another_kind_of_script_is_refused() -> None:
     ],
 )
 def test_a_script_that_no_path_of_a_job_json_finds_is_refused(place: tuple[str, str]) -> None:
-    with pytest.raises(Failure, match=r"cannot stand in the path of a script.*rename the script"):
+    with pytest.raises(Failure, match=r"cannot be used in the path of a script.*rename the script"):
         compose(*place, Choices(), PREFIX)
 
 

@@ -35,7 +35,7 @@ def test_a_template_is_a_script_with_a_job_json_without_a_problem(
 
 def test_nothing_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text("mine")
-    with pytest.raises(Failure, match=r"job\.json is there already"):
+    with pytest.raises(Failure, match=r"job\.json exists already"):
         run("python", tmp_path)
     assert [file.name for file in tmp_path.iterdir()] == ["job.json"]
 

@@ -58,7 +58,7 @@ def test_what_is_no_job_file_stays_byte_for_byte_and_is_called_what_it_is(
     assert (file.stat().st_mtime_ns, file.stat().st_ino) == (before.st_mtime_ns, before.st_ino)
     assert _names(tmp_path) == [name]
     last = capsys.readouterr().out.splitlines()[-1]
-    assert last == f"{file}: error: not changed: this is {kind}, and no JSON object"
+    assert last == f"{file}: error: not changed: this is {kind}, not a JSON object"
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "latin-1"])
@@ -153,6 +153,6 @@ def test_only_an_ordinary_file_is_rewritten(tmp_path: Path) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
 
-    with pytest.raises(OSError, match="no ordinary file"):
+    with pytest.raises(OSError, match="not an ordinary file"):
         rewrite(pipe, b"x")
     assert stat.S_ISFIFO(pipe.stat().st_mode)

@@ -210,9 +210,9 @@ async def test_a_file_that_the_job_did_not_write_is_a_failure() -> None:
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (["--grep", "("], "is no regular expression"),
+        (["--grep", "("], "is not a regular expression"),
         (["--timestamps"], "timestamps need --follow"),
-        (["--rank", "1", "--file", "stderr.txt"], "do not go together"),
+        (["--rank", "1", "--file", "stderr.txt"], "exclude each other"),
     ],
 )
 def test_options_that_cannot_be_meant_are_refused(options: list[str], text: str) -> None:

@@ -114,7 +114,7 @@ async def test_a_download_before_the_end_says_that_it_is_one(
 
     shown = capsys.readouterr()
     assert shown.out.startswith("0 files")
-    assert (f"j_1 is {state}: what it writes from now on" in shown.err) is note
+    assert (f"j_1 is {state}: files that it writes from now on" in shown.err) is note
     assert (f"there is nothing in $AZ_BATCHAI_OUTPUT_OUT yet: the job is {state}" in shown.err) is note
     assert ("left nothing in $AZ_BATCHAI_OUTPUT_OUT" in shown.err) is not note
 

@@ -155,7 +155,7 @@ def test_a_cluster_replaces_that_of_a_folder_and_leaves_the_folder_alone(tmp_pat
     assert '"old"' in (tmp_path / "slipway.json").read_text()
     (tmp_path / "slipway.json").write_text("[]")
     with (
-        pytest.raises(Failure, match="no JSON object"),
+        pytest.raises(Failure, match="not a JSON object"),
         staged(tmp_path, Options(Choices(cluster="new")), PREFIX),
     ):
         pass
@@ -219,7 +219,7 @@ def test_a_folder_may_have_any_name(tmp_path: Path, folder: str, name: str) -> N
     (tmp_path / folder / "train.py").touch()
     if not name:
         with (
-            pytest.raises(Failure, match="name the folder by --name"),
+            pytest.raises(Failure, match="name the folder with --name"),
             staged(tmp_path / folder, NOTHING, PREFIX),
         ):
             pass

@@ -70,7 +70,7 @@ async def test_what_this_caller_may_not_see_is_not_checked_and_what_is_absent_fa
     assert outcomes == ["skip", "fail", "fail"]
     assert "not checked: Azure answers 403 AuthorizationFailed" in results["telemetry"].text
     assert "404 ResourceNotFound" in results["events"].text
-    assert "something else than it documents" in results["deployment"].text
+    assert "differs from its documentation" in results["deployment"].text
 
 
 async def test_what_no_command_proves_is_named_with_what_to_do(
@@ -114,13 +114,13 @@ def test_an_environment_that_was_not_provisioned_says_what_to_run() -> None:
 
 @pytest.mark.parametrize("name", ["../other", "..", "a/b", "a b"])
 def test_a_name_never_leads_out_of_the_folder_of_azd(clone: Path, name: str) -> None:
-    with pytest.raises(Failure, match="no name of an environment"):
+    with pytest.raises(Failure, match="not the name of an environment"):
         environment(clone, {"AZURE_ENV_NAME": name})
 
 
 @pytest.mark.parametrize("name", ["func/../../x", "..", "a?b"])
 def test_a_resource_s_name_never_becomes_another_path(name: str) -> None:
-    with pytest.raises(Failure, match="no name of a resource"):
+    with pytest.raises(Failure, match="not the name of a resource"):
         target_of(deployed.VALUES | {"AZURE_FUNCTION_APP_NAME": name})
 
 

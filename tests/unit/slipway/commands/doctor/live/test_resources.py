@@ -91,7 +91,7 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
         ("identity", settings(SLIPWAY_STORAGE__credential=""), "its storage without identity"),
         ("identity", {deployed.SITE: NO_PACKAGE}, "its package without identity"),
         ("events", events(provisioningState="Failed"), "the subscription of events is Failed"),
-        ("events", events(deadLetterWithResourceIdentity=None), "deadLetterWithResourceIdentity is not"),
+        ("events", events(deadLetterWithResourceIdentity=None), "deadLetterWithResourceIdentity is missing"),
         (
             "alerts",
             {f"{deployed.PROVIDERS}/Microsoft.Insights/metricAlerts": ONE_ALERT_OFF},
