@@ -70,6 +70,16 @@ async def test_a_cluster_that_does_not_answer_has_a_point_without_nodes(world: W
     assert world.ports.breaker.wait("memory/dev", world.now) == 0
 
 
+async def test_a_cluster_that_is_left_alone_is_not_asked_and_has_a_point_without_nodes(world: World) -> None:
+    for _ in range(10):
+        world.ports.breaker.failed("memory/dev", world.now)
+
+    assert await count_nodes(world.ports) == 1
+
+    assert world.engine.calls == 0
+    assert await points(world) == [None]
+
+
 async def test_of_two_processes_one_notes_a_minute(world: World) -> None:
     set_nodes(world, idle=1)
     other = replace(world.ports, node_histories=TableNodeHistories(world.ledger.store))
