@@ -18,7 +18,7 @@ from fence.way import Refused
 from local.azurebatch.api.nodes import node_of
 from local.azurebatch.api.odata import filter_of, page_size
 from local.azurebatch.api.wire import Call, document
-from local.azurebatch.run.places import place, task_root
+from local.azurebatch.run.node_directory import directory_of, task_root
 from local.azurebatch.state.errors import BatchError, conflict
 from local.azurebatch.state.moment import stamp
 from local.azurebatch.state.records import Node
@@ -90,9 +90,10 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
     most = page_size(call)
     test = filter_of(call, "files")
     url = f"{call.base}{call.request.path}"
-    place(call.emulator.settings.data, node).make()
+    directory = directory_of(call.emulator.settings.data, node)
+    directory.make()
     try:
-        with Fence.real(place(call.emulator.settings.data, node).root) as root, root.directory(below) as base:
+        with Fence.real(directory.root) as root, root.directory(below) as base:
             views = (_view(url, name, entry) for name, entry in _walk(base, "", deep) if name > after)
             views_kept = sorted((view for view in views if test(view)), key=lambda view: str(view["name"]))
     except FileNotFoundError:
@@ -144,7 +145,7 @@ async def _answered(call: Call, node: Node, below: str) -> web.StreamResponse:
         "ocp-batch-file-isdirectory": "false",
         "ocp-batch-file-mode": "0o100644",
     }
-    spot = place(call.emulator.settings.data, node).root
+    spot = directory_of(call.emulator.settings.data, node).root
     try:
         with Fence.real(spot) as root:
             try:
@@ -181,7 +182,7 @@ def _directory(call: Call, extra: dict[str, str]) -> web.Response:
 
 def _deleted(call: Call, node: Node, below: str) -> web.Response:
     deep = call.request.query.get("recursive", "").lower() == "true"
-    spot = place(call.emulator.settings.data, node).root
+    spot = directory_of(call.emulator.settings.data, node).root
     try:
         with Fence.real(spot) as root, root.directory(below) as base:
             folder, name = base.parent(call.names["file"], links=False)

@@ -3,7 +3,7 @@
 from datetime import datetime
 from typing import Any
 
-from local.azurebatch.run.places import task_root
+from local.azurebatch.run.node_directory import task_root
 from local.azurebatch.state.moment import etag, stamp
 from local.azurebatch.state.records import Job, Node, Pool, Record, Task
 

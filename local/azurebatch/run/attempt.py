@@ -11,7 +11,7 @@ from typing import Any
 
 from local.azurebatch.run.endings import Ending, Failure, ended_by, exited, failure
 from local.azurebatch.run.environment import gang_environment, node_environment, task_environment
-from local.azurebatch.run.places import Place, place
+from local.azurebatch.run.node_directory import NodeDirectory, directory_of
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.moment import duration
@@ -58,15 +58,18 @@ class Attempt:
         return self.settings.data / "tasks" / self.task.attempt
 
     async def _run(self) -> Ending:
-        places = [place(self.settings.data, node) for node in self.nodes]
-        directories = [one.task(self.job.id, self.task.id) for one in places]
+        node_directories = [directory_of(self.settings.data, node) for node in self.nodes]
+        directories = [one.task(self.job.id, self.task.id) for one in node_directories]
         document = self.task.document
         gang: Mapping[str, Any] | None = document.get("multiInstanceSettings")
-        for one, directory in zip(places, directories, strict=True):
+        for one, directory in zip(node_directories, directories, strict=True):
             one.make()
             for folder in ("wd", "shared") if gang else ("wd",):
                 (directory / folder).mkdir(parents=True, exist_ok=True)
-        envs = [self._environment(index, places[index], directories[index]) for index in range(len(places))]
+        envs = [
+            self._environment(index, node_directories[index], directories[index])
+            for index in range(len(node_directories))
+        ]
         common = gang.get("commonResourceFiles", ()) if gang else ()
         for directory in directories:
             await fetch(common, directory / "wd")
@@ -76,7 +79,7 @@ class Attempt:
         code = await self._process("main", 0, document["commandLine"], envs, directories, "stdout", "stderr")
         return exited(code, (0,) * (len(self.nodes) - 1))
 
-    def _environment(self, index: int, spot: Place, directory: Path) -> dict[str, str]:
+    def _environment(self, index: int, spot: NodeDirectory, directory: Path) -> dict[str, str]:
         env = node_environment(self.settings, self.pool, self.nodes[index], spot)
         if "multiInstanceSettings" in self.task.document:
             env |= gang_environment(self.nodes, index, directory)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from local.azurebatch.run.places import Place
+from local.azurebatch.run.node_directory import NodeDirectory
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.records import Job, Node, Pool, Task
 from local.nodes.environment import base_environment
@@ -14,18 +14,18 @@ from local.nodes.machine import Directories
 _PORT = 6000
 
 
-def node_environment(settings: Settings, pool: Pool, node: Node, place: Place) -> dict[str, str]:
+def node_environment(settings: Settings, pool: Pool, node: Node, directory: NodeDirectory) -> dict[str, str]:
     """The variables of every process on a node."""
-    env = base_environment(Directories(place.root), settings.node_path)
+    env = base_environment(Directories(directory.root), settings.node_path)
     return env | {
         "AZ_BATCH_ACCOUNT_NAME": settings.batch_account,
         "AZ_BATCH_POOL_ID": pool.id,
         "AZ_BATCH_NODE_ID": node.id,
         "AZ_BATCH_NODE_IS_DEDICATED": str(node.dedicated).lower(),
-        "AZ_BATCH_NODE_ROOT_DIR": str(place.root),
-        "AZ_BATCH_NODE_SHARED_DIR": str(place.shared),
-        "AZ_BATCH_NODE_STARTUP_DIR": str(place.startup),
-        "AZ_BATCH_NODE_MOUNTS_DIR": str(place.mounts),
+        "AZ_BATCH_NODE_ROOT_DIR": str(directory.root),
+        "AZ_BATCH_NODE_SHARED_DIR": str(directory.shared),
+        "AZ_BATCH_NODE_STARTUP_DIR": str(directory.startup),
+        "AZ_BATCH_NODE_MOUNTS_DIR": str(directory.mounts),
     }
 
 

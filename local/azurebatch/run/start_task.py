@@ -9,7 +9,7 @@ from typing import Any
 from local.azurebatch.run.attempt import argv_of
 from local.azurebatch.run.endings import Failure
 from local.azurebatch.run.environment import node_environment, settings_of
-from local.azurebatch.run.places import place
+from local.azurebatch.run.node_directory import directory_of
 from local.azurebatch.run.transfer import fetch
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.moment import stamp
@@ -32,7 +32,7 @@ async def prepare(
     start: dict[str, Any] | None = pool.document.get("startTask")
     if node is None:
         return
-    place(settings.data, node).make()
+    directory_of(settings.data, node).make()
     if start is None:
         return
     info: dict[str, Any] = {"retryCount": 0, "startTime": stamp(clock())}
@@ -56,7 +56,7 @@ async def prepare(
 async def _run(
     start: dict[str, Any], pool: Pool, node: Node, settings: Settings, launcher: Launcher
 ) -> dict[str, Any]:
-    spot = place(settings.data, node)
+    spot = directory_of(settings.data, node)
     env = node_environment(settings, pool, node, spot)
     env |= {"AZ_BATCH_TASK_DIR": str(spot.startup), "AZ_BATCH_TASK_WORKING_DIR": str(spot.startup / "wd")}
     env |= settings_of(start.get("environmentSettings"))

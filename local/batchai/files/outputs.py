@@ -92,7 +92,7 @@ class Page:
     most: int
 
 
-class Part(NamedTuple):
+class Entries(NamedTuple):
     """Entries of a directory, and the `after` of the next page, or ""."""
 
     entries: list[dict[str, Any]]
@@ -101,7 +101,7 @@ class Part(NamedTuple):
 
 def listing(
     job: Job, directory_id: str, inside: str, page: Page, sign: Callable[[str], str], downloads: Downloads
-) -> Part:
+) -> Entries:
     """The entries of a directory of a job's output. Raises ArmError.
 
     The job may have put links anywhere; a link that leaves the folder of its run is not followed. An entry
@@ -110,7 +110,7 @@ def listing(
     """
     real = _real_directory(job, directory_id)
     if real is None:  # the job has not mounted anything yet
-        return Part([], "")
+        return Entries([], "")
     _check_inside(inside)
     above, own, below = real.partition(f"/{segment(job)}")
     root, url_of_file = downloads.locate(Path(above + own))
@@ -122,11 +122,11 @@ def listing(
         ):
             held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)
     except OSError:
-        return Part([], "")
+        return Entries([], "")
     listed = [_entry(entry, lambda path: sign(f"{url_of_file}/{path}")) for entry in held.entries]
     if held.more:
         listed.append({"name": rest(), "fileType": "file"})
-    return Part(listed, quote(os.fsencode(held.next), safe=""))
+    return Entries(listed, quote(os.fsencode(held.next), safe=""))
 
 
 def _real_directory(job: Job, directory_id: str) -> str | None:

@@ -24,8 +24,8 @@ from shared.engines.launch.toolkits import main_steps
 from shared.engines.launch.variables import inputs, outputs, own, secrets, system
 from shared.jobspec import wall_clock
 
-_PLACES = ("files", "places", "blobs")
-_FILES = (*_PLACES, "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
+_STORES = ("files", "store", "blobs")
+_FILES = (*_STORES, "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 
@@ -39,13 +39,13 @@ def script() -> str:
 @cache
 def spreading() -> str:
     """The program that starts processes on the other nodes, for schedulers without a command for that."""
-    return _joined((*_PLACES, "agent", "spread"))
+    return _joined((*_STORES, "agent", "spread"))
 
 
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return _joined((*_PLACES, "keep"))
+    return _joined((*_STORES, "keep"))
 
 
 @cache

@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 from typing import IO, Any, Dict, List
 
-from shared.engines.node.blobs import place
+from shared.engines.node.blobs import store_of
 
 #: Variables with the key that agents and their callers share, and with the place of the announcements.
 KEY, AGENTS = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
@@ -186,7 +186,7 @@ def announce(port: int, process: int) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((master, 9))  # sends nothing: finds our own address on the way there
         address = probe.getsockname()[0]
-    name, agents = os.environ["AZ_BATCH_NODE_ID"], place(os.environ[AGENTS])
+    name, agents = os.environ["AZ_BATCH_NODE_ID"], store_of(os.environ[AGENTS])
     agents.prepare()
     agents.write(name, {"node": name, "address": address, "port": port, "pid": process})
 

@@ -1,4 +1,4 @@
-"""A blob container as a place, by plain HTTP: nothing is installed on the nodes.
+"""A blob container as a store, by plain HTTP: nothing is installed on the nodes.
 
 A new blob is made with `If-None-Match: *`. Requests carry a token of the identity of the node's pool, from
 the metadata service of Azure; with an emulator, a shared access signature.
@@ -13,7 +13,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional
 from urllib.parse import quote, urlencode, urlsplit
 from xml.etree import ElementTree
 
-from shared.engines.node.places import Directory, Place
+from shared.engines.node.store import Directory, Store
 
 #: The version of the REST API; Azurite supports it as well.
 VERSION = "2021-12-02"
@@ -29,7 +29,7 @@ RENEWED = 300.0
 PASSING = (0, 408, 429, 500, 502, 503, 504)
 #: The longest pause in seconds that the storage may request (`Retry-After`).
 LONGEST_PAUSE = 60.0
-#: The name of the blob that marks a place as existing.
+#: The name of the blob that marks a store as existing.
 BEGUN = "begun"
 
 
@@ -138,7 +138,7 @@ def request(method: str, url: str, headers: Dict[str, str], body: bytes) -> Answ
         connection.close()
 
 
-class Blobs(Place):
+class Blobs(Store):
     """The blobs of a container whose names begin with a prefix."""
 
     def __init__(self, container: Container, prefix: str) -> None:
@@ -149,18 +149,18 @@ class Blobs(Place):
         return self._prefix
 
     def child(self, name: str) -> "Blobs":
-        """The place with a longer prefix."""
+        """The store with a longer prefix."""
         return Blobs(self._container, f"{self._prefix}/{name}")
 
     def sibling(self, name: str) -> "Blobs":
-        """The place with another last part of the prefix."""
+        """The store with another last part of the prefix."""
         return Blobs(self._container, f"{self._prefix.rpartition('/')[0]}/{name}")
 
     def prepare(self) -> None:
         """Does nothing: a prefix exists with its first blob."""
 
     def names(self) -> List[str]:
-        """The names of blobs and of places within, by a list of one level."""
+        """The names of blobs and of stores within, by a list of one level."""
         prefix, marker = self._prefix + "/", ""
         names = []  # type: List[str]
         while True:
@@ -228,8 +228,8 @@ def _is_entry(element: Any) -> bool:
     return element.tag in ("Blob", "BlobPrefix")
 
 
-def place(text: str) -> Place:
-    """The place that a plan names: the path of a directory, or a container with a prefix in it."""
+def store_of(text: str) -> Store:
+    """The store that a plan names: the path of a directory, or a container with a prefix in it."""
     if text.startswith("/"):
         return Directory(Path(text))
     where = json.loads(text)

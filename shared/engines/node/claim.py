@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from shared.engines.node.files import PRIVATE
-from shared.engines.node.places import Directory, Place
 from shared.engines.node.processes import GRACE
+from shared.engines.node.store import Directory, Store
 from shared.engines.node.turns import Turns
 
 #: The exit codes of a copy that must not run.
@@ -34,7 +34,7 @@ class Silent(Exception):
 class Claim:
     """The claim on one attempt, and the records of its runs."""
 
-    def __init__(self, attempt: Place, token: str, submission: str) -> None:
+    def __init__(self, attempt: Store, token: str, submission: str) -> None:
         self._attempt, self._token, self._submission = attempt, token, submission
         self._turns, self._own_turn = Turns(attempt), 0
         self.run = ""
@@ -128,7 +128,7 @@ class Claim:
         if last and last.get("submission") != self._submission:
             raise Silent(DIRECTORY_TAKEN)
 
-    def _take_away(self, attempt: Place, token: str) -> Dict[str, Any]:
+    def _take_away(self, attempt: Store, token: str) -> Dict[str, Any]:
         """End an earlier attempt, unless it has ended, and return its last turn before that."""
         turns = Turns(attempt)
         while True:
@@ -143,7 +143,7 @@ class Claim:
                 return last
 
 
-def _last_turn(attempt: Place) -> Tuple[int, Dict[str, Any]]:
+def _last_turn(attempt: Store) -> Tuple[int, Dict[str, Any]]:
     """The number and the content of an attempt's last turn."""
     number = Turns(attempt).count()
     if number:
@@ -157,14 +157,14 @@ def _last_turn(attempt: Place) -> Tuple[int, Dict[str, Any]]:
     return 0, dict(claim, ended=record) if record.get("final") else claim
 
 
-def _wait_until_left(runs: List[Place]) -> None:
+def _wait_until_left(runs: List[Store]) -> None:
     """Wait until nothing is left of runs that lost their claim, or until they must have noticed the loss."""
     until = time.time() + 2 * WATCH + GRACE
     while time.time() < until and not all(map(_run_is_over, runs)):
         time.sleep(WATCH / 10)
 
 
-def _run_is_over(run: Place) -> bool:
+def _run_is_over(run: Store) -> bool:
     try:
         return NODES_CLEAR in run.names()
     except FileNotFoundError:

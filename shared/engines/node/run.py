@@ -17,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Dict, List, Optional
 
-from shared.engines.node.blobs import place
+from shared.engines.node.blobs import store_of
 from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
@@ -229,7 +229,7 @@ def main() -> int:
         if stat.S_ISREG(os.fstat(number).st_mode):
             os.fchmod(number, 0o600)  # the scheduler may have created it readable for all
     plan = json.loads(os.environ.pop("SLIPWAY_PLAN"))
-    claim = Claim(place(plan["records"]), plan["token"], os.environ.pop("SLIPWAY_SUBMISSION", ""))
+    claim = Claim(store_of(plan["records"]), plan["token"], os.environ.pop("SLIPWAY_SUBMISSION", ""))
     try:
         claim.take([os.environ.get(name) or "0" for name in plan["run"]])
         try:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
 from shared.engines.node.agent import AGENTS, CONNECT, KEY, close, serve, start, stop, wait
-from shared.engines.node.blobs import place
+from shared.engines.node.blobs import store_of
 
 #: The variable with the number of nodes of the job.
 NODES = "SLIPWAY_NODES"
@@ -66,7 +66,7 @@ def _working() -> str:
 
 
 def _announced() -> List[Dict[str, Any]]:
-    agents = place(os.environ[AGENTS])
+    agents = store_of(os.environ[AGENTS])
     announced = {name: agents.read(name) for name in agents.names()}
     return [agent for name, agent in announced.items() if agent.get("node") == name]
 

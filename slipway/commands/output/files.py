@@ -27,21 +27,21 @@ def run(
     return asking_about(job, ask, url, key)
 
 
-class Place(NamedTuple):
+class Folder(NamedTuple):
     """An output directory, and a folder in it."""
 
     directory: str
     path: str
 
 
-def place_of(folder: str, directory: str, path: str) -> Place:
+def folder_of(folder: str, directory: str, path: str) -> Folder:
     """The output directory, and the folder in it. Raises Failure where both ways name one."""
     if not folder:
-        return Place(directory, path)
+        return Folder(directory, path)
     if (directory, path) != ("stdouterr", "."):
         raise Failure("the folder is named twice: write FOLDER, or --directory and --path")
     directory, _, inside = folder.partition("/")
-    return Place(directory, inside.strip("/") or ".")
+    return Folder(directory, inside.strip("/") or ".")
 
 
 def tree(job: str, folder: str, url: str, key: str, *, as_json: bool) -> int:

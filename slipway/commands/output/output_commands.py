@@ -41,8 +41,8 @@ def files(
     command = _command("output.files")
     if tree:
         raise typer.Exit(command.tree(job, folder, url, key, as_json=as_json))
-    place = command.place_of(folder, directory, path)
-    raise typer.Exit(command.run(job, place.directory, place.path, url, key, utc=utc, as_json=as_json))
+    chosen = command.folder_of(folder, directory, path)
+    raise typer.Exit(command.run(job, chosen.directory, chosen.path, url, key, utc=utc, as_json=as_json))
 
 
 @app.command(short_help="Download the files that a job wrote.")

@@ -17,7 +17,7 @@ _ACCOUNT = "AZURE_BATCH_ACCOUNT_NAME"
 
 
 @dataclass(frozen=True)
-class Target:
+class AzdDeployment:
     """A deployment, with the names that its template gave the resources."""
 
     subscription: str
@@ -67,7 +67,7 @@ def read(text: str) -> dict[str, str]:
     return values
 
 
-def target_of(values: Mapping[str, str]) -> Target:
+def deployment_of(values: Mapping[str, str]) -> AzdDeployment:
     """The deployment of an environment. Raises Failure if it has not been provisioned."""
     names = {
         "subscription": "AZURE_SUBSCRIPTION_ID",
@@ -86,7 +86,7 @@ def target_of(values: Mapping[str, str]) -> Target:
     for name, value in results.items():
         if not _RESOURCE.fullmatch(value):
             raise Failure(f"azd's environment: {names[name]} {value[:80]!r} is not the name of a resource")
-    return Target(**results, is_private=values.get("VNET_ENABLED", "").lower() == "true")
+    return AzdDeployment(**results, is_private=values.get("VNET_ENABLED", "").lower() == "true")
 
 
 def _default(file: Path) -> str:

@@ -11,7 +11,7 @@ from slipway.client.deployment import LOOPBACK, Deployment, find_deployment
 from slipway.commands.doctor.findings import Finding, Options, fail, skip
 from slipway.commands.doctor.live import pool, resources, traffic
 from slipway.commands.doctor.live.arm import Arm, ArmError, resource_manager
-from slipway.commands.doctor.live.azd import Target, environment, target_of
+from slipway.commands.doctor.live.azd import AzdDeployment, deployment_of, environment
 from slipway.failure import Failure
 from slipway.settings import load
 
@@ -41,12 +41,12 @@ async def check(options: Options) -> list[Finding]:
         values = environment(Path.cwd(), os.environ)
         if not values:
             raise Failure("there is no environment of azd here; go to the clone, and `azd env new NAME`")
-        target = target_of(values)
+        azd = deployment_of(values)
         deployment = await _deployment(options, values)
-        settings = _storage(options, target)
+        settings = _storage(options, azd)
     except Failure as failure:
         return [fail("live", str(failure))]
-    results = await _resources(options, target)
+    results = await _resources(options, azd)
     traffics: Mapping[str, Point] = {
         "refusal": lambda: traffic.refusal(deployment),
         "entra": lambda: traffic.entra(deployment, values.get("SLIPWAY_API_AUDIENCE", "")),
@@ -70,15 +70,15 @@ async def _deployment(options: Options, values: Mapping[str, str]) -> Deployment
     return deployment
 
 
-def _storage(options: Options, target: Target) -> Settings:
+def _storage(options: Options, azd: AzdDeployment) -> Settings:
     """The destination of drops: a file of settings if one is named, else the deployed account."""
     if options.settings_file:
         return load(options.settings_file, os.environ).settings
-    return traffic.storage_of(target.storage)
+    return traffic.storage_of(azd.storage)
 
 
-async def _resources(options: Options, target: Target) -> dict[str, Finding]:
-    points: Mapping[str, Callable[[Arm, Target], Awaitable[Finding]]] = {
+async def _resources(options: Options, azd: AzdDeployment) -> dict[str, Finding]:
+    points: Mapping[str, Callable[[Arm, AzdDeployment], Awaitable[Finding]]] = {
         "deployment": resources.deployment,
         "secrets": resources.secrets,
         "package": resources.package,
@@ -92,7 +92,7 @@ async def _resources(options: Options, target: Target) -> dict[str, Finding]:
     }
     try:
         async with resource_manager(options.arm) as arm:
-            return {name: await _finding(name, partial(point, arm, target)) for name, point in points.items()}
+            return {name: await _finding(name, partial(point, arm, azd)) for name, point in points.items()}
     except Failure as failure:
         return {name: skip(name, str(failure)) for name in points}
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from slipway.commands.doctor.findings import Finding, fail, ok, skip
 from slipway.commands.doctor.live.arm import Arm
-from slipway.commands.doctor.live.azd import Target
+from slipway.commands.doctor.live.azd import AzdDeployment
 
 _STORAGE, _SITES = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
 _TOPICS, _INSIGHTS = "Microsoft.EventGrid/systemTopics", "Microsoft.Insights/components"
@@ -25,39 +25,39 @@ _CLOSED = {
 _SWEEPS = 'requests | where timestamp > ago(15m) and operation_Name == "sweep" | summarize count()'
 
 
-async def deployment(arm: Arm, target: Target) -> Finding:
+async def deployment(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether every part of the template has been deployed."""
-    group = f"/subscriptions/{target.subscription}/resourceGroups/{target.group}"
+    group = f"/subscriptions/{azd.subscription}/resourceGroups/{azd.group}"
     results = await arm.every(f"{group}/providers/Microsoft.Resources/deployments", _DEPLOYMENTS_VERSION)
     if not results:
-        return fail("deployment", f"{target.group} has no deployment", "`azd provision`")
+        return fail("deployment", f"{azd.group} has no deployment", "`azd provision`")
     states = {str(one["name"]): str(one["properties"]["provisioningState"]) for one in results}
     bad = [f"{name} {state}" for name, state in sorted(states.items()) if state != "Succeeded"]
     if bad:
         return fail("deployment", ", ".join(bad), "`azd provision` says why, and may be run again")
-    return ok("deployment", f"{len(states)} parts of {target.group} have succeeded")
+    return ok("deployment", f"{len(states)} parts of {azd.group} have succeeded")
 
 
-async def keys(arm: Arm, target: Target) -> Finding:
+async def keys(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether storage refuses keys, public reading and plain HTTP, and the app has no key for it."""
-    account = await arm.get(target.path(_STORAGE, target.storage), _STORAGE_VERSION)
+    account = await arm.get(azd.path(_STORAGE, azd.storage), _STORAGE_VERSION)
     properties = account["properties"]
     open_doors = [
         f"{name} is {properties.get(name)}"
         for name, value in _CLOSED.items()
         if properties.get(name) != value
     ]
-    settings = await _settings(arm, target)
+    settings = await _settings(arm, azd)
     open_doors += [f"the setting {name} holds a key" for name, text in settings.items() if _has_key(text)]
     if open_doors:
         return fail("keys", "; ".join(open_doors), "`azd provision` restores the template's values")
-    return ok("keys", f"{target.storage} refuses keys, public reading and plain HTTP")
+    return ok("keys", f"{azd.storage} refuses keys, public reading and plain HTTP")
 
 
-async def identity(arm: Arm, target: Target) -> Finding:
+async def identity(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether the app reaches queues, table and package with its identity."""
-    settings = await _settings(arm, target)
-    site = await arm.get(target.path(_SITES, target.app), _SITE_VERSION)
+    settings = await _settings(arm, azd)
+    site = await arm.get(azd.path(_SITES, azd.app), _SITE_VERSION)
     ways = {
         "its host": settings.get("AzureWebJobsStorage__credential"),
         "its storage": settings.get("SLIPWAY_STORAGE__credential"),
@@ -66,16 +66,16 @@ async def identity(arm: Arm, target: Target) -> Finding:
     }  # fmt: skip
     other = [name for name, way in ways.items() if way not in ("managedidentity", "UserAssignedIdentity")]
     if other:
-        return fail("identity", f"{target.app}: {', '.join(other)} without identity", "`azd provision`")
-    return ok("identity", f"{target.app} reaches queues, table and package with its identity")
+        return fail("identity", f"{azd.app}: {', '.join(other)} without identity", "`azd provision`")
+    return ok("identity", f"{azd.app} reaches queues, table and package with its identity")
 
 
-async def secrets(arm: Arm, target: Target) -> Finding:
+async def secrets(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether every reference to the vault is resolved, so that its secrets exist and can be read."""
-    path = f"{target.path(_SITES, target.app)}/config/configreferences/appsettings"
+    path = f"{azd.path(_SITES, azd.app)}/config/configreferences/appsettings"
     references = await arm.every(path, _SITE_VERSION)
     if not references:
-        return fail("secrets", f"{target.app} has no reference to {target.vault}", "`azd provision`")
+        return fail("secrets", f"{azd.app} has no reference to {azd.vault}", "`azd provision`")
     bad = [
         f"{one['name']} is {_member(one, 'properties', 'status')}"
         for one in references
@@ -85,21 +85,21 @@ async def secrets(arm: Arm, target: Target) -> Finding:
         remedy = "`infra/hooks/secrets.sh` creates missing ones; a new role takes some minutes"
         return fail("secrets", "; ".join(sorted(bad)), remedy)
     names = sorted(str(_member(one, "properties", "secretName")) for one in references)
-    return ok("secrets", f"{', '.join(names)} of {target.vault} are read with the app's identity")
+    return ok("secrets", f"{', '.join(names)} of {azd.vault} are read with the app's identity")
 
 
-async def package(arm: Arm, target: Target) -> Finding:
+async def package(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether the package was built, and the host lists its functions."""
-    results = await arm.every(f"{target.path(_SITES, target.app)}/functions", _SITE_VERSION)
+    results = await arm.every(f"{azd.path(_SITES, azd.app)}/functions", _SITE_VERSION)
     names = {str(one["name"]).rpartition("/")[2] for one in results}
     if absent := [name for name in NEEDED if name not in names]:
         return fail("package", f"the host knows no function {', '.join(absent)}", "`azd deploy`, and its log")
     return ok("package", f"the host knows its {len(names)} functions")
 
 
-async def subscription(arm: Arm, target: Target) -> Finding:
+async def subscription(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether the topic delivers drops, and keeps undelivered events, both with its identity."""
-    path = f"{target.path(_TOPICS, target.topic)}/eventSubscriptions/drops"
+    path = f"{azd.path(_TOPICS, azd.topic)}/eventSubscriptions/drops"
     properties = (await arm.get(path, _EVENTS_VERSION))["properties"]
     if properties.get("provisioningState") != "Succeeded":
         text = f"the subscription of events is {properties.get('provisioningState')}"
@@ -107,14 +107,12 @@ async def subscription(arm: Arm, target: Target) -> Finding:
     for name in ("deliveryWithResourceIdentity", "deadLetterWithResourceIdentity"):
         if _member(properties, name, "identity", "type") != "SystemAssigned":
             return fail("events", f"its {name} is missing", "`azd provision` makes it again")
-    return ok("events", f"{target.topic} delivers drops and keeps dead letters, with its identity")
+    return ok("events", f"{azd.topic} delivers drops and keeps dead letters, with its identity")
 
 
-async def alerts(arm: Arm, target: Target) -> Finding:
+async def alerts(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether the alerts exist and are enabled, and whether they have a recipient."""
-    monitor = (
-        f"/subscriptions/{target.subscription}/resourceGroups/{target.group}/providers/Microsoft.Insights"
-    )
+    monitor = f"/subscriptions/{azd.subscription}/resourceGroups/{azd.group}/providers/Microsoft.Insights"
     rules = [
         rule["properties"]
         for kind, version in _ALERTS.items()
@@ -128,34 +126,34 @@ async def alerts(arm: Arm, target: Target) -> Finding:
     return ok("alerts", f"{watching} alerts watch, {where}")
 
 
-async def network(arm: Arm, target: Target) -> Finding:
+async def network(arm: Arm, azd: AzdDeployment) -> Finding:
     """With a virtual network: whether storage is closed to other networks, and the app is in its own."""
-    if not target.is_private:
+    if not azd.is_private:
         return skip("network", "VNET_ENABLED is not true")
-    account = await arm.get(target.path(_STORAGE, target.storage), _STORAGE_VERSION)
-    site = await arm.get(target.path(_SITES, target.app), _SITE_VERSION)
+    account = await arm.get(azd.path(_STORAGE, azd.storage), _STORAGE_VERSION)
+    site = await arm.get(azd.path(_SITES, azd.app), _SITE_VERSION)
     action = _member(account, "properties", "networkAcls", "defaultAction")
     if action != "Deny":
-        return fail("network", f"{target.storage} is open to every network", "`azd provision`")
+        return fail("network", f"{azd.storage} is open to every network", "`azd provision`")
     if not _member(site, "properties", "virtualNetworkSubnetId"):
-        return fail("network", f"{target.app} is in no network", "`azd provision`")
-    return ok("network", f"{target.storage} is closed to other networks, and {target.app} is in its own")
+        return fail("network", f"{azd.app} is in no network", "`azd provision`")
+    return ok("network", f"{azd.storage} is closed to other networks, and {azd.app} is in its own")
 
 
-async def telemetry(arm: Arm, target: Target) -> Finding:
+async def telemetry(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether Application Insights has received runs of `sweep`, one for each minute."""
-    path = f"{target.path(_INSIGHTS, target.insights)}/query"
+    path = f"{azd.path(_INSIGHTS, azd.insights)}/query"
     answer = await arm.post(path, _QUERY_VERSION, {"query": _SWEEPS})
     number = int(answer["tables"][0]["rows"][0][0])
     if not number:
         remedy = "what arrives is shown after some minutes; the app's role is Monitoring Metrics Publisher"
-        return fail("telemetry", f"{target.insights} has no run of sweep of the last 15 minutes", remedy)
-    return ok("telemetry", f"{target.insights} has {number} runs of sweep of the last 15 minutes")
+        return fail("telemetry", f"{azd.insights} has no run of sweep of the last 15 minutes", remedy)
+    return ok("telemetry", f"{azd.insights} has {number} runs of sweep of the last 15 minutes")
 
 
-async def _settings(arm: Arm, target: Target) -> Mapping[str, str]:
+async def _settings(arm: Arm, azd: AzdDeployment) -> Mapping[str, str]:
     """The app's settings, which are read and never shown."""
-    path = f"{target.path(_SITES, target.app)}/config/appsettings/list"
+    path = f"{azd.path(_SITES, azd.app)}/config/appsettings/list"
     properties = (await arm.post(path, _SITE_VERSION, {}))["properties"]
     return {str(name): str(text) for name, text in properties.items()}
 

@@ -13,7 +13,7 @@ import pytest
 from shared.core.engine import Earlier
 from shared.core.job import Target
 from shared.engines.node.claim import Claim, Silent
-from shared.engines.node.places import Directory
+from shared.engines.node.store import Directory
 from shared.engines.node.turns import Turns
 from tests.slow.engines.slurm.test_program import Nodes, custom
 

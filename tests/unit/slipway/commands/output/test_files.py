@@ -39,14 +39,14 @@ async def _answer(request: web.Request) -> web.StreamResponse:
     ],
 )
 def test_a_folder_is_named_as_download_names_it(folder: str, place: tuple[str, str]) -> None:
-    assert files.place_of(folder, "stdouterr", ".") == place
+    assert files.folder_of(folder, "stdouterr", ".") == place
 
 
 @pytest.mark.parametrize(("directory", "path"), [("MODEL", "."), ("stdouterr", "best")])
 def test_a_folder_is_not_named_twice(directory: str, path: str) -> None:
-    assert files.place_of("", directory, path) == (directory, path)
+    assert files.folder_of("", directory, path) == (directory, path)
     with pytest.raises(Failure, match="named twice"):
-        files.place_of("MODEL", directory, path)
+        files.folder_of("MODEL", directory, path)
 
 
 @pytest.mark.parametrize(

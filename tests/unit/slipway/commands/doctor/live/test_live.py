@@ -10,7 +10,7 @@ from aiohttp import web
 
 from slipway.commands.doctor.findings import Finding, Options
 from slipway.commands.doctor.live import live
-from slipway.commands.doctor.live.azd import environment, read, target_of
+from slipway.commands.doctor.live.azd import deployment_of, environment, read
 from slipway.failure import Failure
 from tests.doubles.server import answering
 from tests.unit.slipway.commands.doctor.live import deployed
@@ -109,7 +109,7 @@ async def test_without_an_environment_of_azd_it_says_how_to_have_one(
 
 def test_an_environment_that_was_not_provisioned_says_what_to_run() -> None:
     with pytest.raises(Failure, match=r"has no AZURE_RESOURCE_GROUP, .*run `azd provision`"):
-        target_of({"AZURE_SUBSCRIPTION_ID": "s-1"})
+        deployment_of({"AZURE_SUBSCRIPTION_ID": "s-1"})
 
 
 @pytest.mark.parametrize("name", ["../other", "..", "a/b", "a b"])
@@ -121,7 +121,7 @@ def test_a_name_never_leads_out_of_the_folder_of_azd(clone: Path, name: str) -> 
 @pytest.mark.parametrize("name", ["func/../../x", "..", "a?b"])
 def test_a_resource_s_name_never_becomes_another_path(name: str) -> None:
     with pytest.raises(Failure, match="not the name of a resource"):
-        target_of(deployed.VALUES | {"AZURE_FUNCTION_APP_NAME": name})
+        deployment_of(deployed.VALUES | {"AZURE_FUNCTION_APP_NAME": name})
 
 
 def test_an_environment_is_read_as_azd_writes_it() -> None:

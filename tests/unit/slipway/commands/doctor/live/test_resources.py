@@ -10,7 +10,7 @@ import pytest
 from slipway.commands.doctor.findings import Finding
 from slipway.commands.doctor.live import live, pool, resources
 from slipway.commands.doctor.live.arm import resource_manager
-from slipway.commands.doctor.live.azd import target_of
+from slipway.commands.doctor.live.azd import deployment_of
 from tests.unit.project.test_infra import code
 from tests.unit.slipway.commands.doctor.live import deployed
 from tests.unit.slipway.commands.doctor.live.azure import azure
@@ -33,7 +33,7 @@ async def result(
     point: str, changed: dict[str, Any], patch: pytest.MonkeyPatch, vnet: str = "false"
 ) -> Finding:
     async with azure(deployed.answers() | changed, patch) as fake, resource_manager(fake.url) as arm:
-        return await POINTS[point](arm, target_of(deployed.VALUES | {"VNET_ENABLED": vnet}))
+        return await POINTS[point](arm, deployment_of(deployed.VALUES | {"VNET_ENABLED": vnet}))
 
 
 @pytest.mark.parametrize("point", [point for point in POINTS if point != "network"])
@@ -141,7 +141,7 @@ async def test_where_the_template_made_no_pool_there_is_nothing_to_look_at(
 ) -> None:
     values = deployed.VALUES | {"AZURE_BATCH_ACCOUNT_NAME": ""}
     async with azure({}, monkeypatch) as fake, resource_manager(fake.url) as arm:
-        finding = await pool.pool(arm, target_of(values))
+        finding = await pool.pool(arm, deployment_of(values))
 
     assert finding.outcome == "skip"
 

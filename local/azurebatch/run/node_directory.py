@@ -8,7 +8,7 @@ from local.nodes.machine import root
 
 
 @dataclass(frozen=True)
-class Place:
+class NodeDirectory:
     """The directory of a node, which is AZ_BATCH_NODE_ROOT_DIR for its tasks."""
 
     root: Path
@@ -38,9 +38,9 @@ class Place:
             folder.mkdir(parents=True, exist_ok=True)
 
 
-def place(data: Path, node: Node) -> Place:
+def directory_of(data: Path, node: Node) -> NodeDirectory:
     """The directory of a node, below the emulator's data."""
-    return Place(root(data, node.number))
+    return NodeDirectory(root(data, node.number))
 
 
 def task_root(job: str, task: str) -> str:

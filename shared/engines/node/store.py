@@ -10,25 +10,25 @@ from typing import Any, Dict, List
 from shared.engines.node.files import PRIVATE, read, write
 
 
-class Place:
-    """A store of named JSON objects; a name may begin with that of a place within."""
+class Store:
+    """A store of named JSON objects; a name may begin with that of a store within."""
 
     name = ""
 
-    def child(self, name: str) -> "Place":
-        """A place within."""
+    def child(self, name: str) -> "Store":
+        """A store within."""
         raise NotImplementedError
 
-    def sibling(self, name: str) -> "Place":
+    def sibling(self, name: str) -> "Store":
         """Another one next to it."""
         raise NotImplementedError
 
     def prepare(self) -> None:
-        """Create the place, so that it can be written to."""
+        """Create the store, so that it can be written to."""
         raise NotImplementedError
 
     def names(self) -> List[str]:
-        """The names directly within. Raises FileNotFoundError for a place that never existed, and OSError."""
+        """The names directly within. Raises FileNotFoundError for a store that never existed, and OSError."""
         raise NotImplementedError
 
     def has(self, name: str) -> bool:
@@ -43,7 +43,7 @@ class Place:
         raise NotImplementedError
 
     def write(self, name: str, value: Dict[str, Any]) -> None:
-        """Write an object in an existing place, or replace one."""
+        """Write an object in an existing store, or replace one."""
         raise NotImplementedError
 
     def add(self, name: str, value: Dict[str, Any]) -> None:
@@ -51,15 +51,15 @@ class Place:
         raise NotImplementedError
 
     def reserve(self, name: str) -> None:
-        """Make a new place within. Raises FileExistsError."""
+        """Make a new store within. Raises FileExistsError."""
         raise NotImplementedError
 
     def release(self, name: str) -> None:
-        """Remove a place that was reserved and is still empty."""
+        """Remove a store that was reserved and is still empty."""
         raise NotImplementedError
 
 
-class Directory(Place):
+class Directory(Store):
     """A directory on a file system that all nodes share."""
 
     def __init__(self, path: Path) -> None:

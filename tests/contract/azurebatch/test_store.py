@@ -1,4 +1,4 @@
-"""One suite over both places of claims and records: a directory that nodes share, and real blobs."""
+"""One suite over both stores of claims and records: a directory that nodes share, and real blobs."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ import pytest
 from local.azurite import Azurite
 from shared.engines.node import blobs
 from shared.engines.node import claim as claims
-from shared.engines.node.blobs import place
+from shared.engines.node.blobs import store_of
 from shared.engines.node.claim import Claim, Silent
-from shared.engines.node.places import Place
+from shared.engines.node.store import Store
 from shared.engines.node.turns import Turns
 from tests.contract.azurebatch.storage import TOKEN, Front, container, front, signature
 
@@ -38,12 +38,12 @@ def wire(storage: Azurite) -> Iterator[Front]:
 
 @dataclass(frozen=True)
 class Attempts:
-    """Makes the places of attempts; `plan`: as a plan names one."""
+    """Makes the stores of attempts; `plan`: as a plan names one."""
 
     plan: Callable[[str], str]
 
-    def __call__(self, name: str) -> Place:
-        return place(self.plan(name))
+    def __call__(self, name: str) -> Store:
+        return store_of(self.plan(name))
 
 
 @pytest.fixture(params=["directory", "signature", "identity"])
@@ -62,15 +62,15 @@ def text(where: dict[str, str], attempt: str) -> str:
     return json.dumps({**where, "prefix": f"attempts/e/{attempt}"})
 
 
-def place_in(where: dict[str, str], attempt: str) -> Place:
-    return place(text(where, attempt))
+def store_in(where: dict[str, str], attempt: str) -> Store:
+    return store_of(text(where, attempt))
 
 
 def _adds_first_turn(plan: str, number: int) -> subprocess.Popen[bytes]:
     program = (
-        "import sys; from shared.engines.node.blobs import place\n"
+        "import sys; from shared.engines.node.blobs import store_of\n"
         "from shared.engines.node.turns import Turns\n"
-        "sys.exit(not Turns(place(sys.argv[1])).add(1, {'by': sys.argv[2]}))"
+        "sys.exit(not Turns(store_of(sys.argv[1])).add(1, {'by': sys.argv[2]}))"
     )
     return subprocess.Popen([sys.executable, "-c", program, plan, str(number)])
 
@@ -175,28 +175,28 @@ async def test_a_storage_that_is_throttled_is_asked_again(
 ) -> None:
     monkeypatch.setattr(time, "sleep", lambda _: None)
     wire.faults.extend([("PUT", "turns/1", 503), ("PUT", "turns/1", 429), ("PUT", "result.json", 500)])
-    claim = Claim(place_in(wire.where, "n-1"), "t.1", "s1")
+    claim = Claim(store_in(wire.where, "n-1"), "t.1", "s1")
 
     claim.take(["7"])
     claim.record({"final": False, "state": "running"})
 
-    assert place_in(wire.where, "n-1").child("7").read("result.json")["state"] == "running"
+    assert store_in(wire.where, "n-1").child("7").read("result.json")["state"] == "running"
     assert sum("PUT" in one and "turns/1" in one for one in wire.calls) == 3
 
 
 async def test_a_turn_whose_answer_was_lost_is_our_own(wire: Front, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "sleep", lambda _: None)
     wire.faults.append(("PUT", "turns/1", "lost"))
-    claim = Claim(place_in(wire.where, "n-1"), "t.1", "s1")
+    claim = Claim(store_in(wire.where, "n-1"), "t.1", "s1")
 
     claim.take(["7"])
 
-    assert Turns(place_in(wire.where, "n-1")).count() == 1
+    assert Turns(store_in(wire.where, "n-1")).count() == 1
     assert claim.is_held()
 
 
 async def test_a_claim_that_cannot_be_looked_at_is_not_lost_and_the_run_does_not_wait(wire: Front) -> None:
-    claim = Claim(place_in(wire.where, "n-1"), "t.1", "s1")
+    claim = Claim(store_in(wire.where, "n-1"), "t.1", "s1")
     claim.take(["7"])
     wire.faults.append(("HEAD", "turns/2", 503))
 
@@ -211,7 +211,7 @@ async def test_a_storage_that_stays_away_is_an_error_without_a_secret(
     nowhere = {"container": "http://127.0.0.1:9/gone", "signature": "sig=canary"}
 
     with pytest.raises(OSError, match="no answer") as error:
-        place_in(nowhere, "n-1").child("x").has("claim.json")
+        store_in(nowhere, "n-1").child("x").has("claim.json")
 
     assert "canary" not in str(error.value)
     assert TOKEN not in str(error.value)
@@ -222,11 +222,11 @@ async def test_a_refused_identity_is_named(wire: Front) -> None:
     wire.faults.append(("GET", "claim.json", 403))
 
     with pytest.raises(OSError, match="403 ServerBusy"):
-        place_in(wire.where, "n-1").read("claim.json")
+        store_in(wire.where, "n-1").read("claim.json")
 
 
 async def test_more_entries_than_a_page_are_all_there(wire: Front) -> None:
-    attempt = place_in(wire.where, "n-1")
+    attempt = store_in(wire.where, "n-1")
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda number: attempt.child("a").write(str(number), {}), range(12)))
     container_of = blobs.Container(wire.where)
