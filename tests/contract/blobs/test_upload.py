@@ -52,7 +52,8 @@ async def test_a_run_deletes_the_envelope_of_an_earlier_upload_and_a_drop_keeps_
     uploaded = await upload(world.settings, tmp_path, "d", changed=True, own_envelope=True)
     assert (uploaded.others, await world.has_envelope()) == (("d/train.py",), False)
     assert (
-        f"deleted {world.container.container_name}/d/slipway.json, of an earlier" in capsys.readouterr().err
+        f"deleted {world.container.container_name}/d/slipway.json of an earlier upload"
+        in capsys.readouterr().err
     )
 
 
