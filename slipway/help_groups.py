@@ -68,7 +68,7 @@ def teaching(usual: str) -> type[TyperGroup]:
         def resolve_command(self, ctx: Any, args: list[str]) -> Any:
             if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
                 ctx.fail(
-                    f"{printable(args[0])} is no command of `{ctx.command_path}`; "
+                    f"{printable(args[0])} is not a command of `{ctx.command_path}`; "
                     f"did you mean `{ctx.command_path} {usual} {printable(shlex.join(args))}`?"
                 )
             return super().resolve_command(ctx, args)

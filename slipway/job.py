@@ -185,4 +185,4 @@ def _detail(record: Mapping[str, Any]) -> JobDetail:
     try:
         return JobDetail.model_validate(record)
     except ValidationError:
-        raise Failure("the service's answer is no job; is it of another version?") from None
+        raise Failure("the service's answer is not a job; is it of another version?") from None

@@ -83,4 +83,4 @@ def _detail(record: Mapping[str, Any]) -> SweepDetail:
     try:
         return SweepDetail.model_validate(record)
     except ValidationError:
-        raise Failure("the service's answer is no sweep; is it of another version?") from None
+        raise Failure("the service's answer is not a sweep; is it of another version?") from None

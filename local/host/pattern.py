@@ -21,7 +21,7 @@ class BlobPattern:
         end = 0
         for match in _PARAMETER.finditer(blob):
             if not match[1].isidentifier():
-                raise ValueError(f"the blob path {path!r}: {match[0]} is no parameter name")
+                raise ValueError(f"the blob path {path!r}: {match[0]} is not a parameter name")
             expression += f"{re.escape(blob[end : match.start()])}(?P<{match[1]}>.+)"
             end = match.end()
         self._expression = re.compile(expression + re.escape(blob[end:]), re.DOTALL)

@@ -189,7 +189,7 @@ def _use_problems(document: JsonObject, parameters: Parameters, pointer: str) ->
     for name in dict.fromkeys(used):
         if name not in parameters:
             hint = Suggestions().did_you_mean(name, dict.fromkeys(parameters))
-            message = f"a command has {{{name}}}, which is no parameter of the sweep and stays as it is{hint}"
+            message = f"a command has {{{name}}}, not a parameter of the sweep; it stays as it is{hint}"
             result.append(problem("SW077", pointer, message))
     for name in parameters:
         if name not in used:

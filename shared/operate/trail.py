@@ -140,7 +140,7 @@ def _limit(parameters: Mapping[str, str]) -> int:
 def _day(parameters: Mapping[str, str]) -> str | None:
     day = parameters.get("day")
     if day is not None and not _DAY.fullmatch(day):
-        raise Misuse(f"day={day[:40]!r} is no day in UTC", remedy="e.g. ?day=2026-11-25")
+        raise Misuse(f"day={day[:40]!r} is not a day in UTC", remedy="e.g. ?day=2026-11-25")
     return day
 
 

@@ -68,7 +68,7 @@ def _rule(text: str, place: str) -> _Rule:
     levels = pattern.strip("/").split("/")
     if "\\" in pattern or "[:" in pattern or not all(levels):
         raise Failure(
-            f"{place}: {text!r} is no pattern; write names with *, ? and [a-z], "
+            f"{place}: {text!r} is not a pattern; write names with *, ? and [a-z], "
             "without a backslash or [:class:]"
         )
     anywhere = "/" not in pattern.rstrip("/")
@@ -76,7 +76,7 @@ def _rule(text: str, place: str) -> _Rule:
     try:
         return _Rule(re.compile(begin + _expression(levels), re.DOTALL), pattern.endswith("/"), back)
     except re.error as error:
-        raise Failure(f"{place}: {text!r} is no pattern: {error}") from None
+        raise Failure(f"{place}: {text!r} is not a pattern: {error}") from None
 
 
 def _expression(levels: Sequence[str]) -> str:

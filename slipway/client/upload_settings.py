@@ -75,6 +75,6 @@ def _checked(answer: Mapping[str, str]) -> Settings:
     for name in _SERVICES:
         if not _AZURE.fullmatch(address := values.get(name, "")):
             raise Failure(
-                f"{name} is {address[:80]!r} there, which is no address of Azure Storage; no token goes to it"
+                f"{name} is {address[:80]!r} there, not an address of Azure Storage; no token goes to it"
             )
     return Settings(values)

@@ -50,7 +50,7 @@ def _read(receipt: bytes) -> Any:
     try:
         return json.loads(receipt)
     except (ValueError, RecursionError):
-        raise Failure("the service's answer is no receipt; does --url name it?") from None
+        raise Failure("the service's answer is not a receipt; does --url name it?") from None
 
 
 def lines(job: Mapping[str, Any], *, utc: bool = False) -> list[str]:

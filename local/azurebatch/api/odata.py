@@ -108,7 +108,7 @@ class _Reader:
     def _path(self, path: Any) -> str:
         """A path of properties, of which the first is one that the list may be filtered by."""
         if str(path).partition("/")[0] not in self._names:
-            raise _Wrong(f"{path!r} is no property by which this list can be filtered")
+            raise _Wrong(f"{path!r} is not a property by which this list can be filtered")
         return str(path)
 
     def _compares(self, path: str) -> Test:
@@ -118,7 +118,7 @@ class _Reader:
             raise _Wrong(f"{path} is compared by eq, ne, gt, ge, lt or le with a literal")
         if kind == "word":
             if literal.lower() not in _WORDS:
-                raise _Wrong(f"{literal!r} is no literal")
+                raise _Wrong(f"{literal!r} is not a literal")
             literal = _WORDS[literal.lower()]
         return lambda view: _holds(compare, _value(view, path), literal)
 
@@ -144,7 +144,7 @@ def _token(match: re.Match[str]) -> _Token:
         try:
             return _Token("value", read_stamp(match["when"]))
         except ValueError:
-            raise _Wrong(f"{match['when']!r} is no time") from None
+            raise _Wrong(f"{match['when']!r} is not a time") from None
     if match["text"]:
         return _Token("value", match["text"][1:-1].replace("''", "'"))
     if match["number"]:

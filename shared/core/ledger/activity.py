@@ -70,11 +70,11 @@ def act_of(line: bytes) -> Act:
         roles = members["roles"]
         shown = [*texts, *optional, *roles]
     except (KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise ValueError("it is no act") from error
+        raise ValueError("it is not an act") from error
     if not all(map(_is_shown, shown)):
         raise ValueError("a text cannot be shown")
     if type(status) is not int or not 100 <= status <= 599 or not isinstance(roles, list):
-        raise ValueError("it is no act")
+        raise ValueError("it is not an act")
     by, operation, subject = texts
     return Act(at, by, tuple(roles), operation, subject, status, *optional)
 

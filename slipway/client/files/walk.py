@@ -38,7 +38,7 @@ _NO_FILES = {
     "pipe": "it is a pipe, not a file",
     "socket": "it is a socket, not a file",
     "device": "it is a device, not a file",
-    "other": "it is no file, but a pipe, a socket, a device, or a link that leads out of the job's folder",
+    "other": "it is not a file, but a pipe, a socket, a device, or a link that leads out of the job's folder",
 }
 
 

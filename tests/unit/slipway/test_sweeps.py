@@ -89,5 +89,5 @@ async def test_an_answer_that_is_no_sweep_is_a_failure() -> None:
 
     async with answering(api) as url:
         sweep = await AsyncClient(url).sweep(SWEEP)
-        with pytest.raises(Failure, match="no sweep"):
+        with pytest.raises(Failure, match="is not a sweep"):
             await sweep.details()

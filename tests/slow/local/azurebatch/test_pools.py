@@ -128,7 +128,7 @@ def test_a_filter_by_what_a_pool_has_not_is_refused_with_its_name(client: BatchC
 
     assert refused.value.status_code == 400
     assert refused.value.response is not None
-    assert "is no property by which this list can be filtered" in str(refused.value.response.text())
+    assert "is not a property by which this list can be filtered" in str(refused.value.response.text())
 
 
 def test_a_start_task_prepares_each_node_and_a_bad_one_makes_it_useless(client: BatchClient) -> None:

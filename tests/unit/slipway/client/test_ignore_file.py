@@ -44,7 +44,7 @@ def test_a_folder_without_the_file_is_uploaded_whole(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["a\\b", "a//b", "/", "!", "[z-a]", "[[:digit:]]*"])
 def test_a_line_that_is_no_pattern_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
-    with pytest.raises(Failure, match=r"line 2: .* is no pattern"):
+    with pytest.raises(Failure, match=r"line 2: .* is not a pattern"):
         rules(tmp_path, f"a\n{text}\n")
 
 
