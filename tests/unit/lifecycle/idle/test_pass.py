@@ -10,6 +10,7 @@ import pytest
 
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
+from shared.core.pacing.looks import Looks
 from shared.lifecycle.idle.reap import reap
 from tests.unit.lifecycle.idle.idle_world import IdleWorld
 
@@ -91,3 +92,59 @@ async def test_a_job_of_which_nothing_is_known_is_looked_at_every_five_minutes()
         world.now += timedelta(minutes=1)
 
     assert looks == [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+
+
+async def _warned(world: IdleWorld) -> str:
+    """The id of a job that was warned, by a process that has ended since."""
+    job = await world.running()
+    _report_idle_minutes(world, 61)
+    await _pass(world)
+    assert world.types() == ["idle"]
+    world.use(looks=Looks())
+    return job.id
+
+
+async def test_another_process_looks_once_and_then_when_the_time_is_over() -> None:
+    world = IdleWorld()
+    job_id = await _warned(world)
+
+    looks = []
+    for _ in range(29):
+        _report_idle_minutes(world, 1)
+        looks.append(await _pass(world))
+    assert looks == [1] + [0] * 28
+    assert not (await world.job(job_id)).cancel
+    _report_idle_minutes(world, 1)
+
+    assert await _pass(world) == 1
+    ended = await world.job(job_id)
+    assert (ended.cancel, ended.message.endswith("so its end is requested")) == (True, True)
+
+
+async def test_a_job_ends_only_after_reports_of_the_whole_time() -> None:
+    world = IdleWorld()
+    job_id = await _warned(world)
+    _report_idle_minutes(world, 28)
+    world.pass_time(180)
+
+    assert await _pass(world) == 1
+    assert not (await world.job(job_id)).cancel
+    world.now -= timedelta(seconds=180)
+    _report_idle_minutes(world, 4)
+
+    assert await _pass(world) == 1
+    assert (await world.job(job_id)).cancel
+
+
+async def test_a_warned_job_of_which_nothing_is_known_is_looked_at_every_five_minutes() -> None:
+    world = IdleWorld()
+    job_id = await _warned(world)
+
+    looks = []
+    for _ in range(60):
+        world.pass_time(60)
+        looks.append(await _pass(world))
+
+    # The reports that it has count for some minutes more.
+    assert looks[-20:].count(1) == 4
+    assert not (await world.job(job_id)).cancel
