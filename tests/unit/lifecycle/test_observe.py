@@ -166,6 +166,23 @@ async def test_attempts_that_the_cluster_did_not_start_are_counted_apart_from_th
     ]
 
 
+async def test_each_attempt_counts_for_as_long_as_its_cluster_says_that_it_ran(world: World) -> None:
+    await world.message({**JOB, "retry": {"infrastructure": 3}})
+    start = world.now
+    await _after(world, JobState.RUNNING, started=start)
+    world.pass_time(7200)
+    lost = {"reason": Reason.INFRASTRUCTURE, "started": start, "ended": start + timedelta(hours=1)}
+    assert (await _after(world, JobState.FAILED, **lost)).ran_before == 3600
+
+    await world.sweep(3600)
+    start = world.now
+    unseen = {"reason": Reason.INFRASTRUCTURE, "started": start, "ended": start + timedelta(minutes=1)}
+    assert (await _after(world, JobState.FAILED, **unseen)).ran_before == 3660
+
+    await world.sweep(3600)
+    assert (await _after(world, JobState.FAILED, **unseen, unstarted=True)).ran_before == 3660
+
+
 async def test_a_job_that_was_cancelled_before_the_cluster_started_it_has_no_start(world: World) -> None:
     job = (await world.message(JOB)).job
     await cancel(world.ports, job.id)
