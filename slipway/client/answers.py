@@ -25,7 +25,7 @@ class Blob:
 
 @dataclass(frozen=True)
 class AddressPage:
-    """Some blobs of a folder, from the first name to the last; `next` is where more of them begin, or ""."""
+    """One page of a folder's blobs, by name; `next` is where the next page begins, or ""."""
 
     blobs: Mapping[str, Blob]
     next: str
@@ -36,7 +36,7 @@ class AddressPage:
 
 @dataclass(frozen=True)
 class FileChunk:
-    """Bytes of a file, in the parts in which they came; the size of the whole; its validator, or ""."""
+    """Bytes of a file, in the parts in which they arrived; the file's size; its validator, or ""."""
 
     content: bytes | Sequence[bytes]
     size: int
@@ -44,7 +44,7 @@ class FileChunk:
 
     @property
     def parts(self) -> Sequence[bytes]:
-        """The bytes, not copied into one."""
+        """The bytes, without joining them."""
         return (self.content,) if isinstance(self.content, bytes) else self.content
 
     @property
@@ -60,7 +60,7 @@ class FileChunk:
 
 @dataclass(frozen=True)
 class FilePage:
-    """Some entries of a folder; `next` is where more of them begin, or ""."""
+    """One page of a folder's entries; `next` is where the next page begins, or ""."""
 
     files: list[dict[str, Any]]
     next: str
@@ -73,13 +73,13 @@ class LogChunk:
     data: bytes
     next: int
     more: bool
-    #: The name of the file that was read, as far as there is one.
+    #: The name of the file that was read, "" if there is none.
     file: str = ""
 
 
 @dataclass(frozen=True)
 class Listed:
-    """Some jobs, newest first; `next` is where more of them begin."""
+    """One page of jobs, newest first; `next` is where the next page begins."""
 
     jobs: list[dict[str, Any]]
     next: str | None
@@ -111,7 +111,7 @@ def listed(files: object, folder: str) -> list[dict[str, Any]]:
 
 
 def following(answer: Mapping[str, Any], after: str) -> str:
-    """The cursor of the list's next page, "" after the last one. Raises Failure for a list without an end."""
+    """The cursor of the list's next page, "" after the last one. Raises Failure for an endless list."""
     cursor = answer.get("next") or ""
     if not isinstance(cursor, str) or (cursor and cursor == after):
         raise Failure("the service's list of files has no end")
@@ -161,7 +161,7 @@ def _blob(entry: Mapping[str, Any]) -> Blob:
 
 
 def settings_in(answer: Mapping[str, Any]) -> dict[str, str]:
-    """The settings in an answer. Raises Failure where it has none."""
+    """The settings in an answer. Raises Failure if it has none."""
     settings = answer.get("settings")
     if not isinstance(settings, dict) or not all(isinstance(one, str) for one in settings.values()):
         raise Failure("its answer has no settings")

@@ -1,4 +1,4 @@
-"""Warns the caller of the client, by the caller's own line: also from the event loop in another thread."""
+"""Warnings that name the caller's own line, even when the event loop runs in another thread."""
 
 import inspect
 import warnings
@@ -24,7 +24,7 @@ _CALLER: ContextVar[_Line | None] = ContextVar("caller", default=None)
 
 @contextmanager
 def remembered() -> Iterator[None]:
-    """Make work that begins here, in any thread, warn of the line that calls the client now."""
+    """Make warnings from work that begins here, in any thread, name the line that calls the client now."""
     token = _CALLER.set(_calling(inspect.currentframe()))
     try:
         yield
@@ -33,7 +33,7 @@ def remembered() -> Iterator[None]:
 
 
 def warn_caller(message: str) -> None:
-    """Warn of the last line that is neither the client's nor of its event loop."""
+    """Warn at the innermost line outside the client and its event loop."""
     line = _CALLER.get() or _calling(inspect.currentframe())
     if line is None:
         warnings.warn(message, stacklevel=2)

@@ -11,9 +11,9 @@ from shared.operate.files.series import MOST_SERIES, Points, Series, sampled
 from slipway.client.patience import patiently
 from slipway.client.service import Service
 
-#: How many points of a series are kept; when there are twice as many, they are thinned out.
+#: How many points of a series are kept; at twice as many, they are thinned out.
 _MOST_POINTS = 2000
-#: Standard output of a process with a number.
+#: Standard output of a numbered process.
 _LOG = re.compile(r"stdouterr/stdout-(?:wk-)?(\d{1,9})\.txt", re.ASCII)
 
 
@@ -37,7 +37,7 @@ class Curve:
 
 
 class Curves:
-    """The curves of the series with these names, by default of all; of the first 200 of them."""
+    """The curves of the series with these names (default: all), at most 200 of them."""
 
     def __init__(self, names: Sequence[str] = ()) -> None:
         self._names = names
@@ -70,7 +70,7 @@ class Curves:
 
     @property
     def note(self) -> str:
-        """A note on the series that are left out; "" for none."""
+        """A note on the series that were left out; "" if there are none."""
         if not self._left_out:
             return self._note
         beyond = (
@@ -87,7 +87,7 @@ class Curves:
 
 
 async def answers(api: Service, job_id: str, after: str = "") -> AsyncGenerator[dict[str, Any]]:
-    """The API's answers, until there is nothing more for now; `after` is the `next` of the last one."""
+    """The API's answers, until there is nothing more for now; `after` is the `next` of an earlier answer."""
     more = True
     while more:
         answer = await patiently(lambda since=after: api.metrics(job_id, since))  # type: ignore[misc]
@@ -111,7 +111,7 @@ def curves_as_json(curves: Iterable[Curve]) -> list[dict[str, Any]]:
 
 
 def rank_of(series: Series) -> int | None:
-    """The process of a series: the one that it names, else the one whose log it stands in."""
+    """The process of a series: the one that it names, else the one in whose log it appears."""
     if series.rank is not None:
         return series.rank
     match = _LOG.fullmatch(series.file)

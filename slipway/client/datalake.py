@@ -1,4 +1,4 @@
-"""A blob container whose files jobs mount: listed, written and read in blocks, at the storage itself."""
+"""A blob container that jobs mount: lists, writes and reads its files directly in storage, in blocks."""
 
 import asyncio
 import base64
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from azure.storage.blob import BlobProperties
     from azure.storage.blob.aio import BlobClient, ContainerClient
 
-#: Bytes of a block, and blocks of a blob at most.
+#: Bytes of a block, and the most blocks of a blob.
 _BLOCK, _MOST_BLOCKS = 8 << 20, 50_000
-#: Blocks of one file that are read before they can be saved.
+#: How many blocks of one file are read ahead of saving.
 _AHEAD = 3
 
 
@@ -50,7 +50,7 @@ class Block:
 
     @property
     def id(self) -> str:
-        """The id for the storage, which wants one length for all."""
+        """The id for storage, which requires ids of equal length."""
         return f"{self.first:016x}-{self.md5.hex()}"
 
 
@@ -87,7 +87,7 @@ class DataLake:
         return await self._container.exists()
 
     async def files(self, prefix: str = "") -> list[DataFile]:
-        """The files whose names begin with the prefix, without folders, which some accounts list as well."""
+        """The files whose names begin with the prefix, without the folders that some accounts list too."""
         return [
             DataFile("", one.name, one.size, one.last_modified.timestamp(), _md5_of(one))
             async for one in self._container.list_blobs(name_starts_with=prefix, include=["metadata"])
@@ -97,7 +97,7 @@ class DataLake:
     async def write(
         self, path: Path, name: str, content: Fingerprint, advance: Callable[[int], None]
     ) -> None:
-        """Write a file of these contents, several blocks at once; those of an interrupted run count."""
+        """Write a file, several blocks at once; blocks that an interrupted run left are not sent again."""
         from azure.storage.blob import BlobBlock, ContentSettings
 
         blob, settings = (
@@ -133,7 +133,7 @@ class DataLake:
         )
 
     async def read(self, file: DataFile, start: int) -> AsyncGenerator[FileChunk]:
-        """The chunks of a file from a byte on, in order. Raises Changed when it is written meanwhile."""
+        """The chunks of a file from a byte on, in order. Raises Changed if it is written meanwhile."""
         from azure.core import MatchConditions
         from azure.core.exceptions import ResourceModifiedError, ResourceNotFoundError
 
@@ -161,7 +161,7 @@ def _md5_of(blob: "BlobProperties") -> bytes:
 
 
 async def _in_order(fetch: Callable[[int], Any], starts: range) -> AsyncIterator[FileChunk]:
-    """What is fetched from each of these bytes on, some of it at once."""
+    """The results of `fetch` for these offsets, in order, several fetched at once."""
     ahead, under_way = iter(starts), list[asyncio.Task[FileChunk]]()
     try:
         while True:
@@ -182,7 +182,7 @@ async def _cancel(tasks: Sequence[asyncio.Task[Any]]) -> None:
 
 
 async def _staged(blob: "BlobClient") -> set[str]:
-    """The ids of blocks that an interrupted run has left."""
+    """The ids of blocks that an interrupted run left."""
     from azure.core.exceptions import ResourceNotFoundError
 
     try:
@@ -193,7 +193,7 @@ async def _staged(blob: "BlobClient") -> set[str]:
 
 
 def _plain(block_id: str) -> str:
-    """An id as it was given: the SDK encodes it, and does not always decode it."""
+    """The original id: the SDK encodes it, and does not always decode it."""
     try:
         return base64.b64decode(block_id, validate=True).decode("ascii")
     except ValueError:
@@ -201,7 +201,7 @@ def _plain(block_id: str) -> str:
 
 
 def _read(path: Path, block: Block) -> bytes:
-    """A block of a file. Raises Failure when it is another one than before."""
+    """A block of a file. Raises Failure if it has changed."""
     stream: BinaryIO
     with path.open("rb") as stream:
         stream.seek(block.first)

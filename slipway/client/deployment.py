@@ -1,4 +1,4 @@
-"""Finds the deployment for a command: by options, or else the environment, the profile, the local stack."""
+"""Finds the deployment for a command: from options, else the environment, the profile or the local stack."""
 
 import os
 import re
@@ -23,7 +23,7 @@ from slipway.settings import (
 
 #: The name of the profile, instead of the current one.
 PROFILE = "SLIPWAY_PROFILE"
-#: The address of the deployment, before that of a profile.
+#: The address of the deployment; it takes precedence over a profile's.
 URL = "SLIPWAY_URL"
 #: Its function key, or an access token for it.
 KEY = "SLIPWAY_KEY"
@@ -63,12 +63,12 @@ async def find_deployment(url: str, key: str) -> Deployment:
 
 
 def settings_for(url: str, file: Path | None) -> Settings:
-    """The settings that name the storage. Raises Failure where they belong to another deployment."""
+    """The settings that name the storage. Raises Failure if they belong to another deployment."""
     return sourced_settings(url, file).settings
 
 
 def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
-    """The same with their source. Raises Failure where they belong to another deployment."""
+    """The same with their source. Raises Failure if they belong to another deployment."""
     url = url or os.environ.get(URL, "")
     elsewhere = "" if file else _other_deployment(url)
     if file is None and not names_storage(os.environ):
@@ -85,7 +85,7 @@ def sourced_settings(url: str, file: Path | None) -> SourcedSettings:
 
 
 def _other_deployment(url: str) -> str:
-    """What says that the deployment is not the local stack; "" where nothing does."""
+    """What shows that the deployment is not the local stack; "" if nothing does."""
     if url:
         with suppress(ValueError):  # as of a [ without its end
             return "" if urlsplit(url).hostname in LOOPBACK else "the address of the app"
@@ -94,7 +94,7 @@ def _other_deployment(url: str) -> str:
 
 
 def proxy_for(url: str) -> str | None:
-    """HTTPS_PROXY or HTTP_PROXY, by the address's scheme; None where it names none, or NO_PROXY the host."""
+    """HTTPS_PROXY or HTTP_PROXY, by the address's scheme; None without one, or if NO_PROXY names the host."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""
@@ -116,7 +116,7 @@ def refuse_credentials(url: str) -> None:
 
 
 def chosen_profile() -> Profile | None:
-    """The profile that is named, else the current one; None without any. Raises Failure."""
+    """The named profile, else the current one; None if there is none. Raises Failure."""
     return read_profiles(file_of(os.environ)).chosen(os.environ.get(PROFILE, ""))
 
 
@@ -125,7 +125,7 @@ async def _key_of(profile: Profile) -> str:
 
 
 async def token(scope: str) -> str:
-    """An access token of Entra ID for the identity that is signed in here. Raises Failure."""
+    """An access token of Entra ID for the identity that is signed in on this machine. Raises Failure."""
     from azure.core.exceptions import ClientAuthenticationError
     from azure.identity.aio import DefaultAzureCredential
 
@@ -133,7 +133,7 @@ async def token(scope: str) -> str:
         try:
             return (await credential.get_token(scope)).token
         except ClientAuthenticationError as error:
-            # Of all errors only the tenant's own answer shows the reason.
+            # Of all the errors, only the tenant's own answer shows the reason.
             code = re.search(r"AADSTS\d{4,8}(: [^.\r\n]{0,200})?", str(error), re.ASCII)
             reason = f" ({code[0]})" if code and code[0].isprintable() else ""
             raise Failure(f"Entra ID gives no token for {scope}{reason}; sign in by `az login`") from None

@@ -1,4 +1,4 @@
-"""Reserves a folder of the drop container for one upload at a time, by the lease of a hidden blob in it."""
+"""Reserves a folder of the drop container for one upload at a time, with a lease on a hidden blob in it."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,19 +13,19 @@ from slipway.failure import Failure
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobClient, BlobLeaseClient
 
-#: Hidden, so that no drop has it; only its lease counts.
+#: Hidden, so that no drop includes it; only its lease matters.
 _NAME = ".slipway-upload"
-#: Seconds that a lease lasts, which is the longest that storage gives; how often it is renewed.
+#: Seconds that a lease lasts, the longest that storage allows, and seconds between renewals.
 _SECONDS, _EVERY = 60, 20.0
-#: How often the blob is made again after another upload has deleted it.
+#: How often the blob is created again after another upload has deleted it.
 _TRIES = 5
 
 
 @dataclass
 class FolderLease:
-    """What a block may say of the lease of its folder."""
+    """A folder's lease, which the block may prolong."""
 
-    #: it outlasts the block by a minute, in which the files that were uploaded become a job
+    #: the lease outlasts the block by a minute, in which the uploaded files become a job
     outlasts: bool = False
 
 
@@ -49,7 +49,7 @@ async def _lease(blob: "BlobClient", folder: str) -> "BlobLeaseClient":
     from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
     for _ in range(_TRIES):
-        with suppress(HttpResponseError):  # it is there; without the container the next line says so
+        with suppress(HttpResponseError):  # it exists; if the container is missing, the next line fails
             await blob.upload_blob(b"", overwrite=False)
         try:
             return await blob.acquire_lease(_SECONDS)

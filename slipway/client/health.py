@@ -1,4 +1,4 @@
-"""The health of a deployment and the time of its clock, which it gives without a key."""
+"""The health of a deployment and the time of its clock, which need no key."""
 
 import time
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from slipway.failure import Failure
 _PATIENCE = aiohttp.ClientTimeout(total=30)
 #: The header Date has whole seconds: on average it is half a second old.
 _HALF = 0.5
-#: The members of every answer, of either status.
+#: The members of every answer, healthy or not.
 _WORDS = ("storage", "engine", "sweep", "settings", "paused", "unreadable", "parked")
 
 
@@ -29,7 +29,7 @@ class Health:
     words: Mapping[str, Any]
     #: seconds until it answered
     seconds: float
-    #: seconds by which the clock here is ahead of the app's, within a second; None where it sends no time
+    #: seconds by which this clock is ahead of the app's, within a second; None if the app sends no time
     ahead: float | None
 
 

@@ -1,7 +1,7 @@
-"""`.slipwayignore`: which files of a folder no upload takes along, in the language of `.gitignore`.
+"""`.slipwayignore`: the files of a folder that uploads leave out, in the language of `.gitignore`.
 
-One file, at the top of the folder that is uploaded. It knows all of the language but
-the backslash and classes as `[:digit:]`.
+One file, at the top of the uploaded folder. Everything works except backslashes and classes such as
+`[:digit:]`.
 """
 
 import re
@@ -20,21 +20,21 @@ _PART = re.compile(r"\[[!^]?\]?[^\]]*\]|.", re.DOTALL)
 @dataclass(frozen=True)
 class _Rule:
     paths: re.Pattern[str]
-    #: whether it means folders and no files
+    #: whether it matches folders only
     folders: bool
-    #: whether what it fits is uploaded after all
+    #: whether its matches are uploaded after all
     back: bool
 
 
 class IgnoreFile:
-    """The last rule that fits a path decides; what lies in an ignored folder is ignored."""
+    """The rules: the last one that matches a path decides; everything in an ignored folder is ignored."""
 
     def __init__(self, rules: Sequence[_Rule] = ()) -> None:
         self._rules = rules
 
     @classmethod
     def of_folder(cls, folder: Path) -> Self:
-        """The rules of the folder, if it has any. Raises Failure for a file that cannot be read."""
+        """The folder's rules, if it has any. Raises Failure if the file cannot be read."""
         file = folder / NAME
         try:
             lines = file.read_text(encoding="utf-8-sig").splitlines() if file.is_file() else []
@@ -47,7 +47,7 @@ class IgnoreFile:
         return cls(rules)
 
     def fits(self, path: str, *, folder: bool = False) -> bool:
-        """Whether no upload takes it along: a path below the folder, of a file or a folder."""
+        """Whether uploads leave out this file or folder, by its path below the folder."""
         levels = path.split("/")
         return path == NAME or any(
             self._ignores("/".join(levels[:count]), folder=folder or count < len(levels))
@@ -80,7 +80,7 @@ def _rule(text: str, place: str) -> _Rule:
 
 
 def _expression(levels: Sequence[str]) -> str:
-    """The regular expression of paths; `**` stands for any number of folders, at the end for all in one."""
+    """The regular expression of paths; `**` matches any number of folders, at the end everything in one."""
     *above, last = levels
     folders = ("(?:[^/]+/)*" if level == "**" else f"{_level(level)}/" for level in above)
     return "".join(folders) + (".+" if last == "**" else _level(last))

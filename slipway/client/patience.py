@@ -1,7 +1,4 @@
-"""Repeats a read while the service does not answer, which is safe because a read changes nothing.
-
-Also the limit of a wait.
-"""
+"""Repeats reads while the service does not answer, which is safe as they change nothing; limits waits."""
 
 import asyncio
 import time

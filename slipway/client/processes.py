@@ -15,15 +15,15 @@ from slipway.failure import Failure
 _NAME = re.compile(r"stdout(?:-(?P<rank>.+))?\.txt", re.DOTALL)
 #: Bytes that are read at a time when searching the end of a file for its last lines, and for matching ones.
 _BLOCK, _SEARCHED = 1 << 16, 1 << 20
-#: Bytes of a line, at most: one that is longer is searched, and printed, in parts.
+#: Most bytes of a line: a longer one is searched and printed in parts.
 LONGEST = 1 << 16
-#: Ranks that a message names, at most.
+#: Most ranks that a message names.
 _NAMED = 12
 
 
 @dataclass(frozen=True)
 class ProcessLog:
-    """Standard output of one process, or the one file that was asked for. `rank` is "" where it is alone."""
+    """Standard output of one process, or the one requested file. `rank` is "" for a single process."""
 
     name: str
     rank: str
@@ -31,12 +31,12 @@ class ProcessLog:
 
 
 async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) -> list[ProcessLog]:
-    """The logs to print; none while there are none. Raises Failure for a rank that the job does not have.
+    """The logs to print, if there are any yet. Raises Failure for a rank that the job does not have.
 
-    Without `file` and `rank`: of every process; of the preparation only where there is no other.
+    Without `file` and `rank`: of every process; of the preparation only if there is no other.
     """
     if "engine" not in job:
-        return []  # no node ever wrote it
+        return []  # no node wrote it
     try:
         entries = await patiently(lambda: api.files(job["id"], "stdouterr"))
     except Absent:
@@ -62,7 +62,7 @@ async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) 
     while end > 0:
         first = max(0, end - _BLOCK)
         block = await patiently(partial(api.content, job_id, "stdouterr", log.name, first, end - 1))
-        # The end of the last line begins no other.
+        # The newline at the end of the file begins no further line.
         at = len(block.data) - (end == log.size and block.data.endswith(b"\n"))
         while lacking and (at := block.data.rfind(b"\n", 0, at)) >= 0:
             lacking -= 1
@@ -75,7 +75,7 @@ async def start_of_tail(api: Service, job_id: str, log: ProcessLog, count: int) 
 async def start_of_found(
     api: Service, job_id: str, log: ProcessLog, count: int, takes: Callable[[bytes], bool]
 ) -> int:
-    """The offset at which the last `count` lines begin that it `takes`; those between are others."""
+    """The offset of the first of the last `count` lines that `takes` accepts."""
     end, rest, lacking = log.size if count else 0, b"", count
     while end > 0:
         first = max(0, end - _SEARCHED)
@@ -97,7 +97,7 @@ async def start_of_found(
 
 
 def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
-    """Whether a file belongs to a rank; rank 1 also means wk-1 of a job whose processes are wk-0, wk-1."""
+    """The logs of a rank; rank 1 also means wk-1 if the job's processes are wk-0, wk-1."""
     for name in (rank, f"wk-{rank}"):
         if named := [log for log in logs if log.rank == name]:
             return named
@@ -113,6 +113,6 @@ def _of_rank(logs: Sequence[ProcessLog], rank: str) -> list[ProcessLog]:
 
 
 def _order(log: ProcessLog) -> tuple[object, ...]:
-    """Rank 10 after rank 9."""
+    """A sort key that puts rank 10 after rank 9."""
     parts = log.rank.split("-")
     return tuple((True, int(part)) if part.isdecimal() else (False, part) for part in parts)

@@ -28,18 +28,18 @@ class Profiles:
     current: str = ""
 
     def chosen(self, name: str = "") -> Profile | None:
-        """The one of that name, else the current one. Raises Failure for a name that is not there."""
+        """The profile of that name, else the current one. Raises Failure for an unknown name."""
         if name and name not in self.by_name:
             names = ", ".join(self.by_name) or "none"
             raise Failure(f"there is no profile {name!r}; known: {names}; `slipway login URL` makes one")
         return self.by_name.get(name or self.current)
 
     def with_profile(self, name: str, profile: Profile) -> "Profiles":
-        """The profiles with one more, which is now the current one."""
+        """The profiles with this one added, which becomes the current one."""
         return Profiles({**self.by_name, name: profile}, name)
 
     def without_profile(self, name: str) -> "Profiles":
-        """The profiles without that one; if it was the current one, there is none now."""
+        """The profiles without that one; if it was the current one, there is no current one."""
         others = {key: one for key, one in self.by_name.items() if key != name}
         return replace(self, by_name=others, current="" if self.current == name else self.current)
 
@@ -52,7 +52,7 @@ def file_of(environment: Mapping[str, str]) -> Path:
 
 
 def read_profiles(file: Path) -> Profiles:
-    """The profiles of the file; none without a file. Raises Failure for a file that others may read."""
+    """The profiles in the file; none if it does not exist. Raises Failure if others may read it."""
     try:
         with file.open("rb") as stream:
             if os.fstat(stream.fileno()).st_mode & 0o077:
@@ -67,7 +67,7 @@ def read_profiles(file: Path) -> Profiles:
 
 
 def write_profiles(file: Path, profiles: Profiles) -> None:
-    """Replace the file, whole; only its owner may read it, and the folder. Raises OSError."""
+    """Replace the file in one step; only its owner may read it and its folder. Raises OSError."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     file.parent.chmod(0o700)
     members = {name: {k: v for k, v in asdict(one).items() if v} for name, one in profiles.by_name.items()}

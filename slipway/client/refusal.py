@@ -1,4 +1,4 @@
-"""Turns a refusal of the API into an exception of its kind, with lines for a person."""
+"""Turns a refusal of the API into an exception with lines for a person."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -10,7 +10,7 @@ from slipway.terminal import printable
 
 #: The name that problems give to the body of a request.
 _BODY = "message"
-#: Characters of a refusal that are shown.
+#: Most characters of a refusal that are shown.
 _LONGEST = 4000
 #: Calls that the API's remedies name, and the commands that make them.
 _COMMANDS = {
@@ -24,15 +24,15 @@ _COMMANDS = {
 
 
 class Absent(Failure):
-    """The service reports that there is no such thing."""
+    """The service reports that it does not exist."""
 
 
 class Changed(Failure):
-    """A file is no longer the one that was read from before."""
+    """The file has changed since the last read."""
 
 
 class Unanswered(Failure):
-    """No answer, or one that asks to try again: the same request may succeed later."""
+    """No answer, or a request to try again: the same call may succeed later."""
 
 
 _KINDS: Mapping[int, type[Failure]] = {
@@ -46,15 +46,15 @@ _KINDS: Mapping[int, type[Failure]] = {
 
 
 def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
-    """Problems for people, those of the body that was sent in its file."""
-    from shared.jobspec import report  # the whole reader of jobs, which most commands do without
+    """Problems as lines for people; those of the request's body name its file."""
+    from shared.jobspec import report  # imports the whole reader of jobs, which most commands do not need
 
     named = [{**one, "file": file} if one.get("file") == _BODY else one for one in problems]
     return report.text(named, file).rstrip()
 
 
 async def refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:
-    """A problem document in lines for a person; what is not one, by its status."""
+    """The exception for a problem document, with lines for a person; for another answer, by its status."""
     if answer.status == 401:
         return Failure(
             "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY, "

@@ -1,4 +1,4 @@
-"""The HTTP API of a running Slipway, from the outside."""
+"""The client of a running Slipway's HTTP API."""
 
 import base64
 import hashlib
@@ -30,12 +30,12 @@ from slipway.client.refusal import Unanswered, refusal
 from slipway.client.unreachable import why
 from slipway.failure import Failure
 
-#: Three parts with dots between, as no function key has them.
+#: A token has three parts with dots between them; no function key does.
 _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
-#: Jobs in one answer, at most.
+#: Most jobs in one answer.
 _PAGE = 200
-#: The ids that may be put into a path: none that leads to another path.
+#: Ids that are safe in a path: none leads to another path.
 _ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
@@ -49,9 +49,9 @@ class Service:
     async def submit(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
     ) -> dict[str, Any]:
-        """Ask for a job; what became of it. A refusal names the places in `file`.
+        """Submit a job and return the outcome. A refusal names the places in `file`.
 
-        `name` is the job's where the document has none.
+        `name` is the job's name if the document has none.
         """
         headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
         query = {"name": name} if name else {}
@@ -60,7 +60,7 @@ class Service:
     async def submit_sweep(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
     ) -> dict[str, Any]:
-        """Ask for the jobs of a sweep; the sweep. A refusal names the places in `file`."""
+        """Submit a sweep and return it. A refusal names the places in `file`."""
         headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
         query = {"name": name} if name else {}
         return await self._json("POST", "sweeps", file=file, data=document, headers=headers, params=query)
@@ -70,11 +70,11 @@ class Service:
         return await self._json("GET", f"sweeps/{_id(sweep_id)}")
 
     async def cancel_sweep(self, sweep_id: str) -> dict[str, Any]:
-        """Ask for the end of every job of a sweep. Raises Failure."""
+        """Cancel every job of a sweep. Raises Failure."""
         return await self._json("POST", f"sweeps/{_id(sweep_id)}/cancel")
 
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
-        """Ask for exactly the same again."""
+        """Run exactly the same again."""
         headers = {"Content-Type": "application/json", "Idempotency-Key": key}
         return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=headers)
 
@@ -84,7 +84,7 @@ class Service:
         return await self._json("POST", "explain", data=document, params=parameters, headers=headers)
 
     async def jobs(self, conditions: Mapping[str, str] | None = None, limit: int = 50) -> Listed:
-        """The newest that fit the conditions, in as many pages as it takes."""
+        """The newest jobs that meet the conditions, in as many pages as needed."""
         jobs: list[dict[str, Any]] = []
         query = dict(conditions or {})
         following: str | None = None
@@ -103,7 +103,7 @@ class Service:
         return await self._json("GET", f"jobs/{_id(job_id)}")
 
     async def cancel(self, job_id: str) -> dict[str, Any]:
-        """Ask for the end of a job; the job as it is now. Raises Failure."""
+        """Cancel a job and return it as it is now. Raises Failure."""
         return await self._json("POST", f"jobs/{_id(job_id)}/cancel")
 
     async def pause(self, reason: str) -> dict[str, Any]:
@@ -119,19 +119,19 @@ class Service:
         return await self._json("GET", "teams")
 
     async def usage(self) -> dict[str, Any]:
-        """The caller's teams with their quotas and what their jobs have. Raises Failure."""
+        """The caller's teams with their quotas and their jobs' usage. Raises Failure."""
         return await self._json("GET", "usage")
 
     async def put_teams(
         self, document: bytes, version: str, *, dry_run: bool = False, file: str = "the document"
     ) -> dict[str, Any]:
-        """Replace the document of a version, "" for any; what changes. A refusal names places in `file`."""
+        """Replace a version ("": any) of the document; returns the changes. A refusal names `file`."""
         query = ({"version": version} if version else {}) | ({"dryRun": "true"} if dry_run else {})
         headers = {"Content-Type": "application/json"}
         return await self._json("PUT", "teams", file=file, data=document, params=query, headers=headers)
 
     async def caller_id(self) -> str | None:
-        """The caller's id; None for a function key without a name."""
+        """The caller's id; None for an unnamed function key."""
         return (await self._json("GET", "me")).get("id")
 
     async def settings(self) -> dict[str, str]:
@@ -147,7 +147,7 @@ class Service:
         return await self._json("GET", "audit")
 
     async def trail(self, conditions: Mapping[str, str]) -> dict[str, Any]:
-        """A page of the acts that fit, the newest first. Raises Failure."""
+        """A page of the matching acts, newest first. Raises Failure."""
         return await self._json("GET", "trail", params=conditions)
 
     async def clusters(self) -> list[dict[str, Any]]:
@@ -155,7 +155,7 @@ class Service:
         return list((await self._json("GET", "clusters"))["clusters"])
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-        """The files of one output directory, or of a folder in it; of a large one page by page, patiently."""
+        """The files of one output directory, or of a folder in it, fetched page by page, with retries."""
         files, page = list[dict[str, Any]](), await self.files_page(job_id, directory, path)
         while page.next:
             files, ask = files + page.files, partial(self.files_page, job_id, directory, path, page.next)
@@ -163,19 +163,19 @@ class Service:
         return files + page.files
 
     async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
-        """Some of these files: those behind the `next` of an earlier page."""
+        """One page of these files: the one at the `next` of an earlier page."""
         query = {"directory": directory, "path": path} | ({"after": after} if after else {})
         answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=query)
         return FilePage(listed(answer["files"], f"{directory}/{path}"), following(answer, after))
 
     async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
-        """Where files of a folder can be read without this API; None where none of the directory can."""
+        """Addresses of a folder's files in storage, without this API; None if the directory has none."""
         query = {"directory": directory, "path": path} | ({"after": after} if after else {})
         answer = await self._json("GET", f"jobs/{_id(job_id)}/addresses", params=query)
         return address_page(answer, after, secure=self._url.startswith("https://"))
 
     async def receipt(self, job_id: str) -> bytes:
-        """The bytes of the job's receipt.json, as they are stored."""
+        """The bytes of the job's receipt.json, as stored."""
         async with self._answer("GET", f"jobs/{_id(job_id)}/receipt") as answer:
             return await answer.read()
 
@@ -186,9 +186,9 @@ class Service:
     async def content(
         self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
     ) -> FileChunk:
-        """As much of a file from `first` on as one answer holds. Raises Changed if its tag is another.
+        """As much of a file from `first` on as one answer holds. Raises Changed if its tag differs.
 
-        A range of an empty file does not exist, so none is asked for where `last` is less than `first`.
+        If `last` is less than `first`, no range is requested, because an empty file has none.
         """
         headers = {"If-Match": tag} if tag else {}
         if last is None or last >= first:
@@ -214,11 +214,11 @@ class Service:
             return LogChunk(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
 
     async def errors(self, job_id: str) -> dict[str, Any]:
-        """How standard error of the job's processes ended: the last lines of some, and how many more."""
+        """The last lines of standard error of some of the job's processes, and how many more there are."""
         return await self._json("GET", f"jobs/{_id(job_id)}/errors")
 
     async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
-        """The numbers that a job reported after the `next` of an earlier answer."""
+        """The metrics that a job reported after the `next` of an earlier answer."""
         query = {"points": "2000"} | ({"after": after} if after else {})
         return await self._json("GET", f"jobs/{_id(job_id)}/metrics", params=query)
 
@@ -227,7 +227,7 @@ class Service:
         return list((await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"])
 
     async def redeliver(self, what: str) -> list[str]:
-        """Send an event (evt_…) or all of a job's again; their ids."""
+        """Send an event (evt_…), or all events of a job, again; returns their ids."""
         kind = "events/{}/redeliver" if what.startswith("evt_") else "jobs/{}/events/redeliver"
         return list((await self._json("POST", kind.format(_id(what))))["events"])
 
@@ -244,7 +244,7 @@ class Service:
         return list((await self._json("GET", "dead"))["dead"])
 
     async def redrive(self, identity: str) -> str:
-        """Send a dead letter again; whether it is a message or an event."""
+        """Send a dead letter again; returns whether it is a message or an event."""
         return str((await self._json("POST", f"dead/{_id(identity, 'slipway dead list')}/redrive"))["kind"])
 
     async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
@@ -259,7 +259,7 @@ class Service:
         self, method: str, path: str, *, file: str = "the document", **options: Any
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         try:
-            # A redirect is not followed: the key would go with it, to wherever it leads.
+            # A redirect is not followed: the key would go with it.
             address = f"{self._url}/api/{path}"
             async with self._session.request(method, address, allow_redirects=False, **options) as answer:
                 if 300 <= answer.status < 400 and (location := answer.headers.get("Location")):

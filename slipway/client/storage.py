@@ -1,4 +1,4 @@
-"""The storage account that settings name, for commands that send files there themselves."""
+"""The storage account that settings name, for commands that send files there directly."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -10,21 +10,21 @@ from shared.settings import Settings
 from slipway.client.trouble import reaching
 from slipway.failure import Failure
 
-#: Of the containers that commands send files to, and read from.
+#: The settings that name containers which commands write to and read from.
 _CONTAINERS = ("SLIPWAY_DROP_CONTAINER", "SLIPWAY_ANSWERS_CONTAINER")
 
 
 def refuse_name(option: str, name: str, what: str = "container") -> None:
-    """Raise Failure for a name that no container, or share, can have."""
+    """Raise Failure for a name that a container or share cannot have."""
     if not is_container(name):
         raise Failure(f"{option} {name[:80]!r}: the name of a {what} has {CONTAINER_RULE}")
 
 
 @asynccontextmanager
 async def storage_account(settings: Settings) -> AsyncIterator[Account]:
-    """The account, for the length of the block. What it raises inside becomes a Failure.
+    """The account, for the length of the block. Its errors inside become Failures.
 
-    So does a name of a container that none can have: storage would only say that something is wrong.
+    So does an impossible container name: storage would only answer that something is wrong.
     """
     try:
         for name in _CONTAINERS:

@@ -1,4 +1,4 @@
-"""The errors of what a command reaches, each as one line with its remedy."""
+"""Turns errors of services that a command calls into one line each, with a remedy."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +10,7 @@ from slipway.failure import Failure
 
 @contextmanager
 def reaching(what: str, setting: str) -> Iterator[None]:
-    """Turn what the SDKs raise about `what` into Failures; `setting` is where its address comes from."""
+    """Turn the SDKs' errors about `what` into Failures; `setting` names where its address comes from."""
     from azure.core.exceptions import (
         AzureError,
         ClientAuthenticationError,
@@ -35,7 +35,7 @@ def reaching(what: str, setting: str) -> Iterator[None]:
         ) from error
     except AzureError as error:
         raise Failure(f"{what} cannot be used: {no_answer(error)}; check {setting}") from error
-    except ValueError as error:  # so the SDKs say that an address or a connection string is malformed
+    except ValueError as error:  # the SDKs' error for a malformed address or connection string
         raise Failure(f"{what} cannot be used: its address is malformed; check {setting}") from error
 
 

@@ -1,8 +1,8 @@
-"""Why an address gave no answer, in words."""
+"""Explains in words why an address gave no answer."""
 
 import aiohttp
 
-#: The first match counts, so special entries come before general ones.
+#: The first match counts, so specific entries come before general ones.
 _WORDS: tuple[tuple[type[Exception], str], ...] = (
     (aiohttp.ClientProxyConnectionError, "the proxy that HTTPS_PROXY or HTTP_PROXY names does not answer"),
     (aiohttp.ClientHttpProxyError, "the proxy that HTTPS_PROXY or HTTP_PROXY names refuses it"),

@@ -1,4 +1,4 @@
-"""Where a command sends files: settings that are named here, else what the deployment says of itself."""
+"""Where a command sends files: by local settings, else by the deployment's answer."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from slipway.client.deployment import KEY, URL, NoStorage, settings_for
 from slipway.client.service import Service, service
 from slipway.failure import Failure
 
-#: Hosts to which a token for Azure Storage may go: Microsoft's own, of each cloud.
+#: Hosts to which a token for Azure Storage may go: Microsoft's, in each cloud.
 _AZURE = re.compile(
     r"https://[a-z0-9]{3,24}(-secondary)?(\.z[0-9]{1,2})?\.(blob|queue|table)"
     r"\.(core\.windows\.net|core\.usgovcloudapi\.net|core\.chinacloudapi\.cn|storage\.azure\.net)/?"
@@ -24,7 +24,7 @@ _SERVICES = tuple(f"SLIPWAY_STORAGE__{one}ServiceUri" for one in ("blob", "queue
 async def upload_settings(url: str, key: str, file: Path | None) -> Settings:
     """The settings of a file, the environment or the local stack; without these, the deployment's answer.
 
-    Raises Failure where none of them names the storage.
+    Raises Failure if none of them names the storage.
     """
     try:
         return settings_for(url, file)
@@ -38,10 +38,10 @@ async def upload_settings(url: str, key: str, file: Path | None) -> Settings:
 
 
 async def refuse_elsewhere(settings: Settings, api: Service) -> None:
-    """Raise Failure where files would go to storage in which the app at that address does not look."""
+    """Raise Failure if files would go to storage that the app at that address does not read."""
     try:
         theirs = _drop_container(Settings(await api.settings()))
-    except (Failure, Misconfigured, ValueError):  # an earlier version, or none: what comes next says so
+    except (Failure, Misconfigured, ValueError):  # an earlier version, or no app: the next call reports it
         return
     ours = _drop_container(settings)
     accounts = {ours.account, theirs.account} - {""}
@@ -54,7 +54,7 @@ async def refuse_elsewhere(settings: Settings, api: Service) -> None:
 
 
 class _DropContainer(NamedTuple):
-    """Where drops go; "" for an account that no address names."""
+    """The container for drops; "" for an account without an address."""
 
     account: str
     container: str
@@ -65,7 +65,7 @@ class _DropContainer(NamedTuple):
 
 
 def _drop_container(settings: Settings) -> _DropContainer:
-    # What follows a dot is the zone of an account in one of Azure's DNS zones.
+    # After a dot comes the DNS zone of an account that Azure has put into one.
     account = Connection(*settings.connection()).account().partition(".")[0]
     return _DropContainer(account, settings.text("SLIPWAY_DROP_CONTAINER"))
 

@@ -11,7 +11,7 @@ from slipway.screen import Line
 from slipway.terminal import harmless
 
 ENDED = frozenset({"succeeded", "failed", "cancelled", "lost", "rejected"})
-#: States in which there may be something new in the log.
+#: States in which the log may grow.
 _HAS_LOG = frozenset({"running", "succeeded", "failed", "cancelled"})
 _STYLES = {"succeeded": "green", "running": "cyan", "queued": "", "accepted": "", "submitting": ""}
 #: Every this many polls, the logs are read.
@@ -38,13 +38,13 @@ class Watch:
     looks: int = 0
     _clusters: dict[str, Mapping[str, Any]] = field(default_factory=dict)
     _lines: dict[str, Mapping[str, Any]] = field(default_factory=dict)
-    #: the jobs whose logs are read to their ends
+    #: the jobs whose logs have been read to the end
     _whole: set[str] = field(default_factory=set)
-    #: by job and file
+    #: offsets by job and file
     _logs: dict[tuple[str, str], _Log] = field(default_factory=dict)
 
     def progress(self) -> object:
-        """A value that changes whenever something happens."""
+        """A value that changes when something happens."""
         states = [(name, job["state"], len(job.get("history", ()))) for name, job in self.jobs.items()]
         return states, self.nodes, [log.offset for log in self._logs.values()]
 
@@ -111,7 +111,7 @@ def new_entries(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> lis
 
 
 def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[Line]:
-    """The states that a job has reached since the last poll, for people."""
+    """Lines for people: the states that a job has reached since the last poll."""
     entries = new_entries(before, job)
     lines = []
     for entry in entries:
@@ -123,7 +123,7 @@ def job_news(before: Mapping[str, Any] | None, job: Mapping[str, Any]) -> list[L
 
 
 def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -> list[Line]:
-    """How many nodes there are and what they do, when that changed."""
+    """A line on the nodes and their states, if they changed."""
     if "error" in cluster:
         text = f"cannot be queried: {cluster['error']}"
         return [] if before == cluster else [Line(cluster["name"], text, "red")]
@@ -140,7 +140,7 @@ def cluster_news(before: Mapping[str, Any] | None, cluster: Mapping[str, Any]) -
 
 
 def log_news(job: Mapping[str, Any], lines: Sequence[bytes], rank: str = "") -> list[Line]:
-    """The lines that a process of a job wrote, without those that are empty; of several with its rank."""
+    """The nonempty lines that a process of a job wrote; with its rank if there are several."""
     head = f"{rank} │" if rank else "│"
     texts = (harmless(line.decode("utf-8", "replace"), colour=False) for line in lines)
     return [Line(who(job), f"{head} {text}", "dim") for text in texts if text.strip()]

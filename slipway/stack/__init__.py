@@ -1,4 +1,4 @@
-"""The commands that need a clone: the local stack (`slipway up`, `slipway demo`), and `slipway setup`.
+"""The commands that need a clone of the repository: `slipway up`, `slipway demo` and `slipway setup`.
 
 In: ports, a data folder, settings. Out: running processes of `local.stack` and their addresses;
 the resources of a deployment. It uses `commands`, which do not import it.

@@ -1,4 +1,4 @@
-"""The folder in which `slipway up` keeps its data: one stack at a time works there, with one cluster."""
+"""The folder in which `slipway up` keeps its data: one stack at a time uses it, with one cluster."""
 
 import fcntl
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from slipway.settings import ADDRESS, display_path
 
 @contextmanager
 def lock_folder(folder: Path) -> Iterator[None]:
-    """Make the folder and hold it for the length of the block. Raises Failure that names --data."""
+    """Create the folder and lock it for the length of the block. Raises Failure that names --data."""
     try:
         private_folder(folder, "lock")
         lock = (folder / "lock").open("a", encoding="utf-8")
@@ -30,7 +30,7 @@ def lock_folder(folder: Path) -> Iterator[None]:
 
 
 def whereabouts(folder: Path) -> str:
-    """The address of the stack that holds a folder, for a sentence."""
+    """The address of the stack that uses a folder, as part of a sentence."""
     try:
         return f"at {(folder / ADDRESS).read_text(encoding='utf-8').strip()}"
     except OSError:
@@ -45,7 +45,7 @@ def _running(folder: Path) -> str:
 
 
 def most_nodes(folder: Path, nodes: int) -> int:
-    """The most nodes of the folder's cluster, as it was created; the first time, the requested number."""
+    """The maximum number of nodes with which the folder's cluster was created; at first the requested one."""
     file = folder / "max-nodes"
     if not file.is_file():
         file.write_text(str(nodes), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""`slipway demo`: the whole system on this machine, and four jobs that travel through it, reported live."""
+"""`slipway demo`: runs the whole system on this machine and four jobs on it, reported live."""
 
 import asyncio
 import shutil
@@ -24,20 +24,20 @@ from slipway.stack.running import run_until_stopped, running, starts, while_it_r
 from slipway.stack.setup import by_kind
 
 PLAN = Plan(maximum=2)
-#: Nodes come and go in seconds here, and the sweep looks every second.
+#: Nodes come and go in seconds here, and the sweep runs every second.
 _QUICK = ("--provisioning-seconds=1", "--idle-seconds=1", "--leaving-seconds=0.5")
-#: Only events announce drops: an inventory would find them, too, and hide that no event came.
+#: No inventory: it would find the drops too, and hide a missing event.
 _SETTINGS = {"SLIPWAY_SWEEP_SCHEDULE": "* * * * * *", "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *"}
 _JOBS = 4
 _LOOK_EVERY = 0.4
-#: Seconds without any progress.
+#: Seconds without progress after which the demo fails.
 _PATIENCE = 120.0
 _INTERRUPTED = 130
 _SHOWN_LINES = 15
 
 
 def run(cluster: str = USUAL) -> int:
-    """0 when everything was as expected; else 1, with the reason and the path of the logs."""
+    """0 if everything was as expected; else 1, after showing the reason and the path of the logs."""
     (ROOT / ".local").mkdir(exist_ok=True)
     data = Path(tempfile.mkdtemp(prefix="demo-", dir=ROOT / ".local"))
     out = screen(time.monotonic)
@@ -56,7 +56,7 @@ def run(cluster: str = USUAL) -> int:
 
 
 def options_of(data: Path, cluster: str) -> Options:
-    """The stack of the demo, with jobs on that local cluster."""
+    """The options of the demo's stack, with jobs on that local cluster."""
     return Options(
         data=data,
         overrides=_SETTINGS,
@@ -93,7 +93,7 @@ async def work(
 ) -> None:
     """Send the four jobs, and follow them until every webhook has arrived. Raises Failure.
 
-    `grows`: whether nodes come for the jobs, and go again.
+    `grows`: whether the cluster adds nodes for jobs and removes them again.
     """
     try:
         async with asyncio.TaskGroup() as tasks:
@@ -104,7 +104,7 @@ async def work(
 
 
 async def _send(screen: Screen, stack: Stack, api: Service, examples: Path) -> None:
-    """The four jobs, each through its door."""
+    """Send the four jobs, each through its own door."""
     settings = Settings(stack.settings)
     for name in (await upload(settings, examples / "digits")).names:
         screen.say(Line("drop", f"uploaded {name}"))
@@ -131,7 +131,7 @@ def _all_ended(watch: Watch) -> bool:
 
 
 def _delivered(stack: Stack) -> int:
-    """How many deliveries the receiver has written down."""
+    """How many deliveries the receiver has recorded."""
     return stack.deliveries.read_bytes().count(b"\n") if stack.deliveries.is_file() else 0
 
 
@@ -143,11 +143,11 @@ def _late(watch: Watch, stack: Stack) -> str:
 
 
 def _explain(screen: Screen, failure: Failure, data: Path) -> None:
-    """The failure, the last lines of the log that most likely shows why, and the folder of all logs."""
+    """Show the failure, the end of the log that most likely shows why, and the folder of all logs."""
     logs = [log for log in (data / "logs").glob("*.log") if log.stat().st_size]
 
     def telling(log: Path) -> tuple[bool, bool, float]:
-        # Everything passes through the app's host; before it runs, the last one that wrote has failed.
+        # Everything passes through the app's host; before it runs, the last log that grew is of what failed.
         return f"the {log.stem} " in str(failure), log.stem == "host", log.stat().st_mtime
 
     newest = sorted(logs, key=telling)

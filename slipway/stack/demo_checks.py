@@ -32,7 +32,7 @@ class DemoCheck:
 async def check(stack: Stack, api: Service, jobs: Sequence[Job], peak: int | None) -> list[DemoCheck]:
     """Check everything that the jobs left behind. Raises Failure when the API does not answer.
 
-    `peak`: the most nodes that the cluster had; None where nodes do not come for jobs.
+    `peak`: the most nodes that the cluster had; None if it does not add nodes for jobs.
     """
     jobs = sorted(jobs, key=lambda job: str(job["createdAt"]))
     succeeded = [job for job in jobs if job["state"] == "succeeded"]
@@ -49,12 +49,12 @@ async def check(stack: Stack, api: Service, jobs: Sequence[Job], peak: int | Non
 
 
 def dropped(job: Job) -> bool:
-    """Whether the event of a drop made the job; without one, the inventory would."""
+    """Whether the event of a drop made the job, and not the inventory."""
     return bool(job["door"] == "drop")
 
 
 def show(screen: Screen, parts: Sequence[DemoCheck]) -> None:
-    """Each part with its lines."""
+    """Show each check with its lines."""
     for part in parts:
         screen.heading(part.name + (f": {part.trouble}" if part.trouble else ""))
         for line in part.lines:
@@ -82,7 +82,7 @@ def webhooks(deliveries: Sequence[Mapping[str, Any]], jobs: Sequence[Job]) -> De
 
 
 def times(jobs: Sequence[Job], peak: int | None) -> DemoCheck:
-    """All jobs: the ends that were expected, and how long each step took."""
+    """All jobs: whether they ended as expected, and how long each step took."""
     rows = [("job", "door", "state", "waited", "ran", "exit")]
     for job in jobs:
         waited, ran = _seconds(job, "createdAt", "startedAt"), _seconds(job, "startedAt", "endedAt")
@@ -151,7 +151,7 @@ async def _results(api: Service, jobs: Sequence[Job]) -> DemoCheck:
 
 
 async def _errors(api: Service, job: Job) -> DemoCheck:
-    """The end of what a job that should have succeeded wrote."""
+    """The last lines of the logs of a job that should have succeeded."""
     try:
         files = [file["name"] for file in await api.files(job["id"], "stdouterr") if file["bytes"]]
         logs = [await api.log(job["id"], file=name) for name in files]
@@ -166,7 +166,7 @@ async def _errors(api: Service, job: Job) -> DemoCheck:
 
 
 async def _answer(stack: Stack, blob: str) -> str:
-    """A blob by container and name; empty when it is not there."""
+    """A blob by container and name; empty if it does not exist."""
     from azure.core.exceptions import ResourceNotFoundError
     from azure.storage.blob.aio import BlobClient
 

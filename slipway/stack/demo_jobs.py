@@ -1,4 +1,4 @@
-"""The jobs of the demo: those of `examples/`, with one node each where the cluster has one for a job."""
+"""The jobs of the demo: those of `examples/`, cut to one node each if the cluster gives a job only one."""
 
 import shutil
 from pathlib import Path
@@ -10,7 +10,7 @@ _TWO, _ONE = '"nodeCount": 2', '"nodeCount": 1'
 
 
 def demo_jobs(data: Path, *, spread: bool) -> Path:
-    """The folder with them; a copy in the demo's data where they have to be changed."""
+    """Their folder; a copy in the demo's data if they have to be changed."""
     if spread:
         return EXAMPLES
     copy = data / "examples"

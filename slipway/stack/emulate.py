@@ -1,4 +1,4 @@
-"""`slipway emulate …`: an emulator by itself, without the rest of the stack, until Ctrl-C."""
+"""`slipway emulate …`: runs an emulator without the rest of the stack, until Ctrl-C."""
 
 import asyncio
 import os
@@ -19,7 +19,7 @@ _PATIENCE = 10.0
 def batch(port: int, data: Path | None, autoscale_seconds: float | None, *, as_json: bool = False) -> int:
     """Run the emulator of Azure Batch, and print the data for a client; returns 0.
 
-    Raises Failure where it cannot start.
+    Raises Failure if it cannot start.
     """
     words = [f"--port={port}", f"--data={(data or _FOLDER).resolve()}", "--until-stdin-closes"]
     if autoscale_seconds is not None:

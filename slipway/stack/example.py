@@ -14,7 +14,7 @@ FOLDER = ROOT / "examples" / "digits"
 
 
 async def run_example(stack: Stack) -> str:
-    """Drop examples/digits where there are no jobs; a line for the user, "" where there are some."""
+    """Drop examples/digits if there are no jobs yet; returns a line for the user, or ""."""
     try:
         async with service(stack.host_url, os.environ.get(KEY, "")) as api:
             if (await api.jobs({}, 1)).jobs:

@@ -1,4 +1,4 @@
-"""For `slipway doctor` in a clone: the needs of the local stack, and obstacles."""
+"""Checks of `slipway doctor` in a clone: what the local stack needs, and what is in its way."""
 
 import asyncio
 import sys
@@ -19,9 +19,9 @@ from slipway.settings import ROOT, UP, display_path, is_locked, running_stacks
 from slipway.stack.data_folder import whereabouts
 from slipway.stack.ports import USUAL_PORTS, busy_ports
 
-#: Bytes of memory with which the stack and a job have room.
+#: Bytes of memory that the stack and a job need.
 _MEMORY = 1 << 30
-#: Seconds for what has the port of the API to answer.
+#: Seconds for the program on the API's port to answer.
 _PATIENCE = 5.0
 
 
@@ -45,7 +45,7 @@ CHECKS: Sequence[Check] = (check,)
 
 
 def memory(available: int) -> Finding:
-    """Whether a job has room beside the stack."""
+    """Whether there is memory for a job beside the stack."""
     text = f"{available / (1 << 30):,.1f} GiB available"
     if available < _MEMORY:
         return warn("memory", text, "end what you do not need before you start the local stack")
@@ -85,7 +85,7 @@ async def _stack() -> list[Finding]:
 
 
 async def _answers(address: str) -> bool:
-    """Whether a Slipway answers there."""
+    """Whether Slipway answers at this address."""
     try:
         async with asyncio.timeout(_PATIENCE):
             await health(address)
@@ -95,7 +95,7 @@ async def _answers(address: str) -> bool:
 
 
 def programs(name: str, kind: Kind) -> Finding:
-    """Whether a local cluster finds its programs; an optional cluster that is not installed is no problem."""
+    """Whether local clusters find their programs; an optional cluster may be missing."""
     state = kind.installed()
     if state.trouble:
         return warn(name, f"is not whole: {state.trouble}", state.remedy)

@@ -23,7 +23,7 @@ _LOCAL_STORAGE = "UseDevelopmentStorage=true"
 
 
 def own_clusters(file: Path) -> dict[str, str]:
-    """The settings of a file, as those of an app on this machine. Raises Failure; no value is ever shown."""
+    """The settings in a file, for an app on this machine. Raises Failure, which never shows a value."""
     content = document(file, _FORMAT)
     if content.get("IsEncrypted") is True:
         raise Failure(f"{file}: is encrypted; `func settings decrypt` decrypts it")
@@ -40,7 +40,7 @@ def own_clusters(file: Path) -> dict[str, str]:
 
 
 def _counts(name: str, text: str) -> bool:
-    """Whether a setting is there: an empty one means its default, unless that is refused."""
+    """Whether a setting is set: an empty one means its default, unless that is refused."""
     return bool(text) or (name in TABLE and bool(TABLE[name].if_empty))
 
 
@@ -56,7 +56,7 @@ def _text(file: Path, name: str, value: Any) -> str:
 
 
 def _is_setting(file: Path, name: str, value: str) -> bool:
-    """Whether the app gets it. Raises Failure for a name that is not a setting, and for another storage."""
+    """Whether the app gets it. Raises Failure for an unknown setting, and for another storage account."""
     if _STORAGE.fullmatch(name):
         if value != _LOCAL_STORAGE:
             raise Failure(

@@ -1,4 +1,4 @@
-"""The ports of `slipway up`: those of its options, and which of them are in use."""
+"""The ports of `slipway up`: reads them from its options, and checks which are in use."""
 
 import socket
 from dataclasses import replace
@@ -18,7 +18,7 @@ USUAL_PORTS = ports_from(10000, 7071, 7080, 7090)
 
 
 def check_ports(ports: Ports) -> None:
-    """Raises Failure with the port that is in use and the option that changes it."""
+    """Raise Failure that names a port in use and the option that changes it."""
     options = [("--storage-port", port) for port in ports.azurite or ()]
     options += [("--port", ports.host), ("--emulator-port", ports.emulator)]
     for option, port in [*options, ("--receiver-port", ports.receiver)]:
@@ -35,7 +35,7 @@ def busy_ports(ports: Ports) -> list[int]:
 
 
 def usable_ports(ports: Ports) -> Ports:
-    """The same with a free port instead of one that is taken; for storage, all three."""
+    """The same ports with a free one for each that is in use; storage gets three new ones."""
     busy = busy_ports(ports)
     host, emulator, receiver = (0 if port in busy else port for port in _single(ports))
     taken_storage = not set(busy).isdisjoint(ports.azurite or ())
@@ -50,7 +50,7 @@ def _single(ports: Ports) -> tuple[int, ...]:
 def _obstacle(port: int) -> str:
     """Why no server can listen on a port here; "" if one can."""
     with socket.socket() as probe:
-        # As servers do: the port of a stack that has just stopped is free.
+        # As servers do, so that the port of a stack that has just stopped counts as free.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind(("127.0.0.1", port))

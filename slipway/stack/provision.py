@@ -1,4 +1,4 @@
-"""provision: create the resources that the settings name and that do not exist yet.
+"""Creates the resources that the settings name and that do not exist yet.
 
 Storage containers, queues and the ledger's table; then the cluster, with what its engine needs for it. If the
 engine creates no clusters, the cluster exists already, and only storage is made.

@@ -1,4 +1,4 @@
-"""The local stack, provisioned: the common part of `slipway up` and `slipway demo`."""
+"""Runs and provisions the local stack: the common part of `slipway up` and `slipway demo`."""
 
 import asyncio
 import signal
@@ -31,7 +31,7 @@ def starts(options: Options) -> str:
 async def running(
     options: Options, plan: Plan, provisioned: Callable[[list[Step]], None]
 ) -> AsyncIterator[Stack]:
-    """Run the stack for the length of the block; reports what it had to create. Raises Failure."""
+    """Run the stack for the length of the block, and report what was created. Raises Failure."""
 
     async def create(settings: Mapping[str, str]) -> None:
         provisioned([step async for step in provision(Settings(settings), plan)])
@@ -45,7 +45,7 @@ async def running(
 
 
 async def while_it_runs(stack: Stack, work: Coroutine[Any, Any, T]) -> T:
-    """The result of the work; raises Failure at once when a process of the stack ends by itself before."""
+    """The result of the work. Raises Failure at once if a process of the stack ends by itself before."""
     doing = asyncio.ensure_future(work)
     waits = {asyncio.create_task(process.wait()): process for process in stack.processes}
     try:
@@ -63,9 +63,9 @@ async def while_it_runs(stack: Stack, work: Coroutine[Any, Any, T]) -> T:
 
 
 def run_until_stopped(work: Coroutine[Any, Any, int], *, interrupted: int) -> int:
-    """Run to the end; its result. Ctrl-C, SIGTERM or a closed terminal cancel it: then `interrupted`.
+    """Run to the end and return the result; `interrupted` if Ctrl-C, SIGTERM or a closed terminal cancels it.
 
-    A second signal changes nothing: stopping is bounded in time, and cut short it would leave children.
+    A second signal changes nothing: stopping takes a limited time, and cutting it short would leave children.
     """
 
     async def guarded() -> int:

@@ -24,7 +24,7 @@ def run(
     *,
     as_json: bool = False,
 ) -> int:
-    """Create what is missing and show each thing. Raises Failure."""
+    """Create what is missing, and show each resource. Raises Failure."""
     refuse_name("--data-container", plan.data)
     refuse_name("--share", plan.share, "share")
     settings, where = sourced_settings("", settings_file)
@@ -72,7 +72,7 @@ def complete_plan(plan: Plan, ssh_key: Path | None, cluster: dict[str, object] |
 
 
 def line(step: Step) -> str:
-    """One thing, in a line."""
+    """A line about one resource."""
     return f"  {step.kind:<10} {step.name:<24} {_state(step)}"
 
 

@@ -1,4 +1,4 @@
-"""Which settings of a person's shell the local app gets: limits, times, named keys; no place, no secret."""
+"""Which settings of the shell the local app gets: limits, times, named keys; no addresses and no secrets."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,17 +8,17 @@ from shared.core.errors import Misconfigured
 from shared.settings import TABLE, Settings
 from slipway.failure import Failure
 
-#: Kinds that name no place, no secret and no identity.
+#: Kinds of settings that hold no address, no secret and no identity.
 _PLAIN = frozenset({"number", "whole", "seconds", "hours", "days", "flag", "durations"})
-#: It has names and hashes of keys, which are there for one stack as well as another.
+#: Names and hashes of keys, which fit any stack.
 _NAMES = "SLIPWAY_NAMED_KEYS"
-#: Settings that the stack sets itself, or on which existing data depend.
+#: Settings that the stack sets itself, or on which existing data depends.
 _FIXED = frozenset({"SLIPWAY_SHARDS", "SLIPWAY_SWEEP_PARTS", "SLIPWAY_WEBHOOK_LOOPBACK", "SLIPWAY_INSIGHTS"})
 
 
 @dataclass(frozen=True)
 class ShellSettings:
-    """The settings that the app gets, and the names of others, which belong to a deployment."""
+    """The settings that the app gets, and the names of those that belong to a deployment."""
 
     values: Mapping[str, str]
     others: tuple[str, ...]
@@ -34,7 +34,7 @@ class ShellSettings:
 
 
 def shell_settings(environment: Mapping[str, str]) -> ShellSettings:
-    """The settings of the app in an environment. Raises Failure for a value that is none."""
+    """The settings of the app in an environment. Raises Failure for an invalid value."""
     ours = {
         name: value
         for name, value in environment.items()
@@ -55,7 +55,7 @@ def shell_settings(environment: Mapping[str, str]) -> ShellSettings:
 
 
 def check_keys(settings: Settings) -> None:
-    """Raise Misconfigured for named keys that the app would refuse: it would answer no call."""
+    """Raise Misconfigured for named keys that the app would refuse, and then answer no call."""
     if (document := settings.document(_NAMES)) != {}:
         try:
             named_keys(document, tokens=bool(settings.text("SLIPWAY_TENANT")))
@@ -64,7 +64,7 @@ def check_keys(settings: Settings) -> None:
 
 
 def with_file(shell: ShellSettings, file: Mapping[str, str]) -> dict[str, str]:
-    """The settings of a shell and of a file, which come first. Raises Failure for two sets of named keys."""
+    """The settings of the shell under those of the file. Raises Failure if their named keys differ."""
     if _NAMES in shell.values and _NAMES in file and shell.values[_NAMES].strip() != file[_NAMES].strip():
         raise Failure(f"{_NAMES} is in the environment, and another one in the file: remove one of them")
     return {**shell.values, **file}

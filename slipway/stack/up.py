@@ -44,10 +44,10 @@ def run(
     app: bool = True,
     example: bool = False,
 ) -> int:
-    """Run until a signal; 0 then. Raises Failure when a part does not start, or ends by itself.
+    """Run until a signal, then return 0. Raises Failure if a part does not start, or ends by itself.
 
-    With `example`, a first job runs where there is none. Without `app`, a host of the person's choice runs
-    it. With a file of settings, jobs run on the clusters that these name, and none is started here.
+    With `example`, a first job runs if there is none yet. Without `app`, the person starts a host of their
+    choice. With a settings file, jobs run on the clusters in it, and no local cluster starts.
     """
     if settings_file is not None:
         return _with_own_clusters(
@@ -115,7 +115,7 @@ def _with_own_clusters(
 def emulator_arguments(
     containers: str | None, secrets_file: Path | None, unmanaged_mounts: Path | None
 ) -> tuple[str, ...]:
-    """The options of the emulator that a person may give. Raises Failure for a file that is not there."""
+    """The options of the emulator that a person may give. Raises Failure for a missing file."""
     arguments = [f"--containers={containers}"] if containers else []
     for option, file in (("--secrets-file", secrets_file), ("--unmanaged-mounts", unmanaged_mounts)):
         if file is None:
@@ -127,7 +127,7 @@ def emulator_arguments(
 
 
 def host_names(texts: Sequence[str]) -> tuple[str, ...]:
-    """The names of `--allow-host`. Raises Failure for what is none."""
+    """The names of `--allow-host`. Raises Failure for an invalid one."""
     try:
         return tuple(map(host_name, texts))
     except ArgumentTypeError as error:
@@ -155,14 +155,14 @@ async def _stay(options: Options, plan: Plan, *, example: bool = False) -> int:
 
 
 async def _wait(stack: Stack, *, example: bool) -> None:
-    """Wait forever, after the example if one is wanted."""
+    """Wait forever, after the example if it was requested."""
     if example and (line := await run_example(stack)):
         put("", line)
     await asyncio.Event().wait()
 
 
 def guide(stack: Stack, options: Options, plan: Plan) -> Sequence[str]:
-    """Every address, and how to drop, enqueue and ask, ready to be copied."""
+    """Every address, and commands to drop, enqueue and query, ready to copy."""
     storage, api, data = stack.storage, f"{stack.host_url}/api", options.data
     usual = storage.blob_url.startswith(f"http://127.0.0.1:{_STORAGE}/")
     connection = _USUAL if usual else storage.connection_string
@@ -229,7 +229,7 @@ def _cluster(stack: Stack, kind: str | None, nodes: int) -> Sequence[str]:
 
 
 def _command() -> str:
-    """How a person calls this command: by its name where the environment is active, else by its path."""
+    """How to call this command: by name if the environment is active, else by path."""
     path = Path(sys.executable).with_name("slipway")
     active = str(path.parent) in os.environ.get("PATH", "").split(os.pathsep)
     return "slipway" if active or not path.exists() else display_path(path)

@@ -1,4 +1,4 @@
-"""Files: what a job wrote, listed, read and saved from a caller's side.
+"""Lists, reads and saves the files that a job wrote, for the API's callers.
 
-In: a job and names or patterns. Out: entries, bytes, and files below a directory of one's own.
+In: a job and names or patterns. Out: entries, bytes, and files below a local directory.
 """

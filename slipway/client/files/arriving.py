@@ -1,4 +1,4 @@
-"""Things that one task finds and others take, each of them once, while more are still being found."""
+"""A queue of things that one task finds and others take, each once, while the search goes on."""
 
 import asyncio
 from collections import deque
@@ -9,29 +9,29 @@ Thing = TypeVar("Thing")
 
 
 class Arriving(Generic[Thing]):
-    """An iterator that several tasks may share; it ends when it is closed and everything in it was taken."""
+    """An iterator that several tasks may share; it ends when it is closed and empty."""
 
     def __init__(self, things: Iterable[Thing] = ()) -> None:
         self._waiting, self._changed, self._closed = deque(things), asyncio.Event(), False
-        #: everything that ever came, in its order
+        #: everything that was ever added, in order
         self.all = list(self._waiting)
-        #: whether that is everything there is
+        #: whether `all` is complete
         self.is_whole = False
 
     def add(self, things: Iterable[Thing]) -> None:
-        """Let these be taken."""
+        """Add these for others to take."""
         several = list(things)
         self.all += several
         self._waiting += several
         self._changed.set()
 
     def close(self, *, is_whole: bool = False) -> None:
-        """Nothing more comes."""
+        """Mark the end: nothing more is added."""
         self._closed, self.is_whole = True, is_whole
         self._changed.set()
 
     async def begun(self) -> bool:
-        """Wait for the first of them; False where there is none."""
+        """Wait for the first thing; False if there is none."""
         while not (self.all or self._closed):
             await self._change()
         return bool(self.all)
@@ -52,7 +52,7 @@ class Arriving(Generic[Thing]):
 
 
 def complete(things: Iterable[Thing]) -> Arriving[Thing]:
-    """All of them are there already."""
+    """A closed queue of these things."""
     arriving = Arriving(things)
     arriving.close(is_whole=True)
     return arriving

@@ -1,6 +1,6 @@
-"""Files of a finished job, read from storage itself where the deployment gives addresses for that.
+"""Reads files of a finished job directly from storage, if the deployment provides addresses.
 
-An address needs no key, and none is sent there. What cannot be read that way is read through the API.
+An address needs no key, and none is sent. Other files are read through the API.
 """
 
 from __future__ import annotations
@@ -26,32 +26,32 @@ from slipway.failure import Failure
 if TYPE_CHECKING:
     from types import TracebackType
 
-#: An address that is valid for less than this is asked for again.
+#: An address that expires within this time is requested again.
 _MARGIN = timedelta(seconds=30)
 _PATIENCE = aiohttp.ClientTimeout(total=120, sock_connect=5)
-#: Reads in a row that fail, after which storage is taken to be out of reach from here.
+#: Failed reads in a row after which storage counts as unreachable.
 _FAILURES = 3
-#: Folders whose addresses are kept: files come in the order of their names, so few are read at once.
+#: Folders whose addresses are kept: files come in order of name, so few folders are read at once.
 _FOLDERS = 32
-#: Bytes of which the digest takes less than to hand them to a thread.
+#: Below so many bytes, computing a digest is faster than handing the bytes to a thread.
 _SMALL = 1 << 18
-#: Files of a folder after which its next page is asked for before it is needed.
+#: After so many files of a folder, its next page is requested before it is needed.
 _FEW = 16
 
 
 class _NoAddress(Exception):
-    """The file cannot be read from storage itself, or not any more."""
+    """The file cannot be read directly from storage, or no longer."""
 
 
 class Direct:
-    """What a job wrote, as far as storage has it and answers."""
+    """A job's files in storage."""
 
     def __init__(self, api: Service, job_id: str) -> None:
         self._api, self._job_id = api, job_id
         self._session: aiohttp.ClientSession | None = None
-        #: the one that was used last at the end
+        #: in order of use, the latest last
         self._folders: dict[tuple[str, str], _Folder] = {}
-        #: output directories without addresses, and files that were begun that way in vain
+        #: output directories without addresses, and files that could not be read this way
         self._without: set[str] = set()
         self._failures = 0
 
@@ -67,23 +67,23 @@ class Direct:
             await self._session.close()
 
     async def reader(self, file: Remote) -> Reader | None:
-        """What reads a file; None where it is to be read through the API."""
+        """The reader of a file; None if it must be read through the API."""
         usable = file.size and not self._without & {file.directory, file.name}
         blob = await self.find(file) if usable and self._failures < _FAILURES else None
         return Reader(self, file, blob) if blob else None
 
     async def find(self, file: Remote, *, anew: bool = False) -> Blob | None:
-        """What storage has of a file, if that is what the cluster lists; `anew`: its address has expired."""
+        """The file's blob, if it matches what the cluster lists; `anew`: its address has expired."""
         path, _, name = file.path.rpartition("/")
         try:
             blob = await self._folder(file.directory, path, anew=anew).find(name)
         except _NoAddress:
             self._without.add(file.directory)
             return None
-        except Failure:  # such as a deployment that is older than this call
+        except Failure:  # such as from a deployment that does not know this call yet
             self._failures = _FAILURES
             return None
-        # An older blob is one that was not written when the job wrote the file again.
+        # An older blob is from before the job wrote the file again.
         current = blob and blob.size == file.size and int(file.modified or 0) <= blob.modified
         return blob if current else None
 
@@ -108,7 +108,7 @@ class Direct:
             async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
                 if answer.status == 412:
                     raise Changed("the file has changed")
-                # Not joined: a copy of everything costs as much as to write it.
+                # Not joined: copying everything would cost as much as writing it.
                 parts = [part async for part in answer.content.iter_any()] if answer.status == 206 else []
                 count = sum(map(len, parts))
                 begins, size = range_of(answer, count)
@@ -136,7 +136,7 @@ class Reader:
         self._direct, self._file, self._blob = direct, file, blob
 
     async def read(self, first: int, last: int, tag: str) -> FileChunk:
-        """A range. Raises Changed: also where it cannot be read any more, so that it is begun anew."""
+        """A range. Raises Changed, also if it can no longer be read, so that the caller starts again."""
         with suppress(_NoAddress):
             return await self._direct.get(self._blob.url, first, last, tag)
         blob = await self._direct.find(self._file, anew=True)
@@ -149,9 +149,9 @@ class Reader:
 
 
 class _Folder:
-    """Addresses of one folder, page by page in the order of names; the last two pages are kept.
+    """Addresses of one folder, page by page in order of name; the last two pages are kept.
 
-    The next page is asked for while files of the last one are read, unless few files are wanted.
+    The next page is requested while files of the last one are read, unless few files are needed.
     """
 
     def __init__(self, api: Service, job_id: str, directory: str, path: str) -> None:
@@ -162,7 +162,7 @@ class _Folder:
         self._finds = 0
 
     async def find(self, name: str) -> Blob | None:
-        """The blob of a file; cheap for names in their order. Raises _NoAddress, Failure."""
+        """The blob of a file; cheap when names come in order. Raises _NoAddress, Failure."""
         async with self._asking:
             soon = datetime.now(UTC) + _MARGIN
             if self._pages and (name < self._pages[0].first or self._pages[0].expires < soon):
@@ -194,7 +194,7 @@ class _Folder:
 
 
 async def _fits(parts: Sequence[bytes], md5: str) -> bool:
-    """Whether the bytes are those of the digest that storage keeps; where it takes long, others go on."""
+    """Whether the bytes match the digest in storage. A long computation runs in a thread."""
     if sum(map(len, parts)) < _SMALL:
         return md5 == _md5(parts)
     return md5 == await asyncio.to_thread(_md5, parts)

@@ -1,4 +1,4 @@
-"""Folders of a job, listed through the API: several at once, each page by page."""
+"""Lists folders of a job through the API: several at once, each page by page."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -15,14 +15,14 @@ from slipway.client.refusal import Unanswered
 from slipway.client.service import Service
 from slipway.failure import Failure
 
-#: An entry of a list, and what a whole list shows of a folder.
+#: An entry of a list, and what a complete list shows of a folder.
 Entry = dict[str, Any]
 Shown = tuple[tuple[Any, ...], ...]
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of an output directory, and what those around it list, the outermost first."""
+    """A folder of an output directory, and the lists of its parent folders, outermost first."""
 
     directory: str
     path: str
@@ -38,14 +38,14 @@ class Folder:
         return f"{self.path}/{entry['name']}".lstrip("/")
 
     def may_hold(self, patterns: Sequence[str]) -> bool:
-        """Whether a file that fits one of the patterns may lie in it or below it."""
+        """Whether a file that matches one of the patterns may be in it or below it."""
         return not (patterns and self.path) or any(
             may_begin(path, pattern) for pattern in patterns for path in (self.name, self.path)
         )
 
 
 class FolderList(NamedTuple):
-    """The list of a folder on its way; `task`: why it is not whole, or ""."""
+    """The list of a folder as it arrives; `task` returns why it is incomplete, or ""."""
 
     folder: Folder
     pages: Arriving[list[Entry]]
@@ -60,7 +60,7 @@ class Reader:
 
     @asynccontextmanager
     async def reading(self, folders: Sequence[Folder]) -> AsyncIterator[list[FolderList]]:
-        """List these; ends with the block."""
+        """List these folders; stops at the end of the block."""
         lists = [self._begin(folder) for folder in folders]
         try:
             yield lists

@@ -1,4 +1,4 @@
-"""Names of files that this machine cannot give, or cannot tell apart."""
+"""File names that this machine cannot use, or cannot tell apart."""
 
 import os
 import unicodedata
@@ -11,7 +11,7 @@ _LONGEST = 255
 
 @lru_cache(maxsize=256)
 def impossible(name: str) -> str:
-    """Why a file here cannot have the name; "" when it can."""
+    """Why a file here cannot have the name; "" if it can."""
     if name in ("", ".", "..") or "\\" in name:
         return "its name would lead to another folder"
     if not is_visible(name):
@@ -23,18 +23,18 @@ def impossible(name: str) -> str:
 
 
 class Neighbours:
-    """The names that came so far, on a disk that may take two that differ for one.
+    """The names so far, on a disk that may take two different names for the same file.
 
-    Such a disk ignores case, or how letters are composed (é is one character, or e and an accent), or both.
+    Such a disk ignores case, or how letters are composed (é as one character, or e and an accent), or both.
     """
 
     def __init__(self, *, ignores_case: bool, ignores_composition: bool) -> None:
         self._ignores_case, self._ignores_composition = ignores_case, ignores_composition
-        #: by what they have in common with others
+        #: by their form without these differences
         self._first: dict[str, str] = {}
 
     def conflict(self, name: str) -> str:
-        """Why the name cannot stand beside those that came before; "" when it can."""
+        """Why the name conflicts with an earlier one; "" if it does not."""
         if not (self._ignores_case or self._ignores_composition):
             return ""
         first = self._first.setdefault(self._folded(name), name)

@@ -1,4 +1,4 @@
-"""What a job wrote, read through the API: every file below its output directories, and their bytes."""
+"""Reads the files below a job's output directories through the API."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -15,17 +15,17 @@ from slipway.client.service import Service
 
 #: Requests at once.
 PARALLEL = 8
-#: Bytes of the chunks that a file is read in, fewer through the API: its worker holds some copies of each.
+#: Bytes of a chunk; smaller through the API, whose worker holds several copies of each.
 CHUNK, DIRECT_CHUNK = 2 << 20, 8 << 20
-#: Chunks of all files that are asked for and not yet written: what a download holds in memory.
+#: Chunks of all files that are requested and not yet written: what a download holds in memory.
 _HELD = 2 * PARALLEL
-#: Of those of one file, so that requests are under way while what came is written; fewer through the API.
+#: The same for one file, so that requests run while earlier chunks are written; fewer through the API.
 _AHEAD, _DIRECT_AHEAD = 3, _HELD
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What all the files of one download do together, at most."""
+    """Limits that all files of one download share."""
 
     requests: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(PARALLEL))
     held: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(_HELD))
@@ -34,9 +34,9 @@ class Bounds:
 async def chunks(
     api: Service, job_id: str, file: Remote, bounds: Bounds, start: int = 0, direct: Direct | None = None
 ) -> AsyncGenerator[FileChunk]:
-    """The chunks of a file from `start` on, in order, some of them asked for at once; `direct` where it can.
+    """The chunks of a file from `start` on, in order, several requested at once; from `direct` if possible.
 
-    Raises Changed when the file changes in between, and Failure.
+    Raises Changed if the file changes meanwhile, and Failure.
     """
     reader = await direct.reader(file) if direct else None
 

@@ -1,4 +1,4 @@
-"""Which folders may hold a file that fits a pattern."""
+"""Which folders may hold a file that matches a pattern."""
 
 import re
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ _PART = re.compile(r"\[!?\]?[^\]]*\]|.", re.DOTALL)
 
 
 def may_begin(folder: str, pattern: str) -> bool:
-    """Whether the name of a file below a folder may match a pattern, or begin with it as with a folder."""
+    """Whether the pattern may match a file below this folder, or a folder above such a file."""
     if f"{folder}/".startswith(f"{pattern.rstrip('/')}/") or pattern.startswith(f"{folder}/"):
         return True
     parts = _PART.findall(pattern)
@@ -27,7 +27,7 @@ def _takes(parts: Sequence[str], at: int, letter: str) -> bool:
 
 
 def _after_stars(parts: Sequence[str], ways: set[int]) -> set[int]:
-    """The parts that may come next: a star stands for nothing, too."""
+    """The parts that may come next: a star also matches nothing."""
     result: set[int] = set()
     for way in ways:
         stars = takewhile(lambda at: parts[at] == "*", range(way, len(parts)))

@@ -1,4 +1,4 @@
-"""A file that a job wrote, as a list of the API names it."""
+"""A file that a job wrote, as the API lists it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from fnmatch import fnmatchcase
 
 @dataclass(frozen=True)
 class Remote:
-    """A file that a job wrote. `modified` is Unix time, None where the cluster does not say."""
+    """A file that a job wrote. `modified` is Unix time, None if the cluster does not give it."""
 
     directory: str
     path: str
@@ -20,7 +20,7 @@ class Remote:
         return f"{self.directory}/{self.path}"
 
     def fits(self, patterns: Sequence[str]) -> bool:
-        """Whether one of the patterns names it, or a folder above it; without patterns every file fits."""
+        """Whether one of the patterns matches it, or a folder above it; without patterns every file fits."""
         return not patterns or any(
             name == pattern or fnmatchcase(name, pattern) or name.startswith(f"{pattern.rstrip('/')}/")
             for pattern in patterns

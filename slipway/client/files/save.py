@@ -1,4 +1,4 @@
-"""Files of a job, saved below a directory of one's own. The job chose their names: none leads out of it."""
+"""Saves files of a job below a local directory. The job chose their names, so none may lead out of it."""
 
 import asyncio
 import fcntl
@@ -17,17 +17,17 @@ from slipway.client.files.names import Neighbours, impossible
 from slipway.client.files.remote import Remote
 from slipway.failure import Failure
 
-#: Bytes of a file that are read at once.
+#: Bytes of a file that are read in one call.
 _READ = 1 << 20
-#: Bytes that take longer to hand to a thread than to write; and parts that every system takes in one write.
+#: Below so many bytes, writing is faster than a thread; parts that every system takes in one write.
 _SMALL, _AT_ONCE = 1 << 18, 512
-#: Folders that are held open: files come in the order of their names.
+#: Folders that are held open: few are enough, as files come in order of name.
 _FOLDERS = 16
 #: The name of the job whose files are in the directory; `slipway drop` uploads no such directory.
 MARK = ".slipway-job"
-#: How the names begin of files that are not whole, and how much of such a name says which file it is.
+#: The prefix of an unfinished file's name, and how much of such a name identifies the file.
 _UNFINISHED, _NAMED = ".slipway-part-", 14 + 16
-#: Seconds: a time of nanoseconds is rounded on its way.
+#: Seconds: times in nanoseconds are rounded in transit.
 _SAME_TIME = 0.001
 
 
@@ -36,11 +36,11 @@ class Busy(Exception):
 
 
 class Destination:
-    """The directory. Files come to lie in it by output directory and path; what has their name is replaced.
+    """The directory. Files go to their output directory and path below it, and replace what has their name.
 
-    A file is written under another name until it is whole, so an interrupted download can go on with it.
-    A mark in the directory names the job: files of another one are never taken for its own. Files of no job
-    leave no mark.
+    A file has another name until it is complete, so an interrupted download can continue.
+    A mark in the directory names the job, so files of another job are never taken for its own. Without a job
+    there is no mark.
     """
 
     def __init__(self, path: Path, job_id: str = "") -> None:
@@ -49,7 +49,7 @@ class Destination:
             path.mkdir(parents=True, exist_ok=True)
             self._root = Fence.from_root(path)
             marked = self._marked() if job_id else ""
-            #: the job whose files are in the directory already, if that is another one
+            #: another job whose files are already in the directory, or ""
             self.other = "" if marked == job_id else marked.partition(",")[0]
             self._empty = not any(path.iterdir())
             self._own = not job_id or marked == job_id or self._empty
@@ -64,12 +64,12 @@ class Destination:
             ) from error
 
     def close(self) -> None:
-        """Let go of the directory."""
+        """Release the directory."""
         for folder in (self._root, *self._folders.values()):
             os.close(folder.fd)
 
     def has(self, file: Remote) -> bool:
-        """Whether the file is there already: of the same size, and of the same time."""
+        """Whether the file is already there, with the same size and time."""
         if self._empty or not self._own:
             return False
         with suppress(OSError), self._folder(file, make=False) as (folder, name):
@@ -79,7 +79,7 @@ class Destination:
         return False
 
     def contains(self, file: Remote, md5: bytes) -> bool:
-        """Whether the file is there already: with these contents."""
+        """Whether the file is already there, with these contents."""
         with (
             suppress(OSError, Failure),
             self._folder(file, make=False) as (folder, name),
@@ -108,10 +108,10 @@ class Destination:
         return 0
 
     def finish(self, files: Sequence[Remote], *, is_whole: bool) -> None:
-        """All of them are there: remove the unfinished files of their earlier versions.
+        """All files are saved: remove unfinished files of earlier versions.
 
-        Where they are the whole of the job's files, none of another job is left under their names, which the
-        mark says from now on.
+        If they are all of the job's files, the mark then names this job alone: no file of another job is left
+        under their names.
         """
         if is_whole:
             self._mark(self._job)
@@ -134,15 +134,15 @@ class Destination:
             file.write(f"{text}\n")
 
     def _unfinished(self, file: Remote) -> str:
-        """The name while it is not whole: another for each job and version, as far as a list shows it."""
+        """The name until it is complete: one for each job and each version that a list can tell apart."""
         version = f"{self._job}\0{file.name}\0{file.size}\0{file.modified}"
         return f"{_prefix_of(file)}-{hashlib.sha256(version.encode()).hexdigest()[:16]}"
 
     async def save(self, file: Remote, start: int, content: AsyncIterator[FileChunk]) -> AsyncGenerator[int]:
-        """Write the chunks from `start` on, and put the file in its place. The bytes of each chunk.
+        """Write the chunks from `start` on, and move the file to its place. Yields the bytes of each chunk.
 
-        Raises Busy where another download does so, Failure for a name that cannot be given here, and for
-        chunks that do not make up the whole.
+        Raises Busy if another download is writing it, and Failure for a name that is impossible here or an
+        incomplete file.
         """
         with self._folder(file, make=True) as (folder, name):
             flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -155,7 +155,7 @@ class Destination:
                         async for size in written:
                             yield size
                 except BaseException:
-                    if not stream.tell():  # nothing to go on with
+                    if not stream.tell():  # nothing to continue
                         os.unlink(unfinished, dir_fd=folder.fd)
                     raise
                 if file.modified is not None:
@@ -163,11 +163,11 @@ class Destination:
                 os.replace(unfinished, name, src_dir_fd=folder.fd, dst_dir_fd=folder.fd)
 
     def _lock(self, fd: int, name: str, folder: Fence, start: int) -> None:
-        """Keep other downloads from the file. Raises Busy where one has it, or had it a moment ago."""
+        """Lock the file against other downloads. Raises Busy if one has it, or had it a moment ago."""
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
             now = os.stat(name, dir_fd=folder.fd, follow_symlinks=False)
-        except (BlockingIOError, FileNotFoundError):  # the latter: it is in its place
+        except (BlockingIOError, FileNotFoundError):  # the latter: another download finished it
             now = None
         if now is None or now.st_ino != os.fstat(fd).st_ino or now.st_size < start:
             self._empty = False
@@ -185,7 +185,7 @@ class Destination:
             yield folder, name
 
     def _open(self, path: str, *, make: bool) -> Fence:
-        """A folder, of which a descriptor is kept: what lies in a folder costs no further walk there."""
+        """A folder, with a descriptor kept open: further files in it need no new walk."""
         folder = self._folders.pop(path, None)
         if folder is None:
             folder = self._root.make_directory(path) if make else self._root.directory(path, links=False)
@@ -195,14 +195,14 @@ class Destination:
         return Fence(os.dup(folder.fd))
 
     def _is_one(self, letter: str, other: str) -> bool:
-        """Whether the disk takes names that differ like these for one."""
+        """Whether the disk takes names that differ like these for the same."""
         probe, alike = (f".slipway-{os.getpid()}-{one}".encode() for one in (letter, other))
         try:
             os.close(os.open(probe, os.O_CREAT | os.O_WRONLY | os.O_NOFOLLOW, 0o600, dir_fd=self._root.fd))
         except OSError:
             if letter.isascii():
                 raise
-            return False  # nor does it take any such name
+            return False  # it takes no such name at all
         try:
             os.stat(alike, dir_fd=self._root.fd)
         except FileNotFoundError:
@@ -220,7 +220,7 @@ async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) 
     async for piece in content:
         if piece.count < _SMALL:
             _write_all(stream.fileno(), piece.parts)
-        else:  # other files go on meanwhile
+        else:  # other files continue meanwhile
             await asyncio.to_thread(_write_all, stream.fileno(), piece.parts)
         whole = piece.size
         yield piece.count
@@ -229,7 +229,7 @@ async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) 
 
 
 def _write_all(fd: int, parts: Sequence[bytes]) -> None:
-    """Write the parts one after the other, many by one call. Raises OSError."""
+    """Write the parts in order, many in one call. Raises OSError."""
     ahead = deque(memoryview(part) for part in parts if part)
     while ahead:
         written = os.writev(fd, [*islice(ahead, _AT_ONCE)])
@@ -240,5 +240,5 @@ def _write_all(fd: int, parts: Sequence[bytes]) -> None:
 
 
 def _prefix_of(file: Remote) -> str:
-    """The beginning of the names of its unfinished files, of all its versions."""
+    """The common prefix of its unfinished files, of every version."""
     return f"{_UNFINISHED}{hashlib.sha256(file.name.encode()).hexdigest()[:16]}"

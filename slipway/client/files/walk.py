@@ -13,13 +13,13 @@ from slipway.client.files.output import PARALLEL
 from slipway.client.files.remote import Remote
 from slipway.client.service import Service
 
-#: Folders in one walk. One that lists the same as another above its level may be that folder by a link of the
-#: job, and links may form a mesh without an end: it counts as so many.
+#: Most folders in one walk, and the deepest level. A folder with the same list as one on a higher level may
+#: be that folder through a link, and links may form an endless mesh, so it counts as `_ALIKE` folders.
 _MOST_FOLDERS, _ALIKE, _DEEPEST = 20_000, 20, 64
-#: A folder that lists the same as one around it is that folder; with one entry it may be chance, so often.
+#: A folder with the same list as a parent is that parent; with one entry, only after so many repeats.
 _ALONE = 8
-#: How deep folders may lie that hold nothing but one another. A cluster follows no more than some forty links
-#: on a way, so a circle of links ends before that, and what goes on are folders.
+#: The deepest level for folders that contain only one another. A cluster follows about forty links in a path,
+#: so a circle of links ends before that, and deeper ones are real folders.
 _CHAIN = 256
 _LINK = "it is a link to a folder above it"
 _GUESS = "it lists the same as a folder above it, so it was taken for a link to that, and not read"
@@ -32,7 +32,7 @@ _DEEP = (
     "link to a folder above it; copy it from the share or container that the job wrote it to"
 )
 _UNNAMED = "its name cannot be asked for"
-#: What holds no bytes to save, by what a list calls it.
+#: Why an entry has no bytes to save, by its kind in a list.
 _NO_FILES = {
     "link": "it is a link that leads out of the job's folder",
     "pipe": "it is a pipe, not a file",
@@ -63,7 +63,7 @@ class _Walk:
     count: int = 0
 
     async def take(self, folder: Folder, pages: Arriving[list[Entry]]) -> list[Folder]:
-        """Note the files of a folder, page by page; the folders in it that are to be listed."""
+        """Note the files of a folder, page by page. Returns the folders in it that must be listed."""
         entries, held, may_be_above = list[Entry](), list[Entry](), bool(folder.above)
         async for page in pages:
             entries += page
@@ -79,9 +79,9 @@ class _Walk:
         return self.subfolders(folder, entries, this)
 
     def is_above(self, folder: Folder, entries: Sequence[Entry], this: Shown) -> bool:
-        """Whether a folder is taken for one around it, which is noted."""
+        """Whether a folder is taken for one of its parents; notes that it was."""
         timed = [bool(entry["modified"]) for entry in entries]
-        # Names alone prove nothing: then only the bounds end a circle.
+        # Names alone prove nothing; without times, only the bounds end a circle.
         if not any(timed) or folder.above.count(this) < (1 if len(this) > 1 else _ALONE):
             return False
         if all(timed):
@@ -91,7 +91,7 @@ class _Walk:
         return True
 
     def note(self, folder: Folder, entries: Sequence[Entry]) -> None:
-        """Note the files among some entries of a folder, and what no download gets."""
+        """Note the files among these entries of a folder, and those that cannot be downloaded."""
         files = []
         for entry in entries:
             size, name = entry["bytes"], folder.path_of(entry)
@@ -108,7 +108,7 @@ class _Walk:
             self.receive(files)
 
     def subfolders(self, folder: Folder, entries: Sequence[Entry], this: Shown) -> list[Folder]:
-        """The folders in a folder that are to be listed, too."""
+        """The subfolders that must be listed too."""
         level = len(folder.above)
         self.count += _ALIKE if self.levels.setdefault(this, level) < level and this else 1
         folders = [
@@ -122,12 +122,12 @@ class _Walk:
         repeats = len(this) == 1 and folder.above.count(this) >= _ALONE
         if level < (_CHAIN if repeats else _DEEPEST):
             return folders
-        # A folder that lists one around it may be a link to that, or one more of the same name.
+        # A folder with a parent's list may be a link to it, or another folder of the same name.
         self.unread += ((one.name, _DEEP.format(level)) for one in folders)
         return []
 
     def leave_out(self, name: str, entry: Mapping[str, Any], *, fits: bool) -> None:
-        """Note what the list has and no download gets."""
+        """Note an entry that cannot be downloaded."""
         kind = "link" if entry.get("link") else str(entry.get("kind") or "")
         if kind in _NO_FILES:
             self.skipped.append((name, _NO_FILES[kind]))
@@ -144,10 +144,10 @@ async def walk(
     patterns: Sequence[str] = (),
     receive: Callable[[Sequence[Remote]], None] = lambda _: None,
 ) -> Tree:
-    """The files below these output directories that fit, level by level. Raises Unanswered.
+    """The matching files below these output directories, level by level. Raises Unanswered.
 
-    `receive` gets those of each page of a list as soon as that is read. What cannot be listed, and what lies
-    beyond the bound of one walk, is in `unread`; the rest is there.
+    `receive` gets the files of each page as soon as it is read. `unread` has the folders that cannot be
+    listed, and those beyond the bounds of one walk.
     """
     tree, reader = _Walk(patterns, receive), Reader(api, job_id)
     ahead = deque(Folder(directory, "") for directory in directories)
@@ -174,5 +174,5 @@ def _shown(entries: Sequence[Entry]) -> Shown:
 
 
 def _may_be(some: Shown, above: Sequence[Shown]) -> bool:
-    """Whether a folder of which some entries are known may list the same as one above it."""
+    """Whether a partly listed folder may have the same list as one of its parents."""
     return any(len(some) <= len(one) and set(some) <= set(one) for one in above)
