@@ -1,6 +1,6 @@
-"""Decides which requests the servers of this machine answer: of programs, and of pages from this machine.
+"""Decides which requests the servers on this machine answer: from programs, and from this machine's pages.
 
-A browser lets any page send requests to 127.0.0.1, and to a name that leads there. But its headers Host,
+A browser lets any page send requests to 127.0.0.1, and to a name that resolves to it. But its headers Host,
 Origin and Sec-Fetch-Site show where they come from. `storage.mjs` has the same rules for Azurite.
 """
 
@@ -25,7 +25,7 @@ _REMEDY = "use a loopback address, or allow the name of a forwarded port with --
 
 @dataclass(frozen=True)
 class Foreign:
-    """Why a request is refused: the header that shows it as foreign, and the remedy."""
+    """Why a request is refused: the header that shows it to be foreign, and the remedy."""
 
     header: str
     detail: str
@@ -40,12 +40,12 @@ class Foreign:
 
 @dataclass(frozen=True)
 class Border:
-    """`names`: those by which this machine is known beside the loopback ones."""
+    """`names`: the machine's names besides the loopback ones."""
 
     names: frozenset[str] = frozenset()
 
     def foreign(self, method: str, headers: "CIMultiDictProxy[str]") -> Foreign | None:
-        """Why a request is refused; None when it is not."""
+        """Why a request is refused; None if it is not."""
         hosts, origins = headers.getall("Host", [""]), headers.getall("Origin", [])
         for host in hosts:
             if not self._is_ours(_AUTHORITY.fullmatch(host)):
@@ -64,7 +64,7 @@ class Border:
     async def guard(
         self, request: web.Request, handler: Callable[[web.Request], Awaitable[web.StreamResponse]]
     ) -> web.StreamResponse:
-        """Middleware that answers foreign requests itself."""
+        """Middleware that refuses foreign requests."""
         foreign = self.foreign(request.method, request.headers)
         return foreign.answer() if foreign else await handler(request)
 
@@ -96,14 +96,14 @@ def add_option(parser: ArgumentParser) -> None:
 
 
 def host_name(text: str) -> str:
-    """A name as requests have it. Raises ArgumentTypeError for an address or a name with a port."""
+    """A host name as it appears in requests. Raises ArgumentTypeError for a URL or a name with a port."""
     if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", text.lower()):
         raise ArgumentTypeError(f"{text!r} is no host name; write it without scheme, port and path")
     return text.lower()
 
 
 def reach_this_machine(environment: MutableMapping[str, str]) -> None:
-    """Let no proxy that an environment names lead here: SDKs in all parts of a stack heed NO_PROXY."""
+    """Keep proxies of the environment away from this machine: all SDKs in a stack heed NO_PROXY."""
     for name in ("NO_PROXY", "no_proxy"):
         hosts = [host for host in environment.get(name, "").split(",") if host]
         if "*" not in hosts:

@@ -8,7 +8,7 @@ from local.border import Border
 from local.nodes.settings import NodeSettings
 
 ACCOUNT = "localbatch"
-#: A public key for everyone on this machine, as that of Azurite's account.
+#: A well-known key, public like that of Azurite's account.
 KEY = "c2xpcHdheSBsb2NhbCBhenVyZSBiYXRjaCBlbXVsYXRvciBrZXkgMDAwMDAwMDAwMDAwMDAwMDAwMA=="
 #: How many nodes of a kind a pool may have: each is a record, which is kept.
 MOST_NODES = 10_000

@@ -1,6 +1,6 @@
-"""`python -m local.bicep`: checks infra/*.bicep; the exit code is 1 where something is wrong.
+"""`python -m local.bicep`: checks infra/*.bicep; the exit code is 1 if something is wrong.
 
-Where the types cannot be fetched, it checks syntax and names, and lists what it did not check.
+If the types cannot be fetched, it checks syntax and names, and lists what it did not check.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from local.setup.steps import ROOT
 
 
 def templates(folder: Path) -> dict[str, Template]:
-    """The files of a folder, by the names that modules have for them."""
+    """The files of a folder, by the names with which modules refer to them."""
     return {path.name: read(path, f"{folder.name}/{path.name}") for path in sorted(folder.glob("*.bicep"))}
 
 

@@ -1,4 +1,4 @@
-"""Where the app's settings lead: to our storage, with our identity, to our vault."""
+"""Checks that the app's settings refer to this deployment's storage, identity and vault."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SETTINGS = "Microsoft.Web/sites/config"
 
 
 def led_astray(resource: Resource) -> Iterator[tuple[Value, str]]:
-    """The settings that lead elsewhere, and what adds settings that cannot be read."""
+    """Settings that refer elsewhere, and expressions that add settings which cannot be read here."""
     if resource.type.partition("@")[0] != _SETTINGS:
         return
     properties = member_at(resource.body, "properties") or resource.body

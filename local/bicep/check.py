@@ -1,4 +1,4 @@
-"""Are resources what Azure's types allow, and is every name declared? Findings have the compiler's codes."""
+"""Checks resources against Azure's types, and names against declarations, with the compiler's codes."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from local.bicep.names import names, parents
 from local.bicep.template import Finding, Module, Resource, Template, Value
 from local.bicep.types import PLAIN, Member, ObjectType, Types
 
-#: Members of every resource that no type names.
+#: Members of every resource that are in no type.
 _OF_BICEP = frozenset({"parent", "scope", "dependsOn", "type", "apiVersion", "id"})
 
 
 class Report:
-    """What was found, and which types there were none for."""
+    """The findings, and the resource types whose schema is missing."""
 
     def __init__(self) -> None:
         self.findings: list[Finding] = []
@@ -57,7 +57,7 @@ def _module(file: str, module: Module, referenced: Template | None) -> Iterator[
 
 
 def _reads(template: Template, types: Types) -> Iterator[Finding]:
-    """Members that are read of a resource, and that its type has not: Azure would fail in the deployment."""
+    """Reads of members that a resource's type does not have: the deployment would fail in Azure."""
     kinds = {one.symbol: one.type.partition("@")[0] for one in template.resources if one.loop is None}
     for use in template.reads:
         symbol, *path = use.symbol.split(".")
@@ -121,7 +121,7 @@ class _Checker:
             yield from self._plain(value, [word.strip() for word in type_.split("|")], where)
 
     def _expression(self, value: Value, type_: str, where: str) -> Iterator[Finding]:
-        """What only Azure evaluates is of the right type, where its own type can be read."""
+        """An expression has the right type, if its type can be inferred here."""
         kind = kind_of(value, self._template, self._templates)
         words = {word.strip() for word in type_.split("|")}
         if not kind or words & {"any", "Any", "object"} or kind == "object":
@@ -143,7 +143,7 @@ class _Checker:
             yield from self._value(item, of_one.strip("()"), f"{where}[]")
 
     def _plain(self, value: Value, words: list[str], where: str) -> Iterator[Finding]:
-        """A value of a plain type, or one of several texts; a list of texts with `string` in it is open."""
+        """A value of a plain type, or one of several texts; `string` among the texts allows any text."""
         if not {"any", "Any", "object"}.isdisjoint(words):
             return
         allowed = [kind for word in words for kind in PLAIN.get(word, ())]

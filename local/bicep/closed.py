@@ -1,6 +1,6 @@
-"""The types of resources that a template of ours may make; where a member may open a door, all members.
+"""The resource types that our templates may create, with all their members where one might open a door.
 
-What is not here is a weakness until someone has thought about it: a type or a member that Azure adds, too.
+Anything else is a weakness until it has been reviewed, including types and members that Azure adds later.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _STORAGE, _SITE, _BATCH = (
 _AKS = "Microsoft.ContainerService/managedClusters"
 _NETWORK, _INSIGHTS, _EVENTS = "Microsoft.Network", "Microsoft.Insights", "Microsoft.EventGrid/systemTopics"
 _VIRTUAL_MACHINE = "properties.deploymentConfiguration.virtualMachineConfiguration"
-#: type → path → its members; a path that is not named is open
+#: type → path → its members; paths without an entry are open
 CLOSED: Mapping[str, Mapping[str, str]] = {
     "Microsoft.Authorization/roleAssignments": {"properties": "principalId principalType roleDefinitionId"},
     "Microsoft.Authorization/roleDefinitions": {},
@@ -103,13 +103,13 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
 }
 
 
-#: What stands around the properties of a resource; an identity only where RULES say which.
+#: The members around a resource's properties; an identity only where RULES specify it.
 _FRAME = frozenset(["name", "location", "tags", "parent", "scope", "kind", "sku", "properties", "dependsOn"])
 _IDENTITIES = (_SITE, f"{_BATCH}/pools", _EVENTS, _AKS)
 
 
 def opened(kind: str, symbol: str, body: Value) -> Iterator[tuple[Value, str]]:
-    """What a resource has, or is, that is not in the list; and what only Azure could know of it."""
+    """Types and members that are not in the list, and expressions that only Azure can evaluate."""
     if kind not in CLOSED:
         yield body, f"{symbol}: no template here makes {kind}"
         return

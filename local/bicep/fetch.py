@@ -1,6 +1,6 @@
-"""The types of Azure's resources, which Microsoft's npm package `@azure/mcp` prints, without a network.
+"""Gets the types of Azure's resources from Microsoft's npm package `@azure/mcp`, which prints them offline.
 
-The package takes 140 MB and its start some seconds, so what was printed is kept below `.local/bicep/`.
+The package takes 140 MB and some seconds to start, so its output is kept below `.local/bicep/`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _INSTALL_PATIENCE = 300.0
 
 
 def fetch(kinds: Iterable[str]) -> None:
-    """Keep the types of those resource types that have none here. Raises NoTypesError without a package.
+    """Fetch those resource types' schemas that are not here yet. Raises NoTypesError without the package.
 
-    A type that the package lacks gets an empty file: it is not asked for again.
+    A type that the package does not have gets an empty file, so it is not requested again.
     """
     unknown = sorted(kind for kind in kinds if not any(path.exists() for path in _files(TYPES, kind)))
     if not unknown:
@@ -38,7 +38,7 @@ def fetch(kinds: Iterable[str]) -> None:
 
 
 def keep(program: Path, kinds: Iterable[str], folder: Path) -> None:
-    """Ask one process for those types, and write them into a folder. Raises NoTypesError."""
+    """Get these schemas from one process, and write them into a folder. Raises NoTypesError."""
     folder.mkdir(parents=True, exist_ok=True)
     with SchemaProgram(program) as running:
         for kind in kinds:
@@ -46,7 +46,7 @@ def keep(program: Path, kinds: Iterable[str], folder: Path) -> None:
 
 
 class _Files(NamedTuple):
-    """The types of one kind, and the mark that the package has none."""
+    """The schema of one resource type, or the mark that the package has none."""
 
     types: Path
     none: Path

@@ -1,4 +1,4 @@
-"""Of which type an expression is, as far as it can be read here: the rest only the compiler knows."""
+"""Infers the types of simple expressions, and checks them; the rest is left to the compiler."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CALL = re.compile(r"(\w+)\([^()]*\)")
 _OUTPUT = re.compile(r"(\w+)!?\.outputs\.(\w+)")
 _OF_RESOURCE = re.compile(r"(\w+)\.(?:id|name|type)")
 _DEEPEST = 12
-#: What the functions that describe a deployment return.
+#: The members of what functions that describe a deployment return.
 _MEMBERS: Mapping[str, str] = {
     "tenant": "country countryCode displayName tenantId",
     "subscription": "displayName id subscriptionId tenantId",
@@ -39,7 +39,7 @@ _OF_EXISTING = frozenset({"name", "parent", "scope"})
 
 
 def kind_of(value: Value, template: Template, templates: Mapping[str, Template], depth: int = 0) -> str:
-    """string, int, bool, object, array, or resource; "" where it cannot be said."""
+    """string, int, bool, object, array, or resource; "" if it is unknown."""
     if depth > _DEEPEST or value.kind == "null":
         return ""
     if value.kind == "choice":
@@ -67,7 +67,7 @@ def kind_of(value: Value, template: Template, templates: Mapping[str, Template],
 
 
 def _declared(type_: str) -> str:
-    """A declared type without its items and its `?`; "" for a type of its own."""
+    """A declared type without its item type and its `?`; "" for a user-defined type."""
     bare = type_.removesuffix("?")
     if bare.endswith("[]"):
         return "array"
@@ -75,7 +75,7 @@ def _declared(type_: str) -> str:
 
 
 def kinds(template: Template, templates: Mapping[str, Template]) -> Iterator[Finding]:
-    """Values of another type than declared, defaults out of bounds, scopes and members that there are not."""
+    """Values of the wrong type, defaults out of bounds, unknown scopes and members."""
 
     def finding(value: Value, code: str, text: str) -> Finding:
         return Finding(template.file, value.line, value.column, code, text)
@@ -107,7 +107,7 @@ def kinds(template: Template, templates: Mapping[str, Template]) -> Iterator[Fin
 
 
 def _bounds(template: Template) -> Iterator[Finding]:
-    """Defaults that decorators refuse."""
+    """Defaults that decorators do not allow."""
     for name, limits in template.limits.items():
         default = template.parameters.get(name)
         if default is None or default.kind not in ("text", "int"):
@@ -137,7 +137,7 @@ def _scope(template: Template) -> Iterator[Finding]:
 
 
 def _described(template: Template) -> Iterator[Finding]:
-    """Members that are read of what a function returns, and that it has not."""
+    """Reads of members that a function's result does not have."""
     for use in template.reads:
         if (match := _DESCRIBED.fullmatch(use.symbol)) is None:
             continue

@@ -1,4 +1,4 @@
-"""Who and what modules are given, when each is deployed, and what identities they hand on."""
+"""What modules must be given, when each is deployed, and which identities they return."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _IS_BATCH = "engine == 'batch'"
 _MADE_CLUSTERS = f"{_IS_BATCH} ? batch!.outputs.clusters : {{}}"
 _CLUSTERS = f"engine == 'none' ? {{}} : {_MADE_CLUSTERS}, loadJsonContent('clusters.json')"
 _ROLE = "subscriptionResourceId('Microsoft.Authorization/roleDefinitions', poolScalerRole)"
-#: (file of a module, member of its declaration) → what it is
+#: (file of a module, member of its declaration) → the required expression
 PARAMS: Mapping[tuple[str, str], str] = {
     ("storage.bicep", "params.isPrivate"): "vnetEnabled",
     ("storage.bicep", "params.appPrincipalId"): _APP,
@@ -42,7 +42,7 @@ PARAMS: Mapping[tuple[str, str], str] = {
     ("alerts.bicep", "params.topicId"): "events.outputs.topicId",
     ("alerts.bicep", "params.storageId"): "storage.outputs.id",
 }
-#: file and resource or module → its condition, with variables in place; what is not here is made always
+#: file and resource or module → its condition, with variables replaced; all others are unconditional
 CONDITIONS: Mapping[str, str] = {
     "main.bicep network": "vnetEnabled",
     "main.bicep scaler": f"{_IS_BATCH} && empty(poolScalerRole)",
@@ -51,7 +51,7 @@ CONDITIONS: Mapping[str, str] = {
     "main.bicep budget": "monthlyBudget > 0",
     "alerts.bicep people": "!empty(email)",
 }
-#: (file, output) → what it is: whose roles and secrets others grant and read
+#: (file, output) → the required expression: others grant roles and read secrets by these
 OUTPUTS: Mapping[tuple[str, str], str] = {
     ("identity.bicep", "id"): "identity.id",
     ("identity.bicep", "clientId"): "identity.properties.clientId",
@@ -67,7 +67,7 @@ OUTPUTS: Mapping[tuple[str, str], str] = {
     ("batch.bicep", "clusters.gpu.blobs"): "'${storage.properties.primaryEndpoints.blob}${records.name}'",
     ("batch.bicep", "clusters.gpu.identity"): "nodes.properties.clientId",
 }
-#: (file, variable) → what it is: names that no other deployment has, and where one deployment is found again
+#: (file, variable) → the required expression: it makes names unique, and the same in each deployment
 VARIABLES: Mapping[tuple[str, str], str] = {
     ("main.bicep", "token"): "toLower(uniqueString(subscription().id, environmentName, location))",
 }

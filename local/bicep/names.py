@@ -1,4 +1,4 @@
-"""Is every name of a template declared once, and has it the members that are read of it?"""
+"""Checks that every name of a template is declared once, and has the members that are read."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 from local.bicep.template import Finding, Resource, Template, Use
 
-#: Functions' namespaces, and what `for` counts.
+#: The namespaces of functions.
 _NAMESPACES = frozenset({"az", "sys"})
-#: Functions and decorators of the language, as far as a template here may want them.
+#: The language's functions and decorators that a template here may need.
 _FUNCTIONS = re.compile(
     r"any|array|base64|base64ToString|bool|concat|contains|dateTimeAdd|"
     r"dateTimeToEpoch|deployer|deployment|empty|endsWith|environment|extensionResourceId|"
@@ -27,7 +27,7 @@ _WITHOUT_ARGUMENTS = re.compile(
     r"deployer|deployment|environment|export|managementGroup|newGuid|resourceGroup|sealed|secure|subscription|"
     r"tenant|utcNow|.*\.\w+"
 )
-#: What a value of a type is here, and what only Azure evaluates.
+#: Types and their kinds of values; and the kinds that only Azure evaluates.
 _KINDS: Mapping[str, tuple[str, ...]] = {
     "string": ("text",),
     "int": ("int",),
@@ -40,7 +40,7 @@ _TYPE = re.compile(r"(string|int|bool|object|array)(\[\])?\??")
 
 
 def names(template: Template, templates: Mapping[str, Template]) -> Iterator[Finding]:
-    """Names that no one declares, that are declared twice, that no one uses, or that lack a member."""
+    """Undeclared names, unused ones, ones that are declared twice, and reads of missing members."""
     for use in template.uses:
         if use.symbol not in template.symbols | _NAMESPACES:
             yield _finding(
@@ -66,7 +66,7 @@ def names(template: Template, templates: Mapping[str, Template]) -> Iterator[Fin
 
 
 def _calls(template: Template) -> Iterator[Finding]:
-    """Functions and decorators that there are not, and those without the argument that they need."""
+    """Unknown functions and decorators, and calls without a required argument."""
     for use in template.calls:
         if "." not in use.symbol and not _FUNCTIONS.fullmatch(use.symbol):
             yield _finding(template, use, "BCP082", f'There is no function or decorator "{use.symbol}".')
@@ -76,7 +76,7 @@ def _calls(template: Template) -> Iterator[Finding]:
 
 
 def _defaults(template: Template) -> Iterator[Finding]:
-    """Defaults of parameters that are of another type."""
+    """Defaults that do not have their parameter's type."""
     for name, default in template.parameters.items():
         type_ = template.parameter_types[name]
         kinds = _KINDS.get(type_, ())
@@ -86,7 +86,7 @@ def _defaults(template: Template) -> Iterator[Finding]:
 
 
 def _members(template: Template, templates: Mapping[str, Template]) -> Iterator[Finding]:
-    """Outputs of modules, members of variables, and resources within others."""
+    """Reads of missing outputs, of missing members of variables, and of missing nested resources."""
     modules = {one.symbol: one.path for one in template.modules}
     inner = {one.symbol for one in template.resources if one.is_inner}
     for use in template.reads:
@@ -102,7 +102,7 @@ def _members(template: Template, templates: Mapping[str, Template]) -> Iterator[
 
 
 def parents(template: Template) -> Iterator[Finding]:
-    """A resource of another one stands in it or names it, and it is one of the right type."""
+    """Child resources without a parent, or with one of the wrong type."""
     kinds = {one.symbol: _kind(one) for one in template.resources}
     loops = {one.symbol for one in template.resources if one.loop is not None}
     for resource in template.resources:

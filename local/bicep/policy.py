@@ -1,4 +1,4 @@
-"""What no template of ours may do: open a door, use a key, make a value anew in each deployment."""
+"""Finds what our templates must not do: open a door, use a key, change a value in each deployment."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from local.bicep.service_rules import SERVICE_RULES
 from local.bicep.template import Finding, Module, Resource, Template, Value
 
 _ROLE = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-#: Functions that return a key, or another value each time.
+#: Functions that return a key, or a different value each time.
 _FORBIDDEN = re.compile(
     r"\b(list|list\w*Keys?|listAccountSas|listServiceSas|utcNow|newGuid|deployment|getSecret)\s*\(",
     re.IGNORECASE,
@@ -27,7 +27,7 @@ _GRANT, _CUSTOM = "Microsoft.Authorization/roleAssignments", "Microsoft.Authoriz
 _KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=|whsec_")
 
 
-#: Names of members and parameters that hold a secret; `key` alone is what a filter of events compares.
+#: Names of members and parameters that hold a secret; `key` alone is a member of event filters.
 _SECRET = re.compile(r"password$|secrets?$|(account|sas|seal|shared|_)keys?$|token_$", re.IGNORECASE)
 _APP = ("Microsoft.Web/sites", "Microsoft.Web/sites/basicPublishingCredentialsPolicies")
 _LITERALS = re.compile(r"\b(\w+): '([^'@$]*)'")
@@ -79,7 +79,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
 
 
 def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
-    """Who and what a module gets, and when it is deployed; no parameter is a secret."""
+    """Modules' wrong arguments, scopes and conditions, wrong outputs and variables, secret parameters."""
     for module in template.modules:
         for (path, name), text in PARAMS.items():
             value = member_at(module.body, name)
@@ -106,7 +106,7 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
 
 
 def _without_passwords(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
-    """Beside an app stand the policies that refuse both of its passwords; without one, Azure accepts them."""
+    """Apps without the policies that refuse their two passwords, which Azure accepts otherwise."""
     kinds = {
         kind: [one.body for one in template.resources if one.type.startswith(f"{kind}@")] for kind in _APP
     }
@@ -129,7 +129,7 @@ def _by_rules(resource: Resource, finding: Callable[[Value, str], Finding]) -> I
 def _granted(
     resource: Resource, template: Template, finding: Callable[[Value, str], Finding]
 ) -> Iterator[Finding]:
-    """A role is granted on one resource, to whom GRANTS names, and no other one."""
+    """Grants that are not in GRANTS, or whose scope is not one resource of the file."""
     if resource.type.partition("@")[0] != _GRANT:
         return
     properties = resource.body.members.get("properties", resource.body)
@@ -148,7 +148,7 @@ def _granted(
 
 
 def _roles(resource: Resource, properties: Value, template: Template) -> Iterator[str]:
-    """The names of the roles of a grant; what is no known role is returned as it is written."""
+    """The names of a grant's roles; an unknown role is returned as written."""
     text = properties.members.get("roleDefinitionId", resource.body).text
     match = _BUILT_IN.fullmatch(text)
     if match is None:
@@ -163,7 +163,7 @@ def _roles(resource: Resource, properties: Value, template: Template) -> Iterato
 
 
 def _made_role(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
-    """The role that a template makes allows one action, on the subscription at most."""
+    """Custom roles that allow more than one action, or can be granted beyond the subscription."""
     if resource.type.partition("@")[0] != _CUSTOM:
         return
     properties = resource.body.members.get("properties", resource.body)
@@ -178,7 +178,7 @@ def _made_role(resource: Resource, finding: Callable[[Value, str], Finding]) -> 
 
 
 def _values(value: Value, name: str) -> Iterator[tuple[str, Value]]:
-    """Each value within another one that is no object or list, with its path."""
+    """The innermost values of a value, each with its path."""
     if not value.members and not value.items:
         yield name, value
     for key, inner in value.members.items():

@@ -19,7 +19,7 @@ def _parser() -> Parser:
 
 
 def read(path: Path, shown: str = "") -> Template:
-    """What a file declares; a syntax error is among its findings."""
+    """The declarations of a file; syntax errors are among its findings."""
     template = Template(shown or str(path), beside=frozenset(one.name for one in path.parent.iterdir()))
     root = _parser().parse(path.read_bytes()).root_node
     for node in _walk(root):
@@ -39,7 +39,7 @@ def read(path: Path, shown: str = "") -> Template:
 
 
 def _note(template: Template, node: Node) -> None:
-    """What a node reads by its name: members, functions, types, files."""
+    """Record what a node reads: members, functions, types, files."""
     line, column = _place(node)
     if node.type in ("member_expression", "resource_expression"):
         template.reads.append(Use(_text(node).replace("!", ""), line, column))
@@ -87,7 +87,7 @@ def _declare_resource(template: Template, node: Node, parent: str) -> None:
     children = _parts(node)
     symbol, name = _text(children[0]), _literal(children[1]) or ""
     if parent:
-        # A resource within another one names the last part of its type, and has its parent's version.
+        # A nested resource names the last part of its type, and has its parent's version by default.
         kind, _, version = parent.partition("@")
         own, _, newer = name.partition("@")
         name = f"{kind}/{own}@{newer or version}"
@@ -104,14 +104,14 @@ def _declare_resource(template: Template, node: Node, parent: str) -> None:
 
 
 def _body(node: Node) -> Node:
-    """The object of a resource under its condition and its loop."""
+    """The object of a resource, inside its condition and its loop."""
     while node.type in ("if_statement", "for_statement"):
         node = _parts(node)[-1]
     return node
 
 
 def _loop(node: Node) -> Loop | None:
-    """None where there is no loop. Of two variables the first one is that of the items."""
+    """The loop, or None. Of two variables, the first is the item."""
     while node.type in ("if_statement", "for_statement"):
         first = _parts(node)[0]
         if node.type == "for_statement":
@@ -122,7 +122,7 @@ def _loop(node: Node) -> Loop | None:
 
 
 def _condition(node: Node) -> str:
-    """The conditions of a resource or module, also those within its loop."""
+    """The conditions of a resource or module, including those inside its loop."""
     conditions = []
     while node.type in ("if_statement", "for_statement"):
         if node.type == "if_statement":
@@ -132,7 +132,7 @@ def _condition(node: Node) -> str:
 
 
 def _bare(node: Node) -> str:
-    """An expression without parentheses around it, in one line."""
+    """An expression without its outer parentheses, on one line."""
     while node.type == "parenthesized_expression":
         node = _parts(node)[0]
     return " ".join(_text(node).split())
@@ -161,7 +161,7 @@ def _value(node: Node) -> Value:
 
 
 def _called(node: Node) -> Value | None:
-    """What a call of `any` or `union` is; None for another function."""
+    """The value of a call of `any` or `union`; None for another function."""
     name, arguments = _parts(node)
     values = [_value(one) for one in _parts(arguments)]
     if _text(name) == "any" and len(values) == 1:
@@ -172,7 +172,7 @@ def _called(node: Node) -> Value | None:
 
 
 def _members(node: Node) -> Iterator[tuple[str, Value]]:
-    """A name that is made of others is its source text."""
+    """An object's members by name; an interpolated name is its source text."""
     for child in _parts(node):
         parts = _parts(child)
         if child.type == "object_property" and len(parts) == 2:
@@ -180,7 +180,7 @@ def _members(node: Node) -> Iterator[tuple[str, Value]]:
 
 
 def _limits(decorators: Node) -> Iterator[tuple[str, Value]]:
-    """The decorators of a parameter that have one argument, by their names."""
+    """The decorators of a parameter that have one argument, by name."""
     for decorator in _parts(decorators):
         call = _parts(decorator)[0]
         if call.type == "call_expression" and len(arguments := _parts(_parts(call)[1])) == 1:
@@ -188,7 +188,7 @@ def _limits(decorators: Node) -> Iterator[tuple[str, Value]]:
 
 
 def _duplicates(template: Template, node: Node) -> Iterator[Finding]:
-    """Members that an object has several times: the compiler refuses them, and one hides the other here."""
+    """Duplicate members of an object, which the compiler refuses; here one would hide the other."""
     names: set[str] = set()
     for child in _parts(node):
         name = _text(_parts(child)[0]).strip("'") if child.type == "object_property" else ""
@@ -198,7 +198,7 @@ def _duplicates(template: Template, node: Node) -> Iterator[Finding]:
 
 
 def _uses(node: Node) -> Iterator[Use]:
-    """The names that an expression reads. Of `a::b` and of `a.b` the first is one, of `f(a)` the argument."""
+    """The names that an expression reads: `a` in `a::b`, `a.b` and `f(a)`."""
     children = _parts(node)
     if node.type == "identifier":
         yield Use(_text(node), *_place(node))
@@ -212,7 +212,7 @@ def _uses(node: Node) -> Iterator[Use]:
 
 
 def _inner_variables(node: Node) -> Iterator[str]:
-    """Those of loops and of lambdas: one name, or several in parentheses."""
+    """The variables of loops and lambdas: one name, or several in parentheses."""
     for inner in _walk(node):
         if inner.type in ("for_statement", "lambda_expression"):
             first = _parts(inner)[0]
@@ -221,7 +221,7 @@ def _inner_variables(node: Node) -> Iterator[str]:
 
 
 def _walk(node: Node) -> Iterator[Node]:
-    """A node and all within it, in the order of the text."""
+    """A node and all nodes inside it, in the order of the text."""
     waiting = [node]
     while waiting:
         yield (one := waiting.pop())
@@ -236,7 +236,7 @@ def _literal(node: Node) -> str | None:
 
 
 def _parts(node: Node) -> list[Node]:
-    """What a node is made of; a comment may stand anywhere, and is no part of it."""
+    """A node's children without comments, which may be anywhere."""
     return [child for child in node.named_children if child.type != "comment"]
 
 
@@ -245,5 +245,5 @@ def _text(node: Node) -> str:
 
 
 def _place(node: Node) -> tuple[int, int]:
-    """Line and column of its first character, from 1."""
+    """Line and column of a node's first character, counted from 1."""
     return node.start_point[0] + 1, node.start_point[1] + 1

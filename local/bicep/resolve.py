@@ -1,4 +1,4 @@
-"""What a value of a template can be, with its variables in place: a weakness may stand in one of them."""
+"""Resolves a value of a template: replaces variables, as a weakness may be in one of them."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from local.bicep.template import Template, Value
 
 _NAME = re.compile(r"\w+")
 _PATH = re.compile(r"\w+(?:\.\w+)+|\w+(?:\['\w+'\])+")
-#: A name that is no member of another one.
+#: A name that is not a member of another one.
 _USE = re.compile(r"(?<![\w.:'@/-])([A-Za-z_]\w*)(?![\w(:'/-])")
 #: Variables of variables; a circle, which the compiler refuses, ends here.
 _DEEPEST = 12
 
 
 def resolved(value: Value, template: Template, depth: int = 0) -> Value:
-    """The value without names of variables, and with unions of objects as one object."""
+    """The value with variables replaced, and unions of objects merged into one."""
     if depth > _DEEPEST:
         return value
     if value.kind == "code":
@@ -44,7 +44,7 @@ def _code(value: Value, template: Template, depth: int) -> Value:
 
 
 def substituted(text: str, template: Template) -> str:
-    """An expression with variables that are expressions themselves in their place."""
+    """An expression with variables replaced by their own expressions."""
 
     def put(match: re.Match[str]) -> str:
         variable = template.variables.get(match[1])
@@ -58,7 +58,7 @@ def substituted(text: str, template: Template) -> str:
 
 
 def _merged(items: tuple[Value, ...], union: Value) -> Value:
-    """As `union` does: the last one wins, and objects within are merged, too."""
+    """As `union` does: the last one wins, and objects inside are merged, too."""
     members: dict[str, Value] = {}
     for item in items:
         for name, value in item.members.items():
@@ -69,7 +69,7 @@ def _merged(items: tuple[Value, ...], union: Value) -> Value:
 
 
 def shown(value: Value | None) -> str:
-    """What a value can be, as a rule says it; nothing where there is none."""
+    """A value as rules write it; "" without one."""
     if value is None:
         return ""
     if value.kind == "choice":
@@ -81,7 +81,7 @@ def shown(value: Value | None) -> str:
 
 
 def member_at(value: Value | None, path: str) -> Value | None:
-    """The member at a path: of a choice for each option, of a list for each item."""
+    """The member at a path; for a choice, that of each option; for a list, that of each item."""
     for step in path.split("."):
         value = _step(value, step)
     return value
@@ -102,7 +102,7 @@ def _step(value: Value | None, name: str) -> Value | None:
 
 
 def options(value: Value) -> Iterator[Value]:
-    """A value, or each that it can be or has: by a condition, in a loop, on top of each other."""
+    """A value, or everything inside it if it is a choice, a list or a union."""
     if value.kind in ("choice", "array", "union"):
         for one in value.items:
             yield from options(one)

@@ -1,11 +1,11 @@
-"""What the templates of ours are held to: who has which role, and what members of resources are."""
+"""The rules for our templates: who has which role, and the values of resources' members."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
-#: Built-in roles that templates may grant, by ids that are the same everywhere. None may manage anything.
+#: Built-in roles that templates may grant, by ids that are the same everywhere. None can manage anything.
 ROLES: Mapping[str, str] = {
     "b7e6dc6d-f1e8-4753-8033-0f276bb0955b": "Storage Blob Data Owner",
     "ba92f5b4-2d11-453d-a403-e96b0029c9fe": "Storage Blob Data Contributor",
@@ -19,9 +19,9 @@ ROLES: Mapping[str, str] = {
     "48e5e92e-a480-4e71-aa9c-2778f4c13781": "Azure Batch Job Submitter",
     "11076f67-66f6-4be0-8f6b-f0609fd05cc9": "Azure Batch Account Reader",
 }
-#: The one role that a template makes, and all that it allows.
+#: The one role that a template creates, and all that it allows.
 SCALER, SCALES = "Slipway Pool Scaler", "Microsoft.Batch/batchAccounts/pools/write"
-#: Who has which roles on what: the last word of the type, with the name where it is a text.
+#: Who has which roles on what: the last part of the type, with the name if it is a literal.
 GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
     ("appPrincipalId", "storageAccounts"): frozenset(
         ("Storage Blob Data Owner", "Storage Queue Data Contributor", "Storage Table Data Contributor")
@@ -41,7 +41,7 @@ GRANTS: Mapping[tuple[str, str], frozenset[str]] = {
 
 
 class Rule(NamedTuple):
-    """Of resources of one type: the member at a path is one of these texts; "" is none at all."""
+    """In resources of one type, the member at a path is one of these texts; "": it is absent."""
 
     type: str
     path: str
@@ -135,7 +135,7 @@ RULES = (
     Rule(_EVENTS, "dependsOn", ("mayDeliver, mayKeep",), "Event Grid tries its roles at once"),
     Rule(_QUERIES, "properties.skipQueryValidation", ("true",), "its tables come with the app's first lines"),
 )  # fmt: skip
-#: What the app's settings are, by what their names end in.
+#: The values of the app's settings, by the endings of their names.
 SETTINGS: Mapping[str, str] = {
     "__credential": "managedidentity",
     "__clientId": "clientId",
@@ -148,11 +148,11 @@ SETTINGS: Mapping[str, str] = {
     "SLIPWAY_TENANT": "tenant().tenantId",
     "SLIPWAY_AUDIENCE": "audience",
 }
-#: The other settings that a template gives; what Azure or Python reads beside them may open a door.
+#: The other settings that a template may set; any further one that Azure or Python reads may open a door.
 NAMED = frozenset(
     ("SLIPWAY_CLUSTERS", "SLIPWAY_SOURCE", "SLIPWAY_REGION", "SLIPWAY_SUBSCRIPTION", "SLIPWAY_RESOURCE_GROUP")
 )
-#: What the settings are made of beside those that stand there, each of which is read elsewhere.
+#: Expressions that may add to the app's settings; other checks read these files.
 MADE_OF = (
     "mapValues( loadJsonContent('secrets.json'), secret => "
     "'@Microsoft.KeyVault(SecretUri=${vaultUri}secrets/${secret})' )",

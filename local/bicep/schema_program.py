@@ -1,7 +1,7 @@
-"""The program of `@azure/mcp`, which prints the types of resources: one process for all that are asked of it.
+"""Runs the program of `@azure/mcp`, which prints the types of resources: one process for all requests.
 
-It speaks the Model Context Protocol, one JSON object a line. Its start costs 2 s of processor time, an answer
-a tenth of that.
+It speaks the Model Context Protocol, one JSON object per line. Starting it costs 2 s of processor time, an
+answer a tenth of that.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ from typing import IO, Any, Self
 
 _COMMAND = ("server", "start", "--mode", "all", "--namespace", "bicepschema", "--read-only")
 _TOOL, _PROTOCOL = "bicepschema_get", "2024-11-05"
-#: Seconds until the next line, in which a busy machine answers, too.
+#: Seconds to wait for the next line, enough for a busy machine.
 _PATIENCE = 120.0
 _END_PATIENCE = 20.0
 
 
 class NoTypesError(Exception):
-    """The types cannot be had; the message says why."""
+    """The types are not available; the message gives the reason."""
 
 
 class SchemaProgram:
     """A running program, for as long as the context lasts.
 
-    Its methods raise NoTypesError where it does not answer.
+    Its methods raise NoTypesError if it does not answer.
     """
 
     def __init__(self, program: Path) -> None:
@@ -69,7 +69,7 @@ class SchemaProgram:
         self._end()
 
     def schema(self, resource_type: str) -> str:
-        """What it says of a type such as `Microsoft.Web/sites`: types as JSON, or why it has none."""
+        """Its answer about a type such as `Microsoft.Web/sites`: types as JSON, or why it has none."""
         request = {"name": _TOOL, "arguments": {"resource-type": resource_type}}
         answer = self._answer("tools/call", request)
         try:
@@ -80,7 +80,7 @@ class SchemaProgram:
             ) from None
 
     def _read(self, lines: IO[bytes] | None) -> None:
-        """Its lines, and an empty one when it has ended."""
+        """Read its lines; an empty one marks its end."""
         if lines is not None:
             with lines:
                 for line in lines:
@@ -97,7 +97,7 @@ class SchemaProgram:
             raise NoTypesError(f"{self._name} has ended: {error}") from error
 
     def _answer(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
-        """The answer to a request; what it says of its own accord is passed over."""
+        """The answer to a request; skips unsolicited messages."""
         number = next(self._numbers)
         self._send({"id": number, "method": method, "params": params})
         while True:
@@ -115,7 +115,7 @@ class SchemaProgram:
                 return message
 
     def _end(self) -> None:
-        """It ends when nothing more is asked; one that does not is stopped."""
+        """Close its input, which ends it; if it goes on, stop it."""
         try:
             if self._process.stdin is not None:
                 self._process.stdin.close()

@@ -1,4 +1,4 @@
-"""What a deployment needs in order to serve: to be found, to reach, to watch, to cost what was chosen."""
+"""What a deployment needs to work: names, connections, monitoring, and the chosen costs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A Bicep file as values: what it declares, and the symbols that it uses."""
+"""A Bicep file as values: its declarations, and the symbols that it uses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong in a file, with line and column, as the compiler prints it."""
+    """A fault in a file, with line and column, as the compiler prints it."""
 
     file: str
     line: int
@@ -21,14 +21,14 @@ class Finding:
         return f"{self.file}({self.line},{self.column}): {self.code}: {self.text}"
 
 
-#: `choice`: one of its items, by the condition that is its text. `union`: its items on top of each other.
+#: `choice`: one of its items, by the condition in its text. `union`: its items merged in order.
 #: `code`: any other expression, which only Azure evaluates.
 Kind = Literal["text", "bool", "int", "null", "array", "object", "choice", "union", "code"]
 
 
 @dataclass(frozen=True)
 class Value:
-    """A value of a template. Of a text with interpolations the kind is `code`."""
+    """A value of a template. A string with interpolations has the kind `code`."""
 
     kind: Kind
     line: int
@@ -39,7 +39,7 @@ class Value:
 
 
 class Loop(NamedTuple):
-    """Over a list: what its variable is called, and the list."""
+    """A loop over a list: the name of its variable, and the list."""
 
     variable: str
     items: Value
@@ -53,22 +53,22 @@ class Resource:
     type: str
     body: Value
     is_existing: bool
-    #: whether it stands within its parent
+    #: whether it is nested in its parent
     is_inner: bool = False
-    #: the loop that makes several of it
+    #: the loop that creates several of it
     loop: Loop | None = None
-    #: when it is made; empty: always
+    #: its condition; empty: always created
     condition: str = ""
 
 
 @dataclass(frozen=True)
 class Module:
-    """Another file, with what it is given."""
+    """A use of another file, with its arguments."""
 
     symbol: str
     path: str
     body: Value
-    #: when it is deployed; empty: always
+    #: its condition; empty: always deployed
     condition: str = ""
 
 
@@ -83,36 +83,36 @@ class Use:
 
 @dataclass
 class Template:
-    """What one file declares."""
+    """The declarations of one file."""
 
     file: str
     resources: list[Resource] = field(default_factory=list)
     modules: list[Module] = field(default_factory=list)
     #: name → its default
     parameters: dict[str, Value | None] = field(default_factory=dict)
-    #: name → its type, as the template writes it
+    #: name → its type, as written
     parameter_types: dict[str, str] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
     outputs: dict[str, Value] = field(default_factory=dict)
     output_types: dict[str, str] = field(default_factory=dict)
     #: parameter → its decorators with one argument
     limits: dict[str, dict[str, Value]] = field(default_factory=dict)
-    #: where it deploys to; none: to a resource group
+    #: its target scope; None: a resource group
     target_scope: Value | None = None
-    #: the names of the files beside it
+    #: the names of the files in its folder
     beside: frozenset[str] = frozenset()
-    #: of every kind, with those of loops and lambdas
+    #: of every kind, including variables of loops and lambdas
     symbols: set[str] = field(default_factory=set)
     uses: list[Use] = field(default_factory=list)
-    #: what is declared at the top; outputs as `output NAME`, which may be names of others, too
+    #: top-level names; outputs as `output NAME`, because others may have the same name
     declared: list[Use] = field(default_factory=list)
     #: members that are read, as `symbol.member.member` and `symbol::inner`
     reads: list[Use] = field(default_factory=list)
     #: functions and decorators, types of parameters, and files that are read
     calls: list[Use] = field(default_factory=list)
-    #: those of them without an argument
+    #: the calls without an argument
     bare_calls: list[Use] = field(default_factory=list)
     types: list[Use] = field(default_factory=list)
     files: list[Use] = field(default_factory=list)
-    #: what is no Bicep at all
+    #: syntax errors and duplicate members
     findings: list[Finding] = field(default_factory=list)

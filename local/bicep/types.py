@@ -1,4 +1,4 @@
-"""The types of Azure's resources, as `azmcp bicepschema get` prints them: one file a resource type."""
+"""The types of Azure's resources, as `azmcp bicepschema get` prints them: one file per resource type."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ class Member:
 
 @dataclass(frozen=True)
 class ObjectType:
-    """An object; one with a discriminator is another object for each text that this member may be."""
+    """An object type; one with a discriminator has a variant for each value of that member."""
 
     name: str
     members: Mapping[str, Member]
-    #: the type of members that are not named; "" where there are none
+    #: the type of other members; "" if there are none
     others: str = ""
     discriminator: str = ""
     variants: Mapping[str, ObjectType] = field(default_factory=dict)
 
 
 class Schema(NamedTuple):
-    """One resource type: its newest version here, its body, and the objects that the body names."""
+    """One resource type: its newest version here, its body, and the object types that the body refers to."""
 
     name: str
     body: ObjectType
@@ -42,14 +42,14 @@ class Schema(NamedTuple):
 
 
 class Types:
-    """The types in a folder, read when they are first asked for."""
+    """The types in a folder, each read when it is first requested."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._schemas: dict[str, Schema | None] = {}
 
     def get(self, kind: str) -> Schema | None:
-        """The schema of a resource type such as `Microsoft.Web/sites`; None where there is none here."""
+        """The schema of a resource type such as `Microsoft.Web/sites`; None if it is not here."""
         key = kind.lower()
         if key not in self._schemas:
             file = self._folder / file_name(kind)
@@ -58,12 +58,12 @@ class Types:
 
 
 def file_name(kind: str) -> str:
-    """Where the types of a resource type lie."""
+    """The file name of a resource type's schema."""
     return f"{kind.replace('/', '_').lower()}.json"
 
 
 def schema(answer: Mapping[str, Any]) -> Schema:
-    """The answer of the program as a schema. Raises KeyError, StopIteration where it is none."""
+    """The answer of the program as a schema. Raises KeyError or StopIteration if it is not one."""
     rows = answer["results"]["BicepSchemaResult"]
     resource = next(row for row in rows if row["$type"] == "Resource")
     objects = {row["name"]: _object(row) for row in rows if row["$type"].endswith("Object")}

@@ -22,7 +22,7 @@ RunNow = Callable[[Function, str], Awaitable[None]]
 
 
 class Admin:
-    """Handlers for /admin and /runtime/webhooks."""
+    """The handlers of /admin and /runtime/webhooks."""
 
     def __init__(
         self,

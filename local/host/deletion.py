@@ -14,7 +14,7 @@ from azure.storage.queue.aio import QueueClient
 
 Http = AsyncPipelineClient[HttpRequest, AsyncHttpResponse]
 
-#: How long an authorisation is valid, and how long before its end it is made anew: clocks differ by minutes.
+#: How long an authorisation is valid, and how early it is renewed: clocks differ by minutes.
 _VALID, _SPARE = timedelta(hours=1), timedelta(minutes=30)
 #: The errors of the queue client.
 _ERRORS = {401: ClientAuthenticationError, 403: ClientAuthenticationError, 404: ResourceNotFoundError}

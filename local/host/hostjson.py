@@ -44,7 +44,7 @@ class Queues(_Section):
 
     @property
     def threshold(self) -> int:
-        """Most messages in progress when the next batch is fetched; by default half a batch for each core."""
+        """Most messages in progress when the next batch is fetched; by default half a batch per core."""
         chosen = self.new_batch_threshold
         return chosen if chosen is not None else self.batch_size // 2 * _CORES
 
@@ -77,7 +77,7 @@ class Logging(_Section):
 
 
 class HostJson(_Section):
-    """The whole file; `function_timeout` None is without a limit, its default Azure's outside Consumption."""
+    """The whole file; `function_timeout` None means no limit; the default is Azure's outside Consumption."""
 
     version: Literal["2.0"]
     function_timeout: Annotated[timedelta | None, BeforeValidator(_limit)] = timedelta(minutes=30)

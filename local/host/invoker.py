@@ -29,7 +29,7 @@ class Invoker:
         trace_parent: str = "",
         retry: RetryPolicy | None = None,
     ) -> Result:
-        """Run it, and again as `retry` says while it fails; the last result. `reason` is for the log."""
+        """Run it, retried by `retry` while it fails; returns the last result. `reason` is for the log."""
         call = Invocation(
             id=str(uuid4()),
             function_id=function.id,
@@ -66,7 +66,7 @@ class Invoker:
 
 
 def delay_of(retry: RetryPolicy, retries: int) -> float:
-    """Seconds before the next retry; `retries` counts those that were made."""
+    """Seconds before the next retry; `retries` counts earlier ones."""
     if retry.strategy == "fixed_delay":
         return retry.delay
     doubled: float = max(retry.minimum, 0.1) * 2.0 ** min(retries, 30)

@@ -17,7 +17,7 @@ from local.host.settings import SettingsError, connection_string
 #: Containers and queues that the host itself uses, named as in Azure.
 HOSTS_CONTAINER = "azure-webjobs-hosts"
 #: With settings of the environment, aiohttp would look for a proxy, and on a thread for .netrc, at every
-#: request: half of its processor time. A proxy of the environment has no business before Azurite either.
+#: request: half of its processor time. A proxy of the environment must not stand before Azurite either.
 _TRANSPORT: dict[str, Any] = {"connection_timeout": 10, "read_timeout": 60, "use_env_settings": False}
 #: The library would wait 15 s before its first retry. The listeners have retries of their own.
 _CLIENT: dict[str, Any] = _TRANSPORT | {
@@ -36,7 +36,7 @@ class Accounts:
         self._stack = AsyncExitStack()
         self._blobs: dict[str, BlobServiceClient] = {}
         self._queues: dict[str, QueueServiceClient] = {}
-        #: For what each message asks of any account, see Deletion.
+        #: For deleting messages, see Deletion.
         self.http = http_client(**_TRANSPORT)
         self._stack.push_async_callback(self.http.close)
 

@@ -12,7 +12,7 @@ from local.azurebatch.state.moment import duration
 
 Id = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Opaque = dict[str, Any]
-#: A number, never in quotes. Its bounds stand at each use: of two lower bounds pydantic keeps the last.
+#: A number, never in quotes. Each use sets its bounds: of two lower bounds pydantic keeps the last.
 Whole = Annotated[int, Strict()]
 LARGEST = 2**31 - 1
 Nodes = Annotated[int, Strict(), Field(ge=0, le=MOST_NODES)]
@@ -35,7 +35,7 @@ class Pair(Body):
 
 
 class ResourceFile(Body):
-    """A file to copy to a node; only those with `httpUrl` are."""
+    """A file to copy to a node, if it has `httpUrl`."""
 
     http_url: str | None = None
     file_path: str | None = None

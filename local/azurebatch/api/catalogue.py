@@ -79,7 +79,7 @@ async def applications(call: Call) -> web.StreamResponse:
 
 
 async def application(_: Call) -> web.StreamResponse:
-    """An application package, of which there are none."""
+    """One application package; there are none."""
     raise BatchError(404, "ApplicationNotFound", "The specified application does not exist.")
 
 

@@ -24,7 +24,7 @@ from local.azurebatch.state.moment import stamp
 from local.azurebatch.state.records import Node
 from local.file_answer import answer_file
 
-#: Levels of folders below that of a task that a recursive list goes into.
+#: Levels of folders below a task's that a recursive list enters.
 _DEEPEST = 64
 
 
@@ -109,7 +109,7 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
 
 
 def _walk(base: Fence, folder: str, deep: bool) -> Iterator[tuple[str, Entry]]:
-    """Files and folders by name; what is in folders deeper than any task should make is left out."""
+    """Files and folders by name; leaves out the content of folders deeper than any task should create."""
     for entry in base.entries(folder or "."):
         name = f"{folder}/{entry.name}" if folder else entry.name
         if entry.kind not in ("file", "directory"):

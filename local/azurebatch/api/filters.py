@@ -1,7 +1,7 @@
 """The properties by which a list may be filtered.
 
-Of nodes, their counts, files and images they are those of the service's page "OData filters in Batch"; of
-pools, jobs and tasks all that the resource has. A name that it has not is refused.
+For nodes, node counts, files and images they are those on the service's page "OData filters in Batch"; for
+pools, jobs and tasks, all that the resource has. Other names are refused.
 """
 
 from collections.abc import Mapping

@@ -33,7 +33,7 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "le": operator.le,
 }
 _WORDS = {"true": True, "false": False, "null": None}
-#: A number that is read in no time.
+#: The longest number, so that reading one is quick.
 _NUMBER = re.compile(r"\d{1,18}", re.ASCII)
 #: The most items on a page.
 _PAGE = 1000
@@ -106,7 +106,7 @@ class _Reader:
         return lambda view: str(_value(view, path) or "").lower().startswith(str(start).lower())
 
     def _path(self, path: Any) -> str:
-        """A path of properties, of which the first is one that the list may be filtered by."""
+        """A path of properties. The list must be filterable by the first one."""
         if str(path).partition("/")[0] not in self._names:
             raise _Wrong(f"{path!r} is not a property by which this list can be filtered")
         return str(path)
@@ -166,7 +166,7 @@ def _holds(compare: Callable[[Any, Any], bool], value: Any, literal: Any) -> boo
         try:
             return compare(read_stamp(value), literal) if isinstance(value, str) else False
         except ValueError:
-            return False  # a text that is no time
+            return False  # a text that is not a time
     if isinstance(literal, str):
         return compare(str(value).lower(), literal.lower())
     return isinstance(value, (int, float)) and compare(value, literal)

@@ -90,7 +90,7 @@ FUNCTIONS: dict[str, Callable[..., Value]] = {
 class Samples:
     """The recent values of a variable, oldest first, with their ages in seconds.
 
-    `share`: the percentage of the last so many seconds that has samples.
+    `share`: for a number of seconds, the percentage of them that has samples.
     """
 
     values: Sequence[tuple[float, float]]

@@ -1,4 +1,4 @@
-"""Drives nodes and tasks through their states. Sleeps until there is work."""
+"""Moves nodes and tasks through their states. Sleeps until there is work."""
 
 import asyncio
 import contextlib
@@ -194,7 +194,7 @@ class Conductor:
         try:
             await attempt.end()
             await commit(lambda: self._finish(run.task, ending), lambda: self._stopping)
-        finally:  # a defect must not hold its slots for ever
+        finally:  # a defect must not hold its slots forever
             self._runs.pop(run.task.attempt, None)
             self.nudge()
 

@@ -76,7 +76,7 @@ class BlobTriggers:
         return BlobWork(listener, scans)
 
     async def announce(self, function: str, container: str, name: str, etag: str) -> None:
-        """Put one blob on the queue; for Event Grid's source without version: what is there then runs."""
+        """Put one blob on the queue; for Event Grid's source without a version, so the current one runs."""
         if self._queue is None:
             raise RuntimeError("the blob triggers are not open")
         from_events = is_event_grid(self._functions[function])
@@ -105,7 +105,7 @@ class BlobTriggers:
         await self._invoke(self._functions[function], container, name, None)
 
     def _options(self) -> ListenerOptions:
-        """The wanted parallelism, as a batch and a threshold."""
+        """The configured parallelism, as a batch and a threshold."""
         host = self._environment.host
         parallel = host.blobs.max_degree_of_parallelism
         batch = min(_LARGEST_BATCH, (parallel + 1) // 2)

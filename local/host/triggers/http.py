@@ -46,7 +46,7 @@ class HttpTriggers:
         return "/" + "/".join(part for part in (self.prefix, str(route).strip("/")) if part)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer a request for a function, 404 where there is none."""
+        """Answer a request for a function; 404 if there is none."""
         route = self._find(request.rel_url.raw_path)
         method = request.method
         chosen = next(((e, values) for e, values in route if e.allows(method)), None)

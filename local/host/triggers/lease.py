@@ -10,7 +10,7 @@ from azure.storage.blob.aio import BlobLeaseClient, ContainerClient
 
 _log = logging.getLogger("Host.lock")
 
-#: Azure's listener lock lasts 60 s; the shortest lease there is lets a host that was killed come back sooner.
+#: Azure's listener lock lasts 60 s; the shortest possible lease lets a killed host come back sooner.
 _LEASE = 15
 _RENEW_EVERY = 8.0
 _TRY_EVERY = 2.0
@@ -18,7 +18,7 @@ _TRY_EVERY = 2.0
 
 @asynccontextmanager
 async def hold(container: ContainerClient, name: str, what: str) -> AsyncIterator[asyncio.Event]:
-    """Wait for the lock, hold it for the block; the event is set if the lock is lost on the way."""
+    """Wait for the lock and hold it for the block; the event is set if the lock is lost meanwhile."""
     lease = await _acquire(container, name, what)
     lost = asyncio.Event()
     renewal = asyncio.create_task(_renew(lease, lost, what))

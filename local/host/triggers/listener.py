@@ -83,7 +83,7 @@ class QueueListener:
                 backoff.reset()
 
     async def drain(self, grace: float) -> None:
-        """Let messages in progress finish for `grace` seconds; make those visible again that do not."""
+        """Let messages in progress finish for `grace` seconds; make the others visible again."""
         if not self._running:
             return
         _, late = await asyncio.wait(self._running, timeout=grace)
@@ -173,7 +173,7 @@ class QueueListener:
 
 
 class _HeldMessage:
-    """A received message with its latest pop receipt, invisible to others for as long as it is renewed."""
+    """A received message with its latest pop receipt, invisible to others while it is renewed."""
 
     def __init__(
         self, queue: QueueClient, deletion: Deletion, message: QueueMessage, visibility: float

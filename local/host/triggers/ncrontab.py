@@ -17,7 +17,7 @@ _FIELDS = (
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
-#: 29 February of a year that begins a weekday cycle is at most this far away.
+#: How far to search: a 29 February on a given weekday is at most this far away.
 _HORIZON = timedelta(days=366 * 41)
 _PART = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
 

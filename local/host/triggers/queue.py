@@ -52,7 +52,7 @@ def options_of(queues: Queues, visibility: float) -> ListenerOptions:
 
 
 def decode(text: str, encoding: str) -> Data | None:
-    """The body as the function gets it; None if it is not in the `encoding`."""
+    """The body as the function gets it; None if it is not valid in the `encoding`."""
     if encoding == "none":
         return Data("string", text)
     try:

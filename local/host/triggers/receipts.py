@@ -24,7 +24,7 @@ class Receipts:
     async def claim(self, etag: str, path: str) -> AsyncIterator[bool]:
         """Whether this version is ours to announce; at the normal end of the block it is marked as announced.
 
-        False when it was announced before, or another host is at it now.
+        False if it was announced before, or another host is announcing it now.
         """
         blob = self._container.get_blob_client(f"{self._prefix}/{etag}/{path}")
         with suppress(ResourceExistsError, ResourceModifiedError):

@@ -1,4 +1,4 @@
-"""Finds new versions of blobs by listing a container repeatedly, where the trigger's source is a scan."""
+"""Finds new versions of blobs by listing a container repeatedly, if the trigger's source is a scan."""
 
 import asyncio
 import logging
@@ -58,7 +58,7 @@ class Scan:
             await asyncio.sleep(every)
 
     async def scan_once(self) -> None:
-        """Look at up to 10,000 blobs, from where the last look ended."""
+        """Look at up to 10,000 blobs, from where the last scan ended."""
         pages = self._container.list_blobs(
             name_starts_with=self._pattern.prefix or None, results_per_page=_PAGE
         ).by_page(self._token)

@@ -34,7 +34,7 @@ class Data:
 
 @dataclass(frozen=True, kw_only=True)
 class RetryPolicy:
-    """The retry policy that a function declares; times in seconds, `limit` -1 means for ever."""
+    """The retry policy that a function declares; times in seconds, `limit` -1 means forever."""
 
     strategy: str
     limit: int
@@ -109,5 +109,5 @@ class Runtime(Protocol):
         """Free the resources of the runtime."""
 
 
-#: The invocation that the running code belongs to: for log lines of the app.
+#: The invocation that the running code belongs to: for the app's log lines.
 current_invocation: ContextVar[str | None] = ContextVar("current_invocation", default=None)

@@ -6,7 +6,7 @@ from local.host.worker.contract import LoadError, Runtime, RuntimeName
 
 
 def load_runtime(name: RuntimeName, app: Path) -> Runtime:
-    """The runtime of that name, imported now; raises LoadError where it is not installed."""
+    """The runtime of that name, imported now; raises LoadError if it is not installed."""
     if name == "sdk":
         from local.host.worker.sdk import SdkRuntime  # a worker loads one runtime only
 

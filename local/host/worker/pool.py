@@ -25,7 +25,7 @@ _BOOT = (
 )
 _ROOT = str(Path(__file__).resolve().parents[3])
 _SLOWEST_RESTART = 10.0
-#: Seconds for which an app that loads may do nothing.
+#: Seconds without progress after which loading an app has failed.
 _LOAD_PATIENCE = 60.0
 
 
@@ -74,7 +74,7 @@ class WorkerPool:
 
 @dataclass(frozen=True)
 class _Worker:
-    """A worker process, and how it is written to."""
+    """A worker process, and the writer of its messages."""
 
     process: Child
     writer: asyncio.StreamWriter
@@ -95,7 +95,7 @@ class _Slot:
 
     @property
     def load(self) -> int:
-        """Calls in progress or waiting for this worker."""
+        """The number of calls in progress or waiting for this worker."""
         return len(self._calls) + self._waiting
 
     async def start(self) -> list[Function]:
@@ -232,7 +232,7 @@ class _Slot:
 
     @property
     def _worker(self) -> _Worker:
-        """The process of now, or the last one. Raises RuntimeError before `start`."""
+        """The current process, or the last one. Raises RuntimeError before `start`."""
         if self._spawned is None:
             raise RuntimeError(f"{self._name} was not started")
         return self._spawned

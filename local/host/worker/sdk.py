@@ -1,7 +1,7 @@
 """The runtime of Python 3.11 and 3.12: azure-functions' own converters around a call of the function.
 
-Looser than production: it refuses less at load time and knows no deferred bindings. Where
-azure-functions-runtime can run, prefer that.
+Looser than production: it refuses less at load time and knows no deferred bindings. Prefer
+azure-functions-runtime if it can run.
 """
 
 import asyncio

@@ -41,7 +41,7 @@ async def receive(reader: asyncio.StreamReader) -> Any:
         return None
 
     def detach(value: dict[str, Any]) -> Any:
-        # Header and query values are strings, so a document of a person never looks like a reference.
+        # Header and query values are strings, so a person's document never looks like a reference.
         position = value.get("$bytes")
         if len(value) == 1 and isinstance(position, list):
             return attached[position[0] : position[0] + position[1]]

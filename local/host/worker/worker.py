@@ -33,7 +33,7 @@ def main(fd: int, runtime: RuntimeName, app: Path) -> None:
 def place_app(app: Path) -> None:
     """Make the app importable as Azure does: its root last on the path, so that installed packages win.
 
-    The root that holds this host is taken off first; otherwise its own modules would hide the app's.
+    The root of this host is taken off first, because its modules would hide the app's.
     """
     mine = Path(__file__).resolve().parents[3]
     sys.path[:] = [entry for entry in sys.path if entry and Path(entry).resolve() not in (mine, app)]
@@ -81,7 +81,7 @@ async def _serve(fd: int, runtime_name: RuntimeName, app: Path) -> int:
         functions = await runtime.start()
         check_origin(app)
     except LoadError as error:
-        # Frames of the runtime alone do not help a person; those of the app show where.
+        # The runtime's own frames do not help; the app's show where.
         stack = error.stack if str(app) in error.stack else ""
         writer.write(encode({"refused": str(error), "stack": stack}))
         await writer.drain()
