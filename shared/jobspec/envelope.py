@@ -57,7 +57,7 @@ Tries: TypeAlias = Annotated[int, Field(ge=0, le=10)]
 class Retry(Model):
     """The number of new attempts after a failure, by its cause."""
 
-    #: Preempted, a node lost, the engine failed.
+    #: Preempted, a lost node, or a failure of the engine.
     infrastructure: Tries = 3
     #: The job's own command failed.
     user: Tries = 0
@@ -79,13 +79,13 @@ class Envelope(Model):
     labels: dict[str, str] = Field(default_factory=dict)
     notify: Items[RequestedReceiver] = ()
     retry: Retry | None = None
-    #: What the job gets of its cluster.
+    #: The job's resources on its cluster.
     resources: Resources | None = None
     #: Jobs that have to succeed first, by id or name.
     after: Items[str] = ()
     #: Jobs that have to end without success first.
     after_failure: Items[str] = ()
-    #: The parameters of a job sweep, and how many of its jobs may be at work at once.
+    #: The parameters of a job sweep, and how many of its jobs may run at once.
     sweep: dict[str, Any] | None = None
     parallel: Annotated[int, Field(ge=1, le=MAX_JOBS)] | None = None
 
@@ -94,7 +94,7 @@ _MEMBERS = frozenset(str(field.alias or name) for name, field in Envelope.model_
 
 
 def is_bare_job(document: Any) -> bool:
-    """Whether this is meant as a job.json itself: no member belongs to an envelope."""
+    """Whether this is meant as a bare job.json: it has no member of an envelope."""
     return isinstance(document, dict) and not document.keys() & _MEMBERS
 
 
@@ -128,7 +128,7 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
 
 
 def sound_members(document: JsonObject, problems: Collection[Problem]) -> Envelope:
-    """The envelope without its faulty members, so that a rejection, too, has a name and receivers."""
+    """The envelope without its faulty members, so that a rejection also has a name and receivers."""
     wrong = {one.pointer.split("/")[1] for one in problems if one.pointer}
     try:
         return Envelope.model_validate({k: v for k, v in document.items() if step("", k)[1:] not in wrong})
@@ -235,7 +235,7 @@ def _dependencies(root: Node) -> Iterator[Problem]:
 
 
 def _is_address(text: str) -> bool:
-    """Form only; whether the address may be called, is decided where webhooks are sent."""
+    """Checks the form only; the sender of webhooks decides whether to call the address."""
     if not _URL.fullmatch(text):
         return False
     try:

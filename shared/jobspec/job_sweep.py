@@ -26,7 +26,7 @@ MAX_JOBS, MAX_PARAMETERS = 1_000, 8
 VARIABLE = "SLIPWAY_SWEEP_"
 
 Value: TypeAlias = bool | int | float | str
-#: The values of each parameter, or the range of whole numbers that they are, as people write them.
+#: The values of each parameter, or a range of whole numbers, as people write them.
 Parameters: TypeAlias = Mapping[str, Any]
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,31}", re.ASCII)
@@ -103,7 +103,7 @@ def _value_problems(sweep: Node, name: str) -> Iterator[Problem]:
 
 
 def _secret_problems(node: Node, name: str) -> Iterator[Problem]:
-    """Secrets among the values, which are shown with each job."""
+    """Secrets among the values, which are visible with each job."""
     texts = [one for one in node.value if isinstance(one, str)]
     if redact(texts) != texts or any(redact({name: text}) != {name: text} for text in texts[:1]):
         message = f"the values of {quote(name)} look like secrets, and everyone who sees the jobs sees them"
@@ -150,7 +150,7 @@ def longest(parameters: Parameters) -> dict[str, Value]:
 
 
 def text_of(value: Value) -> str:
-    """A value as a command has it: texts as they are, others as in JSON."""
+    """A value in a command: texts as they are, others as in JSON."""
     return value if isinstance(value, str) else json.dumps(value)
 
 
@@ -170,7 +170,7 @@ def filled(document: JsonObject, values: Mapping[str, Value]) -> JsonObject:
 
 
 def _commands(document: JsonObject) -> list[tuple[dict[str, Any], str]]:
-    """Every member of the job that is a command line, or a part of one."""
+    """The members of the job that are command lines or parts of one."""
     properties = document.get("properties")
     blocks = properties.values() if isinstance(properties, dict) else ()
     return [
@@ -183,7 +183,7 @@ def _commands(document: JsonObject) -> list[tuple[dict[str, Any], str]]:
 
 
 def _use_problems(document: JsonObject, parameters: Parameters, pointer: str) -> list[Problem]:
-    """Names in braces that are no parameter, and parameters that no command names: hints and warnings."""
+    """Hints and warnings: names in braces that are not parameters, and parameters that no command uses."""
     used = [name for owner, key in _commands(document) for name in _USED.findall(owner[key])]
     result = []
     for name in dict.fromkeys(used):

@@ -24,7 +24,7 @@ def problems_as_json(problems: Iterable[Problem]) -> list[dict[str, Any]]:
 def as_json(
     problems: Iterable[Problem], *, valid: bool, notes: Sequence[str] = (), file: str = ""
 ) -> dict[str, Any]:
-    """What `POST /api/validate` answers, and `slipway validate --format json` says about each file."""
+    """The answer of `POST /api/validate`, and the output of `slipway validate --format json` per file."""
     named = {"file": file} if file else {}
     return {**named, "valid": valid, "problems": problems_as_json(problems), "notes": list(notes)}
 
@@ -39,13 +39,13 @@ def verdict(problems: Sequence[ProblemMembers]) -> str:
 def text(problems: Sequence[ProblemMembers], file: str = "job.json") -> str:
     """For people: place, rule, message; the line with a caret; the remedy and the page. Ends with a newline.
 
-    `file` names the text that problems without a place of their own belong to.
+    `file` names the text of problems without a place.
     """
     return "".join(_one(problem, file) for problem in problems)
 
 
 def headline(problems: Iterable[ProblemMembers]) -> str:
-    """The first error in one line: its place, its rule and what is wrong; "" where there is none."""
+    """The first error in one line: its place, its rule and its message; "" if there is none."""
     error = next((one for one in problems if one["severity"] == "error"), None)
     if error is None:
         return ""
@@ -85,7 +85,7 @@ def _place(problem: ProblemMembers, file: str) -> str:
 
 
 def _message(problem: ProblemMembers) -> str:
-    """The message, without the place in front of it."""
+    """The message without its place."""
     message = str(problem["message"])
     if "line" not in problem:
         return message
@@ -97,6 +97,6 @@ def _rule(problem: ProblemMembers) -> str:
 
 
 def _columns(piece: str) -> int:
-    """How wide the piece is on a screen: letters of East Asia take two columns, combining marks none."""
+    """The width of a text on a screen: East Asian letters take two columns, combining marks none."""
     wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in piece)
     return len(piece) + wide - sum(bool(unicodedata.combining(letter)) for letter in piece)

@@ -30,9 +30,9 @@ _MOST_OPTIONS = 2048
 
 
 class Resources(Model):
-    """The resources of a job. The cluster decides about those that are not named."""
+    """The resources of a job. The cluster decides about the others."""
 
-    #: whole nodes with all that they have
+    #: whether it gets whole nodes
     exclusive: Literal[True] | None = None
     #: of each node: GPUs, their type, CPUs, memory ("16G")
     gpus: Annotated[int, Field(ge=0, le=1024)] | None = None
@@ -45,7 +45,7 @@ class Resources(Model):
     account: Text | None = None
     qos: Text | None = None
     reservation: Text | None = None
-    #: further members of the job, in the words of the cluster's own interface
+    #: further members of the job, in the terms of the cluster's own interface
     options: dict[str, Any] | None = None
 
     def as_written(self) -> JsonObject:
@@ -55,7 +55,7 @@ class Resources(Model):
 
 #: Every resource, by the name that people write.
 RESOURCES = tuple(str(field.alias or name) for name, field in Resources.model_fields.items())
-#: Those that make a job share its nodes with others.
+#: The resources with which a job shares its nodes with others.
 SHARE = ("gpus", "cpus", "memory")
 _NAMES = ("gpuType", "partition", "account", "qos", "reservation")
 
@@ -67,14 +67,14 @@ def resource_problems(document: Any) -> list[Problem]:
 
 
 class ReadResources(NamedTuple):
-    """Resources as they are written, none where their shape is wrong; and everything that is wrong."""
+    """Resources as written, none if their shape is wrong; and all their problems."""
 
     resources: JsonObject
     problems: list[Problem]
 
 
 def read_resources(document: Any) -> ReadResources:
-    """Resources that stand by themselves, as in a setting; and everything that is wrong with them."""
+    """Resources on their own, as in a setting; and all their problems."""
     try:
         resources = Resources.model_validate(document).as_written()
     except ValidationError as error:

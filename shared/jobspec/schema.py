@@ -47,7 +47,7 @@ def schema_text() -> str:
 
 
 def simplified(node: Any, *, names: bool = False) -> Any:
-    """A schema without pydantic's titles; what is None by default is left out, and never null.
+    """A schema without pydantic's titles; members with the default None are optional, and never null.
 
     `names`: the keys here are names of properties.
     """

@@ -1,4 +1,4 @@
-"""The names that the format knows, wherever they stand."""
+"""All names that the format knows."""
 
 from __future__ import annotations
 

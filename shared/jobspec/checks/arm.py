@@ -16,9 +16,9 @@ _LONGEST = 1000
 
 
 def resource_type(document: JsonObject) -> str:
-    """The type of a resource in lowercase letters, microsoft.batchai/workspaces/clusters; "" for others.
+    """The type of a resource in lowercase, such as microsoft.batchai/workspaces/clusters; "" for others.
 
-    Its name or its id shows it.
+    It comes from its `type` or its id.
     """
     kind, identity = document.get("type"), document.get("id")
     if isinstance(kind, str) and "/" in kind and kind.lower().startswith("microsoft."):
@@ -35,7 +35,7 @@ def is_job(kind: str) -> bool:
 
 
 def is_resource(document: JsonObject) -> bool:
-    """Whether it has only members of a resource."""
+    """Whether all its members are those of a resource."""
     return document.keys() <= RESOURCE_MEMBERS | {"properties", "$schema"}
 
 

@@ -12,7 +12,7 @@ from shared.jobspec.problems.problem import Problem
 _STRANGE = ("SW007", "SW089")
 #: Findings about a shape that leave the author's intention open.
 _OPEN = ("SW010", "SW011", "SW012", "SW040", *_STRANGE)
-#: Errors of rules about a number that is too large: their bound is the one that counts, not that of the type.
+#: Rules about numbers that are too large: their bound counts, not that of the type.
 _BOUNDS = ("SW013", "SW024")
 _MOUNTS = "/properties/mountVolumes"
 #: The members that name the program to run, at any level.
@@ -25,7 +25,7 @@ _DIRECTORIES = {
 
 
 def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
-    """The findings of the models and those of the rules, one for each mistake."""
+    """The findings of the models and of the rules, one for each mistake."""
     bounded = {problem.pointer for problem in ruled if problem.code in _BOUNDS}
     shape = [problem for problem in shape if problem.code != "SW013" or problem.pointer not in bounded]
     unknown = {problem.pointer for problem in shape if problem.code == "SW012"}
@@ -52,10 +52,10 @@ def without_echoes(shape: list[Problem], ruled: list[Problem]) -> list[Problem]:
 
 
 def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
-    """Without what is missing in the properties for standing beside them, or in the message around them.
+    """Leave out members reported as missing that are beside the properties, or in the message around them.
 
-    Nor is missing what the other of two objects of one name has. Hidden characters in a name are reported
-    with the name that is meant.
+    A member of a duplicate object is not missing either. Hidden characters in a misspelt name are not
+    reported twice.
     """
     twice = {problem.pointer for problem in problems if problem.code == "SW005"}
     misspelt = {problem.pointer for problem in problems if problem.correct_name}
@@ -82,7 +82,7 @@ def without_misplaced(problems: Collection[Problem]) -> tuple[Problem, ...]:
 
 
 def _of_one_value(ruled: list[Problem], shaped: Collection[str], remaining: Collection[str]) -> list[Problem]:
-    """One finding of the rules for one value: a placeholder, or the wrong type, breaks other rules, too."""
+    """Keep one finding of the rules for each value: a placeholder or a wrong type breaks other rules, too."""
     excluded = {one.pointer for one in ruled if one.code in ("SW022", "SW048")}
     strange = {one.pointer for one in ruled if one.code in _STRANGE and one.severity == "error"}
     return [
@@ -109,7 +109,7 @@ def _follows(candidate: Problem, wrong: Collection[str], open_lists: Collection[
 
 
 def _open_lists(wrong: Iterable[Problem]) -> set[str]:
-    """The mounts and the lists of directories whose findings leave their content open."""
+    """The lists of mounts and directories whose content is uncertain because of other findings."""
     return {
         at
         for problem in wrong
@@ -124,7 +124,7 @@ def _leaves_mounts_open(candidate: Problem) -> bool:
 
 
 def _is_account_of_bad_url(candidate: Problem, wrong: Collection[str]) -> bool:
-    """The account of a share is taken from its address."""
+    """Whether the finding is about the account in a share's address, which is wrong itself."""
     mount, _, name = candidate.pointer.rpartition("/")
     return candidate.code in ("SW010", "SW089") and name == "accountName" and f"{mount}/azureFileUrl" in wrong
 

@@ -1,6 +1,6 @@
 """Warnings and hints about documents that break no rule of the format, but fail later or surprise.
 
-Lint stops no job, except one that its cluster would refuse for its wall-clock limit.
+Lint does not stop a job, unless its cluster would refuse its wall-clock limit.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ class Facts:
     crlf: Collection[str] = ()
     cluster: str = "the cluster"
     cluster_mounts: frozenset[str] | None = None
-    #: Whether the cluster keeps what is written outside of all mounts.
+    #: Whether the cluster keeps files outside of all mounts.
     keeps_files: bool = False
     max_nodes: int | None = None
     gpus_per_node: int | None = None
     max_wall_clock: timedelta | None = None
-    #: Why Azure gives the cluster no nodes of its size any more, and which size to take.
+    #: Why Azure no longer provides nodes of the cluster's size, and which size to use.
     retired_size: str = ""
 
 
@@ -72,7 +72,7 @@ def with_lint(
 ) -> tuple[Problem, ...]:
     """The problems that `validate` found and those of `lint`, in document order, one for each mistake.
 
-    `original` is the document before completion: its author cannot correct a default that does not fit.
+    `original` is the document before completion: its author cannot correct an unsuitable default.
     """
     reported, hints = tuple(problems), lint(document, facts)
     if facts is not None and facts.keeps_files:
@@ -82,7 +82,7 @@ def with_lint(
         hints = tuple(one for one in hints if one.pointer != _DEFAULT_PREFIX[1])
     errors = {one.pointer for one in reported if one.severity == "error" and one.code not in _UNDER_ROOTS}
     hints = tuple(one for one in hints if one.pointer not in errors)
-    # The wrong root is also a path on no known mount: one mistake.
+    # A path with the wrong root is also on no known mount: one mistake.
     roots = {one.pointer for one in hints if one.code == "SW073"}
     remaining = (one for one in reported if not (one.code in _UNDER_ROOTS and one.pointer in roots))
     return in_document_order(document, (*remaining, *hints)) if hints else reported

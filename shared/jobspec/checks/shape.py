@@ -18,7 +18,7 @@ from shared.jobspec.problems.problem import Problem
 from shared.jobspec.problems.suggest import Suggestions, certainly
 from shared.jobspec.text.tree import exact, quote, step
 
-#: Texts that are often numbers: there is one way to write them.
+#: Texts that people often give as numbers, which have one spelling.
 _QUOTED = ("/value", "/fileMode", "/directoryMode")
 _EXPECTED = {
     "string_type": "a text in double quotes",
@@ -31,7 +31,7 @@ _EXPECTED = {
 
 
 def shape_problems(model: type[BaseModel], document: Any, error: ValidationError) -> list[Problem]:
-    """One problem for each finding. `error` came of validating the document with the model."""
+    """One problem for each finding. `error` comes from validating the document with the model."""
     details = error.errors(include_url=False, include_input=False)
     suggestions = Suggestions()
     problems = [
@@ -149,7 +149,7 @@ def _names_at(model: type[BaseModel], path: tuple[str, ...]) -> tuple[str, ...]:
     inner: type[BaseModel] | None = model
     named: type[BaseModel] | None = None
     for part in path:
-        if named is not None:  # the part is the key of a mapping to models
+        if named is not None:  # the part is a key of a mapping to models
             inner, named = named, None
             continue
         field = (

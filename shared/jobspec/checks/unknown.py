@@ -1,4 +1,4 @@
-"""Properties that the format does not have: misspelt ones, those of older APIs, those of another toolkit."""
+"""Unknown properties: misspelt ones, and those of older APIs or of another toolkit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _READ_ONLY = "only the service sets it"
 
 
 class _Older(NamedTuple):
-    """A name of an older API: what it was, what to do, and whether that is certain."""
+    """A name of an older API: its meaning, what to do, and whether that is certain."""
 
     message: str
     remedy: str
@@ -31,7 +31,7 @@ class _Older(NamedTuple):
     removed: bool = False
 
 
-#: Its place (the last name above it that is no number) and its name → the replacement.
+#: Its place (the nearest name above it that is not a number) and its name → the replacement.
 _OLDER: dict[tuple[str, str], _Older] = {
     **{("properties", name): _Older(_READ_ONLY, "remove it", removed=True) for name in ANSWERS},
     ("properties", "experimentName"): _Older(
@@ -69,7 +69,7 @@ _OLDER: dict[tuple[str, str], _Older] = {
         for name in ("timeout", "timeLimit", "walltime", "wallTime", "maxRunTime", "maxDuration")
     },
 }
-#: A name that another toolkit has → how this one calls the same.
+#: A name in another toolkit → the name in this one.
 _SAME = {
     "masterCommandLineArgs": "commandLineArgs",
 }
@@ -82,7 +82,7 @@ def unknown_property(
     suggestions: Suggestions,
     siblings: Any,
 ) -> Problem:
-    """The problem of a name that stands at `loc`, in the object `siblings`, where `names` are allowed."""
+    """The problem of a name at `loc`, in the object `siblings`, where `names` are allowed."""
     name, holder = str(loc[-1]), _holder(loc)
     older = _OLDER.get((holder, name))
     if older:
@@ -94,7 +94,7 @@ def unknown_property(
         if elsewhere:
             return _of_another_toolkit(pointer, name, holder, elsewhere)
     if is_secret_name(name, below=False):
-        # Under an unknown name, a secret would be shown.
+        # Under an unknown name, a secret would become visible.
         names = [one for one in names if is_secret_name(one, below=False)]
     if not name.isascii() and (word := plain(name)) in names:
         strange = next(one for one in name if not one.isascii())
@@ -118,7 +118,7 @@ def unknown_property(
 
 
 def _of_no_toolkit(pointer: str, name: str, names: Collection[str], suggestions: Suggestions) -> Problem:
-    """A block of settings that looks like one of a toolkit: keras has none of its own."""
+    """A block of settings for something that is not a toolkit, such as keras."""
     close = suggestions.closest(name, names)
     message = (
         f'unknown property; did you mean "{close}"?'

@@ -39,7 +39,7 @@ def validate(
 
     Anything unknown stays unchecked: the cluster's mounts (paths on them get a warning), the configured
     clusters (name → id), the storage accounts whose keys are filled in at submission, and the suffix of their
-    hosts (any of the Azure clouds is taken then). Never raises.
+    hosts (then those of every Azure cloud are accepted). Never raises.
     """
     limits = limits or Limits()
     if not is_object(document):
@@ -78,7 +78,7 @@ def shaped(document: JsonObject, problems: Collection[Problem]) -> JobSpec | Non
 
 
 def shortened(problems: tuple[Problem, ...], limits: Limits) -> tuple[Problem, ...]:
-    """As many problems as a person can use, and a last one that counts the rest."""
+    """The first problems, as many as a person can use, and a last one that counts the rest."""
     rest = len(problems) - limits.max_problems
     if rest <= 0:
         return problems

@@ -1,4 +1,4 @@
-"""A job in the wrong wrapper: without `properties`, inside another object, or as the service shows it.
+"""A job in the wrong wrapper: without `properties`, inside another object, or as in the service's response.
 
 One message says so, and the job inside is checked as if it were in the right place.
 """
@@ -21,11 +21,11 @@ ANSWERS = (
     *("toolType", "provisioningState", "provisioningStateTransitionTime", "executionState"),
     *("executionStateTransitionTime", "executionInfo", "creationTime", "jobOutputDirectoryPathSegment"),
 )
-#: Two members that other resources have as well.
+#: Two of these that other resources have as well.
 _OF_JOB = JOB_PROPERTIES - {"cluster", "secrets"}
 #: How many such members make a document a response.
 _MANY = 3
-#: The members of a template that control whether and how often a resource is made.
+#: The members of a template that control whether and how often a resource is created.
 _MAKING = ("copy", "condition", "dependsOn")
 #: Objects that people and programs put around a job. In the last two, the service answers lists.
 _HOLDERS = ("job", "jobs", "jobSpec", "parameters", "body", "request", "data", "items", "value")
@@ -40,7 +40,7 @@ class Unwrapped(NamedTuple):
 
 
 def unwrapped(document: JsonObject) -> Unwrapped | None:
-    """The job inside a wrong wrapper; None where there is none, or no wrong one."""
+    """The job inside a wrong wrapper; None if the wrapper is right or there is no job."""
     if templated(document):
         return _template(document)
     if (contained := _contained_job(document)) is not None:
@@ -85,7 +85,7 @@ def _both_levels(properties: JsonObject, inner: JsonObject) -> Unwrapped:
 
 
 class _Contained(NamedTuple):
-    """A job that another object or a list holds: where it stands, and how many there are."""
+    """A job inside another object or a list: where it is, and how many there are."""
 
     location: str
     job: JsonObject
@@ -93,7 +93,7 @@ class _Contained(NamedTuple):
 
 
 def _contained_job(document: JsonObject) -> _Contained | None:
-    """Where the job stands that another object or a list holds, the job, and how many there are."""
+    """The job inside another object or a list, where it is, and how many there are."""
     names = [name for name in document if name not in ("$schema", "nextLink")]
     if len(names) != 1 or names[0] not in _HOLDERS:
         return None
@@ -142,7 +142,7 @@ def _flat(document: JsonObject) -> Unwrapped:
 
 
 def _template(document: JsonObject) -> Unwrapped | None:
-    """The first job of a template. It is full of expressions, so what to keep is for a person to say."""
+    """The first job of a template. It is full of expressions, so a person must decide what to keep."""
     resources = templated(document)
     for index, resource in enumerate(resources):
         properties = resource.get("properties") if isinstance(resource, dict) else None
@@ -158,7 +158,7 @@ def _template(document: JsonObject) -> Unwrapped | None:
 
 
 def _problem(message: str, remedy: str, around: Collection[str], fix: Fix | None = None) -> Problem:
-    """`around` are members that the format does not have: what they hold is not shown."""
+    """`around` are members that the format does not have: their contents are not shown."""
     flaw = problem("SW085", "", message, remedy, fix=fix)
     return replace(flaw, unknown=frozenset(around))
 
@@ -177,7 +177,7 @@ def _is_resource(document: JsonObject, properties: JsonObject) -> bool:
         return False
     if kind := resource_type(document):
         return is_job(kind)
-    # Without a type, its members show what it is; a cluster is created, too.
+    # Without a type, its members show what it is; a cluster also has a creation time.
     named = "apiVersion" in document or len(_written_names(properties, ANSWERS)) >= _MANY
     return named and _is_job(properties)
 

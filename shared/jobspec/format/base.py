@@ -28,7 +28,7 @@ _Item = TypeVar("_Item")
 #: A JSON array. Only the container is lax, so that a list may become a tuple; its items stay strict.
 Items: TypeAlias = Annotated[tuple[_Item, ...], Strict(False)]
 
-#: A count of the wire: int32, at least 1.
+#: A count on the wire: int32, at least 1.
 Count: TypeAlias = Annotated[int, Field(ge=1, le=2**31 - 1)]
 
 #: A text that must not be empty.

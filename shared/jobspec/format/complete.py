@@ -19,16 +19,16 @@ KEY_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_KEY>"
 
 @dataclass(frozen=True)
 class Defaults:
-    """What an operator configured and a caller's door knows. None: there is no such default."""
+    """Defaults from the operator's settings and the caller's door; None: no default."""
 
     #: ARM id of the cluster for documents that name none.
     cluster_id: str | None = None
     #: Name → ARM id.
     clusters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     storage_account: str | None = None
-    #: What follows ACCOUNT.file. in the cloud of the storage account.
+    #: What follows ACCOUNT.file. in a host name of the storage account's cloud.
     storage_suffix: str = CLOUDS[0]
-    #: Given only for documents that came as a drop.
+    #: Set only for drops.
     drop_container: str | None = None
     drop_account: str | None = None
     std_out_err_path_prefix: str | None = None
@@ -51,10 +51,10 @@ def complete(
 ) -> Completed:
     """A completed copy, and a note on each completion. Accepts any JSON; faulty parts are not changed.
 
-    It shares with the document the parts that are not completed.
+    It shares unchanged parts with the document.
 
-    `script` and `folder` are those of a drop, relative to its container; `cluster` (name or id) is the
-    caller's choice and wins over the document's. Credentials are left for submission (`with_credentials`).
+    `script` and `folder` belong to a drop, relative to its container; `cluster` (name or id) is the caller's
+    choice and overrides the document's. Submission fills in credentials (`with_credentials`).
     """
     whole = _copied(document, to_fill=defaults.drop_container is not None)
     properties = whole.get("properties") if isinstance(whole, dict) else None
@@ -72,7 +72,7 @@ def complete(
 
 
 def _copied(document: JsonObject, *, to_fill: bool) -> JsonObject:
-    """A copy of what completion changes: placeholders to fill in stand anywhere, the rest in few places."""
+    """A copy of what completion changes: placeholders may be anywhere, the rest is in few places."""
     properties = document.get("properties") if isinstance(document, dict) else None
     if to_fill or not isinstance(properties, dict):
         whole: JsonObject = copied(document)
@@ -153,7 +153,7 @@ def _mounts_drop(properties: JsonObject, defaults: Defaults) -> bool:
 
 
 def _scripts(properties: JsonObject, script: str | None, folder: str | None) -> list[str]:
-    """Fills the placeholders in place; one note, however many there are."""
+    """Fill the placeholders in place; one note for all of them."""
     filled = False
     stack: list[Any] = [properties]
     while stack:
@@ -175,7 +175,7 @@ def _scripts(properties: JsonObject, script: str | None, folder: str | None) -> 
 def _takes_text(holder: Any, key: Any, properties: JsonObject) -> bool:
     """Whether a text belongs here.
 
-    Where a number, an object or a list does, a placeholder is not filled in.
+    A placeholder in place of a number, an object or a list is not filled in.
     """
     return key == "stdOutErrPathPrefix" if holder is properties else not str(key).endswith("Count")
 
@@ -191,7 +191,7 @@ def _mounts(properties: JsonObject, lists: tuple[str, ...]) -> Iterator[tuple[st
 
 
 def _first_label(url: Any) -> str | None:
-    """The account in an address as https://account.file.core.windows.net/share has it."""
+    """The account in an address such as https://account.file.core.windows.net/share."""
     try:
         host = urlsplit(url).hostname if isinstance(url, str) else None
     except ValueError:

@@ -1,4 +1,4 @@
-"""Keys of storage accounts: filled in when a job is submitted, for the account's own host; never stored."""
+"""Keys of storage accounts: filled in at submission, for the account's own host only; never stored."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from shared.jobspec.text.tree import JsonObject, Node, copied
 def with_credentials(document: JsonObject, keys: Mapping[str, str], suffix: str = CLOUDS[0]) -> JsonObject:
     """The document, whose mounts without credentials have their account's key from `keys` (account → key).
 
-    A share whose address names another host than the account's own in the cloud of this `suffix` stays
-    without: the address is the author's choice, the key is the operator's. A container names no host.
-    A copy, or the document itself when no mount is without.
+    A share gets none if its address has another host than the account's in the cloud of this `suffix`: the
+    address is the author's choice, the key is the operator's. A container names no host.
+    Returns a copy, or the document itself if nothing changes.
     """
     if next(_without_credentials(document), None) is None:
         return document

@@ -8,7 +8,7 @@ from datetime import timedelta
 #: What the service applied to a job without constraints.
 DEFAULT_WALL_CLOCK = timedelta(days=7)
 _NUMBER = r"(\d{1,8})"
-#: As .NET writes them, too: seven decimals, and up to eight digits of days.
+#: Including .NET's form: seven decimals, and up to eight digits of days.
 _ISO = re.compile(
     rf"P(?=[\dT])(?:{_NUMBER}W)?(?:{_NUMBER}D)?"
     rf"(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:(\d{{1,8}}(?:\.\d{{1,7}})?)S)?)?",
@@ -35,7 +35,7 @@ def parse_duration(text: str) -> timedelta | None:
 
 
 def wall_clock(text: str | None, longest: timedelta | None = None) -> timedelta:
-    """The limit of a job: what it names, else the service's, or less where the cluster allows less."""
+    """The limit of a job: its own, else the service's, or less if the cluster allows less."""
     return parse_duration(text or "") or min(DEFAULT_WALL_CLOCK, longest or DEFAULT_WALL_CLOCK)
 
 

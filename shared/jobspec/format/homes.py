@@ -28,7 +28,7 @@ _CALLED = {
     "env": 'into environmentVariables, as [{"name": …, "value": …}]',
     **dict.fromkeys(("experiment", "labels", "notify", "retry", "resources", "idempotencyKey"), _BESIDE_JOB),
 }
-#: Where it stands and its name → the objects to put it into, where that is beyond doubt.
+#: Where it is and its name → the objects to put it into, if that is certain.
 _NESTED = {
     ("properties", "image"): "containerSettings/imageSourceRegistry",
     ("containerSettings", "image"): "imageSourceRegistry",
@@ -50,7 +50,7 @@ class Home(NamedTuple):
 
 
 def home_of(holder: str, name: str, siblings: Any) -> Home | None:
-    """Where a name belongs that stands in the object `siblings`, called `holder`; None if that is unknown."""
+    """Where a name in the object `siblings`, called `holder`, belongs; None if that is unknown."""
     if not holder and ("properties", name) in _NESTED:
         return Home(f"into properties.{_NESTED['properties', name].replace('/', '.')}")
     nest = _NESTED.get((holder, name), "")

@@ -12,13 +12,13 @@ class Limits:
 
     #: Bytes of a document, checked before it is parsed.
     max_bytes: int = 256 * 1024
-    #: Objects and lists inside each other.
+    #: Levels of nested objects and lists.
     max_depth: int = 64
-    #: Values of a document in all; bounds the work that any document can cause.
+    #: All values of a document; bounds the work that a document can cause.
     max_values: int = 20_000
-    #: Characters of any one string.
+    #: Characters of one string.
     max_text: int = 32_768
-    #: Problems that are reported; the rest is counted.
+    #: Problems that are reported; the rest are counted.
     max_problems: int = 100
     max_nodes: int = 100
     max_wall_clock: timedelta = timedelta(days=7)

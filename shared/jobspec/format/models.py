@@ -137,7 +137,7 @@ class JobProperties(Model):
     constraints: Constraints | None = None
 
 
-#: Every property of a job, by the name that people write.
+#: Every property of a job, by its wire name.
 JOB_PROPERTIES = frozenset(str(field.alias) for field in JobProperties.model_fields.values())
 
 

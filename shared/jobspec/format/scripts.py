@@ -12,12 +12,12 @@ from shared.jobspec.text.tree import JsonObject, Node, walk
 JOB_MOUNT_ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT"
 #: Where the drop container appears, below the job's mount root.
 DROP_MOUNT = "scripts"
-#: Files that count for a template that names no pattern of its own.
+#: The files for which a template without a pattern of its own runs.
 DEFAULT_PATTERN = "*.py"
 
 _SCRIPT = re.compile(r"<SLIPWAY_SCRIPT(?::([^<>:/\s]{1,64}))?>")
 _FOLDER = "<SLIPWAY_FOLDER>"
-#: Names become part of shell command lines, so nothing that a shell reads in its own way.
+#: Names become part of shell command lines, so they have no characters that are special in a shell.
 _PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", re.ASCII)
 _LONGEST_PATH = 1024
 #: A file of a command line is recognised by its suffix; a name without one may be a directory.
@@ -31,7 +31,7 @@ _PATH_FIELDS = ("pythonScriptFilePath", "configFilePath")
 
 
 def script_pattern(document: JsonObject | None) -> str | None:
-    """The pattern of the files that a template runs, the first that it names; None when it is no template."""
+    """The first pattern of files in a template, or the default; None if the document is not a template."""
     template = False
     for node in walk(document):
         match = _SCRIPT.search(node.value) if isinstance(node.value, str) else None
@@ -42,7 +42,7 @@ def script_pattern(document: JsonObject | None) -> str | None:
 
 
 def with_script(text: str, *, script: str | None, folder: str | None) -> str:
-    """The text with its placeholders filled in, as far as the names are known and plain."""
+    """The text with its placeholders filled in, if the names are known and plain."""
     top = (folder or "").strip("/")
     below = plain_path(top) if top else ""
     if folder is not None and below is not None:
@@ -98,12 +98,12 @@ def _is_drop_mount(properties: Node, container: str | None, account: str | None)
 
 
 def same_mount_path(text: Any, path: str) -> bool:
-    """Whether a relativeMountPath, as it was written, is this one."""
+    """Whether a relativeMountPath, as written, is this one."""
     return isinstance(text, str) and text.strip("/") == path
 
 
 def _runnable(properties: Node) -> list[Node]:
-    """The texts that are run, in whole or in part: those of the toolkit and of the preparation."""
+    """The texts that are run or name what is run: those of the toolkit and of the preparation."""
     blocks = [properties.member(name) for name in (*TOOLKITS, "jobPreparation")]
     return [node for block in blocks for node in walk_below(block) if isinstance(node.value, str)]
 

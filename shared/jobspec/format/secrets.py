@@ -21,26 +21,26 @@ from shared.jobspec.hidden.embedded import (
 )
 from shared.jobspec.text.tree import JsonObject, copied, step, words
 
-#: Names of the wire whose value is a secret, without capitals; misspelt ones count too.
+#: Wire names of secret values, in lowercase; misspelt ones count too.
 _SECRETS = ("accountkey", "password", "adminuserpassword", "instrumentationkey")
-#: Pieces that mark a name that the format does not know as secret.
+#: Pieces that mark an unknown name as secret.
 _BETRAYING = (
     *("accountkey", "accesskey", "storagekey", "apikey", "instrumentationkey"),
     *("password", "passwd", "sastoken", "secretvalue", "credential"),
 )
 _BETRAYING_NAMES = ("token", "secret", "key", "pwd", "connectionstring", "sas")
-#: Objects and lists whose every value is a secret, except for what is listed as plain.
+#: Objects and lists of secrets, except for the values that are listed as plain.
 _CONTAINERS = ("credentials", "secrets")
 _PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
-#: Names of the formats that are similar to these and hold no secret.
+#: Names in the formats that are similar to these but hold no secret.
 _HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
 _VARIABLE = re.compile(
     r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS|_AUTH)$", re.MULTILINE
 )
-#: What the name and the value of a variable are called, here and in other formats.
+#: The members for a variable's name and value, here and in other formats.
 _NAMES = frozenset(form for one in ("name", "key", "variable") for form in (one, one.title(), one.upper()))
 _VALUES = frozenset(("value", "Value", "VALUE"))
-#: Objects from names of variables to values: in them a name counts in any case.
+#: Objects from variables' names to values: names in them count in any case.
 _ENVIRONMENT = "env"
 #: Misspelt: at most this many letters differ.
 _CLOSE = 2
@@ -67,7 +67,7 @@ def redact(document: Any) -> Any:
 
 
 def masked(document: JsonObject, pointers: Collection[str]) -> JsonObject:
-    """A copy with nothing to read at and below these places."""
+    """A copy with everything at and below these places masked."""
     whole: JsonObject = copied(document)
     below = tuple(f"{pointer}/" for pointer in pointers)
     for slot in _leaves([whole]):
@@ -79,9 +79,9 @@ def masked(document: JsonObject, pointers: Collection[str]) -> JsonObject:
 def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonObject:
     """The document with `seal(pointer, value)`, a text that starts with SEALED, in place of each secret.
 
-    A copy, or the document itself when it certainly has no secret. Inside of an address or a command line
-    only the secret part is replaced. A text that only looks sealed is a secret, too, so that `open_secrets`
-    never meets one that a person wrote.
+    Returns a copy, or the document itself if it certainly has no secret. In an address or a command line
+    only the secret part is replaced. A text that only looks sealed counts as a secret, so that
+    `open_secrets` never meets one that a person wrote.
     """
 
     def change(slot: _SecretSlot, value: str) -> str:
@@ -94,7 +94,7 @@ def seal_secrets(document: JsonObject, seal: Callable[[str, str], str]) -> JsonO
 def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> JsonObject:
     """The document with `unseal(pointer, text)` in place of everything that `seal_secrets` put there.
 
-    A copy, or the document itself when nothing is sealed.
+    Returns a copy, or the document itself if nothing is sealed.
     """
 
     def change(slot: _SecretSlot, value: str) -> str:
@@ -105,11 +105,11 @@ def open_secrets(document: JsonObject, unseal: Callable[[str, str], str]) -> Jso
 
 
 def _any_secret(document: JsonObject) -> bool:
-    """Whether there may be a secret: places cost more than this look, and most documents have none."""
+    """Whether there may be a secret: cheaper than finding places, and most documents have none."""
     secrets = words(document)
     text = "\n".join(secrets.texts)
     named = any(_holds_secret(name, below=False) for name in secrets.names)
-    before = any(is_secret_item(one, "x") for one in secrets.texts)  # the item after it would be one
+    before = any(is_secret_item(one, "x") for one in secrets.texts)  # the next item would be one
     return (
         named or before or any_looks_secret("\n".join((text, *secrets.names))) or bool(ranges_to_seal(text))
     )
@@ -135,9 +135,9 @@ def any_looks_secret(lines: str) -> bool:
 
 
 def is_secret_name(name: str, *, below: bool, holder: object = "") -> bool:
-    """Whether what stands under this name is secret.
+    """Whether the value under this name is secret.
 
-    `below`: it stands inside of something secret; `holder`: the name of the object that it stands in.
+    `below`: it is inside something secret; `holder`: the name of the object that contains it.
     """
     return _holds_secret(name, below=below, variables=_holds_variables(holder))
 
@@ -147,7 +147,7 @@ def _holds_variables(name: object) -> bool:
 
 
 def is_secret_item(before: object, item: object) -> bool:
-    """Whether the item before makes this one of a list secret: `["--api-key", "x"]`, `["HF_TOKEN", "x"]`."""
+    """Whether the item before makes this one secret, as in `["--api-key", "x"]`, `["HF_TOKEN", "x"]`."""
     if not isinstance(before, str) or not isinstance(item, str) or len(before) > _LONGEST_NAME:
         return False
     if before.isupper() and looks_secret_variable(before):
@@ -156,7 +156,7 @@ def is_secret_item(before: object, item: object) -> bool:
 
 
 def names_secret_variable(member: str, text: object) -> bool:
-    """Whether a member says that the value beside it is that of a secret variable."""
+    """Whether a member shows that the value beside it is that of a secret variable."""
     return member in _NAMES and isinstance(text, str) and looks_secret_variable(text)
 
 
@@ -201,7 +201,7 @@ def _leaves(whole: list[Any]) -> Iterator[_SecretSlot]:
 
 
 def _holds_secret(key: str, *, below: bool, variables: bool = False) -> bool:
-    """Whether what stands under this key is secret."""
+    """Whether the value under this key is secret."""
     plain = _normal(key)
     if plain in _PLAIN:
         return False

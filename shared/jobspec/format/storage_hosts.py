@@ -1,4 +1,4 @@
-"""Whose host the address of an Azure file share names: a key goes to its account's own host only. Pure."""
+"""The owner of the host in a file share's address: a key goes to its own account's host only. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ CLOUDS = ("core.windows.net", "core.chinacloudapi.cn", "core.usgovcloudapi.net",
 
 _LEVEL = r"[A-Za-z0-9_][A-Za-z0-9_.-]*"
 _LABEL = r"[A-Za-z0-9-]{1,63}"
-#: Without user, port, query and escapes, so that every parser reads the same host out of it.
+#: Without user, port, query and escapes, so that every parser finds the same host.
 _SHARE = re.compile(
     rf"https://(?P<account>{_LABEL})\.(?P<rest>{_LABEL}(?:\.{_LABEL}){{1,9}})"
     rf"/(?=[a-z0-9-]{{3,63}}(?:/|\Z))[a-z0-9](?:-?[a-z0-9])*(?:/{_LEVEL})*/?",
@@ -31,16 +31,16 @@ class ShareHost(NamedTuple):
     rest: str
 
     def belongs_to(self, account: str, clouds: Collection[str] = CLOUDS) -> bool:
-        """Whether it is the very host under which one of the clouds serves the shares of the account."""
+        """Whether it is the host of the account's shares in one of the clouds."""
         return self.account == account and self.rest in {f"file.{suffix}" for suffix in clouds}
 
 
 def share_host(url: str) -> ShareHost | None:
-    """The host of https://ACCOUNT.file.SUFFIX/SHARE/…; None for what is no such address."""
+    """The host of https://ACCOUNT.file.SUFFIX/SHARE/…; None for another text."""
     match = _SHARE.fullmatch(url) if len(url) <= _LONGEST else None
     return ShareHost(match["account"].lower(), match["rest"].lower()) if match else None
 
 
 def is_bad_share_name(url: str) -> bool:
-    """Whether all of an address is in order but the name of the share."""
+    """Whether only the name of the share in an address is invalid."""
     return len(url) <= _LONGEST and share_host(url) is None and bool(_ANY_SHARE.fullmatch(url))

@@ -11,33 +11,33 @@ from shared.jobspec.hidden.option_secrets import option_ranges
 from shared.jobspec.hidden.tokens import token_ranges
 
 MASK = "***"
-#: How a sealed text starts, as it stands in a stored document in place of a value or inside of one.
+#: The prefix of a sealed text in a stored document, where it replaces a value or a part of one.
 SEALED = "sealed:v1:"
 
 _SEALED = re.compile(rf"{SEALED}[A-Za-z0-9_-]+={{0,2}}")
-#: Characters that directly after a sealed text would be read as a part of it.
+#: Characters that would be read as part of the sealed text before them.
 _SEALABLE = re.compile(r"[A-Za-z0-9_=-]*", re.ASCII)
 #: The query of an address, which may be a signature.
 _QUERY = re.compile(r"https?://[^\s\"'?]{0,512}\?([^\s\"']+)")
-#: A user with a password, before the host of any address; of the web's, a user alone may be a token.
+#: A user with a password in an address; in a web address, a user alone may be a token.
 _USER = re.compile(
     r"(?:https?://(?P<user>[^\s\"'/]{1,256})"
     r"|(?<![A-Za-z0-9+.-])[A-Za-z][A-Za-z0-9+.-]{1,20}://(?P<pair>[^\s\"'/@:]{0,128}:[^\s\"']{1,256}))@"
 )
 _VARIABLE = re.compile(r"(?:[^:]*:)?\$(?:[A-Za-z_]\w*|\{\w+\})", re.ASCII)
-#: Keys of storage accounts, and signing keys: never shown, even where a person wrote one as a name.
+#: Keys of storage accounts, and signing keys: never shown, even if a person used one as a name.
 _KEY_MATERIAL = re.compile(r"(?<![A-Za-z0-9+/])[A-Za-z0-9+/]{40,400}={1,2}|whs(?:ec|k)_[A-Za-z0-9+/=]{8,400}")
 
 
 def embedded_secrets(text: str) -> Iterator[tuple[int, int]]:
-    """Where secrets stand inside addresses, connection strings and arguments: ranges of characters."""
+    """Ranges of the secrets in addresses, connection strings and arguments."""
     if "?" in text:
         yield from (match.span(1) for match in _QUERY.finditer(text))
     yield from recognised(text)
 
 
 def recognised(text: str) -> Iterator[tuple[int, int]]:
-    """The same without what is merely the query of an address: those that deserve a warning."""
+    """The same without mere queries of addresses: those that deserve a warning."""
     if "@" in text:
         yield from _users(text)
     yield from named_ranges(text)
@@ -69,26 +69,26 @@ def _users(text: str) -> Iterator[tuple[int, int]]:
 
 
 def key_material(text: str) -> Iterator[tuple[int, int]]:
-    """Where keys stand in a text that should hold none: ranges of characters."""
-    if "=" not in text and "whs" not in text:  # every key has one of them, and most texts have none
+    """Ranges of the keys in a text that should hold none."""
+    if "=" not in text and "whs" not in text:  # every key has one of these, and most texts have neither
         return iter(())
     return (match.span() for match in _KEY_MATERIAL.finditer(text))
 
 
 def without_secrets(text: str) -> str:
-    """The start of a text for a message or a pointer, without what is secret in it."""
+    """The start of a text for a message or a pointer, without its secrets."""
     return without_embedded(text[:1000]) if len(text) > 12 else text
 
 
 def sealed_texts(text: str) -> Iterator[re.Match[str]]:
-    """What is sealed, or looks like it."""
+    """The texts that are sealed, or look like it."""
     return _SEALED.finditer(text) if SEALED in text else iter(())
 
 
 def ranges_to_seal(text: str) -> list[tuple[int, int]]:
     """The ranges of characters to seal in a text; they are in order and do not overlap.
 
-    A range never ends before, or begins behind, what would be read as a part of the sealed text.
+    A range includes neighbouring characters that would be read as part of the sealed text.
     """
     merged: list[tuple[int, int]] = []
     looks = (sealed.span() for sealed in sealed_texts(text))

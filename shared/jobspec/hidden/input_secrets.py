@@ -23,7 +23,7 @@ _READS = re.compile(
 )
 _HERE_STRING = re.compile(r"<<<[ \t]{0,8}")
 _HERE_DOCUMENT = re.compile(r"(?<!<)<<(?!<)-?[ \t]{0,8}\\?[\"']?(?P<end>\w{1,64})", re.ASCII)
-#: A command that writes its arguments, up to the first that is neither an option nor a format.
+#: A command that prints its arguments, up to the first that is neither an option nor a format.
 _WRITES = re.compile(
     r"(?<![\w.-])(?:echo|printf)[ \t]{1,8}(?:-[neE]{1,3}[ \t]{1,8}){0,3}"
     r"(?:\\{0,3}[\"']?%[^\s\"']{1,8}[\"']?[ \t]{1,8})?",
@@ -35,7 +35,7 @@ _FAR = 4096
 
 
 def input_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """Where such secrets stand: ranges of characters, in no order."""
+    """Ranges of these secrets, unordered."""
     if "ookie" in text or "OOKIE" in text:
         for match in _COOKIES.finditer(text):
             yield from cookie_ranges(text, *match.span("pairs"))
@@ -50,12 +50,12 @@ def input_ranges(text: str) -> Iterator[tuple[int, int]]:
                 if line > below:
                     lines = _here_document(text, match.start(), line)
                     yield from lines
-                    below = lines[-1][1] if lines else line  # no line is looked at twice
+                    below = lines[-1][1] if lines else line  # no line is searched twice
             last = begins
 
 
 def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    """The values of the cookies there."""
+    """Ranges of the values of cookies."""
     return (match.span("value") for match in _PAIR.finditer(text, start, end))
 
 
@@ -68,7 +68,7 @@ def _here_strings(text: str, begins: int, position: int) -> Iterator[tuple[int, 
 
 
 def _here_document(text: str, position: int, line: int) -> list[tuple[int, int]]:
-    """The lines below that of a position, which ends there, up to the word that ends them; no variable."""
+    """The lines of a here-document below a position, whose line ends at `line`; without variables."""
     first = max(text.rfind("\n", max(0, position - _FAR), position) + 1, position - _FAR, 0)
     match = _HERE_DOCUMENT.search(text, first, line)
     ranges: list[tuple[int, int]] = []
@@ -86,7 +86,7 @@ def _here_document(text: str, position: int, line: int) -> list[tuple[int, int]]
 
 
 def _piped(text: str, begins: int) -> Iterator[tuple[int, int]]:
-    """What is written into the command that begins there."""
+    """The text that is piped into the command that begins there."""
     if text[begins - 1 : begins] != "|" or text[begins - 2 : begins - 1] == "|":
         return
     written = _WRITES.search(text, _begins(text, begins - 1), begins)
@@ -95,5 +95,5 @@ def _piped(text: str, begins: int) -> Iterator[tuple[int, int]]:
 
 
 def _begins(text: str, position: int) -> int:
-    """Where the command begins that a position belongs to."""
+    """Where the command around a position begins."""
     return max(text.rfind(mark, max(0, position - _FAR), position) for mark in _ENDS) + 1

@@ -1,7 +1,7 @@
 """Secrets behind a name: `HF_TOKEN=x`, `--api-key x`, `"password": "x"`, `Authorization: Bearer x`. Pure.
 
-What refers to a variable (`--token $HF_TOKEN`) is no secret. Nothing is found across the end of a line, and
-each character is looked at a bounded number of times.
+A reference to a variable (`--token $HF_TOKEN`) is not a secret. Matches do not cross the end of a line, and
+each character is read a bounded number of times.
 """
 
 from __future__ import annotations
@@ -10,22 +10,22 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
-#: The words required before these: a key is secret by its purpose, a string if it is a connection string.
+#: The words required before these: only some keys are secret, and strings in `connection string`.
 _KEYS = (
     *("access", "account", "admin", "api", "app", "application", "auth", "bot", "client", "consumer"),
     *("database", "db", "deploy", "encryption", "function", "functions", "instrumentation", "license"),
     *("kaggle", "master", "private", "project", "secret", "service", "signing", "storage", "subscription"),
 )
 _ENDINGS = {"key": _KEYS, "string": ("connection",)}
-#: Behind the name: perhaps a number, then `=` or `:` with the quotes that belong to it; or a blank. Or a
-#: comma, where name and value are two texts: `setdefault("HF_TOKEN", "x")`.
+#: After the name: an optional number, then `=` or `:` with its quotes, or a blank; or a comma, if name and
+#: value are two texts: `setdefault("HF_TOKEN", "x")`.
 _ENDS = (
     r"(?:[_-]?[0-9]{1,3})?"
     r"(?:(?P<pair>\\{0,3}[\"'][ \t]{0,3},[ \t]{0,3}(?=\\{0,3}[\"']))|"
     r"(?:\\{0,3}[\"']?\]?(?P<equals>[ \t]{0,3}(?::=|={1,3}|:(?=[ \t\"'\\])|=>)[ \t]{0,3})|[ \t]{1,8}))"
 )
 
-#: A piece of a name → what the name and what is behind it look like from there on.
+#: A piece of a name → the pattern of the rest of the name and what follows it.
 _NAMES: dict[str, str] = {
     **{word: word + _ENDS for word in ("pwd", "token", "jwt", "sas", "pat", "key", "string")},
     **{word: word + _ENDS for word in ("pass", "password", "passwd", "passphrase", "passcode")},
@@ -34,35 +34,35 @@ _NAMES: dict[str, str] = {
     "auth": "auth" + _ENDS,
     **{word: rf"{word}(?P<equals>=)" for word in ("sig", "code")},
     "authorization": (
-        # A scheme of any name, but only if blanks and quotes show that the value is more than one word.
+        # Any scheme, but only if blanks and quotes show that the value has more than one word.
         r"authorization\\{0,3}[\"']?(?P<equals>[ \t]{0,3}[:=])"
         r"(?:(?:[ \t]{1,3}\\{0,3}[\"']?|\\{0,3}[\"'])(?:[a-z][a-z0-9-]{1,20}[ \t]{1,8}(?![\s\"'&|;<>]))?"
         r"|(?:basic|token|digest)[ \t]{1,8})?"
     ),
     "bearer": r"bearer(?P<equals>[ \t]{1,8})(?=[^\s]{8})",
 }
-#: These are words of their own, and no end of a longer one.
+#: These count as whole words only, not as the end of a longer one.
 _ALONE = frozenset({"pass", "sas", "pat", "sig", "code", "authorization", "bearer"})
-#: The endings that are written in one word with `pass`.
+#: The words that people join with `pass`.
 _PASSES = ("db", "key", "ssh", "store", "user")
 _QUERIED = ("sig", "code")
 _QUOTED = re.compile(
     r"(?:\\{0,3}|\$|[rbfu]{1,2})(?:\"(?!\$[A-Za-z_{(])(?P<double>[^\"\n]+)|'(?P<single>[^'\n]+))",
     re.IGNORECASE,
 )
-#: The default of a variable that is not set: `${HF_TOKEN:-x}`.
+#: The default of an unset variable: `${HF_TOKEN:-x}`.
 _DEFAULT = re.compile(r"\"?\$\{\w+:?[-=+](?P<value>[^$}\s][^}\n]*)")
-#: Not the beginning of a variable, of a command, or of what the shell reads itself.
+#: The first character of a value, not of a variable, a command or the shell's own syntax.
 _BARE = re.compile(r"[^\s\"'`$;&|<>(){}\[\],]|(?:\"\"|'')+(?=[^\s\"'`;&|<>(){}\[\],])")
-#: Values that begin like a list or an option without being one; `[PAD]` and `-v` are.
+#: Values that begin like a list or an option but are neither, unlike `[PAD]` and `-v`.
 _STRANGE = re.compile(
     r"\[(?![A-Za-z_-]*\])(?=[^\s\"'\[\],;]{6})(?![^\s]*[(){}])[^\s\"'\[\],;]+"
     r"|[(){},](?=[^\s\"'\[\](){},;]{6})(?=[^\s\"']{0,64}[0-9])(?![^\s\"'(){}]*[(){}])[^\s\"'\[\](){},;&|<>]+"
     r"|-(?=[^\s\"'=-]{8})(?=[^\s=]{0,64}[0-9])(?=[^\s=]{0,64}[A-Za-z])[^\s\"'`$;&|<>(){}\[\],=-]"
 )
-#: What a quoted piece of a word goes on with; brackets and the like belong to what it stands in.
+#: How a word continues after a quoted piece; brackets and the like belong to its surroundings.
 _JOINED = re.compile(r"[\w\"'\\-]")
-#: The rest of a word of the shell, by the quotes that it stands in: they end it, others belong to it.
+#: The rest of a shell's word, by the quotes around it: these end it, others belong to it.
 _REST = {
     inside: re.compile(
         r"(?:[^\s\"'`;&|<>\\]|\\[^\n]?"
@@ -72,14 +72,14 @@ _REST = {
     for inside in ("", "'", '"', "\"'")
 }
 _NO_SECRET = frozenset({"true", "false", "none", "null", "yes", "no", "0", "1", "***"})
-#: Values of a variable ending with AUTH that name a method of authentication or a file, not a secret.
+#: Values of variables ending in AUTH that name a method of authentication or a file, not a secret.
 _METHOD = re.compile(
     r"(?:basic|digest|ntlm|ldap|kerberos|gssapi|negotiate|plain|login|cram-md5|oauth2?|oidc|saml|bearer|token|key"
     r"|anonymous|required|optional|enabled?|disabled?|on|off|auto|default)(?![\w+/=:.-])"
     r"|(?:~|\.{0,2})(?:/[\w.-]+){2,}(?![\w+=:])",
     re.ASCII | re.IGNORECASE,
 )
-#: Tokens of a language model's vocabulary, and of parsers.
+#: Words before `token` for tokens of language models and parsers.
 _ORDINARY = frozenset(
     {
         *("pad", "eos", "bos", "unk", "mask", "sep", "cls", "end", "start", "stop", "special", "next"),
@@ -89,12 +89,12 @@ _ORDINARY = frozenset(
 #: Commands that take a name and a value as separate words.
 _SETTERS, _NETRC = (["set"], ["setenv"]), ["login"]
 _LONGEST = 64
-#: How many characters back quotes are counted.
+#: How many characters before a position quotes are counted.
 _FAR = 4096
 
 
 def named_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """Where the values of such names stand: ranges of characters, in order."""
+    """Ranges of the values of such names, in order."""
     position = 0
     for start, word in _ranges(text):
         if start < position:
@@ -111,7 +111,7 @@ def _pattern(word: str) -> re.Pattern[str]:
 
 
 def _ranges(text: str) -> list[tuple[int, str]]:
-    """Where the pieces of names stand, in order."""
+    """The positions of pieces of names, in order."""
     lowered = text.lower()
     if len(lowered) != len(text):  # a few letters become two
         lowered = "".join(letter.lower() if letter.isascii() else letter for letter in text)
@@ -125,7 +125,7 @@ def _ranges(text: str) -> list[tuple[int, str]]:
 
 
 def _counts(text: str, word: str, match: re.Match[str]) -> bool:
-    """Whether it is the end of a name, and the name that of a secret: what stands before it says so."""
+    """Whether the text before it shows that it ends the name of a secret."""
     before = text[max(0, match.start() - _LONGEST) : match.start()]
     name = before.lower().rstrip("_-")
     joined = before[-1:].isalnum() and not (word == "pass" and name.endswith(_PASSES))
@@ -134,7 +134,7 @@ def _counts(text: str, word: str, match: re.Match[str]) -> bool:
     if word in _ENDINGS and not name.endswith(_ENDINGS[word]):
         return before.endswith("_") and match[0].startswith("KEY")
     if word == "auth":
-        # `REGISTRY_AUTH=x` and `"auth": "x"`; others say how, or are an option with that name.
+        # `REGISTRY_AUTH=x` and `"auth": "x"`; others name a method, or are an option.
         exact = before.endswith("_") and (match["equals"] or "").strip() in ("=", ":")
         exact = exact or (before[-1:] in ("'", '"') and (match["equals"] or "").strip() == ":")
         value = value_at(text, match.end()) if exact else None
@@ -142,7 +142,7 @@ def _counts(text: str, word: str, match: re.Match[str]) -> bool:
     if word == "token" and name.replace("-", "_").rpartition("_")[2].rpartition(" ")[2] in _ORDINARY:
         return False
     if match.groupdict().get("pair"):
-        return match[0][: len(word)].isupper()  # that of a variable; other pairs of texts are many things
+        return match[0][: len(word)].isupper()  # a variable's name; other pairs of texts may be anything
     return match["equals"] is not None or _is_argument(before)
 
 
@@ -161,7 +161,7 @@ def value_at(text: str, position: int) -> tuple[int, int] | None:
     if quoted:
         start, end = quoted.span("double") if quoted["double"] else quoted.span("single")
         if _JOINED.match(text, end + 1) and (more := _rest(text, position, end + 1)) > end + 1:
-            start, end = start - 1, more  # with its quotes, so that none is left alone
+            start, end = start - 1, more  # with its quotes, so that none remains unpaired
     else:
         bare = _BARE.match(text, position)
         if bare is None or (bare[0].startswith("-") and text[position - 1 : position] in (" ", "\t")):
@@ -173,7 +173,7 @@ def value_at(text: str, position: int) -> tuple[int, int] | None:
 
 
 def _rest(text: str, position: int, end: int) -> int:
-    """Where the word ends that begins at a position and goes on at another: shells join what has no blank."""
+    """The end of a word that begins at `position` and continues at `end`: shells join adjacent pieces."""
     line = max(text.rfind("\n", 0, position) + 1, position - _FAR)
     inside = "".join(quote for quote in "\"'" if text.count(quote, line, position) % 2)
     match = _REST[inside].match(text, end)

@@ -23,7 +23,7 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     "smbclient": ("", "-U"),
 }
 _LONG = {"--user": "-u", "--proxy-user": "-U", "--auth": "-a"}
-#: Where a word is not the option and its value at once: `openssl x509 -keyform DER`.
+#: Options whose value is always a word of its own: `-keyform` is another option.
 _APART = frozenset({"-k", "-K"})
 _COOKIES = frozenset({"-b", "--cookie"})
 _COMMAND = re.compile(rf"(?:{'|'.join(map(re.escape, _COMMANDS))})(?=[ \t])")
@@ -34,11 +34,11 @@ _PIECE = re.compile(
     r"(?P<joint>=|[ \t]{0,8})",
     re.ASCII,
 )
-#: A user, and what parts it from the password.
+#: A user, and the separator before the password.
 _USER = re.compile(r"\\{0,3}[\"']?[^\s\"':%,;&|<>]{0,128}[:%,](?![$\s\"'])")
 _REST = re.compile(r"[^\s\"';&|<>]+")
 _KEY = re.compile(r"wandb[ \t]{1,8}login[ \t]{1,8}(?:--?[a-z]+[ \t]{1,8}){0,3}(?P<key>[A-Za-z0-9_-]{20,})")
-#: In quotes it may hold anything but them.
+#: In quotes it may hold anything except the quotes.
 _OPENSSL = re.compile(
     r"(?<=')pass:(?P<single>[^\s'][^'\n]*)|(?<=\")pass:(?P<double>[^\s\"$][^\"\n]*)"
     r"|(?<![\w'\"-])pass:(?P<key>[^\s\"';&|<>$]+)"
@@ -47,8 +47,8 @@ _WORD = re.compile(r"\\{0,3}(?:'[^'\n]*|\"[^\"\n]*|[^\s\"'&|<>]+)")
 
 
 def option_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """Where such passwords stand: ranges of characters, in no order."""
-    # A search for what is no regular expression costs least; an address has `http`, and no blank behind it.
+    """Ranges of these passwords, unordered."""
+    # A search for a plain text is cheapest; an address has `http` with no blank after it.
     if any(command in text for command in _COMMANDS) and _COMMAND.search(text):
         yield from _of_commands(text)
     if "wandb" in text:

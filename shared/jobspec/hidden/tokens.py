@@ -1,6 +1,6 @@
 """Tokens that are recognised by their shape, under any name. Pure.
 
-Each is looked for only where its beginning is in the text, and no pattern can start inside of its own kind:
+A pattern is tried only where its prefix is in the text, and cannot start inside a match of its own kind, so
 the time is linear in the text.
 """
 
@@ -59,7 +59,7 @@ _SHAPES: dict[str, str] = {
     "lin_api_": f"{_WORD}{{32,}}",
     "PMAK-": f"{_NAME}{{40,}}",
     "hooks.slack.com/": r"(?:services|workflows|triggers)/[A-Za-z0-9_/-]{20,}",
-    # JSON Web Tokens, of which the header is always an object
+    # JSON Web Tokens, whose header is always an object
     "eyJ": r"[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{4,}(?:\.[A-Za-z0-9_-]*){0,3}",
 }
 #: Secrets of Entra applications have their mark in the middle.
@@ -70,7 +70,7 @@ _BLOCK_END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
 
 
 def token_ranges(text: str) -> Iterator[tuple[int, int]]:
-    """Where tokens and private keys stand: ranges of characters, in no order."""
+    """Ranges of tokens and private keys, unordered."""
     for start in _SHAPES:
         if start in text:
             yield from (match.span() for match in _pattern(start).finditer(text))
@@ -88,7 +88,7 @@ def _pattern(start: str) -> re.Pattern[str]:
 
 
 def _blocks(text: str) -> Iterator[tuple[int, int]]:
-    """Private keys, each up to its last line, or to the end where that is missing."""
+    """Private keys, each up to its last line, or to the end if that is missing."""
     position = 0
     while begun := _BLOCK.search(text, position):
         ended = _BLOCK_END.search(text, begun.end())

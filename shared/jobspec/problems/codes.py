@@ -9,7 +9,7 @@ from shared.jobspec.problems.problem import Problem, Severity
 
 
 class Code(NamedTuple):
-    """What a code means, and the remedy when the finder has no better one."""
+    """The meaning of a code, and the remedy if the finder has no better one."""
 
     title: str
     remedy: str
@@ -29,7 +29,7 @@ def problem(
     correct_name: str = "",
     fix: Fix | None = None,
 ) -> Problem:
-    """A problem with the code's own remedy and severity where none are given."""
+    """A problem; its remedy and severity are by default those of the code."""
     entry = CODES[code]
     return Problem(
         code,

@@ -1,6 +1,6 @@
 """The certain fix of a problem: as a JSON Patch (RFC 6902), and as replacements in a person's text.
 
-Patches and edits are shown, so they move and cut what a person wrote; they repeat only what is no secret.
+Patches and edits are shown, so they move and cut what a person wrote, and never repeat a secret.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from shared.jobspec.text.position import Entry, Positions
 
 #: Fixes are kept with the record of a job, so they stay small.
 MOST_EDITS = 50
-#: A name that no document has, for a value on its way.
+#: A name that no document has, for a value while it moves.
 _SPARE_NAME = "~1slipway~1"
 
 
@@ -37,25 +37,25 @@ Kind: TypeAlias = Literal[
 
 @dataclass(frozen=True)
 class Fix:
-    """One certain change. `value` is the new name or value; `edits` are known where the text is no JSON."""
+    """One certain change. `value` is the new name or value; `edits` are known if the text is not JSON."""
 
     kind: Kind
     pointer: str = ""
     value: str | int = ""
     names: tuple[str, ...] = ()
-    #: Pointers of members that go, for `strip` and `into`; the latter puts the `names` into a new object.
-    #: For `lift` the one value that stays of all that the pointer holds.
+    #: For `strip` and `into`, pointers of members to remove; `into` puts the `names` into a new object.
+    #: For `lift`, the one value that remains of everything below the pointer.
     removed: tuple[str, ...] = ()
     edits: tuple[Edit, ...] = ()
 
     def relocate(self, to: Callable[[str], str]) -> Fix:
-        """The same change, where places are called otherwise: the document is itself a member of another."""
+        """The same change with other pointers, for a document that is a member of another."""
         if self.kind == "text":
             return self
         return replace(self, pointer=to(self.pointer), removed=tuple(map(to, self.removed)))
 
     def patch(self) -> list[dict[str, Any]]:
-        """The operations of RFC 6902; none for a text that is no JSON, or no plain JSON."""
+        """The operations of RFC 6902; none for a text that is not plain JSON."""
         parent, _, _ = self.pointer.rpartition("/")
         if self.kind == "rename":
             return [{"op": "move", "from": self.pointer, "path": f"{parent}/{_step(str(self.value))}"}]
@@ -99,7 +99,7 @@ class Fix:
         ]
 
     def edits_in(self, positions: Positions) -> tuple[Edit, ...]:
-        """The replacements in the text; none when the change does not apply to what a person wrote."""
+        """The replacements in the text; none if the change does not apply to what a person wrote."""
         if self.kind == "text":
             return self.edits
         entry = positions.find(self.pointer)
@@ -147,7 +147,7 @@ class Fix:
 
 
 def _swapped(positions: Positions, entry: Entry, one: str, other: str) -> Iterator[Edit]:
-    """Every such character of a text, also as an escape. What stands around it is not repeated."""
+    """Replace every such character of a text, including escapes, without repeating the text around it."""
     written = rf"{re.escape(one)}|\\u(?i:{ord(one):04x})"
     for match in re.finditer(rf"\\[^u]|({written})", positions.raw(entry)):
         if match[1]:
@@ -177,7 +177,7 @@ def rewrapped(positions: Positions, entry: Entry, removed: frozenset[str], wrapp
 
 
 def _listed(positions: Positions, entry: Entry) -> Iterator[Edit]:
-    """From {"A": "b"} to [{"name": "A", "value": "b"}], with everything between as it was."""
+    """Edits from {"A": "b"} to [{"name": "A", "value": "b"}] that keep everything in between."""
     yield Edit(entry.start, entry.start + 1, "[")
     for member in positions.members(entry):
         if member.key:
@@ -191,7 +191,7 @@ Fixes: TypeAlias = Sequence[tuple[Edit, ...]]
 
 
 def applied(text: str, fixes: Fixes) -> str:
-    """The text after those of the fixes that do not meet each other, first come first served."""
+    """The text after these fixes; of overlapping ones, the first is applied."""
     chosen: list[Edit] = []
     for edits in fixes:
         if not any(_meet(edit, other) for edit in edits for other in chosen):

@@ -15,15 +15,15 @@ _SEVERITIES: tuple[Severity, ...] = ("error", "warning", "hint")
 
 @dataclass(frozen=True)
 class Place:
-    """Where a problem stands in the text that a person wrote. Lines and columns count from 1."""
+    """The place of a problem in the text that a person wrote. Lines and columns count from 1."""
 
     file: str
     line: int
     column: int
     end_line: int
-    #: Of the first character after the token.
+    #: Position of the first character after the token.
     end_column: int
-    #: The line, or a window of a long one, without secrets and without unprintable characters.
+    #: The line, or a window of a long one, without secrets and unprintable characters.
     source: str
     #: How many characters of `source` precede the token, and how many belong to it.
     caret: int
@@ -62,27 +62,27 @@ class Problem:
     severity: Severity = "error"
     #: Whether the problem is in the property's name, not in its value.
     of_name: bool = False
-    #: The faulty piece of the text at `pointer`, if it is not the whole.
+    #: The faulty piece of the text at `pointer`, if it is not all of it.
     piece: str = field(default="", repr=False)
-    #: From and to, in characters of the text; known where the text is no JSON.
+    #: Start and end, in characters of the text; known if the text is not JSON.
     span: tuple[int, int] | None = None
-    #: Unknown properties whose problems this one stands for: what they say is not shown either.
+    #: Unknown properties whose problems this one replaces: their values are not shown either.
     unknown: frozenset[str] = field(default=frozenset(), repr=False)
-    #: The name that a misspelt or misplaced property has in all likelihood: it is not missing as well.
+    #: The likely name of a misspelt or misplaced property, which is not reported as missing.
     correct_name: str = field(default="", repr=False)
     #: Its certain fix.
     fix: Fix | None = field(default=None, repr=False)
     place: Place | None = field(default=None, repr=False)
-    #: The address of its rule's page, if that is more than a file of the project.
+    #: The address of its rule's page, if that is not only a file of the project.
     page: str = field(default="", repr=False)
 
     @property
     def rank(self) -> int:
-        """Its place among others: errors first, hints last."""
+        """Its rank by severity: errors first, hints last."""
         return _SEVERITIES.index(self.severity)
 
     def as_dict(self) -> dict[str, Any]:
-        """The problem as JSON, for receipts and problem documents; with its place once that is known."""
+        """The problem as JSON, for receipts and problem documents; with its place if that is known."""
         members: dict[str, Any] = {
             "code": self.code,
             "severity": self.severity,
@@ -98,9 +98,9 @@ class Problem:
         return members | ({"patch": patch} if patch else {})
 
     def relocate(self, pointer: str, properties: str = "/properties") -> Problem:
-        """The same problem, where the document is itself a member of another (`/spec`).
+        """The same problem, for a document that is a member of another (`/spec`).
 
-        `properties` is where its properties stand, if that is not where they belong.
+        `properties` is the place of its properties, if that is not the usual one.
         """
         if not pointer and properties == "/properties":
             return self
@@ -133,7 +133,7 @@ def has_errors(problems: Iterable[Problem]) -> bool:
 
 
 def unknown_properties(problems: Iterable[Problem]) -> frozenset[str]:
-    """The pointers of all unknown properties: they may hold anything, so none of it is shown."""
+    """The pointers of all unknown properties: they may hold anything, so nothing of them is shown."""
     remaining = list(problems)
     named = {problem.pointer for problem in remaining if problem.code == "SW012"}
     return frozenset(named.union(*(problem.unknown for problem in remaining)))

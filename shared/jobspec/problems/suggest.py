@@ -1,4 +1,4 @@
-"""Did you mean: the known name that a person most likely wanted."""
+"""Did you mean: the known name that a person most likely meant."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from itertools import islice
 _LONGEST = 64
 #: Among more names than this a suggestion would be a guess.
 _MOST_KNOWN = 100
-#: Suggestions for one document; more than that are never read, and each one costs.
+#: Suggestions for one document; people read no more, and each one takes time.
 _MOST = 200
 #: A word of this many letters is recognised in spite of two typing errors.
 _TWO_SLIPS = 9
 
 
 class Suggestions:
-    """The suggestions for one document. Their number is bounded, so that no document takes too much time."""
+    """The suggestions for one document. Their number is limited, so that no document takes too much time."""
 
     def __init__(self) -> None:
         self._remaining = _MOST
 
     def did_you_mean(self, text: str, candidates: Iterable[str]) -> str:
-        """A piece of a message: `; did you mean "…"?`, or nothing when no known name is close."""
+        """A piece of a message: `; did you mean "…"?`, or nothing if no known name is close."""
         close = self.closest(text, candidates)
         return f'; did you mean "{close}"?' if close else ""
 
@@ -38,7 +38,7 @@ class Suggestions:
 
 
 def certainly(text: str, candidates: Iterable[str]) -> str | None:
-    """The one known name that this must be: other case or underscores, or a slip, and no other name near."""
+    """The one known name that this must be: only case, underscores or a slip differ, and no other is near."""
     if not 3 <= len(text) <= _LONGEST:
         return None
     plain = _plain(text)
@@ -74,7 +74,7 @@ def distance(one: str, other: str) -> int:
 
 
 def _closest(text: str, candidates: Iterable[str]) -> str | None:
-    """The one that is close, ignoring case and underscores."""
+    """The close one, ignoring case and underscores."""
     if len(text) > _LONGEST:
         return None
     names = {_plain(name): name for name in islice(candidates, _MOST_KNOWN) if len(name) <= _LONGEST}

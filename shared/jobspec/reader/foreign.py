@@ -1,4 +1,4 @@
-"""Recognises texts and documents that are something other than a job.json, with the best next step."""
+"""Recognises texts and documents that are not a job.json, and names the best next step."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class Foreign(NamedTuple):
     remedy: str
 
     def document(self, document: JsonObject) -> Problem:
-        """The one problem of a document in JSON. Nothing of what the document holds is shown."""
+        """The one problem of a document in JSON. Nothing of its content is shown."""
         flaw = problem("SW086", "", f"this is {self.what}, not a job.json", self.remedy)
         return replace(flaw, unknown=frozenset(step("", name) for name in document))
 
     def text(self, text: str) -> Problem:
-        """The one problem of a text that is no JSON; it points to its start."""
+        """The one problem of a text that is not JSON; it points to the start."""
         at = len(text) - len(text.lstrip())
         line, column = line_and_column(text, at)
         message = f"line {line}, column {column}: this is {self.what}, not JSON"
@@ -94,7 +94,7 @@ _PACKED = (
     (b"7z\xbc\xaf\x27\x1c", Foreign("a 7-Zip archive", "unpack it, and send the job.json in it")),
     (b"%PDF-", Foreign("a PDF", "write the job into a text file; text copied from a PDF loses characters")),
 )
-#: Names that a document has all of, and one at least of others → what it is. The first one that fits counts.
+#: Names that a document must all have, and names of which it needs one → its kind. The first match counts.
 _BY_NAMES: tuple[tuple[frozenset[str], frozenset[str], Foreign], ...] = tuple(
     (frozenset(every.split()), frozenset(some.split()), foreign)
     for every, some, foreign in (
@@ -138,7 +138,7 @@ def foreign_bytes(data: bytes) -> Foreign | None:
 
 
 def foreign_text(text: str) -> Foreign | None:
-    """What a text is that is no JSON; None where it may be meant as JSON."""
+    """The kind of a text that is not JSON; None if it may be meant as JSON."""
     start = text[:_LONGEST].lstrip("\ufeff \t\r\n")
     if re.search(r"^<{7} [^\n]*\n", start, re.MULTILINE) and re.search(r"^={7}\r?$", text, re.MULTILINE):
         return _MERGE
@@ -167,7 +167,7 @@ def foreign_text(text: str) -> Foreign | None:
 
 
 def foreign_document(document: JsonObject) -> Foreign | None:
-    """What a document is that is no job.json, though it is JSON."""
+    """The kind of a JSON document that is not a job.json."""
     names = set(document)
     if templated(document):
         return None if any(map(_is_job, templated(document))) else _of_template(document)
@@ -194,7 +194,7 @@ def _of_template(document: JsonObject) -> Foreign | None:
 
 
 def _of_resource(document: JsonObject) -> Foreign | None:
-    """A resource that is no job, by its type, or by what it has."""
+    """The kind of a resource that is not a job, by its type or its members."""
     properties = document["properties"]
     if not is_resource(document) or not isinstance(properties, dict):
         return None

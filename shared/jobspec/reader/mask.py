@@ -11,19 +11,19 @@ from shared.jobspec.format.secrets import is_secret_item, is_secret_name, is_val
 from shared.jobspec.hidden.embedded import embedded_secrets, sealed_texts
 from shared.jobspec.text.position import Entry, Positions
 
-#: Where addresses stand of which even the path may be a password.
+#: The member for an address, in which even the path may be a password.
 _ADDRESSES = "url"
 _WORD = re.compile(r"[^\s{}\[\]:,=;\"'\u2018\u2019\u201c\u201d\u201e]+")
 _HARMLESS_WORD = re.compile(r"-?\d{1,3}|//|/\*|\*/|#|\$?AZ_BATCHAI_[A-Z_]{1,40}")
-#: What may stand before and behind a word that stands alone; nothing may, too.
+#: What may be directly before and after a word that is alone, if anything.
 _ENDS = ("", *"{}[]:,=\"'\u2018\u2019\u201c\u201d\u201e")
 _LITERALS = ("true", "false", "null", "True", "False", "None", "NaN", "Infinity", "undefined")
 
 
 def secret_ranges(positions: Positions, unknown: Collection[str]) -> list[tuple[int, int]]:
-    """Values of secrets, under any name, and texts of the properties in `unknown` and below them.
+    """The values of secrets under any name, and texts in the properties of `unknown` and below them.
 
-    Walks the text and not the document, so that the first of two duplicates is covered as well.
+    Walks the text, not the document, so that the first of two duplicates is covered as well.
     """
     secret: list[bool] = []
     hidden: list[bool] = []
@@ -46,7 +46,7 @@ def secret_ranges(positions: Positions, unknown: Collection[str]) -> list[tuple[
 
 
 def unknown_words(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    """For a text that is no JSON: everything between but punctuation and words of the format."""
+    """For a text that is not JSON: everything except punctuation and words of the format."""
     vocabulary = _vocabulary()
     return [
         match.span()
@@ -58,7 +58,7 @@ def unknown_words(text: str, start: int, end: int) -> list[tuple[int, int]]:
 
 
 def _alone(text: str, start: int, end: int) -> bool:
-    """Whether the word is no part of a phrase: it might be one of a pass phrase."""
+    """Whether the word is not part of a phrase, which might be a pass phrase."""
     before, behind = text[max(0, start - 20) : start].rstrip(), text[end : end + 20].lstrip()
     return before[-1:] in _ENDS and behind[:1] in _ENDS
 
@@ -89,13 +89,13 @@ def _in_value(positions: Positions, entry: Entry, *, secret: bool, hidden: bool)
 
 
 def _hidden_parts(text: str) -> Iterator[tuple[int, int]]:
-    """Secrets inside a text, and what looks like a sealed one, which may be a copy from another job."""
+    """Secrets inside a text, and texts that look sealed, which may be copied from another job."""
     yield from embedded_secrets(text)
     yield from (sealed.span() for sealed in sealed_texts(text))
 
 
 def _secret_variables(positions: Positions) -> set[int]:
-    """Objects whose `name` says that their `value` is a secret."""
+    """Objects whose `name` shows that their `value` is a secret."""
     return {
         entry.parent
         for entry in positions.entries
@@ -104,7 +104,7 @@ def _secret_variables(positions: Positions) -> set[int]:
 
 
 def _secret_items(positions: Positions) -> set[int]:
-    """Where the items of lists start that are secret for the item before them."""
+    """The starts of list items that the previous item makes secret."""
     return {
         entry.start
         for before, entry in pairwise(positions.entries)

@@ -1,4 +1,4 @@
-"""All mistakes of a text that is not JSON: each with a certain fix is fixed, to find those after it."""
+"""All mistakes in a text that is not JSON: each certain fix is applied, to find the mistakes after it."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ from shared.jobspec.problems.problem import Problem
 from shared.jobspec.reader.quotes import line_and_column
 from shared.jobspec.reader.syntax import syntax_problem
 
-#: How many mistakes are reported at once, and up to which length of a text: each costs a pass.
+#: How many mistakes are reported at once, and in texts of which length: each costs a pass.
 _MOST = 20
 _LONGEST_MENDED = 200_000
 
 
 @dataclass(frozen=True)
 class Mending:
-    """A text with its mistakes of syntax mended, as far as that is certain, and how it came to be."""
+    """A text with its certain syntax mistakes mended, and how."""
 
     problems: tuple[Problem, ...]
     text: str
-    #: In the order in which they were made, each in the text as it was then.
+    #: In the order of application, each by positions in the text as it was then.
     edits: tuple[Edit, ...]
     #: Whether nothing is left to mend: `text` is a document in JSON.
     complete: bool
@@ -50,20 +50,20 @@ def mending(text: str, error: json.JSONDecodeError) -> Mending:
         stopped = stopped_at(mended)
     complete = stopped is None and _may_be_job(mended)
     if not complete:
-        # Nothing is mended of a text that is no document even then, so nothing is called mendable.
+        # A text that is not a document even then is not mended, so none of its problems has a fix.
         problems = [replace(one, fix=None) for one in problems]
     return Mending(tuple(problems), mended, tuple(edits), complete=complete)
 
 
 def _may_be_job(text: str) -> bool:
-    """Whether the text is an object, or a list of one, which is that object."""
+    """Whether the text is an object, or a list with one object, which stands for it."""
     value = json.loads(text, parse_int=str, parse_float=str)
     items = value if isinstance(value, list) else [value]
     return len(items) == 1 and isinstance(items[0], dict)
 
 
 def stopped_at(text: str) -> json.JSONDecodeError | None:
-    """Why the text is no JSON; None if it is."""
+    """Why the text is not JSON; None if it is."""
     try:
         json.loads(text, parse_int=str, parse_float=str)
     except json.JSONDecodeError as error:

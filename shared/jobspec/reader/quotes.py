@@ -10,7 +10,7 @@ from shared.jobspec.text.brackets import CLOSING, still_open
 
 SPACE = " \t\r\n"
 NO_COMMA = "a comma is missing"
-#: A whole text in other quotes, which holds nothing that would have to be escaped.
+#: A complete text in other quotes, with nothing inside that would need an escape.
 _QUOTED = re.compile(
     r"""'([^'"\\\r\n\t]{0,4096})'"""
     r"""|[\u2018\u2019]([^'"\\\r\n\t\u2018\u2019]{0,4096})\u2019"""
@@ -31,11 +31,11 @@ class Flaw(NamedTuple):
 
 
 def quotes(text: str, offset: int, message: str, remedy: str) -> Flaw:
-    """A text in other quotes than JSON has."""
+    """A text in quotes that JSON does not have."""
     match = _QUOTED.match(text, offset)
     if match is None or not FOLLOWING.match(text, match.end()):
         return Flaw(offset, message, remedy)
-    # The quotes only: what stands between them may be a secret, and edits are shown.
+    # Only the quotes: the text between them may be a secret, and edits are shown.
     end = match.end()
     return Flaw(
         offset, message, remedy, len(match[0]), (Edit(offset, offset + 1, '"'), Edit(end - 1, end, '"'))
@@ -43,7 +43,7 @@ def quotes(text: str, offset: int, message: str, remedy: str) -> Flaw:
 
 
 def at_quote(text: str, offset: int, preceding: str) -> Flaw | None:
-    """What is wrong where a quotation mark stands; None where it may stand there."""
+    """The mistake at a quotation mark; None if it is allowed there."""
     if text[offset - 1] == '"':
         return Flaw(
             offset, "two quotes in a row", 'write \\" for a quote inside a text, or a comma between texts'
@@ -71,7 +71,7 @@ def in_string(text: str, offset: int) -> Flaw:
 
 
 def early_end(text: str) -> Flaw:
-    """The document stops inside of something: name the innermost bracket that was never closed."""
+    """The document ends too early: name the innermost bracket that was never closed."""
     opened = still_open(text)
     end = len(text.rstrip(SPACE))
     if not opened:
@@ -100,5 +100,5 @@ def line_and_column(text: str, position: int) -> tuple[int, int]:
 
 
 def complete_before(preceding: str) -> bool:
-    """Whether a value ended just before, so that only a comma or a closing bracket could follow."""
+    """Whether a value ended just before, so that only a comma or a closing bracket may follow."""
     return preceding.endswith(('"', "}", "]")) or preceding[-1:].isalnum()

@@ -29,27 +29,27 @@ _BOMS = (
 _LONGEST_INTEGER = 32
 _LONGEST_FLOAT = 64
 _NEVER = re.compile("[\x00\ud800-\udfff]")
-#: How such a character can be written; half of a pair only so, and a whole pair, too.
+#: The escape of such a character: the only way to write half of a pair, and one way to write a pair.
 _ESCAPED = re.compile(r"\\u(?:0000|[dD][89a-fA-F])")
 
 
 class ReadDocument(NamedTuple):
-    """A document as far as it can be taken, None where it cannot; and what is wrong with its text."""
+    """The usable part of a document, or None; and the problems of its text."""
 
     document: JsonObject | None
     problems: tuple[Problem, ...]
 
 
 def read(data: bytes, limits: Limits | None = None) -> ReadDocument:
-    """The document, or None and what is wrong with the text. Never raises, and quotes no value."""
+    """The document, or None and the problems of the text. Never raises, and quotes no value."""
     document, problems = _read(data, limits or Limits())
     return ReadDocument(None, problems) if problems else ReadDocument(document, ())
 
 
 def read_through(source: Source, limits: Limits | None = None) -> ReadDocument:
-    """The document as far as it can be read despite the mistakes of its text, and all of them.
+    """What can be read of the document despite mistakes in its text, and all these mistakes.
 
-    With problems it is only good for saying what else is wrong: what could not be read has been guessed.
+    With problems, it only serves to find further ones: the unreadable parts are guesses.
     """
     limits = limits or Limits()
     document, problems = _read(source.data, limits)
@@ -77,7 +77,7 @@ def _read(data: bytes, limits: Limits) -> ReadDocument:
 
 
 class _NotUtf8(Exception):
-    """The bytes are no text in UTF-8; `problem` says where."""
+    """The bytes are not UTF-8; `problem` shows where."""
 
     def __init__(self, message: str, offset: int = 0) -> None:
         super().__init__(message)
@@ -100,7 +100,7 @@ def _decoded(data: bytes) -> str:
 
 
 def _too_deep(text: str, max_depth: int) -> Problem | None:
-    """Counts brackets outside of strings in one pass, so that no recursive parser meets them."""
+    """Count brackets outside of strings in one pass, before a recursive parser meets them."""
     if text.count("{") + text.count("[") <= max_depth:
         return None
     depth = 0
@@ -116,18 +116,18 @@ def _too_deep(text: str, max_depth: int) -> Problem | None:
     return None
 
 
-#: Stands in the tree for a number that cannot be taken, until its place is known. None that is taken is it.
+#: Stands in the tree for an unusable number until its place is known. No usable number is NaN.
 _FLAW = math.nan
 
 
 class _Object(dict[str, Any]):
-    """An object of which a property was given twice."""
+    """An object with a duplicate property."""
 
     twice: tuple[str, ...] = ()
 
 
 class _Hooks:
-    """What the parser asks on its way; `strange` once it met something that cannot be taken."""
+    """The parser's hooks; `strange` once they have met something unusable."""
 
     strange = False
 
@@ -172,7 +172,7 @@ def _parsed(text: str, limits: Limits) -> ReadDocument:
         if foreign := foreign_text(text):
             return ReadDocument(None, (foreign.text(text),))
         return ReadDocument(None, mending(text, error).problems)
-    # A value takes at least two characters, with what parts it from the next.
+    # A value takes at least two characters, with its separator.
     if len(text) >= 2 * limits.max_values and (count := count_values(document)) > limits.max_values:
         message = f"the document has {count} values; {limits.max_values} are allowed"
         return ReadDocument(None, (problem("SW009", "", message),))
@@ -193,7 +193,7 @@ def _with_flaws(document: Any, limits: Limits) -> ReadDocument:
 
 
 def _no_object(document: Any) -> Problem:
-    """A list of one job is that job; a list of things of another format is named for those."""
+    """The problem of a document that is not an object; that of a list depends on its items."""
     items = document if isinstance(document, list) else []
     first = items[0] if items and isinstance(items[0], dict) else None
     if first is None:
@@ -210,7 +210,7 @@ def _no_object(document: Any) -> Problem:
 
 
 def _cleaned(value: Any) -> Any:
-    """The value with something harmless for what cannot be taken. Depth was limited before."""
+    """The value with harmless replacements for unusable parts. Its depth was limited before."""
     if _is_flaw(value):
         return 1
     if isinstance(value, str):

@@ -1,4 +1,4 @@
-"""`--fix`: certain changes, applied to the text that a person wrote; all the rest stays as it is."""
+"""`--fix`: certain changes to the text that a person wrote; the rest stays as it is."""
 
 from __future__ import annotations
 

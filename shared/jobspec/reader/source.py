@@ -23,7 +23,7 @@ _BOMS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 _SPACE = " \t\r\n"
-#: These say something about the text as a whole, and looking for positions in it would be wasted work.
+#: Problems of the text as a whole, in which no position needs to be found.
 _WHOLE = ("SW001", "SW009")
 #: Values that cannot be read, and what is still reported about them.
 _UNREAD = ("SW006", "SW007")
@@ -48,7 +48,7 @@ class Source:
         return f"Source({self.file!r}, {len(self.data)} bytes)"
 
     def locate(self, problems: Iterable[Problem]) -> tuple[Problem, ...]:
-        """The problems with their places, errors first and in the order of the text; who has one keeps it."""
+        """The problems with places, errors first, in the order of the text; an existing place stays."""
         located = without_misplaced(_without_echoes(tuple(problems)))
         if not any(problem.place is None for problem in located):
             return located
@@ -68,19 +68,19 @@ class Source:
 
     @cached_property
     def text(self) -> str:
-        """The text without its byte order mark; what is not UTF-8 is replaced."""
+        """The text without its byte order mark; invalid UTF-8 is replaced."""
         encoding = next((name for bom, name in _BOMS if self.data.startswith(bom)), "utf-8-sig")
         return self.data.decode(encoding, errors="replace")
 
     @property
     def recoded(self) -> Source | None:
-        """The same text in UTF-8, when a mark at its start says beyond doubt how it is encoded."""
+        """The same text in UTF-8, if a byte order mark gives its encoding with certainty."""
         if any(self.data.startswith(bom) for bom, _ in _BOMS) and "\ufffd" not in self.text:
             return replace(self, data=self.text.removeprefix("\ufeff").encode())
         return None
 
     def masked(self, problems: Iterable[Problem]) -> str:
-        """The whole text without secrets and what unknown properties say, to show what changes in it."""
+        """The whole text without secrets and values of unknown properties, to show changes in it."""
         reading = self._plain or self._mended
         hidden = (
             reading.masks(unknown_properties(problems))
@@ -101,7 +101,7 @@ class Source:
 
     @cached_property
     def _mended(self) -> _Reading | None:
-        """The places in the text once it is JSON; None if it cannot be made that with certainty."""
+        """The places in the text after mending; None if it cannot be mended with certainty."""
         try:
             error = stopped_at(self.text)
             mended = mending(self.text, error) if error else None
@@ -111,14 +111,14 @@ class Source:
 
     @property
     def _plain(self) -> _Reading | None:
-        """The places in the text as it is; None if it is no JSON."""
+        """The places in the text as it is; None if it is not JSON."""
         try:
             return None if stopped_at(self.text) else _Reading(Positions(self.text))
         except RecursionError:
             return None
 
     def edits(self, problem: Problem) -> tuple[Edit, ...]:
-        """The problem's fix as replacements in a text that is JSON, or mends its syntax."""
+        """The problem's fix as replacements in the text, which is JSON or has its syntax mended by them."""
         if problem.fix is None or problem.fix.kind == "text":
             return problem.fix.edits if problem.fix else ()
         return problem.fix.edits_in(Positions(self.text))
@@ -156,7 +156,7 @@ class Source:
         return _Placed(place, replace(problem, place=place, fix=problem.fix if edits else None))
 
     def _with_first(self, problem: Problem, reading: _Reading) -> Problem:
-        """Where the property that is given twice was given first."""
+        """The problem of a duplicate property, with the place of its first occurrence."""
         entry = reading.positions.find(problem.pointer)
         first = reading.positions.duplicates(entry)[:1] if entry else []
         if not first or first[0].key is None:
@@ -175,7 +175,7 @@ class Source:
 
 @dataclass(frozen=True)
 class _Reading:
-    """Places in a text that is JSON, or became it by mending."""
+    """Places in a text that is JSON, perhaps after mending."""
 
     positions: Positions
     mended: Mending | None = None
@@ -195,7 +195,7 @@ class _Reading:
 
 
 def _token(positions: Positions, pointer: str, problem: Problem) -> tuple[int, int]:
-    """The characters meant: a name, a value, a piece of it, or the bracket of what lacks something."""
+    """The problem's characters: a name, a value, a piece of it, or the bracket of an incomplete object."""
     entry = positions.find(pointer)
     if entry is not None and problem.of_name and entry.key:
         return entry.key

@@ -34,13 +34,13 @@ _STARTS = "{[\"'/#}],:=\\\u2018\u2019\u201c\u201d\u201e\uff02"
 _NUMBER = re.compile(r"[+.\d-][\w.+-]{0,80}", re.ASCII)
 _IN_NUMBERS = frozenset("0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.+-")
 _BEFORE_VALUES = (":", "[", ",")
-#: A comment to its end; a block that is not closed is none.
+#: A complete comment; an unclosed block does not match.
 _COMMENT = re.compile(r"(?://|#)[^\r\n]*|/\*(?:[^*]|\*(?!/)){0,10000}\*/")
 _MEMBER = re.compile(r'[ \t\r\n]*"[^"\\\r\n]{1,64}"[ \t]*:')
 
 
 def syntax_problem(text: str, position: int, *, wants_colon: bool = False) -> Problem:
-    """The problem for a text whose parsing stopped at `position`: what is wrong, where, what to type."""
+    """The problem of a text whose parsing stopped at `position`: the mistake, its place, what to type."""
     flaw = _diagnosis(text, position)
     if wants_colon and flaw.message in (NO_COMMA, _NO_SEPARATOR):
         sure = flaw.message == NO_COMMA or text[flaw.at] in "{["
@@ -95,7 +95,7 @@ def _unseparated(text: str, offset: int) -> Flaw:
 
 
 def _number(text: str, offset: int) -> Flaw | None:
-    """A number of another language, of which JSON took at most the start: 0x10, 01, +1, .5, 1_000."""
+    """A number in another language's form, of which JSON reads at most the start: 0x10, 01, +1, .5, 1_000."""
     start = offset
     while start > 0 and offset - start < 40 and text[start - 1] in _IN_NUMBERS:
         start -= 1
@@ -110,7 +110,7 @@ def _at_character(text: str, offset: int, rest: str, preceding: str) -> Flaw | N
     if strange := _strange(offset, first):
         return strange
     if first == "," and preceding.endswith(","):
-        # In a list a value may have been forgotten; between two members nothing can have been.
+        # In a list a value may be missing; between two members nothing can be.
         edits = (Edit(offset, offset + 1, ""),) if _MEMBER.match(text, offset + 1) else ()
         return Flaw(offset, "a second comma", "delete one of them", 1, edits)
     if first == "," and _next_visible(text, offset + 1) in ("}", "]"):
@@ -157,7 +157,7 @@ def _backslash(offset: int, rest: str) -> Flaw:
         # A second backslash would reach the shell, which then takes the $ for a letter.
         return Flaw(offset, f"a backslash before {rest}", "delete it", 1, (Edit(offset, offset + 1, ""),))
     if rest in _OF_SHELL:
-        # The text does not show which of the two is meant.
+        # The text does not show which of the two was meant.
         remedy = f"write \\\\{rest} if the shell is to take {rest} as it is, or {rest} alone"
         return Flaw(offset, f"a backslash before {rest}", remedy)
     remedy = "write two backslashes, or a forward slash in paths"

@@ -1,4 +1,4 @@
-"""The text of a document: its tree, where everything stands, characters that mislead. Pure.
+"""The text of a document: its tree, positions in it, misleading characters. Pure.
 
 In: a text, or a tree of JSON. Out: nodes with their pointers, and their positions in the text.
 """

@@ -11,7 +11,7 @@ _MARK = re.compile(r'["{}\[\]]|\\.', re.DOTALL)
 
 
 def brackets(text: str) -> Iterator[re.Match[str]]:
-    """Every bracket, but those inside of texts."""
+    """Every bracket outside of strings."""
     in_string = False
     for match in _MARK.finditer(text):
         mark = match[0]
@@ -22,7 +22,7 @@ def brackets(text: str) -> Iterator[re.Match[str]]:
 
 
 def still_open(text: str) -> list[int]:
-    """Where brackets stand that are not closed, the innermost last; those inside of texts do not count."""
+    """The positions of unclosed brackets outside of strings, the innermost last."""
     opened: list[int] = []
     for match in brackets(text):
         if match[0] in CLOSING:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
-#: Letters of other alphabets, and below each the Latin one that it is taken for.
+#: Letters of other alphabets, and below each the Latin one that it resembles.
 _STRANGE = (
     "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0458\u0455\u043a"
     "\u0501\u04bb\u04cf\u0410\u0412\u0415\u041a\u041c\u041d\u041e"
@@ -17,7 +17,7 @@ _STRANGE = (
 )
 _LATIN = "aeopcyxijskdhlABEKMHOPCTYXIJSovaikpuxcjABEZHIKMNOPTYXiagouh"
 WIDE = {chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F)}
-#: A letter of another alphabet → the one that it is taken for.
+#: A letter of another alphabet → the Latin one that it resembles.
 LETTERS: dict[str, str] = dict(zip(_STRANGE, _LATIN, strict=True)) | WIDE
 #: Characters that imitate a bracket, a colon, a comma, or a special character of a shell.
 MARKS: dict[str, str] = {wide: mark for wide, mark in WIDE.items() if not mark.isalnum()} | {
@@ -48,7 +48,7 @@ def character_name(character: str) -> str:
 
 
 def latin(character: str) -> str:
-    """The letter or digit of ASCII that a character is taken for; "" for none."""
+    """The ASCII letter or digit that a character resembles; "" if there is none."""
     if character.isascii():
         return ""
     same = unicodedata.normalize("NFKC", character)  # wide, bold, in a circle
@@ -56,15 +56,15 @@ def latin(character: str) -> str:
 
 
 def plain(text: str) -> str:
-    """The text with the letters that are meant, and without what cannot be seen."""
+    """The text with the intended letters, and without invisible characters."""
     visible = (one for one in text if one not in SPACES and unicodedata.category(one) != "Cf")
     return "".join(latin(one) or one for one in visible).strip()
 
 
 def mixed(text: str, *, ascii_only: bool = False) -> str | None:
-    """The first letter that only looks right, in a word of Latin letters that has no other strange ones.
+    """The first letter that only looks Latin, in a Latin word whose strange letters all do.
 
-    Where nothing but ASCII can stand, no Latin letter has to be beside it.
+    `ascii_only`: only ASCII is allowed, so no Latin letter is needed beside it.
     """
     if text.isascii():
         return None
@@ -77,7 +77,7 @@ def mixed(text: str, *, ascii_only: bool = False) -> str | None:
 
 
 def hidden_character(text: str) -> str | None:
-    """The first character that cannot be seen and parts nothing but ASCII, in which it means nothing."""
+    """The first invisible character beside ASCII, where it has no meaning."""
     if text.isascii():
         return None
     unseen = (one for one in dict.fromkeys(text) if one in INVISIBLE - _REFUSED)
@@ -85,11 +85,11 @@ def hidden_character(text: str) -> str | None:
 
 
 def beside_ascii(text: str, one: str) -> bool:
-    """Whether the character stands anywhere beside ASCII, and not within a text of another alphabet."""
+    """Whether the character is anywhere beside ASCII, and not only inside a text of another alphabet."""
     return any(near and not near.isspace() and near.isascii() for near in _neighbours(text, one))
 
 
 def _neighbours(text: str, one: str) -> Iterator[str]:
-    """What stands directly around each of these characters."""
+    """The characters directly around each of these."""
     for match in re.finditer(re.escape(one), text):
         yield text[max(0, match.start() - 1) : match.start()] + text[match.end() : match.end() + 1]

@@ -1,6 +1,6 @@
-"""Where every name and value of a JSON text stands. The standard library decides what is JSON; this looks.
+"""Positions of all names and values in a JSON text. The standard library decides what is JSON.
 
-The few packages that keep positions recurse, or lose all but the last of two members of one name.
+The few packages that keep positions recurse, or lose the first of two members with the same name.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Entry:
 
 
 class Positions:
-    """The places of a text that is JSON. Duplicates are kept; the last one of a name counts."""
+    """The places of a text that is JSON. Duplicates are kept; the last one counts."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -47,7 +47,7 @@ class Positions:
         return None if index is None else self.entries[index]
 
     def duplicates(self, entry: Entry) -> list[Entry]:
-        """The other members of the same object that problems call by the same pointer."""
+        """The other members of the same object with the same pointer."""
         siblings = self._siblings(entry)
         return [other for other in siblings if other.pointer == entry.pointer and other is not entry]
 
@@ -57,11 +57,11 @@ class Positions:
         return [self.entries[index] for index in self._children.get(at, [])]
 
     def raw(self, entry: Entry) -> str:
-        """The value as it is written."""
+        """The value as written."""
         return self.text[entry.start : entry.end]
 
     def with_comma(self, entry: Entry) -> tuple[int, int]:
-        """The range to delete in order to remove a member or an item and keep its neighbours."""
+        """The range to delete to remove a member or an item and keep its neighbours."""
         siblings = self._siblings(entry)
         at = next(index for index, sibling in enumerate(siblings) if sibling is entry)
         first = entry.key[0] if entry.key else entry.start
@@ -71,13 +71,13 @@ class Positions:
         return (siblings[at - 1].end if at else first), entry.end
 
     def cuts(self, pointers: frozenset[str]) -> list[tuple[int, int]]:
-        """The ranges to delete in order to remove these members, with their commas; ranges do not meet."""
+        """The ranges to delete to remove these members with their commas; ranges do not overlap."""
         spans: list[tuple[int, int]] = []
         for parent, children in self._children.items():
             siblings = [self.entries[index] for index in children]
             if parent < 0 or not any(one.pointer in pointers for one in siblings):
                 continue
-            last: Entry | None = None  # the one that stays, before a run of those that go
+            last: Entry | None = None  # the one that stays, before a run of removed ones
             start: int | None = None
             for one in siblings:
                 first = one.key[0] if one.key else one.start
@@ -92,13 +92,13 @@ class Positions:
         return spans
 
     def decoded(self, entry: Entry) -> str | None:
-        """The text that a string stands for; None for other values."""
+        """The decoded text of a string; None for other values."""
         if self.text[entry.start] != '"':
             return None
         return _decoded(self.text[entry.start : entry.end])
 
     def piece_span(self, entry: Entry, piece: str) -> tuple[int, int] | None:
-        """The place of a piece of a string, which may be written with escapes."""
+        """The range of a piece of a string, which may be written with escapes."""
         decoded = self.decoded(entry)
         match = re.search(rf"{re.escape(piece)}(?![A-Za-z0-9_])", decoded) if decoded else None
         at = match.start() if match else (decoded or "").find(piece)

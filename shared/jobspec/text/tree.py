@@ -10,22 +10,22 @@ from shared.jobspec.hidden.embedded import without_secrets
 
 JsonObject: TypeAlias = dict[str, Any]
 
-#: Longer keys are cut in a pointer: no valid key comes near, and a pointer must fit into a log line.
+#: Longer keys are cut in a pointer: no valid key is so long, and a pointer must fit into a log line.
 _LONGEST_STEP = 100
-#: Shorter keys are worth remembering.
+#: Only shorter keys are cached.
 _SHORT = 64
 
 
 class Node:
     """A value and its place; a missing member gives an empty node, never an error.
 
-    The rules ask for many members of which few have a problem, so a pointer is made when it is asked for.
+    Rules read many members, and few have a problem, so a pointer is made on demand.
     """
 
     __slots__ = ("_key", "_place", "value")
 
     def __init__(self, place: Node | str, value: Any, key: str | int = "") -> None:
-        #: The pointer or, until someone asks for it, the node above.
+        #: The pointer or, until it is needed, the node above.
         self._place = place
         self._key = key
         self.value = value
@@ -53,7 +53,7 @@ class Node:
 
     @property
     def is_written(self) -> bool:
-        """Whether a person wrote something here; null counts as nothing."""
+        """Whether a person wrote something here, except null."""
         return self.value is not None
 
     @property
@@ -63,7 +63,7 @@ class Node:
 
     @property
     def whole(self) -> int | None:
-        """The value if it is an integer and no boolean."""
+        """The value if it is an integer, not a boolean."""
         return self.value if isinstance(self.value, int) and not isinstance(self.value, bool) else None
 
 
@@ -80,7 +80,7 @@ def step(pointer: str, key: str | int) -> str:
 
 @lru_cache(maxsize=4096)
 def _known_part(text: str) -> str:
-    """The names of the format come again and again."""
+    """Cached, because the format's names recur."""
     return _part(text)
 
 
@@ -96,14 +96,14 @@ def exact(key: str) -> bool:
 
 
 def quote(text: str, longest: int = 60) -> str:
-    """A piece of a person's text for a message: quoted, cut, with nothing unprintable in it."""
+    """A piece of a person's text for a message: quoted, cut, and printable."""
     text = without_secrets(text)
     cut = text if len(text) <= longest else text[:longest] + "…"
     return f'"{printable(cut)}"'
 
 
 def printable(text: str) -> str:
-    """The text with everything that does not print (controls, direction marks, …) written as escapes."""
+    """The text with unprintable characters (controls, direction marks, …) as escapes."""
     if text.isprintable():
         return text
     return "".join(character if character.isprintable() else _escape(character) for character in text)
@@ -129,7 +129,7 @@ def walk(document: Any) -> Iterator[Node]:
 
 
 class Words(NamedTuple):
-    """All texts of a document, in no order, so that one search can exclude all of them."""
+    """All texts of a document, unordered, so that one search covers all of them."""
 
     #: names of properties, each once
     names: set[str]
@@ -154,7 +154,7 @@ def words(document: Any) -> Words:
 
 
 def count_values(document: Any) -> int:
-    """How many values there are, the document itself included."""
+    """The number of values, including the document itself."""
     count, stack = 0, [document]
     while stack:
         value = stack.pop()
@@ -167,7 +167,7 @@ def count_values(document: Any) -> int:
 
 
 def copied(document: Any) -> Any:
-    """A copy that shares no object and no list with the original, at any depth."""
+    """A deep copy, which shares no object or list with the original."""
     root = _shallow(document)
     stack = [root]
     while stack:

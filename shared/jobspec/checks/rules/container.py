@@ -1,4 +1,4 @@
-"""The container's image and registry, and references to Key Vault wherever they stand."""
+"""The container's image and registry, and references to Key Vault anywhere."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node
 
-#: The grammar of Docker: a registry, which may be left out, a lowercase name, a tag, a digest.
+#: Docker's grammar: an optional registry, a lowercase name, a tag, a digest.
 _PART = r"[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*"
 _IMAGE = re.compile(
     rf"(?=.{{1,512}}\Z)(?:(?:[A-Za-z0-9][A-Za-z0-9-]*(?:\.[A-Za-z0-9][A-Za-z0-9-]*)*(?::[0-9]{{1,5}})?)/)?"
@@ -22,7 +22,7 @@ _SCHEME = re.compile(r"(?:docker|oci)://", re.ASCII)
 _REGISTRY = re.compile(
     r"(?:https?://)?[A-Za-z0-9][A-Za-z0-9.-]{0,252}(?::[0-9]{1,5})?(?:/[A-Za-z0-9._/-]{0,200})?"
 )
-#: As Docker reads it: the guide to Batch AI writes 16gb.
+#: As Docker reads it; the guide to Batch AI has 16gb.
 _SHM_SIZE = re.compile(r"[0-9]{1,15}(?:\.[0-9]{1,6})?(?:b|[kmgt](?:i?b)?)?", re.ASCII | re.IGNORECASE)
 #: Only the clouds' own vault hosts: the dispatcher's token must not travel anywhere else.
 _SECRET_URL = re.compile(
@@ -95,7 +95,7 @@ def _flaw_of(image: str) -> str:
 
 
 def key_vault_references(context: Context) -> Iterator[Problem]:
-    """Secrets and the references that may stand in their place."""
+    """Secrets, and the references that may replace them."""
     registry = context.properties.member("containerSettings", "imageSourceRegistry")
     references = [
         registry.member("credentials", "passwordSecretReference"),

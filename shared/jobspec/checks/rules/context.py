@@ -53,7 +53,7 @@ class Context:
 
     @cached_property
     def toolkits(self) -> list[Node]:
-        """The toolkit blocks that are there, in document order; one in a valid job."""
+        """The toolkit blocks, in document order; a valid job has one."""
         members = self.properties.value if isinstance(self.properties.value, dict) else {}
         blocks = (self.properties.member(name) for name in members if name in TOOLKITS)
         return [block for block in blocks if block.is_written]
@@ -91,14 +91,14 @@ class Context:
 
     @cached_property
     def environment_values(self) -> list[Node]:
-        """Values of variables that are no secrets."""
+        """Values of the variables that are not secret."""
         return _texts(
             entry.member("value") for entry in self.properties.member("environmentVariables").each()
         )
 
     @cached_property
     def text(self) -> str:
-        """Every text of the job, one a line, so that one search can exclude all of them."""
+        """Every text of the job, one per line, so that one search covers all of them."""
         return "\n".join(words(self.properties.value).texts)
 
     @cached_property
@@ -111,9 +111,9 @@ Rule: TypeAlias = Callable[[Context], Iterable[Problem]]
 
 
 def only_if(may_apply: Callable[[Context], object]) -> Callable[[Rule], Rule]:
-    """Skip a rule that certainly finds nothing: one look at all texts costs less than a look at each.
+    """Skip a rule that cannot find anything: one search of all texts is cheaper than many.
 
-    `may_apply` may be wrong in one direction only. The rule itself stays reachable as `__wrapped__`.
+    `may_apply` may be true in vain, but never false by mistake. The rule itself is `__wrapped__`.
     """
 
     def decorate(rule: Rule) -> Rule:

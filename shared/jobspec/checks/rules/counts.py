@@ -61,7 +61,7 @@ def wall_clock(context: Context) -> Iterator[Problem]:
 
 
 def _better(text: str) -> str | None:
-    """The duration that was certainly meant: in another form, in lowercase, or between blanks."""
+    """The duration that was certainly meant by one in another form, in lowercase, or between blanks."""
     plain = text.strip()
     if parse_duration(plain.upper()) is not None:
         return plain.upper()

@@ -1,4 +1,4 @@
-"""Letters and blanks that are only similar to the right ones, in texts that a program reads."""
+"""Letters and blanks that only look like the right ones, in texts that a program reads."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from shared.jobspec.text.lookalikes import (
 )
 from shared.jobspec.text.tree import Node
 
-#: Texts of mounts that are names.
+#: Members of mounts that are names.
 _OF_MOUNTS = ("relativeMountPath", "accountName", "containerName", "azureFileUrl")
-#: Texts of the job that are names.
+#: Members of the job that are names.
 _OF_JOB = (
     ("cluster", "id"),
     ("schedulingPriority",),
@@ -31,14 +31,14 @@ _OF_JOB = (
     ("containerSettings", "imageSourceRegistry", "serverUrl"),
     ("constraints", "maxWallClockTime"),
 )
-#: What is no letter for a shell, and in a path.
+#: Characters that are not letters to a shell, and in a path.
 _OF_SHELLS, _OF_PATHS = frozenset(";|&$<>()`'\"/\\="), frozenset("/$")
 _LISTS = ("inputDirectories", "outputDirectories", "environmentVariables", "secrets")
 
 
 @only_if(lambda context: not context.text.isascii())
 def lookalikes(context: Context) -> Iterator[Problem]:
-    """Paths, names and commands; the values of variables are the job's own affair."""
+    """Paths, names and commands; the values of variables are not checked."""
     commands = context.commands
     for node in _names(context):
         yield from _problems(node, in_command=False, ascii_only=True)
@@ -65,7 +65,7 @@ def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iter
             message = f"the text has the character {character_name(one)} in place of a space"
             yield _swapped("SW007", node, one, " ", message, "write an ordinary space")
         elif in_command and one in QUOTES:
-            # No fix: a plain quote would open a string where an apostrophe is meant.
+            # No fix: a plain quote in place of an apostrophe would open a string.
             message = (
                 f"the text has the character {character_name(one)}, which a shell does not read as a quote"
             )

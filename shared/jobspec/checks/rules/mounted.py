@@ -9,7 +9,7 @@ _LONGEST = 256
 
 
 class Mounted:
-    """The mount paths below one root. Answers take the same time however many there are."""
+    """The mount paths below one root. A look-up takes the same time for any number of them."""
 
     def __init__(self, paths: Iterable[str]) -> None:
         self.paths = tuple(path.strip("/") for path in paths if len(path) <= _LONGEST and path.strip("/"))
@@ -26,7 +26,7 @@ class Mounted:
 
 
 def _levels(path: str) -> list[str]:
-    """The path and the directories above it, as far as a mount can be that deep."""
+    """The path and its parent directories, down to the greatest depth that a mount can have."""
     short = path[: _LONGEST + 1]
     ends = [index for index, character in enumerate(short) if character == "/"]
     whole = [path] if len(path) <= _LONGEST else []

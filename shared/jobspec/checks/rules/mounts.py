@@ -20,17 +20,17 @@ _MOUNT_PATH = re.compile(rf"{_LEVEL}(?:/{_LEVEL})*", re.ASCII)
 _ACCOUNT = re.compile(r"[a-z0-9]{3,24}", re.ASCII)
 _CONTAINER = re.compile(r"[a-z0-9](?:-?[a-z0-9])+", re.ASCII)
 _MODE = re.compile(r"[0-7]{3,4}", re.ASCII)
-#: Options become arguments of a mount program; no shell reads them, and none needs to.
+#: Options become arguments of a mount program, without a shell.
 _OPTIONS = re.compile(r"[A-Za-z0-9 _=,.:/@+-]*", re.ASCII)
 #: The separators between a host and the rest of an option or a command.
 _AROUND_HOSTS = re.compile(r"[\s,=@\"'/?#\[\]]+")
 _LONGEST_PATH = 256
-#: Other services of a storage account, as they stand in the host of an address.
+#: Other services of a storage account, as in the host of an address.
 _OTHER_SERVICES = ("blob", "dfs", "queue", "table", "web")
 
 
 def mount_paths(context: Context) -> Iterator[Problem]:
-    """Relative, plain, each used once, and none inside another, which would hide it."""
+    """Mount paths are relative, plain, used once, and not inside another one, which would hide it."""
     paths: set[str] = set()
     whole = context.job_mounted
     for mount in context.mounts():
@@ -76,7 +76,7 @@ def file_shares(context: Context) -> Iterator[Problem]:
 
 
 def _likely_meanings(url: str) -> tuple[str, ...]:
-    """The addresses that are certainly meant: Azure Storage has no capitals, and no share without TLS."""
+    """The addresses that are certainly meant: Azure Storage allows no capitals, and no share without TLS."""
     secure = url.replace("http://", "https://", 1)
     if not is_bad_share_name(secure):
         return (secure,)
@@ -85,7 +85,7 @@ def _likely_meanings(url: str) -> tuple[str, ...]:
 
 
 def _of_account(context: Context, mount: Node, url: Node, host: ShareHost) -> Iterator[Problem]:
-    """Check that the share belongs to the account. A mount with credentials of its own may be at any host."""
+    """Check that the share belongs to the account. A mount with its own credentials may be at any host."""
     account, service = mount.member("accountName"), host.rest.partition(".")[0]
     clouds = CLOUDS if context.storage_suffix is None else (context.storage_suffix,)
     unfilled = has_no_credentials(mount)
@@ -119,7 +119,7 @@ def storage_names(context: Context) -> Iterator[Problem]:
 
 
 def _lower(node: Node, form: re.Pattern[str]) -> Fix | None:
-    """Azure Storage has no capitals, so there is only one name that can be meant."""
+    """Azure Storage allows no capitals, so only one name can be meant."""
     right = (node.text or "")[:64].strip().lower()
     fits = 3 <= len(right) <= 63 and form.fullmatch(right)
     return Fix("replace", node.pointer, right) if fits else None
@@ -140,7 +140,7 @@ def modes_and_options(context: Context) -> Iterator[Problem]:
 
 
 def mount_addresses(context: Context) -> Iterator[Problem]:
-    """No file server is where the platform of the nodes answers: its answers may hold credentials."""
+    """No file server may have an address of the nodes' platform, whose answers may hold credentials."""
     for mount in context.mounts("fileServers", "unmanagedFileSystems"):
         for node in (mount.member("mountOptions"), mount.member("mountCommand")):
             if any(map(is_platform, _hosts(node.text or ""))):

@@ -15,14 +15,14 @@ from shared.jobspec.text.tree import Node, quote
 
 _DIRECTORY_ID = re.compile(r"[A-Za-z0-9_]{1,64}", re.ASCII)
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,255}", re.ASCII)
-#: Clusters were in resource groups before there were workspaces.
+#: Before workspaces existed, clusters were in resource groups.
 _OLD_ID = re.compile(r"/providers/Microsoft\.BatchAI/clusters/[^/]+/?\Z", re.IGNORECASE)
 #: The id under which the service lists stdout and stderr.
 _STANDARD_OUTPUT = "stdouterr"
 
 
 def cluster(context: Context) -> Iterator[Problem]:
-    """A configured cluster; while those are unknown, at least a full id."""
+    """A configured cluster; if these are unknown, at least a full id."""
     node = context.properties.member("cluster", "id")
     names = {one.lower(): one for one in context.clusters or ()}
     if not node.text or node.text.lower() in names:
@@ -81,7 +81,7 @@ def _any_strange(context: Context) -> bool:
 
 
 def _names(context: Context, key: str) -> Iterator[str]:
-    """The nodes at the places of variable names, if they are texts."""
+    """The variables' names that are texts."""
     listed = context.properties.member(key).value
     for entry in listed if isinstance(listed, list) else ():
         name = entry.get("name") if isinstance(entry, dict) else None
@@ -91,7 +91,7 @@ def _names(context: Context, key: str) -> Iterator[str]:
 
 @only_if(_any_strange)
 def environment(context: Context) -> Iterator[Problem]:
-    """Names of variables: well formed, given once over both lists, and not those that the service sets."""
+    """Names of variables: well formed, used once in both lists together, and not set by the service."""
     names: set[str] = set()
     for name in ("environmentVariables", "secrets"):
         for entry in context.properties.member(name).each():

@@ -16,7 +16,7 @@ from shared.jobspec.problems.problem import Problem, Severity
 from shared.jobspec.text.tree import Node, quote, walk
 
 _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
-#: The value that $AZ_BATCHAI_MOUNT_ROOT always had; people wrote it out.
+#: The value that $AZ_BATCHAI_MOUNT_ROOT always had, which people wrote out.
 _LITERAL_ROOT = "/mnt/batch/tasks/shared/LS_root/mounts"
 _ROOTED = re.compile(
     rf"(?:\$(?P<name>{_CLUSTER_ROOT}|{_JOB_ROOT})(?![A-Za-z0-9_])"
@@ -29,14 +29,14 @@ _PLAIN = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_.-]{0,99}(?:/[A-Za-z0-9_][A-Za-z0-
 #: A drive, or a variable as the command line of Windows writes it.
 _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\|%[A-Za-z_][A-Za-z0-9_]{0,99}%", re.ASCII)
 _VARIABLE = re.compile(r"%(AZ_BATCHAI_[A-Za-z0-9_]{1,99})%", re.ASCII)
-#: A shell would remove these; around a path by itself they remain.
+#: A shell would remove these quotes; around a path in a member of its own they remain.
 _QUOTED = re.compile(r"\s*(?P<quote>['\"`])(?P<path>[^'\"`]*)(?P=quote)\s*")
-#: Each finding costs a search for a better name; more of one text would not be read.
+#: Findings per text: each costs a search for a better name, and people would not read more.
 _MOST_IN_ONE_TEXT = 20
 
 
 def plain_paths(context: Context) -> Iterator[Problem]:
-    """No backslashes and line breaks anywhere; no way out of the directory that a path is relative to."""
+    """No backslashes or line breaks, and no path that leaves the directory to which it is relative."""
     for node in context.files:
         yield from _plain(node, may_climb=True)
     for node in (*context.inputs, *context.prefixes):
@@ -63,7 +63,7 @@ def _any_elsewhere(context: Context) -> bool:
 
 @only_if(_any_elsewhere)
 def on_a_mount(context: Context) -> Iterator[Problem]:
-    """Paths below a mount root need a mount there; results that are on no mount are lost with the node."""
+    """Paths below a mount root need a mount there; results outside of mounts are lost with the node."""
     problems: list[tuple[tuple[str, ...], Problem]] = []
     for node in (*context.files, *context.inputs, *context.prefixes):
         match = _ROOTED.match(node.text or "")
@@ -107,7 +107,7 @@ def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
 
 
 def _plainly(node: Node, text: str) -> Fix | None:
-    """The path in that form, if it is a plain path."""
+    """The fix that writes the path in this form, if it is plain."""
     return Fix("replace", node.pointer, text) if _PLAIN.fullmatch(text) and ".." not in text else None
 
 
@@ -132,7 +132,7 @@ def _mounted(
     of_job = mounted is context.job_mounted
     if mounted is not None and not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
         message, remedy = _unknown_words(context, path, mounted, of_job=of_job)
-        # A command may make the directory itself; a path that only names a missing mount cannot work.
+        # A command may create the directory itself; a path in another member cannot work.
         severity: Severity = "warning" if in_command else "error"
         owner = "job" if of_job else "cluster"
         flaw = problem("SW033", node.pointer, message, remedy, severity, piece=match[0])

@@ -12,8 +12,8 @@ from shared.jobspec.text.tree import walk
 
 _OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
 _ANY = re.compile(r"<[A-Za-z][A-Za-z0-9_ .-]{0,63}>|\[[Yy]our [^\[\]]{1,64}\]")
-#: Placeholders that a program has not filled in. To shells, and programs that read variables, these mean
-#: something else.
+#: Placeholders that a program has not filled in. They have another meaning to shells, and to programs that
+#: read variables.
 _TEMPLATE = re.compile(
     r"\{\{ ?[A-Za-z_][A-Za-z0-9_. -]{0,63}\}\}|%(?:\([A-Za-z_][A-Za-z0-9_]{0,63}\))?[sd](?![A-Za-z0-9])"
 )
@@ -44,7 +44,7 @@ def _any_left(context: Context) -> bool:
 
 @only_if(_any_left)
 def placeholders(context: Context) -> Iterator[Problem]:
-    """Known placeholders anywhere; of others only those that no shell could mean. None is quoted but ours."""
+    """Known placeholders anywhere, and others that have no meaning in a shell. Only ours are quoted."""
     shell = {node.pointer for node in context.commands}
     values = {node.pointer for node in context.environment_values}
     for node in walk(context.properties.value):

@@ -12,7 +12,7 @@ _NAT64 = IPv6Network("64:ff9b::/96")
 
 
 def is_platform(host: str) -> bool:
-    """Whether a host, in any spelling that a resolver takes, is the metadata service or the like."""
+    """Whether a host, in any spelling that a resolver accepts, is the metadata service or a similar one."""
     host = host.lower().strip("[]").rstrip(".").partition("%")[0]
     inner = _v4_of(host)
     if inner is None:

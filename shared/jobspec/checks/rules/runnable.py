@@ -1,4 +1,4 @@
-"""What certainly fails on the node: scripts that cannot be opened, commands that a shell cannot run."""
+"""Certain failures on the node: scripts that cannot be opened, commands that a shell cannot run."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{1,20}://")
-#: A path with something behind it; blanks inside a name are a name's.
+#: A path followed by something else; a name may have blanks inside.
 _ARGUMENTS = re.compile(r"(?:\S+\.(?:py|sh|cntk|prototxt)|(?:\S*/)?python[0-9.]*)\s+\S")
 _ABSOLUTE = ("/", "$", "<")
 #: Relative paths and paths of Windows, which `plain_paths` reports.
@@ -23,8 +23,8 @@ _LONGEST_FIXED = 1000
 
 
 def scripts(context: Context) -> Iterator[Problem]:
-    """Scripts and configurations: one path, of a file that can be there."""
-    # A preparation may put a script where the job starts.
+    """Scripts and configurations: one path each, of a file that can exist."""
+    # A preparation may create a script in the job's first directory.
     empty = not context.properties.member("jobPreparation").is_written
     for node in context.files:
         name, text = node.pointer.rpartition("/")[2], (node.text or "").strip()
@@ -47,7 +47,7 @@ def commands(context: Context) -> Iterator[Problem]:
     """Command lines: not empty, and with line endings that a shell on Linux can read."""
     blocks = [*context.toolkits, context.properties.member("jobPreparation")]
     for node in (block.member("commandLine") for block in blocks):
-        # The command of a custom toolkit may be absent, so its own rule speaks of a blank one, too.
+        # The command of a custom toolkit may be absent, so its own rule reports a blank one, too.
         if node.text and not node.text.strip() and "/customToolkitSettings/" not in node.pointer:
             yield problem("SW023", node.pointer, "commandLine is blank", "write a command line")
     for node in context.commands:

@@ -17,7 +17,7 @@ from shared.jobspec.text.tree import Words, step, walk, words
 _FORBIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
 )
-#: Left over from copying: they mean nothing where they stand.
+#: Remains of copying, without a meaning in these places.
 _INVISIBLE = frozenset("\u200b\u2060\ufeff")
 _LONGEST_KEY = 256
 
@@ -28,7 +28,7 @@ def texts(document: Any, limits: Limits) -> Iterable[Problem]:
 
 
 def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
-    """The same, one text after the other."""
+    """The same, text by text."""
     for node in walk(document):
         if isinstance(node.value, str):
             match = _FORBIDDEN.search(node.value)

@@ -1,4 +1,4 @@
-"""Exactly one toolkit, and within it the properties that exclude or need each other."""
+"""Exactly one toolkit, and in it the properties that exclude or need each other."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def languages(context: Context) -> Iterator[Problem]:
 
 
 def backend(context: Context) -> Iterator[Problem]:
-    """The communication backend, in any case: recipes write `gloo`."""
+    """The communication backend, in capitals or not: recipes write `gloo`."""
     node = context.properties.member("pyTorchSettings", "communicationBackend")
     yield from _one_of(node, "communicationBackend", _BACKENDS, context.suggestions)
 

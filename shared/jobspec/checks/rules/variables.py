@@ -13,13 +13,13 @@ from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node, quote
 
 _USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
-#: Each finding costs a search for a better name; more of one text would not be read.
+#: Findings per text: each costs a search for a better name, and people would not read more.
 _MOST_IN_ONE_TEXT = 20
 #: Names of variables, in document order.
 _Ids: TypeAlias = dict[str, None]
 _INPUT, _OUTPUT = "AZ_BATCHAI_INPUT_", "AZ_BATCHAI_OUTPUT_"
 
-#: What the service set, documented or seen in recipes and on nodes.
+#: Variables that the service set: documented, or observed in recipes and on nodes.
 KNOWN_VARIABLES: _Ids = dict.fromkeys(
     f"AZ_BATCHAI_{name}"
     for name in (
@@ -59,7 +59,7 @@ def _any_undefined(context: Context) -> bool:
 
 @only_if(_any_undefined)
 def variables(context: Context) -> Iterator[Problem]:
-    """Directories of the job that it names by variable but does not have, and names that nothing sets."""
+    """Variables of directories that the job does not have, and variables that nothing sets."""
     inputs = _ids(context, "inputDirectories", _INPUT)
     outputs = _ids(context, "outputDirectories", _OUTPUT)
     own = _names(context)
