@@ -30,7 +30,7 @@ _MOST_OPTIONS = 2048
 
 
 class Resources(Model):
-    """The resources of a job. The cluster decides about the others."""
+    """The resources of a job. The cluster decides about those that are not named."""
 
     #: whether it gets whole nodes
     exclusive: Literal[True] | None = None
