@@ -1,6 +1,6 @@
-"""How much of a kind is tried: a representative or, with `--all`, everything (`make test-all`).
+"""How many cases of a kind run: a representative or, with `--all`, every one (`make test-all`).
 
-Even `--all` has the kinds of fault of the slow crash tests take turns; `--every-fault` tries them all at each
+Even with `--all`, kinds of faults take turns in the slow crash tests; `--every-fault` tries them all at each
 call (`make test-crash`).
 """
 
@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 Case = TypeVar("Case")
 Other = TypeVar("Other")
 
-#: A quick look draws one of so many examples, and never fewer than the next number.
+#: A quick run draws one of so many examples, but at least the second number.
 _SHARE, _FEWEST = 5, 20
-#: Of a long row of cases, a quick look tries one of so many.
+#: Of many cases, a quick run tries one of so many.
 STRIDE = 48
 
 _everything = False
@@ -23,18 +23,18 @@ _every_fault = False
 
 
 def try_everything(expected: bool, *, every_fault: bool = False) -> None:
-    """Set by tests/conftest.py before any test module is imported: what is tried is listed at import."""
+    """Called by tests/conftest.py before test modules are imported, as they list their cases then."""
     global _everything, _every_fault
     _everything, _every_fault = expected, every_fault
 
 
 def examples(many: int) -> int:
-    """How many examples of Hypothesis, where so many are thorough."""
+    """The number of Hypothesis's examples; `many` is for a thorough run."""
     return many if _everything else max(_FEWEST, many // _SHARE)
 
 
 def size(thorough: int, quick: int) -> int:
-    """How large a text or how many of a thing."""
+    """The size of a text, or the number of things."""
     return thorough if _everything else quick
 
 
@@ -45,7 +45,7 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
 
 
 def every_few(cases: Iterable[Case], number: int) -> list[Case]:
-    """One of so many cases that are alike, and never none; as many turns in a row try them all."""
+    """One of every `STRIDE` similar cases, at least one; different values of `number` try others."""
     cases = list(cases)
     stride = max(1, min(1 if _everything else STRIDE, len(cases)))
     return cases[number % stride :: stride]
@@ -60,12 +60,12 @@ def in_turn(
     rare: Collection[Case] = (),
     step: int | None = None,
 ) -> list[Case]:
-    """The cases in which the `kind`-th of so many kinds of fault has its turn; none only of none.
+    """The cases for the `kind`-th of so many kinds of fault: at least one, unless there are none.
 
-    Each case meets one kind, if there are as many cases as kinds, and a rare one meets all. Each kind meets
-    cases at even and at odd places: after each round of an even number of kinds, their order moves on by one.
-    `step`: another number of places. `row`: in which of several rows of cases; each begins with another kind.
-    A quick look tries few of the cases, `--every-fault` tries them all.
+    Each case meets one kind, if there are as many cases as kinds; a rare one meets all. Each kind meets cases
+    at even and at odd positions: after each round of an even number of kinds, their order shifts by one.
+    `step`: another shift. `row`: the number of this list of cases; each list begins with another kind.
+    A quick run tries a few of the cases, `--every-fault` all of them.
     """
     cases = list(cases)
     if _every_fault or not _everything:
@@ -80,7 +80,7 @@ def in_turn(
 
 
 def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Other]]:
-    """Each case in each way; a quick look pairs them in turn, so that each case and each way occurs."""
+    """Each case in each way; a quick run pairs them in turn, so that each case and each way occurs."""
     cases, ways = list(cases), list(ways)
     if _everything:
         return list(product(cases, ways))

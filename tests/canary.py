@@ -1,4 +1,4 @@
-"""Canaries: a value that must never be seen again, planted wherever a person may put a secret."""
+"""Canaries: values that must never appear again, planted wherever a person may put a secret."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 from tests.unit.jobspec.jobs import everything
 
-#: As a text, and where only a number fits.
+#: As a text, and for members that take only a number.
 CANARY = "cAnArY7c41x"
 NUMBER = 7041704170417041
 HOOK = "https://hooks.example.com"
 
 Path = tuple[str | int, ...]
 
-#: Where the format wants a secret, or takes one with an address or a command.
+#: Where the format requires a secret, or accepts one in an address or a command.
 _SECRETS: dict[str, tuple[Path, str]] = {
     "secret variable": (("secrets", 0, "value"), "{}"),
     "account key": (("mountVolumes", "azureBlobFileSystems", 0, "credentials", "accountKey"), "{}"),
@@ -27,7 +27,7 @@ _SECRETS: dict[str, tuple[Path, str]] = {
     "SAS in the preparation": (("jobPreparation", "commandLine"), "wget 'https://a.example.com/x?sig={}'"),
     "what looks sealed": (("customToolkitSettings", "commandLine"), "sealed:v1:{}"),
 }
-#: The same in places where it makes the document wrong.
+#: The same in places where it makes the document invalid.
 _WRONG: dict[str, tuple[Path, Any]] = {
     "query of a vault reference": (
         ("secrets", 1, "valueSecretReference", "secretUrl"),
@@ -74,7 +74,7 @@ def documents() -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def envelopes(document: dict[str, Any], hook: str = HOOK) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Envelopes around a valid document with a canary each; `hook` is where its receiver is."""
+    """Envelopes around a valid document with a canary each; `hook` is the URL of its receiver."""
     fine = {"spec": document}
     secret = {"url": hook, "secret": f"whsec_{CANARY}{'A' * 32}"}
     yield "path of a hook", {**fine, "notify": [{"url": f"{hook}/services/{CANARY}"}]}
@@ -96,7 +96,7 @@ def envelopes(document: dict[str, Any], hook: str = HOOK) -> Iterator[tuple[str,
 
 
 def texts() -> Iterator[tuple[str, bytes]]:
-    """What is no JSON, or no document, and holds a canary."""
+    """Texts with a canary that are not JSON, or not a document."""
     yield "half a document", b'{"properties": {"secrets": [{"name": "A", "value": "%s"' % CANARY.encode()
     yield "a key without quotes", b'{"properties": {accountKey: "%s"}}' % CANARY.encode()
     yield "a secret twice", json.dumps({"password": CANARY}).encode()[:-1] + b', "password": "x"}'

@@ -1,4 +1,4 @@
-"""What the command `slipway validate` says of a document."""
+"""The problems that `slipway validate` reports for a document."""
 
 from pathlib import Path
 
@@ -7,5 +7,5 @@ from slipway.commands.document.diagnose import diagnosed
 
 
 def problems_of(data: bytes, path: Path, name: str = "") -> tuple[Problem, ...]:
-    """All problems of one document, in place: a slipway.json, a message, a job.json."""
+    """All problems of one document with their places: a slipway.json, a message, a job.json."""
     return diagnosed(Source(data, name or path.name), path)

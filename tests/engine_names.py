@@ -4,11 +4,11 @@ import re
 
 from shared.engines.registry import ENGINES
 
-#: Names that stand in job files and in shells, whichever engine runs the job, and the tool that wrote them.
+#: Names in job files and shells that all engines share, and the tool that wrote these files.
 FORMAT = re.compile(r"\b(?:AZ|AZURE)_BATCHAI_\w*|microsoft\\?\.batchai|`?\baz batchai\b", re.IGNORECASE)
-#: A job file is one of Batch AI; its API, its emulator and its clusters are the engine's.
-#: An engine whose name is an ordinary word: its name is a text of its own, of a module, or of a setting.
+#: Engines whose name is an ordinary word: only a string, a module or a setting with the name counts.
 COMMON = {"batch": r"""["']batch["']|engines\.batch\b|SLIPWAY_BATCH_"""}
+#: Job files are Batch AI's format; its API, emulator, engine, cluster and service are the engine's.
 NAMES = re.compile(
     "|".join(
         [
@@ -21,5 +21,5 @@ NAMES = re.compile(
 
 
 def engines_named_in(text: str) -> list[str]:
-    """The names of engines in a text, beside those of the job format."""
+    """The names of engines in a text, except those of the job format."""
     return NAMES.findall(FORMAT.sub("", text))

@@ -1,4 +1,4 @@
-"""Which tests a worker of pytest-xdist runs one after the other: a module, or all that share a stack."""
+"""Groups of tests that one pytest-xdist worker runs in sequence: a module, or all that share a stack."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from xdist.scheduler import LoadScopeScheduling
 
-#: By name, the folders and modules whose tests share a stack, which one worker starts, once.
+#: By name, the folders and modules whose tests share a stack, which one worker starts once.
 STACKS: Mapping[str, tuple[str, ...]] = {
-    # Two of these: their scripts have the same names, and one after the other they would be the longest.
+    # Two groups: they would take longest in sequence, and names of scripts repeat among them.
     "pages": tuple(f"tests/acceptance/{name}/" for name in ("commands", "pages", "templates")),
     "door": (
         "tests/acceptance/python/",
@@ -22,7 +22,7 @@ STACKS: Mapping[str, tuple[str, ...]] = {
     ),
     "entra": ("tests/acceptance/entra/",),
     "addresses": ("tests/contract/addresses/",),
-    # Two again: together they take three minutes.
+    # Two groups again: together they take three minutes.
     "nodes": tuple(f"tests/contract/emulator/{name}/" for name in ("launch", "nodes")),
     "emulator": ("tests/contract/emulator/",),
     "host": ("tests/contract/host/",),
@@ -30,7 +30,7 @@ STACKS: Mapping[str, tuple[str, ...]] = {
 
 
 class StackScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has no types
-    """Hands out modules, and all tests of a shared stack as if they were one."""
+    """Schedules by module, with all tests of a shared stack as one."""
 
     def _split_scope(self, nodeid: str) -> str:
         stack = next((name for name, places in STACKS.items() if nodeid.startswith(places)), None)

@@ -1,6 +1,6 @@
-"""Secrets as people write them into commands and addresses: what it is, the text, and what is secret in it.
+"""Secrets as people write them into commands and addresses: a description, the text, and the secret in it.
 
-All of them are made up; tokens are put together here, so that no scanner takes them for real ones.
+All of them are made up; tokens are assembled here, so that scanners do not take them for real ones.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ _X = "cAnArY7c41x"
 _CAPITALS = "CANARY7C41XCANAR"
 _HEX = "7c41ca7a" * 8
 
-#: {} stands for the secret.
+#: {} marks the secret.
 _NAMED = {
     "variable before a command": "HF_TOKEN={} python train.py",
     "exported variable": "export WANDB_API_KEY={} && python train.py",
@@ -159,12 +159,12 @@ _TOKENS = {
     "private key without its end": f"-----BEGIN RSA PRIVATE KEY-----\n{_X}\n{_X}",
 }
 
-#: What it is, a text, and the secret in it.
+#: A description, a text, and the secret in it.
 SHAPES: tuple[tuple[str, str, str], ...] = (
     *((what, text.format(_X), _X) for what, text in _NAMED.items()),
     *((f"token of {what}", f"python train.py {token}", token[-11:]) for what, token in _TOKENS.items()),
 )
-#: What only looks like it from afar, and is shown as it is.
+#: Texts that only resemble secrets, and are shown unchanged.
 ORDINARY: tuple[str, ...] = (
     "python train.py --token $HF_TOKEN --api-key ${API_KEY} --epochs 3",
     'python train.py --token "$HF_TOKEN" --password="$(cat /run/pw)"',

@@ -1,4 +1,4 @@
-"""The whole stack, once a session: Azurite, emulator, receiver, and the real app on the local host."""
+"""The whole stack, once per session: Azurite, emulator, receiver, and the real app on the local host."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
     options = Options(
         data=tmp_path_factory.mktemp("stack"),
         in_memory=True,
-        # Every drop of these tests is reported twice, in any order.
+        # Every drop in these tests is reported twice, in any order.
         delivery=Delivery(copies=2, delay=0.5),
         overrides={
             "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
-            "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # fired by hand, where a test wants it
+            "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # tests fire it by hand
             "SLIPWAY_ADDRESS_MINUTES": "5",
             "LOCAL_HOST_FUNCTION_KEY": KEY,
             "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
@@ -56,7 +56,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def az(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Az]:
-    """Nothing of this machine is changed by preparations of jobs: `apt` and `pip` are stand-ins."""
+    """A prepared person; `apt` and `pip` are stand-ins, so jobs' preparations do not change this machine."""
     data, folder, programs = (tmp_path_factory.mktemp(name) for name in ("up", "person", "programs"))
     for name in ("apt", "pip"):
         (programs / name).write_text(f'#!/bin/sh\necho {name} "$@"\n')
@@ -67,7 +67,7 @@ async def az(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Az]:
 
 @pytest.fixture(scope="module")
 def slipway() -> Iterator[Slipway]:
-    """One command to its end; what it wrote. Has to succeed."""
+    """Run one command, which must succeed, and return its output."""
     prepared = Prepared()
 
     async def slipway(*arguments: str) -> str:

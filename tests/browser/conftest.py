@@ -1,4 +1,4 @@
-"""The local stack once, and a browser whose every page fails its test when it reports an error."""
+"""One local stack, and a browser in which a page that reports an error fails its test."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from tests.browser.reader import Reader
 from tests.browser.watched import watched_page
 
 KEY = secrets.token_urlsafe(24)
-#: Milliseconds: a loaded machine takes its time.
+#: Milliseconds, enough for a busy machine.
 expect.set_options(timeout=20_000)
 
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
-    """The stack, which asks for a key."""
+    """The stack, which requires a key."""
     assert (FOLDER / "index.html").is_file(), "the page is not built: run `make install`"
     options = Options(
         data=tmp_path_factory.mktemp("stack"),
@@ -60,7 +60,7 @@ async def page(browser: Browser) -> AsyncIterator[Page]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def reader(page: Page, door: Door) -> Reader:
-    """Someone who has opened the page and signed in."""
+    """A reader who has opened the page and signed in."""
     reader = Reader(page, f"{door.stack.host_url}/api/ui/")
     await reader.sign_in(KEY)
     return reader

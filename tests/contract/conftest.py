@@ -1,4 +1,4 @@
-"""Real Azurite for the contract suites: one in memory a test session, and an account of ports over it."""
+"""A real Azurite for the contract suites, one in memory per session, and an account of ports over it."""
 
 from __future__ import annotations
 

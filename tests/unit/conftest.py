@@ -9,14 +9,14 @@ from tests.unit.delivery.deliveries import Hooks, Outbox
 from tests.unit.recorded import Written
 from tests.unit.world import World
 
-#: What a unit test does not do: tests that start processes stand in tests/slow.
+#: Events that unit tests must not cause: tests that start processes belong in tests/slow.
 _PROCESSES = frozenset({"subprocess.Popen", "os.posix_spawn", "os.fork", "os.forkpty", "os.system"})
-#: Whether a unit test runs. A hook of the interpreter is never removed again.
+#: Whether a unit test is running. An audit hook cannot be removed.
 _running = [False]
 
 
 def _hook(event: str, _args: tuple[object, ...], processes: Set[str] = _PROCESSES) -> None:
-    # The hook outlives the names of this module, but not its own.
+    # The hook outlives the names of this module, but not its own arguments.
     if event in processes and _running[0]:
         raise PermissionError(f"a unit test must not start a process ({event}): it belongs in tests/slow")
 
@@ -26,7 +26,7 @@ sys.addaudithook(_hook)
 
 @pytest.fixture(autouse=True)
 def no_process_is_started() -> Iterator[None]:
-    """Unit tests are instant; the others are elsewhere."""
+    """Make a unit test fail if it starts a process."""
     _running[0] = True
     yield
     _running[0] = False

@@ -1,4 +1,4 @@
-"""The dispatcher over memory, with a clock and a cluster that the test owns."""
+"""The dispatcher over memory, with a clock and a cluster that the test controls."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ class World:
         return await sweep(self.ports)
 
     async def wake(self) -> None:
-        """The queue of deliveries: every message that is visible now."""
+        """Deliver every message that is visible in the queue of deliveries now."""
         ready = [m for m in self.queues.messages if m[0] == "job-events" and m[2] == 0]
         self.queues.messages[:] = [m for m in self.queues.messages if m not in ready]
         for _, body, _ in ready:

@@ -1,4 +1,4 @@
-"""One tenant of Entra, and one deployment that asks for its tokens."""
+"""One Entra tenant, and one deployment that requires its tokens."""
 
 from __future__ import annotations
 
@@ -20,6 +20,6 @@ async def tenant() -> AsyncIterator[Tenant]:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def guarded(tenant: Tenant, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
-    """The stack, which asks for tokens of the tenant and for a key of the host."""
+    """The stack, which requires the tenant's tokens and the host's key."""
     async with guarded_stack(tenant, tmp_path_factory.mktemp("guarded"), "function-key") as opened:
         yield opened

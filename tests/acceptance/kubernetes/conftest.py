@@ -40,7 +40,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kubernetes | None]:
-    """The cluster of this machine; None where the tests run on another."""
+    """The cluster on this machine; None if the tests use another one."""
     if FOREIGN:
         yield None
         return
@@ -51,14 +51,14 @@ async def own(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Kuberne
 
 @pytest.fixture
 def cluster(own: Kubernetes | None) -> Kubernetes:
-    """For a test that kills parts of it, or looks into its files."""
+    """For tests that kill parts of it, or read its files."""
     assert own is not None
     return own
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def jobs(own: Kubernetes | None, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Jobs]:
-    """Jobs by hand, in the namespace of the kubeconfig."""
+    """Starts jobs by hand, in the kubeconfig's namespace."""
     if own is not None:
         yield Jobs(own.api, "slipway")
         return

@@ -1,4 +1,4 @@
-"""Each view once, for all tests of a module."""
+"""Opens each view once for all tests of a module."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tests.browser.watched import watched_page
 async def resting(
     request: pytest.FixtureRequest, browser: Browser, door: Door, ended: str
 ) -> AsyncIterator[Reader]:
-    """A reader at one of the views, in which nothing is new; a test may set the clock on.
+    """A reader at one of the views, in which nothing changes; a test may advance the clock.
 
-    Tests of one view run one after the other, and each leaves it as it was opened, but for the time.
+    Tests of one view run in sequence, and each leaves it as it was, except for the time.
     """
     async with watched_page(browser) as page:
         reader = Reader(page, f"{door.stack.host_url}/api/ui/")

@@ -1,4 +1,4 @@
-"""An account on Azurite that the app reaches by its key, and one that it reaches as an identity, by https."""
+"""An Azurite account that the app reaches with its key, and one that it reaches by HTTPS with an identity."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ TOP = "acct/jobs/a-1"
 
 @dataclass
 class Stored:
-    """A container, the port over its account, and a client that has no key."""
+    """A container, the port over its account, and a client without a key."""
 
     container: ContainerClient
     addresses: BlobAddresses
@@ -47,7 +47,7 @@ class Stored:
 
 
 class _Token:
-    """The token of an identity, as Azurite wants it; it does not look at the signature."""
+    """An identity's token in the form that Azurite requires; Azurite does not verify its signature."""
 
     async def get_token(self, *_: Any, **__: Any) -> AccessToken:
         now = int(time.time())
@@ -63,7 +63,7 @@ class _Token:
         return AccessToken(jwt.encode(claims, "k" * 32), now + 3600)
 
     async def close(self) -> None:
-        """Nothing is open."""
+        """Nothing to close."""
 
 
 @asynccontextmanager
@@ -94,7 +94,7 @@ async def opened(connection: Connection, tls: ssl.SSLContext | None = None) -> A
 
 @dataclass
 class Secure:
-    """An Azurite that is asked by https, and the certificate to trust."""
+    """An Azurite with HTTPS, and the certificate to trust."""
 
     storage: Azurite
     tls: ssl.SSLContext

@@ -37,15 +37,15 @@ _PROGRAMS = Path(__file__).with_name("programs")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Every asynchronous test of this folder runs in the loop in which the shared processes live."""
+    """Run every asynchronous test of this folder in the loop of the shared processes."""
     folder = f"{Path(__file__).parent}{os.sep}"
-    for item in items:  # ten thousand, most of them elsewhere
+    for item in items:  # ten thousand, mostly elsewhere
         if str(item.path).startswith(folder) and pytest_asyncio.is_async_test(item):
             item.add_marker(pytest.mark.asyncio(loop_scope="session"), append=False)
 
 
 class NoToken:
-    """A credential for a server that asks for none."""
+    """A credential for a server that requires none."""
 
     async def get_token(self, *_: str, **__: Any) -> AccessToken:
         return AccessToken("none", 0)
@@ -60,7 +60,7 @@ class Emulator:
     recorder: Recorder
     flags: tuple[str, ...] = ("--containers", "host")
     env: Mapping[str, str] = field(default_factory=dict)
-    #: Where nodes find programs; jobs of most tests do without a Python of their own.
+    #: Where nodes find programs; jobs of most tests need no Python of their own.
     node_path: tuple[Path, ...] = (Path(sys.executable).parent, _PROGRAMS)
     url: str = ""
     #: The emulator itself, behind the recorder.
@@ -71,7 +71,7 @@ class Emulator:
 
     @property
     def program(self) -> tuple[str, ...]:
-        """What runs the module."""
+        """The start of the command that runs the module."""
         return (sys.executable,)
 
     async def start(self) -> None:
@@ -106,7 +106,7 @@ class Emulator:
         await self.make_group(GROUP)
 
     async def make_group(self, name: str) -> None:
-        """Create a resource group, or find it there."""
+        """Create a resource group, if it does not exist."""
         address = f"{self.url}/subscriptions/sub/resourceGroups/{name}"
         body = {"location": "eastus"}
         async with aiohttp.ClientSession() as session, session.put(address, json=body) as answer:
@@ -148,7 +148,7 @@ class Lab:
         await self.client.experiments.begin_create(*self.place)
 
     async def make_cluster(self, scale: dict[str, Any] | None = None, **more: Any) -> str:
-        """A cluster, up to two nodes by default; its id."""
+        """Create a cluster, by default with up to two nodes, and return its id."""
         await self.prepare()
         body = cluster_body(scale or autoscale(2), **more)
         poller = await self.client.clusters.begin_create(GROUP, self.workspace, CLUSTER, body)
@@ -158,7 +158,7 @@ class Lab:
         return await self.client.clusters.get(GROUP, self.workspace, CLUSTER)
 
     async def submit(self, name: str, **properties: Any) -> Any:
-        """Create a job whose standard output goes to the container `out`, by default."""
+        """Create a job; by default its standard output goes to the container `out`."""
         poller = await self.client.jobs.begin_create(*self.place, name, self.job_body(**properties))
         return await poller.result()
 
@@ -175,7 +175,7 @@ class Lab:
         return await self.client.jobs.get(*self.place, name)
 
     async def reaches(self, name: str, *states: str) -> Any:
-        """The job as soon as it is in one of these states."""
+        """Wait until the job is in one of these states, and return it."""
 
         async def check() -> Any:
             job = await self.job(name)
@@ -244,7 +244,7 @@ def custom(command: str) -> dict[str, Any]:
 
 
 async def until(check: Callable[[], Awaitable[Any]]) -> Any:
-    """What `look` returns as soon as it is true: it happens in another process."""
+    """Wait for another process until `check` returns something true, and return that."""
     async with asyncio.timeout(_PATIENCE):
         while True:
             if result := await check():
@@ -253,7 +253,7 @@ async def until(check: Callable[[], Awaitable[Any]]) -> Any:
 
 
 def alive(pid: str) -> bool:
-    """Whether there is such a process."""
+    """Whether a process with this id exists."""
     return Path(f"/proc/{pid.strip()}").exists()
 
 
@@ -264,7 +264,7 @@ def recorder() -> Recorder:
 
 @pytest.fixture(autouse=True)
 def _exchanges_keep_to_the_contract(recorder: Recorder) -> Iterator[None]:
-    """Every answer of the emulator in these tests, and every request that it grants."""
+    """Every answer of the emulator, and every request that it accepts, conforms to the contract."""
     yield
     assert recorder.drain() == []
 

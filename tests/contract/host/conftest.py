@@ -11,7 +11,7 @@ from tests.contract.host.world import ANY_RUNTIME, Host, Storage, missing_for, r
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Asked when tests are listed, and not at import: only then is it known how much is tried."""
+    """Parametrise at collection, not at import, when the breadth of the run is known."""
     if "runtime" in metafunc.fixturenames:
         runtimes = one_each((ANY_RUNTIME, "library"), lambda _: "a runtime")
         metafunc.parametrize("runtime", runtimes, indirect=True, scope="package")
@@ -27,14 +27,14 @@ def runtime(request: pytest.FixtureRequest) -> str:
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def storage() -> AsyncIterator[Storage]:
-    """For hosts that a test starts; its cases run one after the other."""
+    """For hosts that a test starts; its cases run in sequence."""
     async with azurite() as account, storage_of(account) as account_storage:
         yield account_storage
 
 
 @pytest_asyncio.fixture(scope="package", loop_scope="session")
 async def host(runtime: str) -> AsyncIterator[Host]:
-    """The shared host, with storage of its own; cases keep apart by what their messages say."""
+    """The shared host, with its own storage; cases are told apart by the texts of their messages."""
     async with (
         azurite() as account,
         storage_of(account) as account_storage,

@@ -1,4 +1,4 @@
-"""A cluster for each test: what a test does to nodes, quotas and queues is its own."""
+"""A cluster for each test, which may change its nodes, quotas and queues."""
 
 from __future__ import annotations
 

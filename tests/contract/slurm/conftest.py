@@ -1,4 +1,4 @@
-"""One real Slurm for the session, on this machine; a test that breaks it for good starts its own."""
+"""One real Slurm for the session, on this machine; tests that break it start their own."""
 
 from __future__ import annotations
 

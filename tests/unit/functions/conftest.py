@@ -20,7 +20,7 @@ async def scene(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
 
 @pytest.fixture
 async def keyed(world: World, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    """The same deployment for callers whose keys have their names."""
+    """The same deployment, for callers with named keys."""
     entries = {
         one.id: {"sha256": digest_of(f"key of {one.id}"), "roles": sorted(one.roles)}
         for one in CALLERS.values()

@@ -1,4 +1,4 @@
-"""A storage on loopback, and a service that gives addresses there."""
+"""A storage server on loopback, and a service that provides addresses there."""
 
 from __future__ import annotations
 

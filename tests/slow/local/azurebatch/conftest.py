@@ -10,7 +10,7 @@ from tests.slow.local.azurebatch.world import Emulator, emulator
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Emulator]:
-    """One emulator for the tests of a module, each of which has pools and jobs of its own."""
+    """One emulator for the tests of a module, each with its own pools and jobs."""
     with emulator(tmp_path_factory.mktemp("batch"), "--autoscale-seconds=0.3") as one:
         yield one
 
