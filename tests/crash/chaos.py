@@ -1,4 +1,4 @@
-"""Faults at the two seams that every I/O of the dispatcher passes: storage (with webhooks) and the engine.
+"""Faults at the two seams that all I/O of the dispatcher passes: storage (with webhooks) and the engine.
 
 A fault happens at the n-th call. Workers are told apart by a context variable: when one dies, every later
 call of the same worker dies too, as in a killed process.
@@ -31,7 +31,7 @@ class Fault(StrEnum):
 
 
 class Died(BaseException):
-    """The process is gone; no one catches this."""
+    """The process has died; nothing may catch this."""
 
 
 WORKER: ContextVar[int] = ContextVar("worker", default=0)
@@ -86,13 +86,13 @@ class Chaos:
 
     @staticmethod
     def _failed(name: str) -> Any:
-        """How the adapter tells that it has no answer."""
+        """What the adapter returns or raises without an answer."""
         if name.startswith("webhooks."):
             return Posted("retry", None, "timeout", None, 1)
         raise (Transient if name.startswith("engine.") else Unavailable)(f"no answer from {name}")
 
     async def happen_late(self) -> None:
-        """What seemed to fail happens now, with no one left to hear the answer."""
+        """Carry out the calls that seemed to fail; their answers are lost."""
         acts, self.late = self.late, []
         for act in acts:
             try:
@@ -102,7 +102,7 @@ class Chaos:
 
 
 class Seam:
-    """Any port with every coroutine method behind the chaos."""
+    """Any port, with the chaos in front of every coroutine method."""
 
     def __init__(self, port: Any, name: str, chaos: Chaos) -> None:
         self._port, self._name, self._chaos = port, name, chaos

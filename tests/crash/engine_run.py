@@ -1,4 +1,4 @@
-"""A run of the dispatcher over a real engine: its cluster is a model behind a wire, with faults of both."""
+"""A run of the dispatcher over a real engine, whose cluster is a model behind a wire; both have faults."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tests.crash.stories import Story
 
 
 class ModelWire(Protocol):
-    """The server that an engine reaches."""
+    """The server that an engine calls."""
 
     model: Any
-    #: what happens later than its request
+    #: requests that are carried out later
     late: list[Any]
 
 
@@ -34,27 +34,27 @@ class EngineRun(Run, Generic[W]):
         self.cancels = False
 
     def advance(self) -> None:
-        """What runs moves on."""
+        """Running jobs move on."""
         self.wire.model.advance(lambda name: self.preempts and name.endswith("-1"))
 
     def late(self) -> bool:
-        """On the wire as well."""
+        """Includes requests on the wire."""
         return super().late() or bool(self.wire.late)
 
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
-        """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
+        """No job ran twice at once or finished twice; every job that was not cancelled finished."""
         return wrongly_run(self.wire.model, jobs, started=started, rejects=self.rejects, cancels=self.cancels)
 
     def is_archived(self) -> bool:
-        """Whether all jobs are, in a story of archived ones: then nothing of them is left."""
+        """Whether all jobs are archived, in a story about that; then they must have left nothing."""
         return self.archives and all(job.archived for job in self.jobs())
 
     def copies(self) -> int:
-        """How many runs of each job that a story counts its nodes may have begun."""
+        """The most runs that nodes may begin for each run that a story counts."""
         return 1
 
     async def play(self, story: Story, wake_after: int) -> None:
-        """The story to its end."""
+        """Run the story to its end, and check the result."""
         self.wake_after = wake_after
         self.cancels = "cancel" in story.name
         story.begin(self)
@@ -63,7 +63,7 @@ class EngineRun(Run, Generic[W]):
         self.check(accepted=story.accepted, started=started)
 
     def deviations(self) -> list[str]:
-        """Violations; another attempt, or another end than that of the story."""
+        """Violations, second attempts, and ends that differ from the story's."""
         end = JobState.CANCELLED if self.cancels else JobState.SUCCEEDED
         others = [f"{job.id}: {job.attempt}, {job.state}" for job in self.jobs() if job.attempt > 1]
         ends = [f"{job.id}: {job.state}" for job in self.jobs() if job.state is not end]

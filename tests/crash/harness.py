@@ -1,7 +1,7 @@
-"""The real dispatcher over memory, with faults, until nothing moves any more; then the invariants.
+"""Runs the real dispatcher over memory, with faults, until nothing changes; then checks the invariants.
 
 Time is the world's own. A message stays until its function returns normally, as on a queue; timers fire every
-round; the cluster moves its jobs on by one state a round.
+round; the cluster moves its jobs on by one state per round.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ from tests.unit.world import World
 
 _ROUNDS = 60
 _PUSHES = 8
-#: Rounds for which a job waits for one thing: longer than any single fault hides it.
+#: Rounds for which a job waits for one thing: longer than a single fault can hide it.
 _LASTS = 3
 _NEXT = {JobState.QUEUED: JobState.RUNNING, JobState.RUNNING: JobState.SUCCEEDED}
 
@@ -66,16 +66,16 @@ class _Engines:
 
 @dataclass
 class Message:
-    """Something that a trigger holds until its function returns."""
+    """A message that a trigger holds until its function returns."""
 
     run: Callable[[Any], Awaitable[Any]]
-    #: of the same kind, both are handled at once, by two workers
+    #: two workers handle twins at the same time
     twin: bool = False
 
 
 @dataclass(frozen=True)
 class _Process:
-    """One that runs functions; its number is what dies or falls asleep."""
+    """A process that runs functions; its number identifies it when it dies or sleeps."""
 
     number: int
     ports: Ports
@@ -94,7 +94,7 @@ class Run:
         parts: int = 1,
     ) -> None:
         self.world = World()
-        # Who hangs does so by a fault, which decides when it goes on.
+        # A process hangs only by a fault, which decides when it goes on.
         self.world.policy(deliver_grace=30.0, deliver_patience=3600.0, retention=timedelta(minutes=3))
         self.world.policy(sweep_parts=parts)
         self.parts = parts
@@ -104,42 +104,42 @@ class Run:
         self.zombies: list[asyncio.Task[Any]] = []
         self.violations: list[str] = []
         self.ended: dict[str, JobState] = {}
-        #: what STATUS said at the end of a round
+        #: the content of STATUS at the end of each round
         self.lines: dict[str, set[str]] = {}
         self._numbers = itertools.count(1)
         self._drowsy = 0
         #: for how many rounds each attempt waits
         self._waited: Counter[str] = Counter()
-        #: the mutant that every queue user writes first
+        #: the classic mistake of queue users, as a mutant
         self.acknowledges_first = False
-        #: how it is said of every job in every round that it has ended, true or not
+        #: the messages of each round which claim, truly or not, that the jobs have ended
         self.pushes: Callable[[list[str]], list[Message]] = lambda jobs: []
         #: whether the first attempt of every job loses its node
         self.preempts = False
-        #: how its cluster puts every job back while it runs, and starts it again
+        #: makes the cluster requeue every running job, and start it again
         self.requeues: Requeues | None = None
-        #: how a job does nothing with its GPU, for as long as the cluster lets it
+        #: makes a job leave its GPU idle
         self.idles: Idles | None = None
         #: what every job writes to standard error before it fails; nothing for jobs that succeed
         self.fails_with = b""
-        #: why each job waits in its queue, three rounds each, before it runs
+        #: the reasons for which each job waits in its queue, three rounds each
         self.waits: tuple[Why, ...] = ()
         #: whether records are archived soon after their end; then a run lasts until all are
         self.archives = False
-        #: how many of the jobs the dispatcher has to refuse
+        #: how many jobs the dispatcher has to refuse
         self.rejects = 0
-        #: how many records no message brings, only an inventory; then a run lasts until they are there
+        #: how many records only an inventory makes, without a message; then a run lasts until they exist
         self.unheard = 0
-        #: whether messages that come together are handled by one process, which commits them in groups
+        #: whether one process handles messages that arrive together, and commits them in groups
         self.together = together
         self._engine = engine or self.world.engine
         self._processes = [self._process() for _ in range(2)]
 
-    #: how many rounds an attempt is in its queue without a reason
+    #: rounds for which an attempt is queued without a reason
     queues_for = 0
 
     async def until_quiet(self) -> None:
-        """Rounds until nothing is active, undelivered or unread; a violation when that never comes."""
+        """Run rounds until nothing is active, undelivered or unread; a violation if that never happens."""
         for number in range(_ROUNDS):
             await self.round(number)
             if number > 2 and not self.messages and not self._drowsy and self._quiet():
@@ -147,7 +147,7 @@ class Run:
         self.violations.append(f"stuck: {[a for n in range(4) for a in await self.world.ledger.active(n)]}")
 
     async def round(self, number: int) -> None:
-        """One minute: messages, timers, zombies, and the cluster moves on."""
+        """One minute: handle messages, timers and zombies, and advance the cluster."""
         self.world.pass_time(61)
         await self._handle()
         if self.parts == 1 or number % 3:  # with several parts, every third timer is missed
@@ -156,7 +156,7 @@ class Run:
             await self._work(inventory)
         if self.archives and number % 2 == 0:
             await self._work(archive)
-        # Woken some rounds after it fell asleep, when others have taken over.
+        # A sleeper wakes some rounds later, when others have taken over.
         self._drowsy = self._drowsy + 1 if self.zombies or self.late() else 0
         if self._drowsy > self.wake_after:
             await self._wake()
@@ -168,11 +168,11 @@ class Run:
         self.violations += await over_quota(self.world)
 
     def late(self) -> bool:
-        """Whether something that seemed to fail is still to happen."""
+        """Whether calls that seemed to fail are still to be carried out."""
         return bool(self.chaos.late)
 
     def advance(self) -> None:
-        """The cluster moves every job on by one state."""
+        """Move every job of the cluster on by one state."""
         if self.idles:
             self.idles.pass_round(self.world)
         for name, observation in list(self.world.engine.jobs.items()):
@@ -195,10 +195,10 @@ class Run:
                 self.world.engine.set_state(name, _NEXT[observation.state])
 
     async def _handle(self) -> None:
-        """Give every visible message to a worker; what fails comes back."""
+        """Give every visible message to a worker; a message that fails returns."""
         messages, self.world.queues.messages[:] = list(self.world.queues.messages), []
         for queue, body, _ in messages:
-            # What orders a part of a sweep comes twice, and both are followed at once.
+            # The message for a part of a sweep arrives twice, and both are handled at once.
             again = 2 if SWEEP in body else 1
             self.messages += [Message(self._handler(queue, body), twin=again > 1) for _ in range(again)]
         batch, self.messages = self.messages, []
@@ -216,7 +216,7 @@ class Run:
         return lambda ports: message_arrived(ports, body.encode(), "look")
 
     async def _work(self, act: Callable[[Ports], Awaitable[Any]], process: _Process | None = None) -> bool:
-        """One invocation in a living process; True when the function returned normally."""
+        """One invocation in a living process; True if the function returned normally."""
         process = process or self._next()
 
         async def run() -> bool:
@@ -237,18 +237,18 @@ class Run:
         return False
 
     def _next(self) -> _Process:
-        """The processes take turns; one that died or hangs is replaced."""
+        """The next process: they take turns, and a dead or hanging one is replaced."""
         self._processes.reverse()
         if self._processes[0].number in self.chaos.dead | self.chaos.asleep:
             self._processes[0] = self._process()
         return self._processes[0]
 
     def renew(self) -> None:
-        """New processes, after the world's ports have changed."""
+        """Start new processes, after the world's ports have changed."""
         self._processes = [self._process() for _ in self._processes]
 
     def _process(self) -> _Process:
-        """A process with a memory of its own, over the storage and the cluster that all share."""
+        """A process with its own memory, over the storage and the cluster that all share."""
         ports, chaos, number = self.world.ports, self.chaos, next(self._numbers)
         ledger = MemoryLedger(self.world.clock, table=Seam(self.world.ledger.table, "table", chaos))
         own = replace(
@@ -278,7 +278,7 @@ class Run:
             self.chaos.slept.clear()
 
     async def _wake(self) -> None:
-        """Zombies wake up and go on with what they knew; late effects happen."""
+        """Wake zombies, which go on with what they knew, and carry out late calls."""
         self._drowsy = 0
         await self.chaos.happen_late()
         self.chaos.wake.set()
@@ -307,7 +307,7 @@ class Run:
         return self.world.ledger.jobs
 
     def check(self, *, accepted: int, started: int | None) -> list[str]:
-        """The invariants: nothing lost or doubled, each end reported under one id and body, a receipt."""
+        """The violations: nothing may be lost or doubled; each end has one id, one body and a receipt."""
         result = self.violations
         jobs = ended_records(self.world, result)
         if len(jobs) != accepted:
@@ -346,17 +346,17 @@ class Run:
         return result
 
     def _silent(self, job: Job) -> bool:
-        """Whether what was recorded for more than a round never came to STATUS."""
+        """Whether a reason that was recorded for more than a round never appeared in STATUS."""
         output = "".join(self.lines.get(job.id, ()))
         return any(entry.waits not in output for entry in job.history if entry.state is JobState.QUEUED)
 
     def says_twice(self, job: Job) -> bool:
-        """Whether it was recorded of a queued job that it waits for what was recorded before."""
+        """Whether the record of a queued job repeats the reason for which it waits."""
         reports = [entry.waits for entry in job.history if entry.state is JobState.QUEUED]
         return any(one == other != "" for one, other in pairwise(reports))
 
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
-        """What the cluster knows: every attempt began once, and the records say how it ended."""
+        """By the cluster, every attempt began once, and the records have its end."""
         engine, result = self.world.engine, []
         right = started in (None, len(engine.started))
         if not right or max(Counter(engine.started).values(), default=0) > 1:

@@ -21,7 +21,7 @@ _SWEPT = 3
 
 
 async def simulate(seed: int) -> list[str]:
-    """One schedule to its end; the violations."""
+    """Run one schedule to its end, and return the violations."""
     dice = random.Random(seed)
     plan = {n: dice.choice(list(Fault)) for n in dice.sample(range(1, 150), dice.randint(3, 12))}
     run = Run(plan, wake_after=dice.randint(1, 5), together=dice.random() < 0.5)
@@ -37,7 +37,7 @@ async def simulate(seed: int) -> list[str]:
 
 
 def _sweeps(run: Run, dice: random.Random) -> int:
-    """Add sweeps of jobs to some schedules, whose ends are told, true or not; how many jobs they are."""
+    """Add job sweeps, or none, and sometimes notices of ends, true or false; returns how many jobs."""
     number = dice.choice((0, 0, 1, 2))
     if number and dice.random() < 0.5:
         run.pushes = notices
@@ -53,7 +53,7 @@ def _sweeps(run: Run, dice: random.Random) -> int:
 
 
 def simulate_block(first: int, count: int) -> dict[int, list[str]]:
-    """Some schedules after each other; the seeds that found something."""
+    """Run some schedules in sequence, and return the seeds with violations."""
 
     async def block() -> dict[int, list[str]]:
         return {seed: result for seed in range(first, first + count) if (result := await simulate(seed))}
@@ -62,7 +62,7 @@ def simulate_block(first: int, count: int) -> dict[int, list[str]]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """0 when no seed found anything; the others are printed."""
+    """Print the seeds with violations; 0 if there are none."""
     parser = argparse.ArgumentParser(prog="python -m tests.crash.simulate", description=__doc__)
     parser.add_argument("--seeds", type=int, default=10_000, help="how many schedules")
     parser.add_argument("--first", type=int, default=random.randrange(2**32), help="the first seed")
@@ -70,7 +70,7 @@ def main(arguments: list[str] | None = None) -> int:
     begin, bad, done = time.monotonic(), 0, 0
     blocks = range(options.first, options.first + options.seeds, _BLOCK)
     counts = [min(_BLOCK, options.first + options.seeds - at) for at in blocks]
-    # What the dispatcher logs of injected faults would bury the result.
+    # The dispatcher's log lines about injected faults would hide the result.
     with ProcessPoolExecutor(initializer=logging.disable) as pool:
         for count, result in zip(counts, pool.map(simulate_block, blocks, counts), strict=True):
             done += count

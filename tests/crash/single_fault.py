@@ -1,4 +1,4 @@
-"""One fault at the calls of a story: of the dispatcher in memory, and of one over a real engine."""
+"""Plays a story with one fault at a time: with the dispatcher in memory, and over a real engine."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ from tests.crash.chaos import Fault
 from tests.crash.engine_run import EngineRun
 from tests.crash.stories import STORIES, Story, play
 
-#: Runs a story over an engine: `play` of its module.
+#: Runs a story over an engine: the `play` of its module.
 Play = Callable[..., Awaitable[EngineRun[Any]]]
 
-#: The rounds until what sleeps wakes up, and until what is late happens; no other fault has to do with them.
+#: The rounds until a sleeper wakes up, and until a late call is carried out; other faults need none.
 _WAKES = {Fault.LATE: (1, 4), Fault.ZOMBIE: (1, 4)}
 #: Each fault, and the rounds until its worker wakes up.
 FAULTS = [(fault, wake_after) for fault in Fault for wake_after in _WAKES.get(fault, (1,))]
 
-#: Calls that a story makes seldom and that change what a cluster has: each fault of the wire meets them.
+#: Rare calls that change the state of a cluster: each fault of the wire hits them.
 _RARE = re.compile(r"DELETE .*/(jobs|job|tasks)/[^/]+|POST .*/(terminate|services)")
-#: The calls to an engine that have an effect there: each fault of our processes meets them.
+#: The calls that change an engine's state: each fault of our processes hits them.
 _EFFECTIVE = ("engine.submit", "engine.cancel")
 
 
 def case_name(case: Story | tuple[Fault, int]) -> str:
-    """A story, or one of `FAULTS`, in the name of a test."""
+    """The name of a story, or of one of `FAULTS`, for a test's id."""
     return case.name if isinstance(case, Story) else f"{case[0].name}-{case[1]}"
 
 
@@ -37,7 +37,7 @@ _counted: dict[tuple[str, int], int] = {}
 
 
 async def _calls(story: Story, wake_after: int) -> int:
-    """How many calls the story makes without faults: the same for every fault, so it is counted once."""
+    """How many calls the story makes without faults, counted once for all faults."""
     key = (story.name, wake_after)
     if key not in _counted:
         _counted[key] = len((await play(story, {}, wake_after=wake_after)).chaos.calls)
@@ -52,10 +52,10 @@ async def check_survival(story: Story, fault: Fault, wake_after: int) -> None:
 
 
 async def check_turn(story: Story, fault: Fault, wake_after: int) -> None:
-    """The same of a long story: the faults take its calls in turn."""
+    """The same for a long story: the faults share its calls in turn."""
     calls = range(1, await _calls(story, wake_after) + 1)
     kind = FAULTS.index((fault, wake_after))
-    # So many calls that the order of the faults, moving on, comes round: each meets calls of both parities.
+    # There are enough calls for the shifting order of faults to repeat: each hits even and odd calls.
     await _check_calls(story, fault, wake_after, in_turn(calls, kind, len(FAULTS), step=1))
 
 
@@ -69,7 +69,7 @@ _played: dict[tuple[object, ...], EngineRun[Any]] = {}
 
 
 async def _undisturbed(play_on: Play, story: Story, options: dict[str, Any]) -> EngineRun[Any]:
-    """The story without faults: the same for every fault, so it is played once."""
+    """The story without faults, played once for all faults."""
     key = (play_on, story.name, *sorted(options.items()))
     if key not in _played:
         _played[key] = await play_on(story, **options)
@@ -86,7 +86,7 @@ async def check_wire(play_on: Play, story: Story, fault: StrEnum, row: int, **op
 
 
 async def check_processes(play_on: Play, story: Story, fault: Fault, row: int, **options: Any) -> None:
-    """Play the story with a fault of our processes at each call to the engine, and beside it."""
+    """Play the story with a fault of our processes at calls to the engine, and next to them."""
     names = (await _undisturbed(play_on, story, options)).chaos.calls
     requests = [n for n, name in enumerate(names, 1) if name.startswith("engine.")]
     near = sorted({near for at in requests for near in (at - 1, at, at + 1)})
@@ -98,13 +98,13 @@ async def check_processes(play_on: Play, story: Story, fault: Fault, row: int, *
 
 
 async def check_cut(play_on: Play, fault: StrEnum | None, calls: int, row: int, **options: Any) -> None:
-    """Play one job that `options` cut off, with a fault of the wire, if any, at the first so many calls."""
+    """Play one job that `options` cut off, with a fault of the wire, if any, at the first `calls` calls."""
     for n in in_turn(range(1, calls + 1), *_kind(fault), row) if fault else [0]:
         run = await play_on(STORIES[0], wire={n: fault} if fault else None, **options)
         assert run.violations == [], f"{fault} at call {n}"
 
 
 def _kind(fault: StrEnum) -> tuple[int, int]:
-    """Which of how many faults of its kind this is."""
+    """The number of this fault among its kind, and their count."""
     faults = list(type(fault))
     return faults.index(fault), len(faults)

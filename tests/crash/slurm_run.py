@@ -22,7 +22,7 @@ class SlurmRun(EngineRun[Slurmrestd]):
         super().__init__(engine, server, plan)
         #: whether another user copies the name and the comment of each of our jobs
         self.imitated = False
-        #: steps that the first attempt of every job lives on after its node was given up; None: no node is
+        #: steps that every job's first attempt lives on after its node is given up; None: no node is given up
         self.lives: int | None = None
 
     def advance(self) -> None:
@@ -47,7 +47,7 @@ class SlurmRun(EngineRun[Slurmrestd]):
                 model.give_up(job.id, lives)
 
     def copies(self) -> int:
-        """Another one where nodes are given up."""
+        """One more if nodes are given up."""
         return 1 if self.lives is None else 2
 
     async def _wake(self) -> None:
@@ -55,7 +55,7 @@ class SlurmRun(EngineRun[Slurmrestd]):
         await self.wire.happen_late()
 
     def says_twice(self, job: Job) -> bool:
-        """Not counted: a job that Slurm forgot is noted as missing and as submitted again while it waits."""
+        """Never: a waiting job that Slurm forgot is recorded as missing, and as submitted again."""
         return False
 
 
@@ -73,7 +73,7 @@ async def play(
     lives: int | None = None,
     unbooted: int = 0,
 ) -> SlurmRun:
-    """Run a story to its end, under faults of our own processes (`plan`) and of the wire."""
+    """Run a story to its end, with faults of our own processes (`plan`) and of the wire."""
     model = Slurmctld(lambda: 0.0, forgets=forgets, eager=eager, fenced=fenced, unbooted=unbooted)
     server = Slurmrestd(model, wire, version=version)
     async with server.running() as url:

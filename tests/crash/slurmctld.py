@@ -1,8 +1,8 @@
-"""A model of slurmctld and of the nodes behind it: what it promises, and above all what it does not.
+"""A model of slurmctld and its nodes: its promises and, above all, what it may do.
 
-Jobs are on its disk only now and then. Killed, it comes back with what was saved: later jobs are forgotten,
-and their numbers given to others. Finished ones are forgotten as well, after a while. Nodes and their file
-system know nothing of that: the claim on an attempt (`shared/engines/node/claim.py`) is modelled with them.
+It saves jobs only from time to time. After a kill, it restarts from the saved state: it has forgotten later
+jobs, and reuses their numbers. It also forgets finished jobs after a while. Nodes and their file system do
+not notice: the claim on an attempt (`shared/engines/node/claim.py`) is part of their model.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import Any
 from shared.engines.launch.plan import PLAN, SUBMISSION
 from tests.crash.invariants.ran_jobs import attempts_of
 
-#: The user of the cluster in these tests; jobs of any other do what they like, and write no claim.
+#: The cluster's user in these tests; jobs of other users may do anything, and write no claim.
 OURS = "u"
 _END_STATES = ("COMPLETED", "CANCELLED", "PREEMPTED", "FAILED", "NODE_FAIL", "BOOT_FAIL")
 
 
 @dataclass
 class Job:
-    """A job as the controller has it."""
+    """A job in the controller's state."""
 
     id: int
     name: str
@@ -37,13 +37,13 @@ class Job:
     code: int = 0
     started: float = 0.0
     ended: float = 0.0
-    #: why it is pending, as Slurm says it
+    #: why it is pending, in Slurm's words
     reason: str = "None"
 
 
 @dataclass
 class Claim:
-    """What the file system of the nodes remembers of an attempt."""
+    """What the nodes' file system keeps about an attempt."""
 
     token: str
     submission: str
@@ -58,16 +58,16 @@ class Slurmctld:
 
     clock: Callable[[], float]
     forgets: float = 300.0
-    #: whether idle nodes start a job in the moment of its release
+    #: whether idle nodes start a job at the moment of its release
     eager: bool = False
-    #: whether copies of an attempt find its claim
+    #: whether copies of an attempt see its claim
     fenced: bool = True
     jobs: dict[int, Job] = field(default_factory=dict)
     last: int = 0
-    #: when it was started last, by its own word
+    #: when it was last started, by its own report
     since: float = 0.0
     claims: dict[str, Claim] = field(default_factory=dict)
-    #: name of every job that really began, and that really ended
+    #: names of the jobs that really began, and of those that really ended
     began: list[str] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -75,7 +75,7 @@ class Slurmctld:
     alive: dict[int, str] = field(default_factory=dict)
     #: how many attempts of every job get nodes that do not boot
     unbooted: int = 0
-    #: number → steps until the end of what lives on although its node was given up
+    #: number of a job whose node was given up → steps until its processes end
     cut_off: dict[int, int] = field(default_factory=dict)
     _saved: tuple[dict[int, Job], int] = field(default_factory=lambda: ({}, 0))
 
@@ -101,23 +101,23 @@ class Slurmctld:
         self._end(self.jobs[number], "CANCELLED")
 
     def save(self) -> None:
-        """What it does every few seconds."""
+        """Save the state, as it does every few seconds."""
         self._saved = copy.deepcopy((self.jobs, self.last))
 
     def crash(self) -> None:
-        """kill -9, and back on what was saved; what it does not know to be running is ended on the nodes."""
+        """kill -9, and restart from the saved state; the nodes end jobs that are not running in it."""
         self.jobs, self.last = copy.deepcopy(self._saved)
         self.since += 1
         for number in [n for n in self.alive if n not in self.jobs or self.jobs[n].state != "RUNNING"]:
             del self.alive[number]
 
     def forget_everything(self) -> None:
-        """Its state is gone, and numbers begin anew."""
+        """Lose the state; numbers begin again."""
         self._saved = ({}, 0)
         self.crash()
 
     def advance(self, preempts: Callable[[str], bool]) -> None:
-        """Every job moves on by one state, and what is over for long is forgotten."""
+        """Move every job on by one state, and forget those that ended long ago."""
         for number in list(self.cut_off):
             self._live_on(number)
         for job in list(self.jobs.values()):
@@ -129,7 +129,7 @@ class Slurmctld:
                 del self.jobs[job.id]
 
     def give_up(self, number: int, lives: int) -> None:
-        """A node does not answer any more; what ran there ends after so many steps."""
+        """A node stops answering; its processes end after so many steps."""
         job = self.jobs[number]
         job.state, job.ended = "NODE_FAIL", self.clock()
         self.cut_off[number] = lives
@@ -148,7 +148,7 @@ class Slurmctld:
             self.claims[name].ended = True
 
     def _answered(self, plan: Mapping[str, Any]) -> bool:
-        """Whether an earlier attempt came to its end; otherwise none of them goes on."""
+        """Whether an earlier attempt finished; otherwise stop all of them."""
         for name, token, reason in plan["earlier"]:
             claim = self.claims.setdefault(name, Claim(token, ""))
             if claim.ended and reason:

@@ -1,4 +1,4 @@
-"""slurmrestd at the wire, over the model: two dialects, and every way in which a call goes wrong there."""
+"""slurmrestd on the wire, over the model: two dialects, and every way in which a call can fail there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.crash.slurmctld import OURS, Slurmctld, shown
 OLD, NEW = "v0.0.38", "v0.0.42"
 _DENIED = {"error_number": 2010, "error": "Invalid user id"}
 _UNKNOWN = {"error_number": 2017, "error": "Invalid job id specified"}
-#: Fields of a submission that each dialect knows, of those that we send in any.
+#: The fields of our submissions that each dialect knows.
 _BOTH = {
     "name", "comment", "hold", "nodes", "tasks", "memory_per_node", "time_limit", "current_working_directory",
     "standard_output", "standard_error", "open_mode", "environment", "partition", "qos", "account",
@@ -44,36 +44,36 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Slurmrestd:
-    """One server. `plan`: n-th request → what happens to it."""
+    """One server. `plan`: number of a request → its fault."""
 
     def __init__(
         self, model: Slurmctld, plan: Mapping[int, Wire] | None = None, *, version: str = OLD
     ) -> None:
         self.model, self.plan, self.version = model, dict(plan or {}), version
         self.calls: list[str] = []
-        #: the jobs of submissions, as they were sent
+        #: the submitted jobs, as they were sent
         self.submitted: list[dict[str, Any]] = []
         #: acts that seemed to fail, and work when they are called
         self.late: list[Callable[[], Awaitable[object]]] = []
-        #: words of warning that come with the next submission
+        #: warnings in the answer to the next submission
         self.warns: list[str] = []
         #: the warnings of a submission, with a number or without one
         self.says: tuple[int, str] | None = None
         self.takes = True
-        #: what is listed of the cluster itself, and how often; the plan does not count that
+        #: the cluster's partitions and nodes, and the requests for them, which the plan does not count
         self.partitions: list[dict[str, Any]] = []
         self.nodes: list[dict[str, Any]] = []
         self.looks: list[str] = []
-        #: why it does not start the next submission at once
+        #: why it does not start the next submitted job at once
         self.waits: list[str] = []
-        #: number of a job → what every list has in its place
+        #: number of a job → the entry that lists have in its place
         self.damaged: dict[int, Any] = {}
-        #: what slurmdbd has
+        #: the records of slurmdbd
         self.accounted: list[dict[str, Any]] = []
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
-        """The address, for the length of the block."""
+        """Serve it for the length of the block; yields the address."""
         app = web.Application()
         root = f"/slurm/{self.version}"
         app.add_routes(
@@ -96,7 +96,7 @@ class Slurmrestd:
             yield str(server.make_url("/")).rstrip("/")
 
     async def happen_late(self) -> None:
-        """What seemed to fail happens now."""
+        """Carry out the acts that seemed to fail."""
         late, self.late = self.late, []
         for act in late:
             await act()
@@ -183,7 +183,7 @@ class Slurmrestd:
     async def _accounting(self, request: web.Request) -> web.Response:
         result = [one for one in self.accounted if one["name"] == request.query["job_name"]]
         if not result:
-            # As a real slurmdbd of 22.05 has it said.
+            # As a real slurmdbd 22.05 answers.
             nothing = {
                 "error_number": 9003,
                 "error": "Nothing found",
@@ -225,7 +225,7 @@ class Slurmrestd:
         return web.json_response({"errors": []})
 
     def _refused(self, number: int) -> web.Response | None:
-        """A job that is not there, or another user's."""
+        """The refusal of a missing job, or of another user's."""
         if number not in self.model.jobs:
             return self._unknown()
         if self.model.jobs[number].user != OURS:

@@ -1,4 +1,4 @@
-"""What happens in a run of the harness: inputs, and what must have come of them at the end."""
+"""The stories of the harness: inputs, with their expected results."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ HOOK = {"url": "https://hooks.example.com/slipway"}
 
 @dataclass(frozen=True)
 class Story:
-    """An input, and what must have come of it at the end."""
+    """An input, and its expected result."""
 
     name: str
     begin: Callable[[Run], None]
     accepted: int = 1
-    #: None where that depends on the faults
+    #: None if that depends on the faults
     started: int | None = 1
-    #: one process gets what comes together
+    #: one process gets messages that arrive together
     together: bool = False
-    #: into how many parts the sweep is handed out; then timers are missed, too, and parts swept twice at once
+    #: parts of the sweep; with several, timers are also missed, and parts are swept twice at once
     parts: int = 1
 
 
@@ -115,7 +115,7 @@ def _cancelled(run: Run) -> None:
 
 
 def _given_up(run: Run) -> None:
-    """A message that may have been accepted is kept as dead, and redriven."""
+    """A message that may have been accepted becomes a dead letter, and is redriven."""
     _one(run)
     body = json.dumps({"spec": job_json(), "notify": [HOOK]}).encode()
 
@@ -127,7 +127,7 @@ def _given_up(run: Run) -> None:
 
 
 def _last_try(run: Run) -> None:
-    """A message that was tried too often is tried once more; what is dead after that, a person redrives."""
+    """A message with too many tries is tried once more; if it is dead after that, a person redrives it."""
     body = json.dumps({"spec": job_json(), "notify": [HOOK]}).encode()
     tries, looks = itertools.count(41), itertools.count()
 
@@ -145,7 +145,7 @@ def _last_try(run: Run) -> None:
 
 
 def _told_again(run: Run) -> None:
-    """A receiver that wants no event gets it after all, when a person says so."""
+    """A receiver that refused an event gets it after all, when a person redelivers it."""
     _one(run)
     looks = itertools.count()
     run.world.webhooks.answers = [Posted("gone", 410, "410", None, 1), *run.world.webhooks.answers]
@@ -163,14 +163,14 @@ def _told_again(run: Run) -> None:
 
 
 def notices(jobs: list[str]) -> list[Message]:
-    """A message that names them all."""
+    """A message that names all of these jobs."""
     event = {"specversion": "1.0", "type": ENDED, "source": "urn:x", "id": "x", "data": {"jobs": jobs}}
     body = json.dumps(event).encode()
     return [Message(lambda ports: message_arrived(ports, body, "push"))]
 
 
 def _records(jobs: list[str]) -> list[Message]:
-    """The record of a run of each, as a node writes it into a container."""
+    """The record of a run of each job, as a node writes it into a container."""
 
     def written(job: str) -> Message:
         return Message(lambda ports: blob_arrived(ports, "logs", f"ends/{job}.1/result.json"))
@@ -194,13 +194,13 @@ def _preempted(run: Run) -> None:
 
 
 def _requeued(run: Run) -> None:
-    """A job that is put back and begins again between two sweeps: it is running before and after."""
+    """A job that is requeued and restarts between two sweeps: it is running before and after."""
     run.requeues = Requeues()
     _one(run)
 
 
 def _archived(run: Run) -> None:
-    """A drop and a message that come again when nothing but their tombstones is left."""
+    """A drop and a message that arrive again when only their tombstones are left."""
     run.archives = True
     _drop(run)
     _one(run)
@@ -216,13 +216,13 @@ def _archived(run: Run) -> None:
 
 
 def _failed(run: Run) -> None:
-    """A job that fails, and says why in a file that is read as its end is recorded."""
+    """A job that fails, and writes the reason into a file, which is read when its end is recorded."""
     run.fails_with = b"ValueError: no data"
     _one(run)
 
 
 def _waiting(run: Run) -> None:
-    """A drop that waits, for one thing and then for another."""
+    """A drop that waits for one thing and then for another."""
     run.waits = (
         Why("PartitionDown", "its partition is down"),
         Why("JobHeldAdmin", "held by an operator"),
@@ -240,7 +240,7 @@ def _id(key: str) -> str:
 
 
 def _in_order(document: dict[str, Any], *, archived: bool = False) -> Message:
-    """A message that its sender sends only when the jobs that it names were accepted, or are archived."""
+    """A message that is sent only when the jobs that it names are accepted, or archived."""
     message_of = message(document, document["idempotencyKey"])
     named = {*document.get("after", ()), *document.get("afterFailure", ())}
 
@@ -255,14 +255,14 @@ def _in_order(document: dict[str, Any], *, archived: bool = False) -> Message:
 
 
 def _dependent(run: Run) -> None:
-    """Two jobs behind one, and one behind both."""
+    """Two jobs that wait for one, and one that waits for both."""
     run.messages.append(message(_keyed("a"), "a"))
     for key, others in (("b", ["a"]), ("c", ["a"]), ("d", ["b", "c"])):
         run.messages.append(_in_order(_keyed(key, after=[_id(other) for other in others])))
 
 
 def _broken(run: Run) -> None:
-    """A job fails; two behind it are cancelled one after the other, and one runs because of that."""
+    """A job fails; two that depend on it are cancelled one after the other, and one runs because of that."""
     run.fails_with = b"ValueError: no data"
     run.messages.append(message(_keyed("a"), "a"))
     run.messages += [_in_order(_keyed(key, after=[_id(other)])) for key, other in (("b", "a"), ("c", "b"))]
@@ -270,7 +270,7 @@ def _broken(run: Run) -> None:
 
 
 def _behind_archived(run: Run) -> None:
-    """A job that succeeded is archived before two others name it."""
+    """A successful job is archived before two others name it."""
     run.archives = True
     run.messages.append(message(_keyed("a"), "a"))
     run.messages.append(_in_order(_keyed("b", after=[_id("a")]), archived=True))
@@ -284,12 +284,12 @@ def _sweep(**members: Any) -> Message:
 
 
 def _swept(run: Run) -> None:
-    """Three jobs of one template, two at once, and their message comes again."""
+    """Three jobs of one template, two at once, and their message arrives again."""
     run.messages += [_sweep(), _sweep()]
 
 
 def _swept_badly(run: Run) -> None:
-    """The same, one at a time, of which each loses its node once and fails then."""
+    """The same, one at a time; each job loses its node once, and then fails."""
     run.preempts = True
     run.fails_with = b"ValueError: no data"
     run.messages.append(_sweep(parallel=1))
@@ -310,13 +310,13 @@ def _swept_away(run: Run) -> None:
 
 
 def _swept_and_told(run: Run) -> None:
-    """The same, one at a time; their ends are told, and often too early."""
+    """The same, one at a time; their ends are notified, often too early."""
     run.pushes = notices
     run.messages += [_sweep(parallel=1), _sweep(parallel=1)]
 
 
 def _swept_and_archived(run: Run) -> None:
-    """A sweep and its jobs are archived, and its message comes again then."""
+    """A sweep and its jobs are archived, and then its message arrives again."""
     run.archives = True
     run.messages.append(_sweep())
     looks = itertools.count()
@@ -394,7 +394,7 @@ STORIES = (
 
 
 async def play(story: Story, plan: Mapping[int, Fault], *, wake_after: int = 3) -> Run:
-    """Run a story under a plan of faults to its end."""
+    """Run a story to its end, with a plan of faults."""
     run = Run(plan, wake_after=wake_after, together=story.together, parts=story.parts)
     story.begin(run)
     await run.until_quiet()

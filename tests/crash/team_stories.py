@@ -1,4 +1,4 @@
-"""What happens to jobs of a team with a quota, and what must have come of it at the end."""
+"""Stories of teams with a quota, with their expected results."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.unit.world import job_json
 
 
 def _share(run: Run, **quota: int) -> None:
-    """One team for all jobs, with this quota, before anything happens."""
+    """Put all jobs into one team with this quota."""
     teams = Teams.model_validate({"default": "vision", "teams": {"vision": {"quota": quota}}})
     row = document_row(teams)
     run.world.ledger.held[row["PartitionKey"], row["RowKey"]] = VersionedRow(row, "first", run.world.clock())
@@ -29,33 +29,33 @@ def _ask(number: int, *, nodes: int = 1, twin: bool = False, **members: Any) -> 
 
 
 def _shared(run: Run) -> None:
-    """Three jobs, two at once, and a message that comes again."""
+    """Three jobs, two at once, and a message that arrives again."""
     _share(run, jobs=2)
     run.messages += [*(_ask(number) for number in range(3)), _ask(1)]
 
 
 def _at_once(run: Run) -> None:
-    """Three messages at once, of which two want all nodes."""
+    """Three messages at once; two of them request all nodes."""
     _share(run, nodes=2)
     run.messages += [_ask(1, nodes=2, twin=True), _ask(2, twin=True), _ask(3, nodes=2, twin=True)]
 
 
 def _lost_nodes(run: Run) -> None:
-    """Two jobs, one at once, each of which loses its node once."""
+    """Two jobs, one at a time; each loses its node once."""
     _share(run, jobs=1)
     run.preempts = True
     run.messages += [_ask(1), _ask(2)]
 
 
 def _notified(run: Run) -> None:
-    """The same without losses; their ends are told, and often too early."""
+    """The same without losses; their ends are notified, often too early."""
     _share(run, jobs=1)
     run.pushes = notices
     run.messages += [_ask(1), _ask(2)]
 
 
 def _cancelled(run: Run) -> None:
-    """Three jobs, one at once, and all of them are cancelled."""
+    """Three jobs, one at a time, and all of them are cancelled."""
     _share(run, jobs=1)
     run.messages += [_ask(number) for number in range(3)]
 
@@ -67,7 +67,7 @@ def _cancelled(run: Run) -> None:
 
 
 def _lend(run: Run) -> None:
-    """Two teams with a job at once each, of which one lends and the other borrows."""
+    """Two teams with one job at a time each; one lends and the other borrows."""
     quotas = {"speech": {"jobs": 1, "borrows": True}, "vision": {"jobs": 1, "lends": True}}
     teams = {name: {"quota": quota} for name, quota in quotas.items()}
     row = document_row(Teams.model_validate({"default": "vision", "teams": teams}))
@@ -79,7 +79,7 @@ async def _is_lent(run: Run) -> bool:
 
 
 def _recalled(run: Run) -> None:
-    """Two jobs of a team, one of which borrows; then the lender has a job."""
+    """A team has two jobs, and one of them borrows; then the lender gets a job."""
     _lend(run)
     own, looks = _ask(3), itertools.count()
 
@@ -92,7 +92,7 @@ def _recalled(run: Run) -> None:
 
 
 def _recalled_and_cancelled(run: Run) -> None:
-    """The same; the borrower's jobs are cancelled when the first of them has given its claim back."""
+    """The same; the borrower's jobs are cancelled when the first of them has returned its claim."""
     _recalled(run)
     looks = itertools.count()
 
@@ -107,7 +107,7 @@ def _recalled_and_cancelled(run: Run) -> None:
 
 
 def _recalled_in_vain(run: Run) -> None:
-    """The same, with a long queue; the lender's job is cancelled as soon as it needs its room back."""
+    """The same, with a long queue; the lender's job is cancelled as soon as a loan is recalled for it."""
     _recalled(run)
     run.queues_for = 8
     looks = itertools.count()

@@ -1,1 +1,1 @@
-"""What stands for storage, receivers and a scheduler where a test or a measurement has none."""
+"""Doubles of storage, receivers and schedulers, for tests and measurements."""

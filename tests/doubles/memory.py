@@ -86,7 +86,7 @@ class MemoryTable:
 
 
 class MemoryLedger(TableLedger):
-    """The real ledger over a table in memory. `table` is the one to share, or to put faults before."""
+    """The real ledger over a table in memory, or over `table`, which may be shared or have faults."""
 
     def __init__(self, clock: Clock, shards: int = 4, table: Table | None = None) -> None:
         own = MemoryTable(clock)
@@ -141,7 +141,7 @@ class MemoryDrops:
     clock: Clock
     blobs: dict[str, tuple[bytes, Blob]] = field(default_factory=dict)
     answers: dict[str, bytes] = field(default_factory=dict)
-    #: the number of the line that each STATUS holds, and every line that was written
+    #: the number of the line in each STATUS; and every line that was written
     lines: dict[str, int] = field(default_factory=dict)
     written: list[tuple[str, bytes]] = field(default_factory=list)
     container: str = "scripts"
@@ -154,7 +154,7 @@ class MemoryDrops:
         return blob
 
     async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """By prefix, in order of names."""
+        """The blobs with a prefix, in order of name."""
         return [
             blob
             for name, (_, blob) in sorted(self.blobs.items())
@@ -170,7 +170,7 @@ class MemoryDrops:
         return Content(body, blob.etag)
 
     async def read_reference(self, reference: str, *, limit: int) -> bytes | None:
-        """Only the drop container may be read."""
+        """Read a blob, from the drop container only."""
         container, _, name = reference.partition("/")
         if container != self.container:
             raise Misuse(f"container {container!r} may not be read")
@@ -241,7 +241,7 @@ class MemoryActivity:
 
 @dataclass
 class MemoryQueues:
-    """The queues port: what was sent, in order."""
+    """The queues port: keeps the messages in order."""
 
     messages: list[tuple[str, str, float]] = field(default_factory=list)
 
@@ -252,7 +252,7 @@ class MemoryQueues:
 
 @dataclass
 class MemoryWebhooks:
-    """The webhooks port: `answers` are given in turn, the last one for ever."""
+    """The webhooks port: returns `answers` in turn, the last one forever."""
 
     answers: list[Posted] = field(default_factory=lambda: [Posted("delivered", 204, "2xx", None, 1)])
     posts: list[tuple[str, str, bytes]] = field(default_factory=list)

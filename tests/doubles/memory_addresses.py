@@ -13,20 +13,20 @@ WRITTEN = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 @dataclass
 class MemoryAddresses:
-    """The port over sizes by container/name; all in one page."""
+    """The port over a dict from container/name to size; everything is on one page."""
 
     blobs: dict[str, int] = field(default_factory=dict)
     account: str = "acct"
 
     async def page(self, folder: BlobFolder, after: str) -> AddressPage:
-        """Those directly in the folder."""
+        """The addresses of the blobs directly in the folder."""
         top = f"{folder.container}/{folder.path}/"
         names = sorted(name.removeprefix(top) for name in self.blobs if name.startswith(top))
         addresses = [await self.find(folder, name) for name in names if "/" not in name]
         return AddressPage(tuple(one for one in addresses if one), "", UNTIL)
 
     async def find(self, folder: BlobFolder, name: str) -> Address | None:
-        """The blob of that name."""
+        """The address of the blob with this name."""
         key = f"{folder.container}/{folder.path}/{name}"
         size = self.blobs.get(key)
         return None if size is None else Address(name, size, WRITTEN, f"https://acct.example/{key}?sig=s")

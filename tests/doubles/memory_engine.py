@@ -1,4 +1,4 @@
-"""An engine in memory: takes every job, and moves it when the test says so. For tests.
+"""An engine in memory: accepts every job, and moves it when the test requests that. For tests.
 
 It logs every start, which is the only evidence that nothing ran twice.
 """
@@ -31,25 +31,25 @@ _ALL = dict.fromkeys(ABILITIES, Ability("yes"))
 
 @dataclass
 class MemoryEngine:
-    """The engine port over a dict. `fail` holds errors to raise, one for each call of any verb."""
+    """The engine port over a dict. `fail` holds errors to raise, one per call of any method."""
 
     jobs: dict[str, Observation] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
     started: list[str] = field(default_factory=list)
     forgotten: list[str] = field(default_factory=list)
-    #: attempts that were started while the one before them had not ended
+    #: attempts that were started before the previous one had ended
     overlaps: list[str] = field(default_factory=list)
     orders: list[Order] = field(default_factory=list)
     output: dict[str, bytes] = field(default_factory=dict)
-    #: when each file was written last, where the cluster says so
+    #: when each file was last written, if the cluster gives it
     modified: dict[str, datetime] = field(default_factory=dict)
-    #: what a folder lists instead of what is in it, by its path
+    #: path of a folder → the list to return instead of its content
     listed: dict[str, tuple[OutputFile, ...]] = field(default_factory=dict)
     fail: list[EngineError | None] = field(default_factory=list)
-    #: the cluster does not answer; and how often it was called
+    #: whether the cluster does not answer; and how often it was called
     down: bool = False
     calls: int = 0
-    #: toolkit's block → why this engine cannot run it
+    #: a toolkit's block → why this engine cannot run it
     cannot: Mapping[str, str] = field(default_factory=dict)
     #: the resources that jobs may choose
     allow: Sequence[str] = ()
@@ -62,20 +62,20 @@ class MemoryEngine:
         return "memory"
 
     def capabilities(self, cluster: str, view: ClusterView | None = None) -> Mapping[str, Ability]:
-        """What the test says; all of them by default."""
+        """The test's choice; by default all of them."""
         return self.abilities
 
     def allots(self, cluster: str, resources: JsonObject) -> tuple[Problem, ...]:
         return gives_none("memory", {name: one for name, one in resources.items() if name not in self.allow})
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """The toolkits that the test does not want."""
+        """Problems for the toolkits in `cannot`."""
         properties = spec.document()["properties"]
         blocks = ((block, why) for block, why in self.cannot.items() if block in properties)
         return tuple(refused("SW109", f"/properties/{block}", why) for block, why in blocks)
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
-        """As an engine with one call."""
+        """One call, as for a simple engine."""
         return (Submission("PUT", f"/jobs/{order.target.name}", order.document),)
 
     def environment(self, order: Order) -> tuple[Variable, ...]:
@@ -104,7 +104,7 @@ class MemoryEngine:
         return {t.name: self.jobs[t.name] for t in targets if t.name in self.jobs}
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
-        """Those it was given that have not ended."""
+        """The jobs that have not ended."""
         self._trouble()
         return {
             name: self.tokens.get(name, "")
@@ -133,7 +133,7 @@ class MemoryEngine:
         return frozenset()
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
-        """The output that the test wrote. Raises NotFound for another directory."""
+        """The output that the test set. Raises NotFound for another directory."""
         if directory != "stdouterr" or target.name in self.forgotten:
             raise NotFound(f"no {directory}")
         if path in self.listed:
@@ -165,19 +165,19 @@ class MemoryEngine:
         return FileChunk(data, offset + len(data), len(whole), str(hash(whole)))
 
     async def nodes(self, cluster: str) -> ClusterView:
-        """What the test says; no nodes by default."""
+        """The test's choice; by default no nodes."""
         self._trouble()
         return self.view or ClusterView(cluster, "memory", "steady", 0, {}, 0, 1, "none")
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
-        """What the test says; nothing by default."""
+        """The test's choice; by default nothing."""
         return self.own_facts
 
     async def close(self) -> None:
         """Nothing to close."""
 
     def set_state(self, name: str, state: JobState, **how: object) -> None:
-        """What the test makes happen on the cluster."""
+        """Change the state of a job on the cluster, for the test."""
         self.jobs[name] = replace(Observation(state), **how)  # type: ignore[arg-type]
 
     def _trouble(self) -> None:

@@ -1,4 +1,4 @@
-"""Scans of directories, counted where the operating system is asked for them."""
+"""Counts scans of directories at the call of the operating system."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def count_scans(monkeypatch: pytest.MonkeyPatch) -> list[object]:
-    """What was scanned from now on, in a list that grows."""
+    """A growing list of the directories that are scanned from now on."""
     real, scanned = os.scandir, list[object]()
 
     def counted(place: Any) -> Any:

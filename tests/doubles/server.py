@@ -1,4 +1,4 @@
-"""A server of a test, on a free port of this machine."""
+"""A test's server, on a free local port."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 @asynccontextmanager
 async def serving(app: web.Application) -> AsyncIterator[str]:
-    """The address at which an application answers for the length of the block."""
+    """Serve an application for the length of the block; yields its address."""
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
     await runner.setup()
     try:
@@ -24,7 +24,7 @@ async def serving(app: web.Application) -> AsyncIterator[str]:
 
 @asynccontextmanager
 async def answering(answer: Answer, *, largest: int = 1024**2) -> AsyncIterator[str]:
-    """The address of a server that answers everything in one way. `largest`: bytes of a body."""
+    """Serve all requests with one handler; yields the address. `largest`: bytes of a body."""
     app = web.Application(client_max_size=largest)
     app.router.add_route("*", "/{path:.*}", answer)
     async with serving(app) as url:

@@ -1,4 +1,4 @@
-"""The model's nodes where no directory is shared: their claims and records in blobs, by the real program."""
+"""The model's nodes without a shared directory: the real program keeps their claims and records in blobs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class NodeFault(StrEnum):
 
 
 class _Node(blobs.Container):
-    """One run of the program, as the container sees it."""
+    """One run of the program, as the container's client."""
 
     def __init__(self, where: dict[str, str], model: BlobAzure, work: Work) -> None:
         super().__init__(where)
@@ -58,7 +58,7 @@ class _Node(blobs.Container):
 
 @dataclass(frozen=True)
 class Work:
-    """A task, and what its program is to do."""
+    """A task, and the plan of its program."""
 
     name: str
     task: Task
@@ -67,13 +67,13 @@ class Work:
 
 @dataclass
 class BlobAzure(Azure):
-    """The account, whose nodes have a container. `node_faults`: n-th request of theirs → what happens."""
+    """The account, whose nodes have a container. `node_faults`: number of a node's request → its fault."""
 
     container: Container = field(default_factory=Container)
     node_faults: Mapping[int, NodeFault] = field(default_factory=dict)
-    #: whether the service gives up a task whose node is taken away in the middle; otherwise it waits again
+    #: whether the service gives up a task whose node is taken away while it runs; otherwise it waits again
     gives_up: bool = False
-    #: requests of the nodes
+    #: the nodes' requests
     stored: list[str] = field(default_factory=list)
     #: number of a run → its claim
     held: dict[int, Claim] = field(default_factory=dict)
@@ -83,12 +83,12 @@ class BlobAzure(Azure):
 
     @property
     def splits(self) -> int:
-        """Also where a second node begins with a task, or a node is taken away and its task given up."""
+        """Also counts tasks that a second node begins, and tasks that are given up with their node."""
         return super().splits + self.gives_up + list(self.node_faults.values()).count(NodeFault.RIVAL)
 
     @contextmanager
     def timed(self) -> Iterator[None]:
-        """Within, the program on the nodes has the clock of the model, on which a wait takes no time."""
+        """In the block, the program on the nodes uses the model's clock, on which a wait takes no time."""
         for module in (blobs, claim):
             vars(module)["time"] = self
         try:
@@ -98,16 +98,16 @@ class BlobAzure(Azure):
                 vars(module)["time"] = time
 
     def time(self) -> float:
-        """In place of that of the module `time`."""
+        """Replaces `time.time`."""
         return self.seconds
 
     def sleep(self, seconds: float) -> None:
-        """In place of that of the module `time`: meanwhile, others look whether they have their claim."""
+        """Replaces `time.sleep`: meanwhile, other runs check their claims."""
         self.seconds += seconds
         self._look_at_claims()
 
     def fault(self, call: str) -> NodeFault | None:
-        """What happens to a request."""
+        """The fault of a request, if it has one."""
         self.stored.append(call)
         return self.node_faults.get(len(self.stored))
 
@@ -120,18 +120,18 @@ class BlobAzure(Azure):
             super()._requeue(task)
 
     def rival(self, work: Work) -> None:
-        """A second node begins with a task; the service has forgotten it."""
+        """A second node begins the task, which the service has forgotten."""
         with suppress(NodeLost):
             if self._refusal(work.name, work.task, work.plan) is None:
                 self.cut_off[self._begin(work.name)] = self.lives
 
     def advance(self, preempts: Callable[[str], bool]) -> None:
-        """As without a container; before, every run looks whether it has its claim."""
+        """Check every run's claim, then advance as without a container."""
         self._look_at_claims()
         super().advance(preempts)
 
     def records(self) -> list[str]:
-        """Names of attempts of which something is left."""
+        """Names of attempts that have left records."""
         return sorted({name.split("/")[3] for name in self.container.blobs if "/attempts/" in name})
 
     def _begin(self, name: str) -> int:
@@ -150,12 +150,12 @@ class BlobAzure(Azure):
         return code
 
     def _claimed(self, own: Claim, plan: Mapping[str, Any]) -> int | None:
-        """What `run.py` does before it starts anything; the exit code where it starts nothing."""
+        """What `run.py` does before it starts a process; the exit code if it starts none."""
         try:
             own.take([f"node{len(self.stored)}"])
             record = own.take_from(plan["earlier"])
             own.record(record or {"state": "running", "final": False})
-            if record is None and own.is_held():  # its first look comes long before others stop waiting
+            if record is None and own.is_held():  # it checks first long before others stop waiting
                 return None
         except Silent as silent:
             return silent.code
@@ -180,12 +180,12 @@ class BlobAzure(Azure):
         return 0
 
     def _has_ended(self, name: str, run: str) -> bool:
-        """Whether it stands in the container that this run came to its end."""
+        """Whether the container has the record of this run's end."""
         turns = [json.loads(value) for at, value in self.container.blobs.items() if f"/{name}/turns/" in at]
         return run in [one["ended"]["run"] for one in turns if "ended" in one]
 
     def _look_at_claims(self) -> None:
-        """Each run looks whether it has its claim, and ends where it has not."""
+        """Each run checks its claim, and ends if it has lost it."""
         for number in [number for number in self.alive if number in self.held]:
             own, name = self.held[number], self.alive[number]
             is_known = self.runs.get(name) == number

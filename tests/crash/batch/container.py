@@ -1,6 +1,6 @@
-"""A container of blobs as the crash harness has it: what nodes and app read and write, and its faults.
+"""The crash harness's container of blobs, which nodes and app read and write, and its faults.
 
-The program on the nodes meets it as an object, in place of its connection; the app over HTTP, by its SDK.
+The program on the nodes uses it as an object in place of its connection; the app uses it over HTTP.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from shared.engines.node.blobs import Answer
 from tests.doubles.server import answering
 
 ACCOUNT, NAME = "acct", "slipway"
-#: Blobs of a page: few, so that lists have several.
+#: Blobs per page: few, so that lists have several pages.
 _PAGE = 3
 
 
 class AppFault(StrEnum):
-    """What happens to a request of the app, and to its repetition by the SDK."""
+    """What happens to a request of the app, and to the SDK's repetition of it."""
 
     LOST = "the connection breaks"
     BUSY = "503 ServerBusy"
@@ -36,7 +36,7 @@ _STATUS = {AppFault.BUSY: 503, AppFault.INTERNAL: 500, AppFault.FORBIDDEN: 403}
 
 @dataclass
 class Container:
-    """The blobs, by name. `plan`: n-th request of the app → what happens to it."""
+    """The blobs, by name. `plan`: number of the app's request → its fault."""
 
     plan: Mapping[int, AppFault] = field(default_factory=dict)
     blobs: dict[str, bytes] = field(default_factory=dict)
@@ -47,7 +47,7 @@ class Container:
     def answer(
         self, method: str, name: str, query: Mapping[str, str], headers: Mapping[str, str], body: bytes
     ) -> Answer:
-        """What the service does with a request, and says."""
+        """Carry out a request as the service does, and answer it."""
         if query.get("comp") == "list":
             return self._list(query)
         if method == "PUT":
@@ -64,7 +64,7 @@ class Container:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
-        """Its address, for the length of the block."""
+        """Serve it for the length of the block; yields its address."""
         async with answering(self._handle) as url:
             yield f"{url}/{ACCOUNT}/{NAME}"
 
@@ -83,7 +83,7 @@ class Container:
         return Answer(200, {"content-type": "application/xml"}, whole.encode())
 
     def _fault(self, call: str) -> AppFault | None:
-        """The SDK repeats at once what fails; the repetition fails as well, so that the app sees it."""
+        """The fault of a request. The SDK's immediate repetition fails too, so that the app sees it."""
         repeated, self._repeated = self._repeated, None
         if repeated and repeated[0] == call:
             return repeated[1]

@@ -1,8 +1,8 @@
-"""A model of one Batch account with its pool and nodes: what it promises, and above all what it does not.
+"""A model of one Batch account with its pool and nodes: its promises and, above all, what it may do.
 
-Tasks begin only on nodes that the pool's formula has asked for. A node may be taken away, and what ran there
-begins again; it may be given up while its processes live on; the pool may be deleted. The nodes' file system
-remembers the claims on attempts (`shared/engines/node/claim.py`) through all of that.
+Tasks begin only on nodes that the pool's formula has requested. A node may be taken away, and its tasks begin
+again; it may be given up while its processes live on; the pool may be deleted. Through all of that, the
+nodes' file system keeps the claims on attempts (`shared/engines/node/claim.py`).
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ from tests.unit.engines.batch.service import Service
 
 Task = dict[str, Any]
 _UNFINISHED = ("active", "running")
-#: Rounds between two looks of the service at a formula.
+#: Rounds between two evaluations of a formula.
 _EVALUATED = 5
 _POOL = "/pools/t4"
 
 
 class Cut(StrEnum):
-    """What becomes of a task whose node does not answer any more, while its processes live on."""
+    """What happens to a task whose node no longer answers, while its processes live on."""
 
     REQUEUED = "it runs again on another node"
     FAILED = "the service says that it has failed"
 
 
 class NodeLost(BaseException):
-    """The node is taken away, in the middle of what its program does."""
+    """The node is taken away while its program runs."""
 
 
 @dataclass
@@ -46,17 +46,17 @@ class Azure(Service):
     """The account, its pool and the nodes. `clock` gives Unix time."""
 
     clock: Callable[[], float] = lambda: 0.0
-    #: whether copies of an attempt find its claim
+    #: whether copies of an attempt see its claim
     fenced: bool = True
     cut: Cut | None = None
-    #: rounds that what is cut off lives on
+    #: rounds for which processes that are cut off live on
     lives: int = 0
-    #: the rounds in which the pool is deleted, or not there
+    #: the rounds in which the pool is being deleted or does not exist
     absence: range = range(0)
     round: int = 0
     nodes: int = 0
     claims: dict[str, Claim] = field(default_factory=dict)
-    #: name of every attempt that really began, and that really ended
+    #: names of the attempts that really began, and of those that really ended
     began: list[str] = field(default_factory=list)
     finished: list[str] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
@@ -64,18 +64,18 @@ class Azure(Service):
     alive: dict[int, str] = field(default_factory=dict)
     #: name of a task → number of its run, as the service has it
     runs: dict[str, int] = field(default_factory=dict)
-    #: number of a run → rounds until its end, although the service knows nothing of it
+    #: number of a run that the service no longer knows → rounds until its end
     cut_off: dict[int, int] = field(default_factory=dict)
-    #: what was cut off once
+    #: names of tasks that were cut off once
     was_cut: set[str] = field(default_factory=set)
 
     @property
     def splits(self) -> int:
-        """How often a run may live on of which the service knows nothing, so that another attempt comes."""
+        """How many runs may live on without the service's knowledge, so that another attempt begins."""
         return int(self.cut is not None)
 
     def now(self) -> float:
-        """Unix time; the clock may be replaced."""
+        """Unix time, by a replaceable clock."""
         return self.clock()
 
     def advance(self, preempts: Callable[[str], bool]) -> None:
@@ -95,14 +95,14 @@ class Azure(Service):
                 self._start(name, task)
 
     def end(self, name: str, **facts: Any) -> None:
-        """The service ends a task; nothing of it is left on its node."""
+        """The service ends a task, and its processes on the node."""
         self.alive.pop(self.runs.pop(name, 0), None)
         info = self.task(name)["executionInfo"] | {"endTime": self.moment, **facts}
         self.task(name).update(state="completed", stateTransitionTime=self.moment, executionInfo=info)
 
     def records(self) -> list[str]:
-        """Names of attempts of which something is left."""
-        # A pool that was made anew gets its nodes with the next job.
+        """Names of attempts that have left records."""
+        # A recreated pool gets its nodes with the next job.
         return list(self.claims) if self.pool["autoScaleFormula"] else []
 
     def lose_job(self, queue: str) -> None:
@@ -124,7 +124,7 @@ class Azure(Service):
         return reply
 
     def _removed(self, name: str) -> None:
-        """A task that is deleted ends."""
+        """A deleted task ends."""
         self.alive.pop(self.runs.pop(name, 0), None)
 
     def _tasks_by_priority(self) -> Iterator[tuple[str, Task]]:
@@ -143,7 +143,7 @@ class Azure(Service):
         return int(task["executionInfo"]["requeueCount"])
 
     def _resize(self) -> None:
-        """As many nodes as the formula asks for; those that work stay."""
+        """Set the number of nodes by the formula; busy ones stay."""
         text = self.pool["autoScaleFormula"]
         if not text or self.round in self.absence:
             return
@@ -163,7 +163,7 @@ class Azure(Service):
                 self._requeue(task)
 
     def _go_on(self, name: str, task: Task, *, is_preempted: bool) -> None:
-        if is_preempted:  # with one node of it, all of a task goes
+        if is_preempted:  # a task loses all its nodes with one of them
             self.nodes -= 1
             self.pool["currentDedicatedNodes"] = self.nodes
             self.alive.pop(self.runs.pop(name, 0), None)
@@ -203,14 +203,14 @@ class Azure(Service):
                     self._finish(name, number)
 
     def _finish(self, name: str, number: int) -> int:
-        """A run comes to its end; the exit code of its program. Raises NodeLost."""
+        """End a run, and return the exit code of its program. Raises NodeLost."""
         self.finished.append(name)
         if name in self.claims:
             self.claims[name].ended = True
         return 0
 
     def _start(self, name: str, task: Task) -> None:
-        """Its program begins, and looks whether it may run."""
+        """Start the program of a task, which checks whether it may run."""
         task["executionInfo"]["startTime"] = self.moment
         plan = json.loads({one["name"]: one["value"] for one in task["environmentSettings"]}[PLAN])
         if "attempts" in plan:
@@ -230,7 +230,7 @@ class Azure(Service):
         self.runs[name] = self._begin(name)
 
     def _begin(self, name: str) -> int:
-        """A run begins; its number."""
+        """Begin a run, and return its number."""
         if attempts_of(name) in map(attempts_of, self.alive.values()):
             self.violations.append(f"{name} runs while another run of the job does")
         self.began.append(name)
@@ -238,7 +238,7 @@ class Azure(Service):
         return len(self.began)
 
     def _refusal(self, name: str, task: Task, plan: Mapping[str, Any]) -> int | None:
-        """With which code a copy ends that must not run; None if it may, in place of runs before it."""
+        """The exit code of a copy that must not run; None if it may, in place of earlier runs."""
         claim = self.claims.setdefault(name, Claim(plan["token"], ""))
         if claim.token != plan["token"]:
             return 252

@@ -32,15 +32,15 @@ class BatchRun(EngineRun[BatchWire]):
         self.wire.happen_late()
 
     def copies(self) -> int:
-        """Another one for each time that an attempt was cut off."""
+        """One more for each time that an attempt was cut off."""
         return 1 + self.wire.model.splits
 
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
-        """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
+        """No job ran twice at once or finished twice; every job that was not cancelled finished."""
         return super().check_cluster(jobs, started) + self._remains()
 
     def _remains(self) -> list[str]:
-        """What is left of jobs that are archived, some time later."""
+        """What archived jobs have left behind some time later."""
         if not self.is_archived():
             return []
         for _ in range(_LATER):
@@ -61,7 +61,7 @@ async def play(
     wake_after: int = 3,
     **model: Any,
 ) -> BatchRun:
-    """Run a story to its end, under faults of our own processes (`plan`) and of the wire; `model`: of it."""
+    """Run a story to its end, with faults of our processes (`plan`) and of the wire; `model`: its options."""
     return await _played(story, BatchWire(Azure(**model), wire), plan or {}, wake_after, shared="/shared")
 
 
@@ -74,7 +74,7 @@ async def play_on_blobs(
     wake_after: int = 3,
     **model: Any,
 ) -> BatchRun:
-    """The same where nodes and app share a container: n-th request of theirs to it → what happens."""
+    """The same with a container that nodes and app share. `app_faults`: number of a request → its fault."""
     azure = BlobAzure(**model, container=Container(app_faults or {}))
     async with azure.container.running() as url:
         with azure.timed():

@@ -1,4 +1,4 @@
-"""Azure Batch at the wire, over the model: every way in which a call goes wrong there."""
+"""Azure Batch on the wire, over the model: every way in which a call can fail there."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ _REPLIES: Mapping[Wire, Reply] = {
     Wire.GATEWAY: (502, "<html>Bad gateway</html>"),
     Wire.GARBAGE: (200, '{"value": [{"id": "a'),
 }
-#: Those of which nothing is done.
+#: The faults whose request is not carried out.
 _UNDONE = (Wire.INTERNAL, Wire.BUSY, Wire.THROTTLED, Wire.DELETING)
 
 
 class BatchWire:
-    """One account. `plan`: n-th request → what happens to it."""
+    """One account. `plan`: number of a request → its fault."""
 
     def __init__(self, model: Azure, plan: Mapping[int, Wire] | None = None) -> None:
         self.model, self.plan = model, dict(plan or {})
@@ -50,12 +50,12 @@ class BatchWire:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
-        """The address, for the length of the block."""
+        """Serve it for the length of the block; yields the address."""
         async with account(self._answer) as running:
             yield running.url
 
     def happen_late(self) -> None:
-        """What seemed to fail happens now."""
+        """Carry out the acts that seemed to fail."""
         late, self.late = self.late, []
         for act in late:
             act()

@@ -1,4 +1,4 @@
-"""What happens to jobs that do nothing, and what must have come of it at the end."""
+"""Stories of idle jobs, with their expected results."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What has to hold in every run of the harness, by what it is of."""
+"""The invariants of every run of the harness, by subject."""

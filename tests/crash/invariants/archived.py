@@ -1,4 +1,4 @@
-"""What the harness finds in the archive."""
+"""The invariants of archived jobs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.unit.world import World
 
 
 def ended_records(world: World, results: list[str]) -> list[Job]:
-    """Every record as it ended; what the archive has lost, or the table keeps beside it, is found."""
+    """Every record at its end. Adds to `results` what the archive lost, and what remains elsewhere."""
     jobs = []
     for job in world.ledger.jobs:
         if not job.archived:

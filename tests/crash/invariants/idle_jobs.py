@@ -1,4 +1,4 @@
-"""A cluster on which a job does nothing, and what the records and the events say of that."""
+"""A cluster with an idle job, and the invariants of its record and events."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from datetime import timedelta
 from shared.core.job import Job, JobState, Reason
 from tests.unit.world import World
 
-#: Seconds until a warning, and from there to the end.
+#: Seconds until a warning, and from the warning to the end.
 LIMIT, GRACE = 240.0, 120.0
-#: Rounds for which a job works that was warned: longer than any single fault hides it.
+#: Rounds for which a warned job works: longer than a single fault can hide it.
 _LASTS = 8
 
 
 @dataclass
 class Idles:
-    """Reports the use of one node, whose GPU does nothing until the job is warned, or for good."""
+    """Reports the usage of one node, whose GPU is idle until the job is warned, or for good."""
 
     works_again: bool = False
     rounds_at_work: int = field(default=0)
 
     def pass_round(self, world: World) -> None:
-        """The node reports what it did in the next round, and a job that worked for long enough ends."""
+        """Report the node's usage in the next round; a job that has worked long enough ends."""
         warned = any(job.idle is not None for job in world.ledger.jobs) or self.rounds_at_work > 0
         works = self.works_again and warned
         self.rounds_at_work += works
@@ -39,7 +39,7 @@ class Idles:
                 world.engine.set_state(name, JobState.SUCCEEDED)
 
     def wrong(self, world: World, job: Job) -> list[str]:
-        """One warning under one id; the end that fits, and after the time that the warning named."""
+        """Violations of: one warning under one id, and the right end, not before the time in the warning."""
         events = [(identity, json.loads(body)) for _, identity, body in world.webhooks.posts]
         warnings = {identity for identity, event in events if event["type"] == "io.slipway.job.idle.v1"}
         result = [] if len(warnings) == 1 else [f"{job.id} was warned under {len(warnings)} ids"]

@@ -1,4 +1,4 @@
-"""What has to hold of the list of all jobs at every moment: it shows each job as its record is."""
+"""The invariant of the list of all jobs at every moment: it shows each job as its record does."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tests.unit.world import World
 
 
 def wrongly_listed(world: World) -> list[str]:
-    """The jobs that their rows show otherwise than they are, after every failure and delay."""
+    """The jobs whose rows differ from their records."""
     result = (row for (_, key), row in world.ledger.rows.items() if key.startswith("l|"))
     shown = {listed_key(row)[16:]: shown_of(row) or current_of(row) for row in result}
     jobs = [job for job in world.ledger.jobs if not job.archived]

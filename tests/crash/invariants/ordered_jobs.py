@@ -1,4 +1,4 @@
-"""What has to hold of jobs that wait for others: none begins too early, none is cancelled without cause."""
+"""The invariants of jobs that wait for others: none begins too early or is cancelled without cause."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from shared.core.job import Dependency, Job, JobState, Reason
 
 
 def wrongly_ordered(jobs: Iterable[Job]) -> list[str]:
-    """The jobs that were submitted before, or ended although, the others did what they wait for."""
+    """The jobs that were submitted before their dependencies held, or cancelled although these could hold."""
     by_id = {job.id: job for job in jobs}
     results = []
     for job in by_id.values():

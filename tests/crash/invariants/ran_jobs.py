@@ -1,4 +1,4 @@
-"""What the model of a cluster saw: no job ran twice at once or to its end twice."""
+"""The invariants of a cluster's model: no job ran twice at once or finished twice."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.core.job import Job, JobState, Reason
 
 
 class Model(Protocol):
-    """What models of schedulers remember of the attempts on their nodes, by name."""
+    """What models of schedulers record of the attempts on their nodes, by name."""
 
     began: list[str]
     finished: list[str]
@@ -18,13 +18,13 @@ class Model(Protocol):
 
     @property
     def alive(self) -> Mapping[int, str]:
-        """Number of a run → whose processes live."""
+        """Number of a run → the name of the attempt whose processes live."""
 
 
 def wrongly_run(
     model: Model, jobs: Sequence[Job], *, started: int | None, rejects: int, cancels: bool
 ) -> list[str]:
-    """What is wrong. Every job that was not cancelled ran to its end; at most `rejects` are invalid."""
+    """Violations of: every job that was not cancelled finished, and at most `rejects` are invalid."""
     result = list(model.violations)
     ends = Counter(map(attempts_of, model.finished))
     result += [f"{name} ran {n} times to its end" for name, n in ends.items() if n > 1]
@@ -45,5 +45,5 @@ def wrongly_run(
 
 
 def attempts_of(name: str) -> str:
-    """What all attempts of a job have of their names."""
+    """The part of their names that all attempts of a job share."""
     return name.rpartition("-")[0]

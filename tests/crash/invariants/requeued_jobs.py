@@ -1,4 +1,4 @@
-"""A cluster that starts a running job again between two sweeps, and what the record says of it."""
+"""A cluster that restarts a running job between two sweeps, and the invariants of its record."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from datetime import datetime
 from shared.core.engine import Observation
 from shared.core.job import Job, JobState
 
-#: Rounds that each run lasts: longer than any single fault hides it.
+#: Rounds that each run lasts: longer than a single fault can hide it.
 _LASTS = 4
-#: What the record says from the first run on; before it, a fault may hide that the job was queued.
+#: The states in the record from the first run on; before it, a fault may hide that the job was queued.
 _STATES = [JobState.RUNNING, JobState.QUEUED, JobState.RUNNING, JobState.SUCCEEDED]
 
 
 @dataclass
 class Requeues:
-    """Runs every job twice under one name. No one sees it queued between the two."""
+    """Runs every job twice under one name. It is never visible as queued in between."""
 
     rounds: Counter[str] = field(default_factory=Counter)
     #: when each job's last run began
     starts: dict[str, datetime] = field(default_factory=dict)
 
     def after(self, name: str, observation: Observation, now: datetime) -> Observation:
-        """What the cluster says of a job one round later."""
+        """The cluster's report of a job one round later."""
         if observation.state.terminal:
             return observation
         number = self.rounds[name]
@@ -36,7 +36,7 @@ class Requeues:
         return replace(observation, state=JobState.SUCCEEDED)
 
     def wrong(self, job: Job) -> list[str]:
-        """Both runs are in the record, in one attempt; it counts from the start of the second."""
+        """Violations of: both runs are in the record as one attempt, which counts from the second start."""
         name = job.target.name if job.target else ""
         states = [entry.state for entry in job.history]
         history = states[states.index(JobState.RUNNING) :] if JobState.RUNNING in states else states

@@ -1,4 +1,4 @@
-"""What has to hold of job sweeps: never more jobs at work than allowed, each job once, and one report."""
+"""The invariants of job sweeps: never more jobs at work than allowed, each job once, and one report."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def sweeps(world: World) -> list[JobSweep]:
 
 
 def too_many_at_work(world: World) -> list[str]:
-    """Sweeps that have more jobs at work, or more seats, than they may have; and jobs without a seat."""
+    """Sweeps with more jobs at work, or more seats, than allowed; and running jobs without a seat."""
     result = []
     for sweep in sweeps(world):
         jobs = [job for job in world.ledger.jobs if job.sweep is not None and job.sweep.id == sweep.id]
@@ -34,7 +34,7 @@ def too_many_at_work(world: World) -> list[str]:
 
 
 def wrongly_swept(world: World) -> list[str]:
-    """At the end: what is left of a sweep, counted otherwise than its jobs ended, or not reported once."""
+    """At the end: sweeps that go on, that count their jobs wrongly, or that were not reported once."""
     result = []
     for sweep in sweeps(world):
         states = Counter(job.state for job in world.ledger.jobs if job.sweep and job.sweep.id == sweep.id)
@@ -55,7 +55,7 @@ def wrongly_swept(world: World) -> list[str]:
 
 
 def _wrongly_archived(world: World, sweep: JobSweep) -> list[str]:
-    """What the archive has lost of a sweep, or the table keeps beside its tombstone."""
+    """What the archive has lost of a sweep, or the table still has beside its tombstone."""
     place = location_of(sweep)
     line = world.archive.blobs.get(place.name, b"")[place.start : place.start + place.length]
     if not line or sweep_of_line(line).counts != sweep.counts:
@@ -65,7 +65,7 @@ def _wrongly_archived(world: World, sweep: JobSweep) -> list[str]:
 
 
 def waits(world: World) -> list[str]:
-    """The jobs that wait for a seat and do not say so."""
+    """The jobs that wait for a seat without showing it."""
     return [
         f"{job.id} does not say what it waits for"
         for job in world.ledger.jobs

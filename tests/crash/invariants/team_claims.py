@@ -1,4 +1,4 @@
-"""What has to hold of teams with a quota: never more at work than it allows, and each with its claim."""
+"""The invariants of teams with a quota: never more jobs at work than it allows, each with its claim."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.unit.world import World
 
 
 async def over_quota(world: World) -> list[str]:
-    """Teams whose jobs at work, or whose claims, exceed the quota; and jobs that work without a claim."""
+    """Teams whose running jobs or claims exceed the quota; and running jobs without a claim."""
     stored = await world.ports.teams.get()
     result: list[str] = []
     for team, one in (stored.teams.teams if stored is not None else {}).items():
@@ -33,7 +33,7 @@ async def over_quota(world: World) -> list[str]:
                 result.append(f"{team} has {total}, and may have {most}")
         result += await _torn(world, use)
         result += _miscounted(use, jobs)
-        # No administrator of a cluster ends jobs here: that is the end of a recall which its record forgot.
+        # No administrator ends jobs here, so such an end comes from a recall that the record has lost.
         result += [
             f"{job.id} was ended for a lender" for job in jobs if job.message.startswith("cancelled on the")
         ]
@@ -41,7 +41,7 @@ async def over_quota(world: World) -> list[str]:
 
 
 async def _torn(world: World, use: TeamUse) -> list[str]:
-    """Loans that only one of the two rows has."""
+    """Loans that are in only one of the two rows."""
     result: list[str] = []
     for job, lender in use.loans.items():
         if job not in (await world.ports.teams.use(lender)).lent:

@@ -1,8 +1,8 @@
-"""A model of a cluster: the API server of the tests, with nodes that move on round by round.
+"""A model of a cluster: the tests' API server, with nodes that advance round by round.
 
-A pod may be evicted; its node may be lost while its processes live on, and nothing more is heard of it until
-an operator removes the node. The volume that pods share remembers the claims on attempts
-(`shared/engines/node/claim.py`) through all of that.
+A pod may be evicted; its node may be lost while its processes live on, and reports nothing more until an
+operator removes it. Through all of that, the volume that pods share keeps the claims on attempts
+(`shared/engines/node/claim.py`).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tests.doubles.kubernetes.job_controller import JobController
 from tests.doubles.kubernetes.kueue import Kueue
 from tests.doubles.kubernetes.store import Object, Store
 
-#: Rounds after which an operator removes a node that was lost.
+#: Rounds after which an operator removes a lost node.
 _REMOVED = 30
 
 
@@ -34,7 +34,7 @@ class Cluster:
         self._jobs = JobController(self.store, is_old=False)
         self.api = Api(self.store, self._jobs, Kueue(self.store), is_old=False)
         self.store.add("namespaces", "", {"metadata": {"name": "slipway"}})
-        #: whether a first attempt loses its node; rounds that its processes live on; whether claims count
+        #: whether first attempts lose their node; rounds that their processes live on; whether claims count
         self.loses, self._lives, self._fenced = loses, lives, fenced
         self.claims: dict[str, Claim] = {}
         self.began: list[str] = []
@@ -100,7 +100,7 @@ class Cluster:
             self._end(pod)
 
     def _end(self, pod: Object) -> None:
-        """Its processes are ended, and it is gone; its Job hears of a disruption."""
+        """End a pod's processes and remove it; its Job records a disruption."""
         self.alive.pop(self._runs.pop(pod["metadata"]["uid"], 0), None)
         held = {one["type"] for one in pod["status"].get("conditions") or ()}
         owners = pod["metadata"].get("ownerReferences") or ()
@@ -123,7 +123,7 @@ class Cluster:
         self.store.touch(pod)
 
     def _start(self, name: str, pod: Object) -> None:
-        """Its program begins as soon as its Secret is there, and looks whether it may run."""
+        """Start a pod's program, once its Secret exists; it checks whether it may run."""
         container = pod["spec"]["containers"][0]
         plain = {one["name"]: one.get("value", "") for one in container.get("env") or ()}
         if ATTEMPTS in plain:
@@ -137,7 +137,7 @@ class Cluster:
         pod["status"] |= {"phase": "Running", "startTime": self.store.now()}
         self.store.touch(pod)
         if index_of(pod):
-            return  # it serves the first one
+            return  # it only serves the first pod
         code = self._refusal(name, secret["data"]) if self._fenced else None
         if code is not None:
             self._exit(pod, code)
@@ -149,7 +149,7 @@ class Cluster:
         self.alive[len(self.began)] = name
 
     def _refusal(self, name: str, data: Mapping[str, str]) -> int | None:
-        """With which code a copy ends that must not run; None if it may, in place of runs before it."""
+        """The exit code of a copy that must not run; None if it may, in place of earlier runs."""
         token, lines = (base64.b64decode(data[key]).decode() for key in ("SLIPWAY_TOKEN", "SLIPWAY_EARLIER"))
         before = [line.split("\t") for line in lines.splitlines()]
         claim = self.claims.setdefault(name, Claim(token, ""))

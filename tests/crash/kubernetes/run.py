@@ -18,7 +18,7 @@ from tests.crash.kubernetes.pods import Cluster
 from tests.crash.kubernetes.wire import KubernetesWire, Wire
 from tests.crash.stories import Story
 
-#: Rounds for the Job that removes records, and for a node that was lost.
+#: Rounds for the Job that removes records, and for a lost node.
 _LATER = 60
 
 
@@ -30,17 +30,17 @@ class KubernetesRun(EngineRun[KubernetesWire]):
         self.wire.happen_late()
 
     def copies(self) -> int:
-        """Another one where a node was lost."""
+        """One more if nodes are lost."""
         return 2 if self.wire.model.loses else 1
 
     def check_cluster(self, jobs: list[Job], started: int | None) -> list[str]:
-        """Nothing ran twice at once or to its end twice; every job that was not cancelled ran to its end."""
+        """No job ran twice at once or finished twice; every job that was not cancelled finished."""
         for _ in range(_LATER):
-            self.advance()  # what would still begin on its own does so now
+            self.advance()  # anything that can still begin does so now
         return super().check_cluster(jobs, started) + self._remains()
 
     def _remains(self) -> list[str]:
-        """Jobs that are gone before the ledger is done with them, and what archived ones have left."""
+        """Jobs that disappeared too early, and what archived ones have left behind."""
         model = self.wire.model
         names = {one["metadata"]["name"] for one in model.store.all("jobs")}
         if not self.is_archived():
@@ -59,7 +59,7 @@ class KubernetesRun(EngineRun[KubernetesWire]):
         ]
 
     def deviations(self) -> list[str]:
-        """Also Secrets that are left of jobs whose end was seen; a failure there is no fault (`forget`)."""
+        """Includes Secrets that remain after a job's recorded end, unless removing them failed (`forget`)."""
         secrets = self.wire.model.store.all("secrets")
         return [
             *super().deviations(),
@@ -75,7 +75,7 @@ async def play(
     wake_after: int = 3,
     **model: Any,
 ) -> KubernetesRun:
-    """Run a story to its end, under faults of our own processes (`plan`) and of the wire; `model`: of it."""
+    """Run a story to its end, with faults of our processes (`plan`) and of the wire; `model`: its options."""
     cluster = Cluster(**model)
     server = KubernetesWire(cluster, wire)
     async with server.running() as url:

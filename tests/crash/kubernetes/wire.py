@@ -1,4 +1,4 @@
-"""An API server at the wire, over the model: every way in which a call goes wrong there."""
+"""An API server on the wire, over the model: every way in which a call can fail there."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _REPLIES: Mapping[Wire, Reply] = {
     Wire.GATEWAY: (502, b"<html>Bad gateway</html>"),
     Wire.GARBAGE: (200, b'{"kind": "Table", "rows": [{"cells'),
 }
-#: Those of which nothing is done.
+#: The faults whose request is not carried out.
 _UNDONE = (Wire.WEBHOOK, Wire.BUSY, Wire.THROTTLED, Wire.DELETING, Wire.EXPIRED)
 
 
 class KubernetesWire:
-    """One server. `plan`: n-th request → what happens to it."""
+    """One server. `plan`: number of a request → its fault."""
 
     def __init__(self, model: Cluster, plan: Mapping[int, Wire] | None = None) -> None:
         self.model, self.plan = model, dict(plan or {})
@@ -53,12 +53,12 @@ class KubernetesWire:
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[str]:
-        """The address, for the length of the block."""
+        """Serve it for the length of the block; yields the address."""
         async with server(self._answer) as running:
             yield running.url
 
     def happen_late(self) -> None:
-        """What seemed to fail happens now."""
+        """Carry out the acts that seemed to fail."""
         late, self.late = self.late, []
         for act in late:
             act()

@@ -1,5 +1,5 @@
-"""An API server at the wire, with the controllers, nodes and processes behind it, held to recordings.
+"""An API server on the wire, with its controllers, nodes and processes; checked against recordings.
 
-In: requests of the engine under test, and what a test does to nodes and quotas. Out: answers of
-Kubernetes 1.36 with Kueue, or of 1.20, and pods that are processes of this machine.
+In: requests of the engine under test, and a test's changes to nodes and quotas. Out: answers of
+Kubernetes 1.36 with Kueue, or of 1.20, and pods as processes on this machine.
 """

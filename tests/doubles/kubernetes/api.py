@@ -22,14 +22,14 @@ Query = Mapping[str, str]
 
 
 class Api:
-    """One server: its store, and the controllers that a request meets at once."""
+    """One server: its store, and the controllers that requests involve directly."""
 
     def __init__(self, store: Store, jobs: JobController, kueue: Kueue, *, is_old: bool) -> None:
         self.store, self._jobs, self._kueue = store, jobs, kueue
         self._is_old = is_old
-        #: members of a Job's spec that it drops without a word, as a webhook may
+        #: members of a Job's spec that it drops silently, as a webhook may
         self.lossy: tuple[str, ...] = ()
-        #: page by its token: the rest of a list
+        #: continue token → the rest of a list
         self._rests: dict[str, list[Object]] = {}
 
     def create(self, about: Subject, document: Any, query: Query) -> tuple[int, Any]:
@@ -83,7 +83,7 @@ class Api:
         return {**head, "items": objects[:limit]}
 
     def forget_pages(self) -> None:
-        """Lists that were begun cannot be gone on with."""
+        """Make the continue tokens of earlier lists expire."""
         self._rests.clear()
 
     def patch(self, about: Subject, patch: Any) -> Any:
@@ -131,7 +131,7 @@ class Api:
         return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "details": details}
 
     def reconcile(self) -> None:
-        """What the garbage collector does: Jobs whose pods are gone, and those whose time is over."""
+        """Collect garbage: Jobs whose pods are gone, and those whose time to live is over."""
         for job in self.store.all("jobs"):
             if "deletionTimestamp" in job["metadata"] and not list(self.store.owned(job)):
                 self.store.remove("jobs", job)
@@ -140,7 +140,7 @@ class Api:
                 self._collect(job)
 
     def answer(self, method: str, path: str, query: Query, body: Any, *, as_table: bool) -> tuple[int, Any]:
-        """Status and body. `body` is None for what is no JSON, and empty for nothing."""
+        """Status and body. `body` is None if it is not JSON, and empty if there is none."""
         try:
             about = subject(path)
             if method == "POST":
@@ -191,7 +191,7 @@ class Api:
 
 
 def _is_past(job: Object, now: float) -> bool:
-    """Whether the time to live of one that ended is over."""
+    """Whether a Job has ended and its time to live is over."""
     limit = job["spec"].get("ttlSecondsAfterFinished")
     ends = [one for one in job["status"].get("conditions") or () if one["type"] in ("Complete", "Failed")]
     if limit is None or not ends:

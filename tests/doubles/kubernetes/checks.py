@@ -1,4 +1,4 @@
-"""What an API server finds wrong with a Job before it takes it."""
+"""The API server's validation of a new Job."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ _FIELDS = frozenset(
         "managedBy",
     }
 )
-#: Of those, what a server of 1.20 does not know.
+#: The fields that a server of version 1.20 does not know.
 NEWER = frozenset({"podFailurePolicy", "successPolicy", "completionMode", "suspend", "podReplacementPolicy"})
 _NUMBERS = ("parallelism", "completions", "activeDeadlineSeconds", "backoffLimit", "ttlSecondsAfterFinished")
 Cause = tuple[str, str, str]
 
 
 def check_fields(document: Any, *, strict: bool, is_old: bool) -> None:
-    """Types, and with `strict` names. Raises Refusal."""
+    """Check types and, if `strict`, names of fields. Raises Refusal."""
     spec = document.get("spec") or {}
     for name in _NUMBERS:
         if name in spec and not isinstance(spec[name], int):
@@ -52,7 +52,7 @@ def check_fields(document: Any, *, strict: bool, is_old: bool) -> None:
 
 
 def check_job(document: Any) -> None:
-    """Values. Raises Refusal."""
+    """Check values. Raises Refusal."""
     metadata = document.get("metadata") or {}
     name, spec = str(metadata.get("name") or ""), document.get("spec") or {}
     causes = [*_names(name, spec), *_metadata(metadata), *_values(spec)]

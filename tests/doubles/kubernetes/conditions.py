@@ -9,7 +9,7 @@ from tests.doubles.kubernetes.store import written
 
 
 def holds(document: dict[str, Any], kind: str) -> bool:
-    """Whether it has that condition, and it is true."""
+    """Whether the object has this condition with the status True."""
     listed = document["status"].get("conditions") or ()
     return any(one["type"] == kind and one["status"] == "True" for one in listed)
 
@@ -17,7 +17,7 @@ def holds(document: dict[str, Any], kind: str) -> bool:
 def put(
     document: dict[str, Any], kind: str, reason: str, message: str, *, is_true: bool = True, at: str = ""
 ) -> bool:
-    """Set a condition, at a time or now; whether that changed anything."""
+    """Set a condition, at a time or now; returns whether that changed anything."""
     moment = at or written(time.time())
     listed = document["status"].setdefault("conditions", [])
     word = "True" if is_true else "False"

@@ -1,4 +1,4 @@
-"""What a server adds to a Job that it takes, and the pod that is made of it."""
+"""The defaults that a server adds to a Job, and the pods of a Job."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 
 
 def defaulted(document: Object, uid: str, *, is_old: bool) -> Object:
-    """The Job as it is kept; an old server leaves out what it does not know."""
+    """The Job as the server keeps it; an old server leaves out unknown fields."""
     job = copy.deepcopy(document)
     spec, name = job["spec"], job["metadata"]["name"]
     if is_old:
@@ -46,7 +46,7 @@ def defaulted(document: Object, uid: str, *, is_old: bool) -> Object:
 
 
 def pod_of(job: Object, index: int) -> Object:
-    """A pod of a Job, for one of its indexes."""
+    """The pod for one index of a Job."""
     metadata, template = job["metadata"], job["spec"]["template"]
     is_indexed = job["spec"].get("completionMode") == "Indexed"
     base = f"{metadata['name']}-{index}" if is_indexed else metadata["name"]
@@ -71,7 +71,7 @@ def index_of(pod: Object) -> int:
 
 
 def gpus(pod: dict[str, Any]) -> int:
-    """The GPUs that a pod asks for."""
+    """The number of GPUs that a pod requests."""
     limits = [(one.get("resources") or {}).get("limits") or {} for one in pod["containers"]]
     return sum(int(value) for one in limits for key, value in one.items() if "/" in key)
 

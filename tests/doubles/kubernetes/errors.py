@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Refusal(Exception):
-    """An answer that is no success."""
+    """An error that the server answers."""
 
     def __init__(self, code: int, reason: str, message: str, **details: Any) -> None:
         super().__init__(message)
@@ -37,7 +37,7 @@ def forbidden(kind: Mapping[str, str], name: str, why: str) -> Refusal:
 
 
 def invalid(kind: Mapping[str, str], name: str, causes: list[tuple[str, str, str]]) -> Refusal:
-    """`causes`: reason, message and field of each."""
+    """The refusal of invalid values. `causes`: reason, message and field of each."""
     listed = [{"reason": reason, "message": message, "field": field} for reason, message, field in causes]
     words = [f"{field}: {message}" for _, message, field in causes]
     text = words[0] if len(words) == 1 else f"[{', '.join(dict.fromkeys(words))}]"

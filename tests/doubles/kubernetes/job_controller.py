@@ -1,4 +1,4 @@
-"""What the Job controller does: pods for indexes, and the end of a Job by its policies."""
+"""The Job controller: makes pods for indexes, and ends a Job by its policies."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ _REACHED = "Reached expected number of succeeded pods"
 
 
 class JobController:
-    """Looks at one Job after another. Pods that are gone leave a note of why."""
+    """The controller. `disrupted` keeps the reasons why pods are gone."""
 
     def __init__(self, store: Store, *, is_old: bool) -> None:
         self._store, self._is_old = store, is_old
-        #: uid of a Job → the messages of its pods that were indexes away
+        #: uid of a Job → messages about its disrupted pods
         self.disrupted: dict[str, list[str]] = {}
 
     def reconcile(self) -> None:
-        """All of them once."""
+        """Handle every Job once."""
         for job in self._store.all("jobs"):
             if "deletionTimestamp" not in job["metadata"]:
                 before = repr(job["status"])
@@ -34,7 +34,7 @@ class JobController:
         return [one for plural, one in self._store.owned(job) if plural == "pods"]
 
     def end_pod(self, pod: Object) -> None:
-        """Ask its node to end it."""
+        """Mark a pod for its node to end."""
         if "deletionTimestamp" not in pod["metadata"]:
             pod["metadata"]["deletionTimestamp"] = self._store.now()
             self._store.touch(pod)
@@ -61,7 +61,7 @@ class JobController:
             self._go_on(job, pods, going)
 
     def _expire(self, job: Object) -> None:
-        """Delete it with all that it owns, once its time to live is over."""
+        """Delete a Job with all that it owns, once its time to live is over."""
         seconds = job["spec"].get("ttlSecondsAfterFinished")
         if seconds is None:
             return
@@ -91,7 +91,7 @@ class JobController:
         indexes = {index_of(one) for one in pods if one["status"]["phase"] != "Failed"}
         room = spec["parallelism"] - len(going)
         if len(pods) > len(going) and not self._is_old and any(_is_leaving(one) for one in pods):
-            return  # replaced when it is gone
+            return  # replaced once it is gone
         for index in range(spec["completions"]):
             if room > 0 and index not in indexes:
                 room -= 1
@@ -125,7 +125,7 @@ class JobController:
         return ""
 
     def _decide(self, job: Object, pods: list[Object]) -> bool:
-        """Whether its end is decided."""
+        """Whether the end of a Job is decided; sets the condition."""
         if holds(job, "FailureTarget") or holds(job, "SuccessCriteriaMet"):
             return True
         if why := self._failure(job, pods):
@@ -170,7 +170,7 @@ class JobController:
         listed: list[dict[str, Any]] = job["status"]["conditions"]
         cause = next(one for one in listed if one["type"] in ("FailureTarget", "SuccessCriteriaMet"))
         if self._is_old:
-            listed.clear()  # it has no word for an end that comes
+            listed.clear()  # it has no condition for a coming end
         kind = "Failed" if cause["type"] == "FailureTarget" else "Complete"
         self._put(job, kind, cause["reason"], cause["message"])
         job["status"] |= {"active": 0} if self._is_old else {"active": 0, "terminating": 0, "ready": 0}

@@ -1,4 +1,4 @@
-"""What Kueue does: Workloads for Jobs of a LocalQueue, quota of GPUs, preemption by priority."""
+"""Kueue: Workloads for Jobs of a LocalQueue, a quota of GPUs, preemption by priority."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _UID = "kueue.x-k8s.io/job-uid"
 
 
 class Kueue:
-    """Installed when it has a controller; without one its webhook fails every Job."""
+    """The controller and its webhook; `is_down`: installed, but the webhook fails every Job."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -22,7 +22,7 @@ class Kueue:
         self._count = 0
 
     def admit(self, job: Object) -> None:
-        """Its webhook. Raises Refusal."""
+        """The webhook for a new Job. Raises Refusal."""
         if not self.is_installed:
             return
         if self.is_down:
@@ -33,7 +33,7 @@ class Kueue:
             job["spec"]["suspend"] = True
 
     def reconcile(self) -> None:
-        """All Jobs and Workloads once."""
+        """Handle all Jobs and Workloads once."""
         if not self.is_installed or self.is_down:
             return
         for job in self._store.all("jobs"):
@@ -64,7 +64,7 @@ class Kueue:
         labels, metadata = job["metadata"]["labels"], job["metadata"]
         priority = labels.get(PRIORITY)
         if priority and not self._store.find("workloadpriorityclasses", "", priority):
-            return  # and it says nothing
+            return  # silently, as Kueue does
         owner = {"apiVersion": "batch/v1", "kind": "Job", "name": metadata["name"], "uid": metadata["uid"]}
         value = self._store.get("workloadpriorityclasses", "", priority)["value"] if priority else 0
         self._count += 1
@@ -81,7 +81,7 @@ class Kueue:
         self._store.add("workloads", metadata["namespace"], document)
 
     def _try(self, workload: Object, job: Object) -> None:
-        """Admit it, preempt for it, or say why it waits."""
+        """Admit a Workload, preempt others for it, or record why it waits."""
         namespace, queue = workload["metadata"]["namespace"], workload["spec"]["queueName"]
         if not self._store.find("localqueues", namespace, queue):
             self._wait(workload, "Misconfigured", f"LocalQueue {queue} doesn't exist")
@@ -127,7 +127,7 @@ class Kueue:
         return [(job, one) for job, one in pairs if job is not None]
 
     def _quota(self) -> int:
-        """GPUs of all ClusterQueues."""
+        """The GPUs of all ClusterQueues."""
         total = 0
         for one in self._store.all("clusterqueues"):
             for group in one["spec"].get("resourceGroups") or ():

@@ -1,4 +1,4 @@
-"""Nodes: which pod goes where, and the processes that a pod is there."""
+"""Nodes: they are assigned pods, and run them as processes."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from tests.doubles.kubernetes.store import Object, Store
 
 
 class Nodes:
-    """All nodes of the cluster. `data` is where pods have their own directories."""
+    """All nodes of the cluster. `data` has a directory for each pod."""
 
     def __init__(self, store: Store, controller: JobController, data: Path) -> None:
         self._store, self._controller, self._data = store, controller, data
         self._running: dict[str, asyncio.Task[None]] = {}
         self._processes: dict[str, asyncio.subprocess.Process] = {}
-        #: nodes whose kubelet is gone: what runs there goes on, and nothing is heard of it
+        #: nodes whose kubelet is dead: their processes go on, without reports
         self.silent: set[str] = set()
 
     def add(self, name: str, gpus: int = 1, **labels: str) -> None:
-        """A node that is ready."""
+        """Add a ready node."""
         status: dict[str, Any] = {"allocatable": {"nvidia.com/gpu": str(gpus)}, "conditions": []}
         node = {"metadata": {"name": name, "labels": labels}, "spec": {}, "status": status}
         put(node, "Ready", "KubeletReady", "")
         self._store.add("nodes", "", node)
 
     def reconcile(self) -> None:
-        """All pods once: place, start, end."""
+        """Handle all pods once: assign, start or end them."""
         for pod in self._store.all("pods"):
             node = pod["spec"].get("nodeName")
             uid = pod["metadata"]["uid"]
@@ -51,12 +51,12 @@ class Nodes:
                     self._running[uid] = asyncio.create_task(self._run(pod))
 
     def take_away(self, pod: Object, reason: str, message: str) -> None:
-        """An eviction or a preemption: its Job hears of it."""
+        """Evict or preempt a pod; its Job records the disruption."""
         put(pod, "DisruptionTarget", reason, message)
         self._controller.end_pod(pod)
 
     def lose(self, name: str) -> None:
-        """The node's kubelet dies, and Kubernetes gives up its pods, which it cannot end."""
+        """Kill a node's kubelet: Kubernetes gives up its pods, but cannot end them."""
         self.silent.add(name)
         node = self._store.get("nodes", "", name)
         put(node, "Ready", "NodeStatusUnknown", "Kubelet stopped posting node status.", is_true=False)
@@ -68,7 +68,7 @@ class Nodes:
                 self.take_away(pod, "DeletionByTaintManager", text)
 
     def log(self, pod: Object) -> bytes:
-        """What its process has written."""
+        """The output of a pod's process."""
         file = self._data / pod["metadata"]["uid"] / "log"
         return file.read_bytes() if file.exists() else b""
 
@@ -118,7 +118,7 @@ class Nodes:
         return int(node["status"]["allocatable"]["nvidia.com/gpu"]) - used
 
     def _is_complete(self, pod: Object) -> bool:
-        """Whether everything that it names is there; it waits for what is not."""
+        """Whether the Secrets and ConfigMaps that a pod names exist; otherwise it waits."""
         namespace = pod["metadata"]["namespace"]
         demand = [
             ("secrets", one["secretRef"]["name"]) for one in pod["spec"]["containers"][0].get("envFrom") or ()
@@ -164,7 +164,7 @@ class Nodes:
             is_late = True
             _kill(process, signal.SIGKILL)
             code = await process.wait()
-        except asyncio.CancelledError:  # its node ends: what is left of it is read, or it is never closed
+        except asyncio.CancelledError:  # its node ends: wait for the process, so that its transport is closed
             _kill(process, signal.SIGKILL)
             await process.wait()
             raise
@@ -191,7 +191,7 @@ class Nodes:
             self._remove(pod)
         elif not (self._data / uid / "asked").exists() and uid in self._processes:
             (self._data / uid / "asked").touch()
-            with suppress(ProcessLookupError):  # of a container, only the first process is asked
+            with suppress(ProcessLookupError):  # only the first process of a container gets the signal
                 self._processes[uid].send_signal(signal.SIGTERM)
             grace = float(pod["spec"].get("terminationGracePeriodSeconds", 30))
             loop = asyncio.get_running_loop()
@@ -225,7 +225,7 @@ class Nodes:
         return env
 
     def _volumes(self, pod: Object, home: Path) -> dict[str, str]:
-        """Where the container has its directories → where they are here; those of claims are the same."""
+        """Directories in the container → directories here; volumes of claims have the same path."""
         origins = {one["name"]: one for one in pod["spec"].get("volumes") or ()}
         places = {}
         for mount in pod["spec"]["containers"][0].get("volumeMounts") or ():
@@ -244,7 +244,7 @@ class Nodes:
 
 
 def _moved(text: str, places: dict[str, str]) -> str:
-    """Processes share the file system of this machine: paths of a container are replaced by ours."""
+    """The text with a container's paths replaced by ours, as processes share this machine's file system."""
     for path in sorted(places, key=len, reverse=True):
         text = re.sub(rf"(?<![\w./-]){re.escape(path)}(?![\w-])", places[path], text)
     return text
@@ -256,7 +256,7 @@ def _kill(process: asyncio.subprocess.Process, number: int) -> None:
 
 
 def _sweep(uid: str) -> None:
-    """End what a container would end with its first process: all that has its mark."""
+    """Kill all processes with the pod's mark, as a container does when its first process ends."""
     mark = f"SLIPWAY_POD={uid}".encode()
     until = time.monotonic() + 5
     while time.monotonic() < until:

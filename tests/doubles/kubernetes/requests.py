@@ -1,4 +1,4 @@
-"""What a request is about: the kind of object, its namespace, its name and what is below it."""
+"""The subject of a request: the kind of object, its namespace, its name and its subresource."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.doubles.kubernetes.store import KINDS, Object
 
 
 class Subject(NamedTuple):
-    """Of a path."""
+    """The subject of a path."""
 
     plural: str
     namespace: str
@@ -18,7 +18,7 @@ class Subject(NamedTuple):
 
 
 def subject(path: str) -> Subject:
-    """Raises Refusal for what the server does not have."""
+    """The subject of a path. Raises Refusal for a kind that the server does not have."""
     parts = path.strip("/").split("/")
     rest = parts[2:] if parts[0] == "api" else parts[3:]
     namespace = ""
@@ -34,7 +34,7 @@ def subject(path: str) -> Subject:
 
 
 def right(call: str) -> tuple[str, str]:
-    """RESOURCE.GROUP and verb that an account has to be allowed for "METHOD PATH"."""
+    """The RESOURCE.GROUP and verb that an account needs for "METHOD PATH"."""
     method, _, path = call.partition(" ")
     about = subject(path)
     group = KINDS[about.plural]["group"]
@@ -44,7 +44,7 @@ def right(call: str) -> tuple[str, str]:
 
 
 def selected(objects: list[Object], labels: str, fields: str) -> list[Object]:
-    """Those with these labels and fields."""
+    """The objects with these labels and fields."""
     return [
         one
         for one in objects
@@ -54,7 +54,7 @@ def selected(objects: list[Object], labels: str, fields: str) -> list[Object]:
 
 
 def merged(document: Any, patch: Any) -> Any:
-    """RFC 7386."""
+    """The document with a JSON Merge Patch (RFC 7386) applied."""
     if not isinstance(patch, dict):
         return patch
     result = dict(document) if isinstance(document, dict) else {}

@@ -1,4 +1,4 @@
-"""The server on a port of this machine, and everything behind it, in the loop of the test."""
+"""The server on a local port, and everything behind it, in the test's event loop."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TICK = 0.02
 
 @dataclass
 class Kubernetes:
-    """A cluster. `fault` may answer a request instead, before or after it was carried out."""
+    """A cluster. `fault` may answer a request instead, before or after it is carried out."""
 
     url: str
     store: Store
@@ -36,13 +36,13 @@ class Kubernetes:
     nodes: Nodes
     kueue: Kueue
     api: Api
-    #: method and path of each request that came, in turn
+    #: method and path of each request, in order
     calls: list[str] = field(default_factory=list)
-    #: given method, path and query: an answer, None for the true one; CUT breaks off after it was carried out
+    #: gets method, path and query; returns an answer, or None for the true one, or CUT_AFTER or CUT_BEFORE
     fault: Callable[[str, str, dict[str, str]], Refusal | str | None] = lambda *_: None
 
 
-#: The request is carried out, and its answer lost; or it is lost itself.
+#: The request is carried out and its answer lost; or the request is lost.
 CUT_AFTER, CUT_BEFORE = "after", "before"
 
 
@@ -50,7 +50,7 @@ CUT_AFTER, CUT_BEFORE = "after", "before"
 async def kubernetes(
     data: Path, *, version: str = "v1.36.2", namespaces: tuple[str, ...] = ("default",)
 ) -> AsyncIterator[Kubernetes]:
-    """The cluster for the length of the block; it has no node yet."""
+    """Run the cluster for the length of the block; it has no nodes yet."""
     store, is_old = Store(), version.startswith("v1.20")
     jobs = JobController(store, is_old=is_old)
     nodes, kueue = Nodes(store, jobs, data), Kueue(store)
@@ -72,7 +72,7 @@ async def kubernetes(
 
 
 async def _reconcile(cluster: Kubernetes) -> None:
-    """The controllers, one after the other, again and again."""
+    """Run the controllers in turn, repeatedly."""
     while True:
         cluster.jobs.reconcile()
         cluster.kueue.reconcile()
@@ -109,7 +109,7 @@ class _Handler:
             preferred = {"groupVersion": "kueue.x-k8s.io/v1beta2", "version": "v1beta2"}
             return web.json_response({"kind": "APIGroup", "preferredVersion": preferred})
         is_of_kueue = request.path.startswith("/apis/kueue.x-k8s.io")
-        if is_of_kueue and not self._cluster.kueue.is_installed:  # an unknown group is no object
+        if is_of_kueue and not self._cluster.kueue.is_installed:  # the group is unknown
             return web.Response(status=404, text="404 page not found\n")
         about, content = subject(request.path), await request.read()
         self._authorise(request, about)

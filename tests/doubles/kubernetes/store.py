@@ -12,7 +12,7 @@ from tests.doubles.kubernetes.errors import absent, already_exists
 
 Object = dict[str, Any]
 
-#: Plural → what the objects are.
+#: Plural → kind, group, version and scope.
 KINDS: dict[str, dict[str, str]] = {
     plural: {"plural": plural, "kind": kind, "group": group, "version": version, "scope": scope}
     for plural, kind, group, version, scope in (
@@ -39,12 +39,12 @@ KINDS: dict[str, dict[str, str]] = {
 
 
 def written(seconds: float) -> str:
-    """Unix time as objects have it."""
+    """Unix time in the format of objects."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 class Store:
-    """What there is. Objects are handed out as they are: who changes one calls `touch`.
+    """The objects. Callers get them, not copies, and must call `touch` after a change.
 
     `clock` gives Unix time.
     """
@@ -55,7 +55,7 @@ class Store:
         self.version = 100
 
     def now(self) -> str:
-        """As objects have it."""
+        """The time in the format of objects."""
         return written(self.clock())
 
     def add(self, plural: str, namespace: str, document: Object) -> Object:
@@ -74,7 +74,7 @@ class Store:
         return own
 
     def touch(self, document: Object) -> None:
-        """Give it the next version: it was changed."""
+        """Give a changed object the next version."""
         self.version += 1
         document["metadata"]["resourceVersion"] = str(self.version)
 
@@ -88,7 +88,7 @@ class Store:
         return document
 
     def all(self, plural: str, namespace: str | None = None) -> list[Object]:
-        """In the order of their names, as lists have them."""
+        """The objects in order of name, as in lists."""
         keys = [key for key in self._objects if key[0] == plural and namespace in (None, key[1])]
         return [self._objects[key] for key in sorted(keys)]
 
@@ -98,14 +98,14 @@ class Store:
             self.touch(document)
 
     def owned(self, owner: Object) -> Iterator[tuple[str, Object]]:
-        """What goes with it."""
+        """The objects that this one owns."""
         uid = owner["metadata"]["uid"]
         for (plural, _, _), one in list(self._objects.items()):
             if any(ref.get("uid") == uid for ref in one["metadata"].get("ownerReferences") or ()):
                 yield plural, one
 
     def event(self, about: Object, reason: str, message: str) -> None:
-        """One that repeats is counted in the same object."""
+        """Record an event; a repeated one increases the count of the same object."""
         metadata = about["metadata"]
         for one in self.all("events", metadata["namespace"]):
             same = one["involvedObject"]["uid"] == metadata["uid"] and one["reason"] == reason

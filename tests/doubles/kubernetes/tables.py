@@ -1,4 +1,4 @@
-"""Lists as the server prints them: the columns of `kubectl get`."""
+"""Lists as tables: the columns of `kubectl get`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COLUMNS = {
 
 
 def table(plural: str, objects: list[Object], metadata: dict[str, Any], form: str, *, is_old: bool) -> Any:
-    """The rows; `form` is what stands beside the words: None, Metadata or Object."""
+    """The table; `form` is the object in each row: None, Metadata or Object."""
     names = [
         one for one in _COLUMNS.get(plural, ("Name", "Age")) if one != "Status" or not _lacks(plural, is_old)
     ]
