@@ -1,4 +1,4 @@
-"""Every single fault at every call of every story, on the real code: nothing lost, nothing twice."""
+"""Every single fault at every call of every story, on the real code: nothing is lost or happens twice."""
 
 from __future__ import annotations
 

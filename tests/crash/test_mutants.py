@@ -1,4 +1,4 @@
-"""The harness proves itself: deliberately broken variants of the protocol, each of which it must catch."""
+"""The harness proves itself: it must catch each deliberately broken variant of the protocol."""
 
 from __future__ import annotations
 
@@ -312,12 +312,12 @@ def what_has_not_ended_counts_as_absent(patch: Patch) -> None:
 
 
 def any_call(name: str) -> bool:
-    """Where faults are looked for by default."""
+    """By default, faults are tried at every call."""
     return True
 
 
 def archiving(name: str) -> bool:
-    """The calls by which a job leaves the cluster and the table."""
+    """Whether the call removes a job from the cluster or the table."""
     return name in ("engine.forget", "archive.put")
 
 
@@ -336,7 +336,7 @@ MUTANTS: tuple[Callable[[Patch], None], ...] = (
     a_lost_answer_of_the_cluster_is_a_conflict,
     a_refused_group_counts_as_written,
 )
-#: those that one story is for
+#: mutants that one story catches
 OF_ONE_STORY = (
     (cancel_ends_a_job_that_is_being_submitted, CANCELLED, any_call),
     (why_a_job_failed_is_read_after_its_end_was_told, FAILED, any_call),
@@ -372,7 +372,7 @@ async def test_the_harness_catches_in_the_story(
 
 
 async def _caught(stories: Iterable[Story], where: Callable[[str], bool]) -> bool:
-    """Whether some single fault breaks an invariant; a crash of the harness itself is no catch."""
+    """Whether some single fault breaks an invariant; a crash of the harness does not count."""
     for story in stories:
         whole = await play(story, {})
         if whole.violations:

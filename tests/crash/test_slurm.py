@@ -1,4 +1,4 @@
-"""The Slurm engine in the harness: any fault of the wire and of our processes, and nothing runs twice."""
+"""The Slurm engine in the harness: with any fault of the wire and our processes, nothing runs twice."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.crash.slurm_run import play
 from tests.crash.slurmrestd import NEW, OLD, Wire
 from tests.crash.stories import BROKEN, CANCELLED, REQUEUED, STORIES, Story
 
-#: A job fails in the harness, or is put back there, only when its engine is the one in memory.
+#: The harness can make a job fail or requeue only with the engine in memory.
 _STORIES = tuple(story for story in STORIES if story not in (BROKEN, REQUEUED))
 
 
@@ -50,7 +50,7 @@ async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_ans
     await check_cut(play, fault, 11, (0, 1, 40).index(lives), lives=lives, forgets=0.0)
 
 
-#: Stories with faults; a quick look takes every other one of them with an eager Slurm.
+#: Stories with faults; a quick run takes every other one with an eager Slurm.
 _SINGLE_FAULTS = [
     (story, fault, (row + row // len(Wire) + way) % 2 == 1)
     for row, (story, fault) in enumerate(pairs(_STORIES, Wire))

@@ -1,4 +1,4 @@
-"""What each part of the protocol with Slurm is for: without it, some schedule breaks an invariant."""
+"""Each part of the protocol with Slurm is needed: without it, some schedule breaks an invariant."""
 
 from __future__ import annotations
 
@@ -78,10 +78,10 @@ def earlier_attempts_left_alone(patch: Patch) -> None:
 
 
 def no_claim_on_the_nodes(patch: Patch) -> None:
-    """The model's own switch, see `_UNFENCED`."""
+    """A switch of the model, see `MUTANTS`."""
 
 
-#: Mutant → whether the nodes keep a claim, which would hide what it is for.
+#: Mutant → whether the nodes keep a claim, which would hide the mutant.
 MUTANTS: Mapping[Callable[[Patch], None], bool] = {
     not_held: False,
     released_at_once: True,

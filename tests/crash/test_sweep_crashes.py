@@ -1,4 +1,4 @@
-"""The same of the stories of sweeps of jobs: they are long, so their module has a process of its own."""
+"""The same for the stories of job sweeps, which are long, so that their module has its own process."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ _VARIABLE = re.compile(
 #: The members for a variable's name and value, here and in other formats.
 _NAMES = frozenset(form for one in ("name", "key", "variable") for form in (one, one.title(), one.upper()))
 _VALUES = frozenset(("value", "Value", "VALUE"))
-#: Objects from variables' names to values: names in them count in any case.
+#: Objects from variables' names to values: names in them match in upper and lower case.
 _ENVIRONMENT = "env"
 #: Misspelt: at most this many letters differ.
 _CLOSE = 2

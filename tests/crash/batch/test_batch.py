@@ -1,4 +1,4 @@
-"""The Batch engine in the harness: faults of wire, nodes and our processes, and nothing runs twice."""
+"""The Batch engine in the harness: with faults of wire, nodes and our processes, nothing runs twice."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _gang(run: Run) -> None:
 
 
 GANG = Story("a job on several nodes that loses one", _gang)
-#: A job fails in the harness, or is put back there, only when its engine is the one in memory.
+#: The harness can make a job fail or requeue only with the engine in memory.
 STORIES_ON_BATCH = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
-#: The rounds in which the pool is not there: before, while and after the first job runs.
+#: The rounds without a pool: before, during and after the first job's run.
 ABSENCES = [range(at, at + 3) for at in (1, 2, 3, 4)]
 
 

@@ -1,4 +1,4 @@
-"""What each part of the claims and records in blobs is for: without it, some schedule breaks an invariant."""
+"""Each part of the claims and records in blobs is needed: without it, some schedule breaks an invariant."""
 
 from __future__ import annotations
 
@@ -136,7 +136,7 @@ async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch:
 
 
 async def _caught() -> str:
-    """What the first schedule that shows something shows."""
+    """The violations of the first schedule that has some."""
     one = STORIES[0]
     for story in (one, GANG, ARCHIVED):
         if result := (await play_on_blobs(story)).violations:

@@ -1,4 +1,4 @@
-"""A cluster whose nodes share a container: its faults beside those of wire, nodes and our processes."""
+"""A cluster whose nodes share a container: faults of the container, the wire, nodes and our processes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.crash.batch.wire import Wire
 from tests.crash.chaos import Fault
 from tests.crash.stories import ARCHIVED, CANCELLED, STORIES, Story
 
-#: How one job may go, and what is left of it.
+#: The courses that one job may take, with what remains of it.
 _FEW = (STORIES[0], GANG, CANCELLED, ARCHIVED)
 _plain: dict[str, BlobAzure] = {}
 
@@ -32,7 +32,7 @@ def _model(run: BatchRun) -> BlobAzure:
 
 
 async def _undisturbed(story: Story) -> BlobAzure:
-    """What the story does without faults: the same for every fault, so it is played once."""
+    """The story without faults, played once for all faults."""
     if story.name not in _plain:
         _plain[story.name] = _model(await play_on_blobs(story))
     return _plain[story.name]

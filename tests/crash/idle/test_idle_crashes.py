@@ -1,4 +1,4 @@
-"""Single faults in the stories of idle jobs, which last long: with `--all` each call meets one fault."""
+"""Single faults in the long stories of idle jobs: with `--all`, each call meets one fault."""
 
 from __future__ import annotations
 

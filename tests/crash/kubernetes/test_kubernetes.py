@@ -1,4 +1,4 @@
-"""The Kubernetes engine in the harness: faults of wire, nodes and our processes, and nothing runs twice."""
+"""The Kubernetes engine in the harness: with faults of wire, nodes and our processes, nothing runs twice."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _gang(run: Run) -> None:
 
 
 GANG = Story("a job on several nodes", _gang)
-#: A job fails in the harness, or is put back there, only when its engine is the one in memory.
+#: The harness can make a job fail or requeue only with the engine in memory.
 _STORIES = (*(story for story in STORIES if story not in (BROKEN, REQUEUED)), GANG)
 
 

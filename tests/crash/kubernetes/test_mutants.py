@@ -1,4 +1,4 @@
-"""What each part of the protocol with Kubernetes is for: without it, some schedule breaks an invariant."""
+"""Each part of the protocol with Kubernetes is needed: without it, some schedule breaks an invariant."""
 
 from __future__ import annotations
 
@@ -182,12 +182,12 @@ def what_changed_is_not_looked_at(patch: Patch) -> None:
 
 
 def no_claim_on_the_nodes(patch: Patch) -> None:
-    """The model's own switch, see `_caught`."""
+    """A switch of the model, see `_caught`."""
 
 
 #: The requests with faults.
 _CALLS = 9
-#: The faults that show most of the mutants: they come first.
+#: The faults that reveal most of the mutants come first.
 _TELLING = (Wire.LOST, Wire.DELETING)
 MUTANTS: tuple[Callable[[Patch], None], ...] = (
     a_taken_name_is_an_error,
@@ -223,7 +223,7 @@ async def test_the_harness_catches(mutant: Callable[[Patch], None], monkeypatch:
 
 
 async def _caught(*, fenced: bool, calls: int = _CALLS) -> str:
-    """What the first schedule that shows something shows."""
+    """The violations of the first schedule that has some."""
     one = STORIES[0]
     for story in (one, GANG, CANCELLED, ARCHIVED):
         if result := (await play(story, fenced=fenced)).deviations():
