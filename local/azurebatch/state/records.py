@@ -90,7 +90,7 @@ class Autoscale(BaseModel):
 
 
 class Pool(Record):
-    """A pool. `document`: the caller's body; `made`: the number of nodes it has had so far."""
+    """A pool. `document`: the caller's body; `nodes_so_far`: how many nodes it has had."""
 
     document: Document
     deleting: bool = False
