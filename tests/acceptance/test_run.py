@@ -75,7 +75,7 @@ async def test_a_run_without_options_takes_none_of_the_run_before(door: Door, tm
     code, out, err = await slipway(door, tmp_path, "run", "--to", "again", f"{name}.py")
 
     assert (code, out) == (0, "done\n"), err
-    assert f"deleted scripts/{name}/slipway.json, of an earlier upload" in err
+    assert f"deleted scripts/{name}/slipway.json of an earlier upload" in err
     waited, alone = (job.get("after", []) for job in reversed(await door.jobs(name=name)))
     assert (len(waited), alone) == (1, [])
 
