@@ -164,6 +164,7 @@ async def test_a_job_that_fails_says_with_which_code_and_why(door: Door) -> None
     await door.event(name, "io.slipway.job.failed.v1")
 
 
+@pytest.mark.thorough
 async def test_a_receiver_that_is_down_gets_the_event_later(door: Door) -> None:
     name = unique("later")
     hook = door.hook(name, "?status=503&times=1")

@@ -105,6 +105,7 @@ async def test_rerun_runs_exactly_that_again_and_names_a_script_that_changed(
     assert f"scripts/{folder}/train.sh has changed" in output
 
 
+@pytest.mark.thorough
 async def test_a_receipt_starts_nothing_wherever_it_is_put(door: Door) -> None:
     folder = unique("inert")
     await _drop(door, folder, "true")

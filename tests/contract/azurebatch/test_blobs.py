@@ -116,6 +116,7 @@ async def test_only_files_of_the_job_are_read(engine: BatchEngine) -> None:
         )
 
 
+@pytest.mark.thorough
 async def test_logs_are_read_while_the_job_runs(engine: BatchEngine, tmp_path: Path) -> None:
     one = job(f"echo begun; until [ -e {tmp_path}/go ]; do sleep 0.1; done; echo over")
     await engine.submit(one)
@@ -153,6 +154,7 @@ async def test_records_are_removed_by_the_app_and_files_stay(
     assert list(blobs.list_blob_names(name_starts_with=f"{NAME}/files/exp/{one.target.name}/")) != []
 
 
+@pytest.mark.thorough
 async def test_the_nodes_of_a_gang_find_each_other_and_each_log_is_kept(engine: BatchEngine) -> None:
     block = {
         "customToolkitSettings": None,

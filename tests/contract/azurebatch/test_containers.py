@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
+import pytest
 import pytest_asyncio
 
 from shared.core.job import JobState
@@ -105,6 +106,7 @@ async def test_a_wrong_password_is_told_without_it(boxes: tuple[BatchEngine, Pat
     assert "exec" not in [call["argv"][0] for call in calls(home)]
 
 
+@pytest.mark.thorough
 async def test_each_node_of_a_job_has_its_container_and_its_rank(
     boxes: tuple[BatchEngine, Path], tmp_path: Path
 ) -> None:

@@ -93,6 +93,7 @@ async def test_a_job_on_three_nodes_starts_on_all_of_them_together_from_zero(
     assert len(set(lines[0][2].split(","))) == 3
 
 
+@pytest.mark.thorough
 async def test_a_rank_that_fails_fails_the_job_with_its_exit_code(spot: BatchEngine, tmp_path: Path) -> None:
     script = tmp_path / "fails.py"
     script.write_text(

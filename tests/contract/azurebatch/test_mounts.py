@@ -181,6 +181,7 @@ async def test_a_missing_program_is_named_with_its_package(world: World) -> None
     assert "there is no mount.cifs: install cifs-utils, in the start task or the image" in end.message
 
 
+@pytest.mark.thorough
 async def test_every_node_of_a_job_mounts(world: World) -> None:
     script = world.home / "look.py"
     script.write_text(

@@ -93,6 +93,7 @@ print({name for name in os.environ if name.startswith(('PYTHON', 'VIRTUAL'))})
     assert (await lab.read("look", "stdout.txt")).splitlines() == ["", "set()", "no slipway"]
 
 
+@pytest.mark.thorough
 async def test_the_environment_is_made_once_for_a_cluster_and_goes_with_it(lab: Lab, old_typer: Path) -> None:
     await lab.make_cluster()
     await lab.submit("one", **custom("true"), **installing(old_typer, "pip"))
