@@ -1,8 +1,8 @@
 """One suite for the engine port: memory, emulators of Batch AI and Azure Batch, Slurm, and Kubernetes.
 
 On Azure Batch twice: with a directory that the nodes share, and with a container of blobs instead. On
-Kubernetes twice: as of 1.36, and as of 1.20, which lacks half of what the engine asks for. The second of each is
-left to `make test-all`.
+Kubernetes twice: as of 1.36, and as of 1.20, which lacks half of what the engine asks for. The second of each
+is left to `make test-all`.
 """
 
 from __future__ import annotations
