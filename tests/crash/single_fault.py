@@ -28,9 +28,9 @@ _RARE = re.compile(r"DELETE .*/(jobs|job|tasks)/[^/]+|POST .*/(terminate|service
 _EFFECTIVE = ("engine.submit", "engine.cancel")
 
 
-def case_name(case: Story | tuple[Fault, int]) -> str:
-    """The name of a story, or of one of `FAULTS`, for a test's id."""
-    return case.name if isinstance(case, Story) else f"{case[0].name}-{case[1]}"
+def case_name(case: object) -> str:
+    """A story, a fault, a number, or several of these together, in the name of a test."""
+    return "-".join(map(case_name, case)) if isinstance(case, tuple) else str(getattr(case, "name", case))
 
 
 _counted: dict[tuple[str, int], int] = {}

@@ -8,7 +8,7 @@ import pytest
 
 from tests.breadth import pairs, size
 from tests.crash.chaos import Fault
-from tests.crash.single_fault import check_cut, check_processes, check_wire
+from tests.crash.single_fault import case_name, check_cut, check_processes, check_wire
 from tests.crash.slurm_run import play
 from tests.crash.slurmrestd import NEW, OLD, Wire
 from tests.crash.stories import BROKEN, CANCELLED, REQUEUED, STORIES, Story
@@ -17,17 +17,13 @@ from tests.crash.stories import BROKEN, CANCELLED, REQUEUED, STORIES, Story
 _STORIES = tuple(story for story in STORIES if story not in (BROKEN, REQUEUED))
 
 
-@pytest.mark.parametrize(
-    ("story", "version"), pairs(_STORIES, [OLD, NEW]), ids=lambda one: getattr(one, "name", one)
-)
+@pytest.mark.parametrize(("story", "version"), pairs(_STORIES, [OLD, NEW]), ids=case_name)
 async def test_without_faults_the_story_ends_well(story: Story, version: str) -> None:
     run = await play(story, version=version)
     assert run.violations == []
 
 
-@pytest.mark.parametrize(
-    ("story", "version"), pairs(_STORIES, [NEW, OLD]), ids=lambda one: getattr(one, "name", one)
-)
+@pytest.mark.parametrize(("story", "version"), pairs(_STORIES, [NEW, OLD]), ids=case_name)
 async def test_another_user_who_imitates_every_job_changes_nothing(story: Story, version: str) -> None:
     run = await play(story, version=version, imitated=True)
     assert run.violations == []
@@ -41,9 +37,7 @@ async def test_nodes_that_do_not_boot_cost_a_job_no_retry(version: str) -> None:
     assert (job.attempt, job.spent.infrastructure) == (6, 0)
 
 
-@pytest.mark.parametrize(
-    ("fault", "lives"), pairs([None, *Wire], (0, 1, 40)), ids=lambda one: getattr(one, "name", str(one))
-)
+@pytest.mark.parametrize(("fault", "lives"), pairs([None, *Wire], (0, 1, 40)), ids=case_name)
 async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_answers_for_it(
     fault: Wire | None, lives: int
 ) -> None:
@@ -58,9 +52,7 @@ _SINGLE_FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("story", "fault", "eager"), _SINGLE_FAULTS, ids=lambda one: getattr(one, "name", str(one))
-)
+@pytest.mark.parametrize(("story", "fault", "eager"), _SINGLE_FAULTS, ids=case_name)
 async def test_any_single_fault_of_the_wire_is_survived(story: Story, fault: Wire, eager: bool) -> None:
     await check_wire(play, story, fault, _STORIES.index(story) + eager, eager=eager)
 

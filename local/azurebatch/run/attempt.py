@@ -66,10 +66,8 @@ class Attempt:
             one.make()
             for folder in ("wd", "shared") if gang else ("wd",):
                 (directory / folder).mkdir(parents=True, exist_ok=True)
-        envs = [
-            self._environment(index, node_directories[index], directories[index])
-            for index in range(len(node_directories))
-        ]
+        each = zip(node_directories, directories, strict=True)
+        envs = [self._environment(index, *both) for index, both in enumerate(each)]
         common = gang.get("commonResourceFiles", ()) if gang else ()
         for directory in directories:
             await fetch(common, directory / "wd")

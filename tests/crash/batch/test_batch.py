@@ -13,7 +13,7 @@ from tests.crash.batch.run import play
 from tests.crash.batch.wire import Wire
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
-from tests.crash.single_fault import check_cut, check_processes, check_wire
+from tests.crash.single_fault import case_name, check_cut, check_processes, check_wire
 from tests.crash.stories import BROKEN, CANCELLED, HOOK, REQUEUED, STORIES, Story, message
 from tests.unit.world import job_json
 
@@ -55,7 +55,7 @@ async def test_a_node_of_several_that_is_taken_away_costs_no_attempt() -> None:
 @pytest.mark.parametrize(
     ("fault", "end"),
     pairs([None, *Wire], product(Cut, (0, 1, 40))),
-    ids=lambda one: f"{one[0].name}-{one[1]}" if isinstance(one, tuple) else getattr(one, "name", "none"),
+    ids=case_name,
 )
 async def test_an_attempt_that_is_cut_off_and_lives_on_is_followed_by_one_or_answers_for_it(
     fault: Wire | None, end: tuple[Cut, int]

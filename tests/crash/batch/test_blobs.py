@@ -15,6 +15,7 @@ from tests.crash.batch.run import BatchRun, play_on_blobs
 from tests.crash.batch.test_batch import ABSENCES, GANG, STORIES_ON_BATCH
 from tests.crash.batch.wire import Wire
 from tests.crash.chaos import Fault
+from tests.crash.single_fault import case_name
 from tests.crash.stories import ARCHIVED, CANCELLED, STORIES, Story
 
 #: The courses that one job may take, with what remains of it.
@@ -67,9 +68,7 @@ async def test_any_single_fault_of_the_container_for_the_app_is_survived(
         assert run.violations == [], f"{fault} at {_model(run).container.calls[n - 1]}, call {n}"
 
 
-@pytest.mark.parametrize(
-    ("cut", "lives"), pairs(Cut, (0, 1, 40)), ids=lambda one: getattr(one, "name", str(one))
-)
+@pytest.mark.parametrize(("cut", "lives"), pairs(Cut, (0, 1, 40)), ids=case_name)
 async def test_an_attempt_that_is_cut_off_is_followed_by_one_or_answers_for_it(cut: Cut, lives: int) -> None:
     run = await play_on_blobs(STORIES[0], cut=cut, lives=lives)
     assert run.violations == []

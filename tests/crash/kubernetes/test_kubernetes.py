@@ -11,7 +11,7 @@ from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.kubernetes.run import play
 from tests.crash.kubernetes.wire import Wire
-from tests.crash.single_fault import check_cut, check_processes, check_wire
+from tests.crash.single_fault import case_name, check_cut, check_processes, check_wire
 from tests.crash.stories import BROKEN, CANCELLED, HOOK, REQUEUED, STORIES, Story, message
 from tests.unit.world import job_json
 
@@ -31,9 +31,7 @@ async def test_without_faults_the_story_ends_well(story: Story) -> None:
     assert run.violations == []
 
 
-@pytest.mark.parametrize(
-    ("fault", "lives"), pairs([None, *Wire], (0, 1, 40)), ids=lambda one: getattr(one, "name", str(one))
-)
+@pytest.mark.parametrize(("fault", "lives"), pairs([None, *Wire], (0, 1, 40)), ids=case_name)
 async def test_an_attempt_whose_node_is_lost_is_followed_by_one_or_answers_for_it(
     fault: Wire | None, lives: int
 ) -> None:
