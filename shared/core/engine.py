@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
 from shared.core.facts import NO_FACTS, NO_SUPPLY, ClusterFacts, Supply
@@ -59,9 +59,8 @@ class Why:
     lacks_capacity: bool = False  #: whether quota or machines are lacking: an operator gets an alert
 
 
-@dataclass(frozen=True)
-class Observation:
-    """What an engine says about one attempt, in our words."""
+class Observation(NamedTuple):
+    """What an engine says about one attempt, in our words. A tuple, since a sweep makes thousands of them."""
 
     state: JobState
     reason: Reason | None = None

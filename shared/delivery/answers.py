@@ -14,6 +14,7 @@ import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from shared.core.each import each
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Target
 from shared.core.ledger.records import Active, StatusLine
@@ -25,8 +26,6 @@ log = logging.getLogger(__name__)
 
 #: Seconds to wait for the last lines of a failed job.
 _PATIENCE = 2.0
-#: Lines checked at once.
-_PARALLEL = 16
 
 
 async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> None:
@@ -102,18 +101,17 @@ async def put_status(ports: Ports, job: Job, *, fresh: bool = False) -> None:
 
 async def put_statuses(ports: Ports, rows: Iterable[Active]) -> None:
     """Write lines that a process failed to write. Lines known to this process cost nothing."""
-    gate = asyncio.Semaphore(_PARALLEL)
 
-    async def one(row: Active, shown: StatusLine) -> None:
+    async def one(row_shown: tuple[Active, StatusLine]) -> None:
+        row, shown = row_shown
         line = status_line(row.job_id, row.state, shown.since, row.waits)
-        async with gate:
-            try:
-                if await ports.drops.put_status(shown.name, line, shown.sequence):
-                    await _put_receipt(ports, row.stored.job, None)
-            except SlipwayError as error:
-                log.warning("STATUS of %s is left to the next sweep: %s", row.job_id, error)
+        try:
+            if await ports.drops.put_status(shown.name, line, shown.sequence):
+                await _put_receipt(ports, row.stored.job, None)
+        except SlipwayError as error:
+            log.warning("STATUS of %s is left to the next sweep: %s", row.job_id, error)
 
-    await asyncio.gather(*(one(row, row.shown) for row in rows if row.shown is not None))
+    await each(((row, row.shown) for row in rows if row.shown is not None), one)
 
 
 def _engine(ports: Ports, target: Target) -> str:

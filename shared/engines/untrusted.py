@@ -28,5 +28,7 @@ def moment(value: Any) -> datetime | None:
 
 def path(value: Any) -> str:
     """A relative path in printable characters, without slashes around it; "" for an invalid one."""
-    plain = value.strip("/") if isinstance(value, str) and value.isprintable() else ""
+    if not isinstance(value, str) or not value.isprintable():
+        return ""
+    plain = value.strip("/")
     return plain if len(plain) <= _LONGEST_PATH and ".." not in plain.split("/") else ""

@@ -13,6 +13,7 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 
+from shared.core.each import each
 from shared.core.errors import Unreadable
 from shared.core.ledger.finished_jobs import FinishedJob, line_locations, line_of, tombstone
 from shared.core.ports import Ports
@@ -21,9 +22,6 @@ from shared.lifecycle.job_sweeps.bury import bury_sweeps
 from shared.lifecycle.teams.claims import free_ended
 
 log = logging.getLogger(__name__)
-
-#: How many jobs of a shard are read at once.
-_PARALLEL = 16
 
 
 @dataclass(frozen=True)
@@ -72,16 +70,14 @@ async def _shard(ports: Ports, shard: int, before: datetime, end: float) -> Arch
 
 async def _batch(ports: Ports, shard: int, due: list[str]) -> int:
     """One blob of lines, then the tombstones. Returns how many jobs were archived."""
-    gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job_id: str) -> FinishedJob | None:
-        async with gate:
-            try:
-                return await ports.finished.gather(job_id)
-            except Unreadable:
-                return None  # the record stays where it is, and must not keep the others
+        try:
+            return await ports.finished.gather(job_id)
+        except Unreadable:
+            return None  # the record stays where it is, and must not keep the others
 
-    whole = [one for one in await asyncio.gather(*map(one, due)) if one is not None]
+    whole = [one for one in await each(due, one) if one is not None]
     forgotten = await forget(ports, whole)
     if not forgotten:
         return 0

@@ -6,7 +6,6 @@ on which it depends did not end as required, or it was idle for too long.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import datetime
 
 from shared.core.engine import Observation
@@ -71,15 +70,15 @@ def end_unmet(ports: Ports, stored: Stored, text: str) -> Change:
 def _at_whose_request(job: Job, observation: Observation) -> Observation:
     """Mark an end that Slipway requested as a cancellation; the message of others names the cluster."""
     if observation.unstarted:  # no attempt follows, so it was cancelled
-        return replace(observation, state=JobState.CANCELLED, reason=Reason.TERMINATED)
+        return observation._replace(state=JobState.CANCELLED, reason=Reason.TERMINATED)
     if observation.state is JobState.CANCELLED and job.idle is not None and job.idle.is_ending:
         warned = job.idle.warned.isoformat(timespec="seconds")
         text = f"ended as idle: {job.idle.clause}, and the warning of {warned} changed nothing"
-        return replace(observation, reason=Reason.IDLE, message=text)
+        return observation._replace(reason=Reason.IDLE, message=text)
     if observation.state is JobState.CANCELLED and not job.cancel:
         text = "cancelled on the cluster and not here: by its administrator, or by hand"
-        return replace(
-            observation, message=f"{text} ({observation.message})" if observation.message else text
+        return observation._replace(
+            message=f"{text} ({observation.message})" if observation.message else text
         )
     return observation
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -36,7 +35,7 @@ async def decide(ports: Ports, stored: Stored, observation: Observation | None) 
         return await _count_miss(ports, stored)
     if _began_again(job, observation):
         # The start itself is the next look's: each of the two runs has its own states in the record.
-        observation = replace(observation, state=JobState.QUEUED, started=None)
+        observation = observation._replace(state=JobState.QUEUED, started=None)
     if observation.state is job.state:
         return _unchanged(ports, stored, observation)
     return await follow(ports, stored, observation)

@@ -7,11 +7,11 @@ the ledger. What is lost, late or forged changes nothing but the delay.
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 from collections.abc import Sequence
 
+from shared.core.each import each
 from shared.core.engine import Observation
 from shared.core.errors import EngineError, Unreadable
 from shared.core.identity import JOB_ID
@@ -29,7 +29,7 @@ from shared.lifecycle.transition import apply
 log = logging.getLogger(__name__)
 
 #: How many jobs are asked for at once.
-_PARALLEL = 32
+_AT_ONCE = 32
 #: Seconds after which a job is looked at again whose record came before its scheduler knew of the end.
 _AGAIN = 5.0
 #: <token>/result.json, wherever that is; a token is the job's id and the number of the attempt.
@@ -54,20 +54,18 @@ async def record_written(ports: Ports, job_id: str) -> None:
 
 async def jobs_ended(ports: Ports, job_ids: Sequence[str]) -> list[str]:
     """Observe these jobs; those that have not ended, as their engines say. Errors are left to the sweep."""
-    gate = asyncio.Semaphore(_PARALLEL)
     events: list[Notice] = []
     ended: list[Job] = []
 
     async def one(job_id: str) -> JobState | None:
-        async with gate:
-            try:
-                return await _observe(ports, job_id, events, ended)
-            except (EngineError, TimeoutError, Unreadable) as error:
-                log.warning("%s is left to the sweep: %r", job_id, error, extra={"job": job_id})
-                return None
+        try:
+            return await _observe(ports, job_id, events, ended)
+        except (EngineError, TimeoutError, Unreadable) as error:
+            log.warning("%s is left to the sweep: %r", job_id, error, extra={"job": job_id})
+            return None
 
     named_jobs = list(dict.fromkeys(job_ids))
-    states = await asyncio.gather(*map(one, named_jobs))
+    states = await each(named_jobs, one, _AT_ONCE)
     await deliver_now(ports, *events)
     await refill(ports, ended)
     return [job for job, state in zip(named_jobs, states, strict=True) if state and not state.terminal]

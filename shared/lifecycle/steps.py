@@ -7,14 +7,12 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 
+from shared.core.each import AT_ONCE, each
 from shared.core.errors import SlipwayError, Unreadable, quoted
 from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
-
-#: How many records are read, submitted or cancelled at once.
-_PARALLEL = 16
 
 
 async def step(name: str, act: Awaitable[int]) -> int:
@@ -31,28 +29,26 @@ async def step(name: str, act: Awaitable[int]) -> int:
 
 
 async def for_each(
-    ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]], at_once: int = _PARALLEL
+    ports: Ports, items: Iterable[T], act: Callable[[T], Awaitable[object]], at_once: int = AT_ONCE
 ) -> int:
     """Act on all items, some at once, within the sweep's time; one that fails never stops the others."""
-    gate = asyncio.Semaphore(at_once)
     number = 0
 
     async def one(item: T) -> None:
         nonlocal number
-        async with gate:
-            try:
-                await act(item)
-                number += 1
-            except Unreadable:
-                pass  # noted where it was read; it stays as it is
-            except (SlipwayError, TimeoutError) as error:
-                log.warning("left to the next sweep: %s", quoted(error))
-            except Exception:
-                log.exception("left to the next sweep")
+        try:
+            await act(item)
+            number += 1
+        except Unreadable:
+            pass  # noted where it was read; it stays as it is
+        except (SlipwayError, TimeoutError) as error:
+            log.warning("left to the next sweep: %s", quoted(error))
+        except Exception:
+            log.exception("left to the next sweep")
 
     try:
         async with asyncio.timeout(ports.policy.sweep_deadline):
-            await asyncio.gather(*(one(item) for item in items))
+            await each(items, one, at_once)
     except TimeoutError:
         log.warning("the sweep's time is over; the rest is left to the next one")
     return number

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
@@ -90,9 +90,9 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     rows = [row for answer in answers for row in answer.jobs]
     events = [event for answer in answers for event in answer.events]
     sweeps = [one for answer in answers for one in answer.sweeps]
+    numbers = Counter(row.state for row in rows)
     for state in _ACTIVE:
-        number = sum(row.state is state for row in rows)
-        ports.meter.set("slipway.jobs.active", number, state=state.value, **fields)
+        ports.meter.set("slipway.jobs.active", numbers[state], state=state.value, **fields)
     due = asyncio.create_task(step("deliveries", deliver_due(ports, events, **fields)))
     share = len(shards) / len(every)
     contended = is_contended(ports, rows, share)
@@ -165,10 +165,11 @@ async def _judge(
 
 async def _release(ports: Ports, rows: list[Active], begun: set[str], judged: _Judged, share: float) -> int:
     """Submit the jobs that wait for nothing but a slot, as far as there are any; how many are submitted."""
+    if not judged.ready:
+        return 0
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
-    waiting = list(judged.ready.values())
-    ready = await _submittable(ports, [*others, *waiting], share) if waiting else []
+    ready = await _submittable(ports, [*others, *judged.ready.values()], share)
     if ready is None:
         return 0  # nor is there anything to say of the limit
     chosen, ended = {row.job_id for row in ready}, list[Job]()

@@ -10,8 +10,9 @@ import logging
 from collections.abc import Iterable
 from datetime import timedelta
 
+from shared.core.each import each
 from shared.core.errors import Unavailable, Unreadable
-from shared.core.job import Job, JobState, Stored
+from shared.core.job import Job, JobState
 from shared.core.ledger.listing import Query
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
@@ -28,7 +29,7 @@ log = logging.getLogger(__name__)
 #: Seconds after which a submission or a delivery is late, since tries are at most this far apart.
 _LATE = 3600.0
 #: The number of jobs that ended last to compare, and of records to read at once.
-_ENDED, _PARALLEL = 200, 16
+_ENDED = 200
 _ENDS = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.LOST})
 
 
@@ -69,13 +70,7 @@ async def audit(ports: Ports) -> Audit:
 async def _recent_ends(ports: Ports) -> list[Job]:
     """The records of the jobs that ended last, as far as they can be read."""
     page = await ports.ledger.find(Query(states=_ENDS), limit=_ENDED, after=None)
-    gate = asyncio.Semaphore(_PARALLEL)
-
-    async def one(job_id: str) -> Stored | None:
-        async with gate:
-            return await legible(ports, job_id)
-
-    ends = await asyncio.gather(*(one(job.id) for job in page.jobs))
+    ends = await each(page.jobs, lambda job: legible(ports, job.id))
     return [stored.job for stored in ends if stored is not None]
 
 
@@ -117,15 +112,13 @@ async def _drops(ports: Ports, report: Audit) -> None:
             continue
         if (await plans(ports, folder, blobs)).runs:
             report.differs("drop", folder, "a complete folder without a job")
-    gate = asyncio.Semaphore(_PARALLEL)
-
-    async def has_record(job_id: str, path: str) -> None:
-        async with gate:
-            if not await is_known(ports, job_id):
-                report.differs("record", job_id, f"the record of the drop {path} is missing")
-
     jobs = {memo.job_id: memo.path for memo in inventory.remembered.values() if memo.job_id}
-    await asyncio.gather(*(has_record(job_id, path) for job_id, path in jobs.items()))
+
+    async def has_record(job_id: str) -> None:
+        if not await is_known(ports, job_id):
+            report.differs("record", job_id, f"the record of the drop {jobs[job_id]} is missing")
+
+    await each(jobs, has_record)
     report.counted |= {"drops": len(jobs)}
 
 
@@ -147,17 +140,15 @@ async def _note_other_rows(ports: Ports) -> None:
 
 async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:
     """Checks that every job that ended last has the event of its end."""
-    gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job: Job) -> None:
         if not any(job.state.value in receiver.events for receiver in job.notify):
             return
-        async with gate:
-            events = await ports.outbox.events(job.id)
+        events = await ports.outbox.events(job.id)
         if not any(notice.sequence == job.stage.sequence for notice in events):
             report.differs("delivery", job.id, f"{job.state.value}, without an event of its end")
 
-    await asyncio.gather(*(one(job) for job in ended))
+    await each(ended, one)
 
 
 async def _deliveries(ports: Ports, report: Audit) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 
 from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.each import each
 from shared.core.errors import Misuse, SlipwayError, Unavailable, Unreadable
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, is_sweep_id
 from shared.core.ledger.finished_jobs import location_of
@@ -17,7 +17,7 @@ from shared.lifecycle.legible import legible
 log = logging.getLogger(__name__)
 
 #: Tries to write a record that the timer writes, too; how many jobs are cancelled at once.
-_TRIES, _PARALLEL = 5, 16
+_TRIES = 5
 
 
 async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> StoredSweep:
@@ -56,16 +56,13 @@ async def cancel_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) ->
 
 
 async def _end_jobs(ports: Ports, sweep: JobSweep) -> None:
-    gate = asyncio.Semaphore(_PARALLEL)
-
     async def one(index: int) -> None:
-        async with gate:
-            try:
-                stored = await legible(ports, sweep.job_id(index))
-                if stored is not None:
-                    await request_end(ports, stored)
-            except SlipwayError as error:
-                log.warning("the cancel of job %d of %s is left to the timer: %s", index, sweep.id, error)
+        try:
+            stored = await legible(ports, sweep.job_id(index))
+            if stored is not None:
+                await request_end(ports, stored)
+        except SlipwayError as error:
+            log.warning("the cancel of job %d of %s is left to the timer: %s", index, sweep.id, error)
 
     # In reverse order, so that waiting jobs do not take the seats of those that end.
-    await asyncio.gather(*(one(index) for index in reversed(sweep.open)))
+    await each(reversed(sweep.open), one)

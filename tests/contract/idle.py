@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import uuid
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -83,7 +82,7 @@ def _play(engine: MemoryEngine, job: Job, now: datetime) -> None:
     """In memory the test is the node, too."""
     name = job.fixed_target.name
     if engine.jobs[name].state is JobState.QUEUED:
-        engine.jobs[name] = replace(engine.jobs[name], state=JobState.RUNNING, started=now)
+        engine.jobs[name] = engine.jobs[name]._replace(state=JobState.RUNNING, started=now)
     times = (int(now.timestamp()) + 60 * minutes for minutes in range(1, 11))
     lines = "".join(f"{json.dumps({'rank': 0, 'time': at, 'gpu0_percent': 0})}\n" for at in times)
     engine.output["usage.jsonl"] = engine.output.get("usage.jsonl", b"") + lines.encode()

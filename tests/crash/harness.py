@@ -183,9 +183,8 @@ class Run:
             elif observation.state is JobState.QUEUED and self._waited[name] < _LASTS * len(self.waits):
                 self._waited[name] += 1
                 if self._waited[name] % _LASTS == 1:
-                    self.world.engine.jobs[name] = replace(
-                        observation, why=_after(self.waits, observation.why)
-                    )
+                    why = _after(self.waits, observation.why)
+                    self.world.engine.jobs[name] = observation._replace(why=why)
             elif observation.state is JobState.QUEUED and self._waited[name] < self.queues_for:
                 self._waited[name] += 1
             elif self.fails_with and observation.state is JobState.RUNNING:

@@ -6,7 +6,7 @@ It logs every start, which is the only evidence that nothing ran twice.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.core.abilities import ABILITIES, Ability
@@ -178,7 +178,7 @@ class MemoryEngine:
 
     def set_state(self, name: str, state: JobState, **how: object) -> None:
         """Change the state of a job on the cluster, for the test."""
-        self.jobs[name] = replace(Observation(state), **how)  # type: ignore[arg-type]
+        self.jobs[name] = Observation(state)._replace(**how)  # type: ignore[arg-type]
 
     def _trouble(self) -> None:
         self.calls += 1

@@ -7,9 +7,11 @@ the record's history, which distinguishes our own write from another process's.
 from __future__ import annotations
 
 import asyncio
+from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 
 from shared.adapters.storage import other_rows, rows
 from shared.adapters.storage.lists import listed
@@ -98,10 +100,12 @@ class TableLedger:
     async def unfinished(self, shard: int, now: datetime, longest: timedelta) -> Unfinished:
         """The active jobs, the events and the open job sweeps of a shard, by one range query."""
         entities = await self._store.rows(rows.unfinished(shard, now, longest))
-        jobs = self._store.legible((row for row in entities if row["RowKey"] < "o|"), rows.active_of)
-        events = (row for row in entities if "o|" <= row["RowKey"] < "p|")
-        sweeps = [str(row["RowKey"])[2:] for row in entities if row["RowKey"] >= "p|"]
-        return Unfinished(jobs, self._store.legible(events, rows.notice_of_row), sweeps)
+        events, sweeps = (bisect_left(entities, kind, key=itemgetter("RowKey")) for kind in ("o|", "p|"))
+        return Unfinished(
+            self._store.legible(entities[:events], rows.active_of),
+            self._store.legible(entities[events:sweeps], rows.notice_of_row),
+            [str(row["RowKey"])[2:] for row in entities[sweeps:]],
+        )
 
     async def find(self, query: Query, *, limit: int, after: str | None) -> Page:
         """One range query a shard, or some: see `listing`."""

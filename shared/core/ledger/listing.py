@@ -78,6 +78,24 @@ class Page:
     cut: bool = False
 
 
+#: The fields that no list shows, without what they hold.
+_NOT_SHOWN = {
+    "key": "",
+    "payload": "",
+    "notify": (),
+    "dependencies": (),
+    "drop": None,
+    "retry": Budget(),
+    "spent": Budget(),
+    "problems": (),
+    "received": "",
+    "misses": 0,
+    "missed_at": None,
+    "unknown_since": None,
+    "slot": None,
+}
+
+
 def brief(job: Job) -> Job:
     """The part of a record that a list shows: the same until that changes, and bounded in size.
 
@@ -85,21 +103,5 @@ def brief(job: Job) -> Job:
     """
     stage = job.stage.model_copy(update={"token": "", "note": ""})
     target = job.target.model_copy(update={"token": ""}) if job.target else None
-    nothing = {
-        "key": "",
-        "payload": "",
-        "notify": (),
-        "dependencies": (),
-        "drop": None,
-        "retry": Budget(),
-        "spent": Budget(),
-        "problems": (),
-        "received": "",
-        "misses": 0,
-        "missed_at": None,
-        "unknown_since": None,
-        "due": job.created,
-        "slot": None,
-        "sequence": stage.sequence,
-    }
-    return job.model_copy(update={**nothing, "target": target, "history": (stage,)})
+    shown = {"target": target, "history": (stage,), "sequence": stage.sequence, "due": job.created}
+    return job.model_copy(update=_NOT_SHOWN | shown)

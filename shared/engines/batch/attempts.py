@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
 from shared.core.errors import Conflict, NotFound
 from shared.core.job import JobState, Target
+from shared.engines.alone import alone
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.batch.job.request import forgetting, queue, submission
 from shared.engines.batch.pool import Pool
@@ -20,7 +21,6 @@ from shared.engines.batch.storage.access import Access
 from shared.engines.batch.storage.records import BlobRecords
 from shared.engines.batch.tasks import Listed, Tasks
 from shared.engines.batch.words import nodes_of, observation, was_taken_back
-from shared.engines.bulk import alone, each
 from shared.engines.leftovers import FORGET, removal_plan, remove
 from shared.engines.recent import Lately
 from shared.engines.records import Records
@@ -146,13 +146,13 @@ class Attempts:
             return _unfinished(task, view)
         record = await self._records.find(target)
         segment = self._records.segment(target, record) if record is not None else ""
-        return replace(observation(task.task, record), handle=task.handle, segment=segment)
+        return observation(task.task, record)._replace(handle=task.handle, segment=segment)
 
 
 def _unfinished(task: Listed, view: ClusterView | None) -> Observation:
     """The observation of a task that has not ended."""
     observed = observation(task.task)
     if task.task.get("state") != "active":
-        return replace(observed, handle=task.handle)
+        return observed._replace(handle=task.handle)
     reason = why(nodes_of(task.task), view, taken_back=was_taken_back(task.task))
-    return replace(observed, handle=task.handle, why=reason)
+    return observed._replace(handle=task.handle, why=reason)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from shared.core.engine import Observation, Why
@@ -62,27 +61,27 @@ def _ended(facts: Mapping[str, Any], record: Mapping[str, Any] | None) -> Observ
     code, failure = untrusted.exit_code(facts.get("exitCode")), facts.get("failureInfo") or {}
     word = str(failure.get("code") or "")
     if word in _ENDED:
-        return replace(end, state=_S.CANCELLED, reason=_R.TERMINATED, message=_text(failure))
+        return end._replace(state=_S.CANCELLED, reason=_R.TERMINATED, message=_text(failure))
     if was_asked(record, code):
-        return replace(end, state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=NODE_ENDED)
+        return end._replace(state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=NODE_ENDED)
     if code is not None:
         return _with_code(end, code)
     if not failure and facts.get("result") == "success":
         return end
     text = _text(failure) or "Azure Batch does not report how it ended"
     # Command lines and files of a task are Slipway's, so no category of the service blames the job's author.
-    return replace(end, state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=text, unstarted=started is None)
+    return end._replace(state=_S.FAILED, reason=_R.INFRASTRUCTURE, message=text, unstarted=started is None)
 
 
 def _with_code(end: Observation, code: int) -> Observation:
     if code == 0:
-        return replace(end, exit_code=0)
+        return end._replace(exit_code=0)
     if code in CODES:
         reason, text = CODES[code]
         shown = 1 if reason is _R.PREPARATION else None
-        return replace(end, state=_S.FAILED, reason=reason, message=text, exit_code=shown)
+        return end._replace(state=_S.FAILED, reason=reason, message=text, exit_code=shown)
     text = MEMORY if code == _KILLED else f"the job ended with exit code {code}"
-    return replace(end, state=_S.FAILED, reason=_R.USER, message=text, exit_code=code)
+    return end._replace(state=_S.FAILED, reason=_R.USER, message=text, exit_code=code)
 
 
 def _text(failure: Mapping[str, Any]) -> str:

@@ -14,6 +14,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from shared.core.abilities import Ability
+from shared.core.each import each
 from shared.core.engine import (
     ClusterView,
     FileChunk,
@@ -40,7 +41,6 @@ from shared.engines.batchai.request import API, submission
 from shared.engines.batchai.view import view_of
 from shared.engines.batchai.waits import ObservedJob, explained, youngest
 from shared.engines.batchai.words import observation, output_file, token_of
-from shared.engines.bulk import each
 from shared.engines.first_files import first_files
 from shared.engines.recent import Lately
 from shared.jobspec import JobSpec, JsonObject, Problem

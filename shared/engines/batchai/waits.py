@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +22,8 @@ def youngest(jobs: Iterable[ObservedJob], now: datetime) -> float | None:
     An older view cannot explain these jobs: a job that was requeued still had its nodes then.
     """
     # Jobs that were queued together have the same text.
-    texts = {_entered(job) for job, observation in jobs if observation.state is JobState.QUEUED}
+    queued = (job for job, observation in jobs if observation.state is JobState.QUEUED)
+    texts = {str(_properties(job).get("executionStateTransitionTime")) for job in queued}
     if not texts:
         return None
     moments = map(untrusted.moment, texts)
@@ -43,14 +43,9 @@ def explained(jobs: Iterable[ObservedJob], view: ClusterView | None) -> list[Obs
             return observation
         if nodes not in reasons:
             reasons[nodes] = why(nodes, view)
-        return replace(observation, why=reasons[nodes])
+        return observation._replace(why=reasons[nodes])
 
     return [with_reason(job, observation) for job, observation in jobs]
-
-
-def _entered(job: JsonObject) -> str | None:
-    text = _properties(job).get("executionStateTransitionTime")
-    return text if isinstance(text, str) else None
 
 
 def _properties(job: JsonObject) -> JsonObject:

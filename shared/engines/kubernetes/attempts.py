@@ -6,10 +6,10 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 
+from shared.core.each import each
 from shared.core.engine import ClusterView, Observation, Order
 from shared.core.errors import Misconfigured, NotFound
 from shared.core.job import JobState, Target
-from shared.engines.bulk import each
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.job.forget import forgetting
 from shared.engines.kubernetes.job.request import belongings, job, programs

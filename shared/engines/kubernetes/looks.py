@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -57,11 +56,11 @@ class Looks:
         evidence = Evidence(job, pods, record)
         observed = observation(evidence, self._now())
         if observed.state is JobState.QUEUED:
-            observed = replace(observed, why=await self._why(job, pods))
+            observed = observed._replace(why=await self._why(job, pods))
         if observed.state.terminal:
             await self._put_away(job, observed)
         segment = self._records.segment(target, record) if record is not None else ""
-        return replace(observed, handle=self.handle(target), segment=segment)
+        return observed._replace(handle=self.handle(target), segment=segment)
 
     def handle(self, target: Target) -> str:
         """The name by which people find the Job with kubectl."""

@@ -9,10 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from shared.core.each import each
 from shared.core.engine import Observation
 from shared.core.errors import EngineError
 from shared.core.job import JobState, Target
-from shared.engines.bulk import alone, each
+from shared.engines.alone import alone
 from shared.engines.kubernetes.cluster import KubernetesCluster
 from shared.engines.kubernetes.looks import Looks
 from shared.engines.kubernetes.namespace import Namespace
@@ -134,7 +135,7 @@ class Sweep:
         observed = steady(row.words, pod.words if pod else None, failures, lists.workloads.get(target.name))
         if observed is not None and pod is not None and not memory.pod:
             self._memories[target.name] = replace(memory, pod=pod.name)
-        return observed and replace(observed, handle=self._looks.handle(target))
+        return observed and observed._replace(handle=self._looks.handle(target))
 
     def _is_clear(self, target: Target, observed: Observation, lists: _Lists) -> bool:
         """Whether the reason for the wait is fully known."""
@@ -149,7 +150,7 @@ class Sweep:
         memory, pod = self._memories[target.name], lists.pods.get(target.name)
         if observed.state is not JobState.QUEUED or pod is None or memory.words != _words(pod):
             return observed
-        return replace(observed, why=memory.observation.why) if memory.observation else observed
+        return observed._replace(why=memory.observation.why) if memory.observation else observed
 
     async def _look_at(self, target: Target, lists: _Lists) -> Observation | None:
         observed = await self._looks.observe(target)

@@ -15,10 +15,11 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from shared.core.each import each
 from shared.core.engine import Observation, Order
 from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Rejected, Transient
 from shared.core.job import JobState, Target
-from shared.engines.bulk import alone, each
+from shared.engines.alone import alone
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
 from shared.engines.slurm.copies import Settled, Verdict, judge
@@ -37,8 +38,7 @@ log = logging.getLogger(__name__)
 
 #: The code for a time limit that is too long (slurm_errno.h).
 _TOO_LONG = 2051
-#: Names of submissions to remember, so that one is looked up before it is repeated.
-_REMEMBERED = 20_000
+_REMEMBERED = 20_000  #: names of submissions, so that one is looked up before it is repeated
 #: Seconds after which a held copy that no one queries counts as abandoned.
 _ORPHANED = 3600.0
 #: Seconds between lists for waiting jobs: states alone show neither the reason nor a hold.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -91,7 +90,7 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
         waits = waits_for(copy) if state is _S.QUEUED else None
         return Observation(state, started=_time(started), why=waits, handle=str(copy.id))
     if record is not None and record.get("final"):
-        return replace(recorded(record), handle=str(copy.id))
+        return recorded(record)._replace(handle=str(copy.id))
     exit_code = copy.code if reason in (None, _R.USER) else None
     times = _time(_began(copy)), _time(copy.ended)
     plain = Observation(state, reason, "", exit_code, *times, handle=str(copy.id))
@@ -99,7 +98,7 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
     plain, why = _by_node(plain) if was_asked(record, exit_code) else _explained(copy, plain, begun)
     if plain.state is _S.SUCCEEDED:
         return plain
-    return replace(plain, message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
+    return plain._replace(message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
 
 
 class _Explained(NamedTuple):
@@ -110,17 +109,17 @@ class _Explained(NamedTuple):
 
 
 def _by_node(observed: Observation) -> _Explained:
-    return _Explained(replace(observed, reason=_R.INFRASTRUCTURE, exit_code=None), (NODE_ENDED,))
+    return _Explained(observed._replace(reason=_R.INFRASTRUCTURE, exit_code=None), (NODE_ENDED,))
 
 
 def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explained:
     """What an end means beyond its state, and why. `begun`: None if unknown."""
     if _never_began(copy, begun):
-        unstarted = replace(observed, state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
+        unstarted = observed._replace(state=_S.FAILED, reason=_R.INFRASTRUCTURE, exit_code=None, started=None)
         why = _NO_PYTHON if copy.code in _NO_PROGRAM else _UNSTARTED
-        return _Explained(replace(unstarted, unstarted=True), (why,))
+        return _Explained(unstarted._replace(unstarted=True), (why,))
     if "OUT_OF_MEMORY" in copy.states:
-        return _Explained(replace(observed, exit_code=copy.code or None), (MEMORY,))
+        return _Explained(observed._replace(exit_code=copy.code or None), (MEMORY,))
     if observed.reason is not _R.USER:
         return _Explained(observed, ())
     if copy.code in _NO_PROGRAM and begun is None:
@@ -128,13 +127,13 @@ def _explained(copy: Copy, observed: Observation, begun: bool | None) -> _Explai
     if copy.code in CODES:
         reason, text = CODES[copy.code]
         return _Explained(
-            replace(observed, reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
+            observed._replace(reason=reason, exit_code=1 if reason is _R.PREPARATION else None), (text,)
         )
     if copy.signal == _KILL and begun is not False:
-        return _Explained(replace(observed, exit_code=128 + _KILL), (MEMORY,))
+        return _Explained(observed._replace(exit_code=128 + _KILL), (MEMORY,))
     if copy.signal and not copy.code:
         text = f"its script ended by signal {copy.signal}"
-        return _Explained(replace(observed, reason=_R.INFRASTRUCTURE, exit_code=None), (text,))
+        return _Explained(observed._replace(reason=_R.INFRASTRUCTURE, exit_code=None), (text,))
     return _Explained(observed, ())
 
 

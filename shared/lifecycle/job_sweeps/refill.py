@@ -10,6 +10,7 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from shared.core.each import each
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState
 from shared.core.ports import Ports
@@ -20,9 +21,6 @@ from shared.lifecycle.teams.claims import release_claims
 from shared.lifecycle.waiting.admit import admit_next
 
 log = logging.getLogger(__name__)
-
-#: Jobs submitted at once.
-_PARALLEL = 16
 
 
 async def refill(ports: Ports, ended: Sequence[Job]) -> int:
@@ -84,16 +82,14 @@ async def submit_seated(ports: Ports, job_id: str, ended: list[Job], claim: Clai
 async def _submit(ports: Ports, job_ids: Iterable[str]) -> list[Job]:
     """Submit those that may be submitted now; returns the records of those that this ended."""
     ended: list[Job] = []
-    gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job_id: str) -> None:
-        async with gate:
-            try:
-                stored = await ports.ledger.get(job_id)
-                if stored is not None and _is_next(stored.job) and await admit_next(ports, stored.job):
-                    await submit_seated(ports, job_id, ended)
-            except SlipwayError as error:
-                log.warning("%s is left to the timer: %s", job_id, error, extra={"job": job_id})
+        try:
+            stored = await ports.ledger.get(job_id)
+            if stored is not None and _is_next(stored.job) and await admit_next(ports, stored.job):
+                await submit_seated(ports, job_id, ended)
+        except SlipwayError as error:
+            log.warning("%s is left to the timer: %s", job_id, error, extra={"job": job_id})
 
-    await asyncio.gather(*map(one, job_ids))
+    await each(job_ids, one)
     return ended

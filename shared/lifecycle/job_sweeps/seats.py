@@ -12,6 +12,7 @@ import logging
 from collections.abc import Collection, Iterable, Sequence
 from datetime import timedelta
 
+from shared.core.each import each
 from shared.core.errors import SlipwayError
 from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.ledger.records import Active
@@ -28,8 +29,6 @@ log = logging.getLogger(__name__)
 
 #: Tries to write a record that other processes write, too.
 _WRITES = 5
-#: Jobs ended at once.
-_PARALLEL = 16
 
 
 async def seat(
@@ -126,15 +125,13 @@ async def _report(ports: Ports, sweep: JobSweep, notice: Notice | None) -> None:
 
 async def _end_cancelled(ports: Ports, rows: Iterable[Active], cancelled: Collection[str]) -> None:
     """Request the end of every job of a cancelled sweep, if not requested yet."""
-    gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(job_id: str) -> None:
-        async with gate:
-            try:
-                stored = await legible(ports, job_id)
-                if stored is not None:
-                    await request_end(ports, stored)
-            except SlipwayError as error:
-                log.warning("the cancel of %s is left to the next pass: %s", job_id, error)
+        try:
+            stored = await legible(ports, job_id)
+            if stored is not None:
+                await request_end(ports, stored)
+        except SlipwayError as error:
+            log.warning("the cancel of %s is left to the next pass: %s", job_id, error)
 
-    await asyncio.gather(*(one(row.job_id) for row in rows if row.sweep in cancelled and not row.cancel))
+    await each((row.job_id for row in rows if row.sweep in cancelled and not row.cancel), one)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
 from shared.core.cost.usage import month_of
+from shared.core.each import each
 from shared.core.errors import Unreadable
 from shared.core.job import Job
 from shared.core.ledger.records import Active
@@ -29,8 +30,6 @@ log = logging.getLogger(__name__)
 
 #: Tries to write a record that other processes write, too.
 WRITES = 5
-#: How many records are read at once.
-_PARALLEL = 16
 _NO_LIMIT = Quota()
 
 #: The active jobs by their ids, after a team's record was read; None where each is read by itself.
@@ -182,18 +181,16 @@ async def outdated(ports: Ports, claims: Mapping[str, Claim], current: CurrentJo
     """
     if current is not None:
         return {job_id for job_id, claim in claims.items() if not _waits_for(claim, current.get(job_id))}
-    gate = asyncio.Semaphore(_PARALLEL)
 
     async def is_outdated(job_id: str) -> bool:
-        async with gate:
-            try:
-                stored = await ports.ledger.get(job_id)
-            except Unreadable:
-                return True
+        try:
+            stored = await ports.ledger.get(job_id)
+        except Unreadable:
+            return True
         return not _waits_for(claims[job_id], stored.job if stored is not None else None)
 
     ids = sorted(claims)
-    answers = await asyncio.gather(*map(is_outdated, ids))
+    answers = await each(ids, is_outdated)
     return {job_id for job_id, is_old in zip(ids, answers, strict=True) if is_old}
 
 

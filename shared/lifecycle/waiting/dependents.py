@@ -6,11 +6,11 @@ it reads only those that have ended: each once, since an end never changes and t
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from shared.core.each import each
 from shared.core.engine import Why
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Member, Stored
@@ -28,8 +28,6 @@ from shared.lifecycle.waiting.reason import waiting
 
 log = logging.getLogger(__name__)
 
-#: How many records are read or changed at once.
-_PARALLEL = 16
 
 #: How jobs ended, by id.
 Ends = Mapping[str, JobState]
@@ -131,19 +129,16 @@ async def _records_of(ports: Ports, job_ids: Collection[str]) -> dict[str, Job |
     unsure = set(job_ids)
     if len(unsure) > ports.ledger.shards:
         unsure -= {row.job_id for row in await active_jobs(ports)}
-    gate = asyncio.Semaphore(_PARALLEL)
-
     records: dict[str, Job | None] = {}
 
     async def read(job_id: str) -> None:
-        async with gate:
-            try:
-                stored = await ports.ledger.get(job_id)
-            except Unreadable:
-                return
+        try:
+            stored = await ports.ledger.get(job_id)
+        except Unreadable:
+            return
         records[job_id] = stored.job if stored is not None else None
 
-    await asyncio.gather(*map(read, sorted(unsure)))
+    await each(sorted(unsure), read)
     return records
 
 
@@ -170,17 +165,15 @@ async def _judged(
     ports: Ports, rows: Iterable[Active], latest: dict[str, Stored], fates: Fates
 ) -> list[Change]:
     """Commit what the ends mean for these jobs. Their records are put into `latest` as they are then."""
-    gate = asyncio.Semaphore(_PARALLEL)
 
     async def one(row: Active) -> Change | None:
-        async with gate:
-            try:
-                return await _change(ports, row, latest, fates)
-            except SlipwayError as error:
-                log.warning("%s is left to the next sweep: %r", row.job_id, error, extra={"job": row.job_id})
-                return None
+        try:
+            return await _change(ports, row, latest, fates)
+        except SlipwayError as error:
+            log.warning("%s is left to the next sweep: %r", row.job_id, error, extra={"job": row.job_id})
+            return None
 
-    results = await asyncio.gather(*map(one, rows))
+    results = await each(rows, one)
     return [change for change in results if change is not None]
 
 
@@ -205,15 +198,13 @@ async def _change(ports: Ports, row: Active, latest: dict[str, Stored], fates: F
 
 async def _report(ports: Ports, changes: Sequence[Change]) -> None:
     """What people see of it: the log, STATUS and receipts, events."""
-    gate = asyncio.Semaphore(_PARALLEL)
 
     async def put(change: Change) -> None:
         job = change.transition.after
         if job.state.terminal:
             log.info("%s is %s", job.id, job.state.value, extra={"job": job.id, "state": job.state.value})
         if job.line != change.transition.before.line:
-            async with gate:
-                await put_news(ports, job)
+            await put_news(ports, job)
 
-    await asyncio.gather(*map(put, changes))
+    await each(changes, put)
     await deliver_now(ports, *(change.notice for change in changes if change.notice is not None))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from shared.core.engine import Observation
@@ -32,8 +32,8 @@ class Requeues:
         if number in (0, _LASTS):
             self.starts[name] = now
         if number < 2 * _LASTS:
-            return replace(observation, state=JobState.RUNNING, started=self.starts[name])
-        return replace(observation, state=JobState.SUCCEEDED)
+            return observation._replace(state=JobState.RUNNING, started=self.starts[name])
+        return observation._replace(state=JobState.SUCCEEDED)
 
     def wrong(self, job: Job) -> list[str]:
         """Violations of: both runs are in the record as one attempt, which counts from the second start."""

@@ -54,7 +54,7 @@ async def ended(world: World, monkeypatch: pytest.MonkeyPatch) -> Ended:
     job = (await world.message(DOCUMENT)).job
     name = world.engine.started[-1]
     world.engine.set_state(name, JobState.SUCCEEDED)
-    world.engine.jobs[name] = replace(world.engine.jobs[name], segment=SEGMENT)
+    world.engine.jobs[name] = world.engine.jobs[name]._replace(segment=SEGMENT)
     await world.sweep()
     return Ended(world, job.id, addresses)
 
@@ -75,7 +75,7 @@ async def test_there_are_none_of_a_job_that_may_still_write(ended: Ended, world:
     job = (await world.message(DOCUMENT, "m2")).job
     name = world.engine.started[-1]
     world.engine.set_state(name, JobState.RUNNING)
-    world.engine.jobs[name] = replace(world.engine.jobs[name], segment=SEGMENT)
+    world.engine.jobs[name] = world.engine.jobs[name]._replace(segment=SEGMENT)
     await world.sweep()
     ended.job = job.id
     ended.addresses.blobs[f"{TOP}/stdout.txt"] = 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from shared.core.engine import Observation
@@ -40,7 +39,7 @@ def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | Non
     )
     end = _failed(failed, pods, record) if failed is not None else Observation(_S.SUCCEEDED, exit_code=0)
     unstarted = failed is not None and _nothing_ran(pods)
-    return replace(end, unstarted=unstarted, started=min(began, default=None), ended=moment)
+    return end._replace(unstarted=unstarted, started=min(began, default=None), ended=moment)
 
 
 def exit_code(pods: Objects) -> int | None:

@@ -40,7 +40,7 @@ class EndSources:
         record = await self._records.find(target)
         if record is None:
             return observation(copy, None, visible=await self._records.visible())
-        return replace(observation(copy, record), segment=self._records.segment(target, record))
+        return observation(copy, record)._replace(segment=self._records.segment(target, record))
 
     async def find(self, target: Target) -> Observation | None:
         """How a job ended; None if unknown."""
@@ -50,7 +50,7 @@ class EndSources:
         own = recorded(record)
         # A signal comes from a cancellation or from a node that goes down: Slurm knows which.
         end = await self._in_notes(target, record) if is_asked(record) else None
-        return replace(end or own, segment=self._records.segment(target, record))
+        return (end or own)._replace(segment=self._records.segment(target, record))
 
     async def _in_notes(self, target: Target, record: Mapping[str, Any] | None) -> Observation | None:
         """How a job ended in Slurm's own notes, with the record of its run."""
@@ -75,7 +75,7 @@ class EndSources:
         if earliest is not None and earliest.reason is Reason.USER and not earliest.exit_code:
             # slurmdbd's v0.0.38 reports 0 for failed jobs.
             reason = Reason.INFRASTRUCTURE if is_asked(record) else Reason.USER
-            return replace(earliest, reason=reason, exit_code=None)
+            return earliest._replace(reason=reason, exit_code=None)
         return earliest
 
 

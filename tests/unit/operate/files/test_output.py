@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
 
@@ -246,9 +245,8 @@ async def test_a_path_is_whole_once_the_cluster_has_named_it(world: World) -> No
     job = await running(world)
     assert (await output.outputs(world.ports, job.id))[0]["path"] == "$AZ_BATCHAI_MOUNT_ROOT/logs"
 
-    named = replace(
-        world.engine.jobs[world.engine.started[-1]], state=JobState.SUCCEEDED, segment="s/jobs/n/1"
-    )
+    observation = world.engine.jobs[world.engine.started[-1]]
+    named = observation._replace(state=JobState.SUCCEEDED, segment="s/jobs/n/1")
     world.engine.jobs[world.engine.started[-1]] = named
     await world.sweep()
 

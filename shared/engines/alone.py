@@ -1,33 +1,15 @@
-"""Many calls of one engine, some at once. An answer that cannot be parsed does not hide the others."""
+"""alone: an answer about one job that cannot be parsed does not hide the others."""
 
 from __future__ import annotations
 
-import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable
 from typing import TypeVar
 
 from shared.core.errors import EngineError, Transient
 
 log = logging.getLogger(__name__)
-Item = TypeVar("Item")
 Result = TypeVar("Result")
-
-_PARALLEL = 16
-
-
-async def each(items: Iterable[Item], act: Callable[[Item], Awaitable[Result]]) -> list[Result]:
-    """The results in the order of the items. Raises the first error."""
-    items = list(items)
-    if len(items) == 1:  # tasks are expensive
-        return [await act(items[0])]
-    gate = asyncio.Semaphore(_PARALLEL)
-
-    async def one(item: Item) -> Result:
-        async with gate:
-            return await act(item)
-
-    return await asyncio.gather(*(one(item) for item in items))
 
 
 async def alone(name: str, question: Awaitable[Result | None]) -> Result | None:
