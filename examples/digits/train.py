@@ -191,7 +191,7 @@ def _receive(peer: socket.socket, length: int) -> bytearray:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description="Train a classifier of handwritten digits.")
-    parser.add_argument("--epochs", type=int, default=60)
+    parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--batch", type=int, default=128, help="images in a step, over all processes")
     parser.add_argument("--rate", type=float, default=0.05)
     parser.add_argument("--momentum", type=float, default=0.9)

@@ -51,7 +51,7 @@ async def test_a_folder_is_dropped_and_runs_on_two_nodes_until_its_model_is_down
     for rank in (1, 0):
         await page.get_by_label("Process").select_option(f"stdout-{rank}.txt", timeout=PATIENCE)
         await expect(page.get_by_role("log")).to_contain_text(f"rank {rank} of 2", timeout=PATIENCE)
-    await expect(page.get_by_role("log")).to_contain_text("epoch 60/60", timeout=2 * PATIENCE)
+    await expect(page.get_by_role("log")).to_contain_text("epoch 40/40", timeout=2 * PATIENCE)
     await expect(heading).to_contain_text("succeeded", timeout=PATIENCE)
 
     await page.get_by_role("link", name="Metrics").click()

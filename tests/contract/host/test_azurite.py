@@ -21,6 +21,7 @@ async def test_it_answers_and_is_gone_afterwards() -> None:
         os.kill(account.pid, 0)
 
 
+@pytest.mark.thorough
 async def test_two_run_side_by_side_with_data_of_their_own() -> None:
     async with azurite() as first, azurite() as second, storage_of(first) as one, storage_of(second) as other:
         await one.send("shared", "of the first")

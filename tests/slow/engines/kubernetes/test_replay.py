@@ -29,7 +29,14 @@ _QUOTA = ("QuotaReserved", "Admitted", "Evicted", "Finished")
 
 
 @pytest.mark.parametrize(
-    "name", ["basics", "ends", "gang", "quota", pytest.param("kueue", marks=pytest.mark.thorough), "nodeloss"]
+    "name",
+    [
+        "basics",
+        "gang",
+        "quota",
+        "nodeloss",
+        *(pytest.param(name, marks=pytest.mark.thorough) for name in ("ends", "kueue")),
+    ],
 )
 async def test_the_server_of_the_tests_answers_as_a_real_one_did(name: str, tmp_path: Path) -> None:
     file = FOLDER / "1.36.2" / f"{name}.jsonl"
