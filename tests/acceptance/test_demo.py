@@ -48,6 +48,7 @@ def most_and_last_nodes(output: str) -> tuple[int, int]:
     return max(nodes), nodes[-1]
 
 
+@pytest.mark.thorough  # `make demo` runs it, too
 async def test_the_demo_shows_the_whole_journey_and_cleans_up() -> None:
     output = await shown()
 
