@@ -24,6 +24,8 @@ _ENDS = (
     r"(?:(?P<pair>\\{0,3}[\"'][ \t]{0,3},[ \t]{0,3}(?=\\{0,3}[\"']))|"
     r"(?:\\{0,3}[\"']?\]?(?P<equals>[ \t]{0,3}(?::=|={1,3}|:(?=[ \t\"'\\])|=>)[ \t]{0,3})|[ \t]{1,8}))"
 )
+#: Each of those has one of these, and most names and many values have none.
+_SEPARATOR = re.compile(r"[=:\"' \t]")
 
 #: A piece of a name → the pattern of the rest of the name and what follows it.
 _NAMES: dict[str, str] = {
@@ -95,6 +97,10 @@ _FAR = 4096
 
 def named_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Ranges of the values of such names, in order."""
+    return _search(text) if _SEPARATOR.search(text) else iter(())
+
+
+def _search(text: str) -> Iterator[tuple[int, int]]:
     position = 0
     for start, word in _ranges(text):
         if start < position:

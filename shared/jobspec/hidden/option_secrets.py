@@ -48,8 +48,8 @@ _WORD = re.compile(r"\\{0,3}(?:'[^'\n]*|\"[^\"\n]*|[^\s\"'&|<>]+)")
 
 def option_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Ranges of these passwords, unordered."""
-    # A search for a plain text is cheapest; an address has `http` with no blank after it.
-    if any(command in text for command in _COMMANDS) and _COMMAND.search(text):
+    # A blank follows every command, as it does not follow the `http` of an address.
+    if (" " in text or "\t" in text) and _COMMAND.search(text):
         yield from _of_commands(text)
     if "wandb" in text:
         yield from (match.span("key") for match in _KEY.finditer(text))

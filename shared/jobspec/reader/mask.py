@@ -64,7 +64,10 @@ def _alone(text: str, start: int, end: int) -> bool:
 
 
 def _in_name(text: str, key: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    for start, end in _hidden_parts(text[key[0] + 1 : key[1] - 1]):
+    name = text[key[0] + 1 : key[1] - 1]
+    if name in _vocabulary():
+        return
+    for start, end in _hidden_parts(name):
         yield key[0] + 1 + start, key[0] + 1 + end
 
 

@@ -18,7 +18,10 @@ from shared.jobspec import Limits, complete, open_secrets, read, seal_secrets
 from shared.jobspec.checks.rules import RULES, Context
 from shared.jobspec.checks.rules.text import by_place, texts
 from shared.jobspec.format.secrets import _leaves
-from shared.jobspec.hidden.embedded import ranges_to_seal
+from shared.jobspec.hidden.embedded import embedded_secrets, ranges_to_seal
+from shared.jobspec.hidden.named_secrets import _search, named_ranges
+from shared.jobspec.hidden.option_secrets import _of_commands, option_ranges
+from shared.jobspec.reader.mask import _vocabulary
 from shared.jobspec.reader.reading import _with_flaws
 from shared.jobspec.text.tree import Node, copied, count_values, words
 from tests.breadth import examples, size
@@ -75,6 +78,17 @@ _PIECES = (
         "sealed:v1:QQ==",
     ),
 )
+#: What separates a name or a command from its value, or does not, and a few of each.
+_NAMED = st.lists(
+    st.sampled_from(
+        (
+            *("HF_TOKEN", "--api-key", "password", "Authorization", "bearer", "pass", "sig", "code", "sas2"),
+            *("mysql", "curl", "redis-cli", "-p", "-u", "-a", "me:", "hunter2xyz", "$X", "]", "set"),
+            *("=", ":", ":=", "=>", ",", " ", "\t", "'", '"', "\\", "\n", "\u00a0", "\u2028", ";", "/", "-"),
+        )
+    ),
+    max_size=6,
+).map("".join)
 _TEXT = st.lists(st.sampled_from(_PIECES), min_size=1, max_size=3).map("".join)
 _LINES = st.lists(_TEXT, min_size=1, max_size=3).map("\n".join)
 
@@ -215,3 +229,14 @@ def test_completing_leaves_the_document_as_it_was(data: st.DataObject) -> None:
         complete(document, defaults, script="a.py", folder="b")
 
     assert json.dumps(document) == before
+
+
+@given(_NAMED)
+@settings(max_examples=examples(2_000), deadline=None)
+def test_a_text_that_is_not_searched_holds_no_named_secret(text: str) -> None:
+    assert list(named_ranges(text)) == list(_search(text))
+    assert set(_of_commands(text)) <= set(option_ranges(text))
+
+
+def test_no_word_of_the_format_holds_a_secret() -> None:
+    assert [word for word in _vocabulary() if any(embedded_secrets(word))] == []
