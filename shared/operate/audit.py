@@ -28,7 +28,7 @@ from shared.operate.audit_report import GRACE, Audit, age
 log = logging.getLogger(__name__)
 #: Seconds after which a submission or a delivery is late, since tries are at most this far apart.
 _LATE = 3600.0
-#: The number of jobs that ended last to compare, and of records to read at once.
+#: The number of jobs that ended last to compare.
 _ENDED = 200
 _ENDS = frozenset({JobState.SUCCEEDED, JobState.FAILED, JobState.CANCELLED, JobState.LOST})
 

@@ -16,7 +16,7 @@ from shared.lifecycle.legible import legible
 
 log = logging.getLogger(__name__)
 
-#: Tries to write a record that the timer writes, too; how many jobs are cancelled at once.
+#: Tries to write a record that the timer writes, too.
 _TRIES = 5
 
 

@@ -91,7 +91,6 @@ class Attempts:
                 return None
             return await alone(target.name, self._understood(task, target, view))
 
-        # Tasks of asyncio are expensive: only attempts that need a read get one.
         answers = await each(unclear, look_at)
         looks = {one.name: answer for one, answer in zip(unclear, answers, strict=True) if answer is not None}
         return result | looks

@@ -22,8 +22,9 @@ def youngest(jobs: Iterable[ObservedJob], now: datetime) -> float | None:
     An older view cannot explain these jobs: a job that was requeued still had its nodes then.
     """
     # Jobs that were queued together have the same text.
-    queued = (job for job, observation in jobs if observation.state is JobState.QUEUED)
-    texts = {str(_properties(job).get("executionStateTransitionTime")) for job in queued}
+    queued = (_properties(job) for job, observation in jobs if observation.state is JobState.QUEUED)
+    entered = (properties.get("executionStateTransitionTime") for properties in queued)
+    texts = {text if isinstance(text, str) else None for text in entered}
     if not texts:
         return None
     moments = map(untrusted.moment, texts)

@@ -36,9 +36,9 @@ from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
 
-#: The code for a time limit that is too long (slurm_errno.h).
-_TOO_LONG = 2051
-_REMEMBERED = 20_000  #: names of submissions, so that one is looked up before it is repeated
+_TOO_LONG = 2051  # the code for a time limit that is too long (slurm_errno.h)
+#: Names of submissions to remember, so that one is looked up before it is repeated.
+_REMEMBERED = 20_000
 #: Seconds after which a held copy that no one queries counts as abandoned.
 _ORPHANED = 3600.0
 #: Seconds between lists for waiting jobs: states alone show neither the reason nor a hold.

@@ -24,9 +24,6 @@ _ENDS = (
     r"(?:(?P<pair>\\{0,3}[\"'][ \t]{0,3},[ \t]{0,3}(?=\\{0,3}[\"']))|"
     r"(?:\\{0,3}[\"']?\]?(?P<equals>[ \t]{0,3}(?::=|={1,3}|:(?=[ \t\"'\\])|=>)[ \t]{0,3})|[ \t]{1,8}))"
 )
-#: Each of those has one of these, and most names and many values have none.
-_SEPARATOR = re.compile(r"[=:\"' \t]")
-
 #: A piece of a name → the pattern of the rest of the name and what follows it.
 _NAMES: dict[str, str] = {
     **{word: word + _ENDS for word in ("pwd", "token", "jwt", "sas", "pat", "key", "string")},
@@ -43,6 +40,8 @@ _NAMES: dict[str, str] = {
     ),
     "bearer": r"bearer(?P<equals>[ \t]{1,8})(?=[^\s]{8})",
 }
+#: Every match of these patterns has one of these characters. Most members' names and many values have none.
+_SEPARATOR = re.compile(r"[=:\"' \t]")
 #: These count as whole words only, not as the end of a longer one.
 _ALONE = frozenset({"pass", "sas", "pat", "sig", "code", "authorization", "bearer"})
 #: The words that people join with `pass`.

@@ -48,13 +48,17 @@ _WORD = re.compile(r"\\{0,3}(?:'[^'\n]*|\"[^\"\n]*|[^\s\"'&|<>]+)")
 
 def option_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Ranges of these passwords, unordered."""
-    # A blank follows every command, as it does not follow the `http` of an address.
-    if (" " in text or "\t" in text) and _COMMAND.search(text):
+    if _may_name_command(text) and _COMMAND.search(text):
         yield from _of_commands(text)
     if "wandb" in text:
         yield from (match.span("key") for match in _KEY.finditer(text))
     if "pass:" in text:
         yield from (match.span(match.lastgroup or 0) for match in _OPENSSL.finditer(text))
+
+
+def _may_name_command(text: str) -> bool:
+    """Whether a search by the pattern, which takes longer, may find one: a blank follows every command."""
+    return (" " in text or "\t" in text) and any(command in text for command in _COMMANDS)
 
 
 def _of_commands(text: str) -> Iterator[tuple[int, int]]:

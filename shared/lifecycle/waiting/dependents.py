@@ -28,7 +28,6 @@ from shared.lifecycle.waiting.reason import waiting
 
 log = logging.getLogger(__name__)
 
-
 #: How jobs ended, by id.
 Ends = Mapping[str, JobState]
 

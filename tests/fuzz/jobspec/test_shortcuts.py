@@ -18,10 +18,10 @@ from shared.jobspec import Limits, complete, open_secrets, read, seal_secrets
 from shared.jobspec.checks.rules import RULES, Context
 from shared.jobspec.checks.rules.text import by_place, texts
 from shared.jobspec.format.secrets import _leaves
-from shared.jobspec.hidden.embedded import embedded_secrets, ranges_to_seal
+from shared.jobspec.hidden.embedded import ranges_to_seal
 from shared.jobspec.hidden.named_secrets import _search, named_ranges
 from shared.jobspec.hidden.option_secrets import _of_commands, option_ranges
-from shared.jobspec.reader.mask import _vocabulary
+from shared.jobspec.reader.mask import _hidden_parts, _vocabulary
 from shared.jobspec.reader.reading import _with_flaws
 from shared.jobspec.text.tree import Node, copied, count_values, words
 from tests.breadth import examples, size
@@ -239,4 +239,4 @@ def test_a_text_that_is_not_searched_holds_no_named_secret(text: str) -> None:
 
 
 def test_no_word_of_the_format_holds_a_secret() -> None:
-    assert [word for word in _vocabulary() if any(embedded_secrets(word))] == []
+    assert [word for word in _vocabulary() if any(_hidden_parts(word))] == []

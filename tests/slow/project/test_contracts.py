@@ -32,9 +32,20 @@ def test_a_violation_breaks_its_contract(contract: str, file: str, line: str, tm
 
 def test_no_link_is_part_of_the_project() -> None:
     """A link into one machine takes the place of what bears its name on another: an environment, say."""
+    assert [line for line in _files("--stage") if line.startswith("120000")] == []
+
+
+def test_the_only_files_that_are_no_text_are_pictures_of_the_page() -> None:
+    """What a run writes into the folder it is started in is easily committed with a change: a model, say."""
+    binary = [name for name in _files() if (ROOT / name).is_file() and b"\0" in (ROOT / name).read_bytes()]
+    assert [name for name in binary if not name.startswith("docs/images/")] == []
+
+
+def _files(*options: str) -> list[str]:
+    """What git lists."""
     listed = subprocess.run(
-        ["git", "ls-files", "--stage"], cwd=ROOT, capture_output=True, text=True, check=False
+        ["git", "ls-files", *options], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if listed.returncode:
         pytest.skip("this is no checkout")
-    assert [line for line in listed.stdout.splitlines() if line.startswith("120000")] == []
+    return listed.stdout.splitlines()

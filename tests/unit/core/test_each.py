@@ -26,20 +26,24 @@ async def test_results_are_in_the_order_of_the_items_and_no_more_than_some_act_a
     assert most == min(number, 4)
 
 
-async def test_an_error_is_raised_and_the_other_workers_go_on() -> None:
-    done = []
+@pytest.mark.parametrize("failing", [{1}, set(range(9))])
+async def test_the_first_error_is_raised_at_once_and_every_item_is_tried(failing: set[int]) -> None:
+    tried, go_on = [], asyncio.Event()
 
     async def act(item: int) -> None:
-        if item == 1:
-            raise ValueError("the second")
-        await asyncio.sleep(0)
-        done.append(item)
+        tried.append(item)
+        if item > 1:
+            await go_on.wait()
+        if item in failing:
+            raise ValueError(item)
 
-    with pytest.raises(ValueError, match="the second"):
-        await each(range(6), act, 2)
-    for _ in range(9):
+    with pytest.raises(ValueError, match=str(min(failing))):
+        await each(range(9), act, 3)
+    assert len(tried) < 9
+    go_on.set()
+    for _ in range(20):
         await asyncio.sleep(0)
-    assert done == [0, 2, 3, 4, 5]
+    assert tried == list(range(9))
 
 
 async def test_who_gives_up_ends_every_act() -> None:
