@@ -20,6 +20,8 @@ CLUSTER_NEEDS = $(if $(filter slurm kubernetes,$(CLUSTER)),install-$(CLUSTER),in
 ON_SLURM = tests/contract/slurm tests/acceptance/slurm
 ON_KUBERNETES = tests/acceptance/kubernetes
 APART = $(ON_SLURM) $(ON_KUBERNETES) tests/browser
+# What `make quick` checks of the source itself, before each commit; CI does in `make test-all`.
+OF_SOURCE = $(if $(filter tests,$(TESTS)),tests/slow/project)
 CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
@@ -36,7 +38,7 @@ up: $(CLUSTER_NEEDS) ## the same with one first job, and keep it running until C
 	@$(RUN)/slipway up --cluster $(CLUSTER) --example $(UP_FLAGS)
 
 test: install ## the tests, one case of each kind (TESTS=tests/unit for some of them), but for those on a real Slurm or Kubernetes, or in a browser
-	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
+	@$(RUN)/python -m pytest $(PYTEST_FLAGS) $(foreach path,$(APART) $(OF_SOURCE),--ignore=$(path)) $(TESTS) $(MORE)
 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)

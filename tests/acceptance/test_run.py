@@ -39,6 +39,7 @@ async def test_a_script_alone_runs_and_its_model_comes_home(door: Door, tmp_path
     assert not (tmp_path / "job.json").exists()
 
 
+@pytest.mark.thorough
 async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Path) -> None:
     folder = tmp_path / unique("folder")
     folder.mkdir()

@@ -135,6 +135,7 @@ async def test_a_node_that_is_taken_away_makes_the_same_attempt_run_again(
     assert await text(spot, job.target, "stdout.txt") == "again\n"
 
 
+@pytest.mark.thorough
 async def test_a_job_on_several_nodes_is_cancelled_on_all_of_them(spot: BatchEngine, tmp_path: Path) -> None:
     mark = tmp_path / "began"
     job = order({"customToolkitSettings": {"commandLine": f"touch {mark}; sleep 1000"}}, 2)

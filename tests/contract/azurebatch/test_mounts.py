@@ -194,6 +194,7 @@ async def test_every_node_of_a_job_mounts(world: World) -> None:
     assert not world.mounted()
 
 
+@pytest.mark.thorough
 async def test_what_a_killed_run_has_mounted_is_taken_away_by_the_next_job_on_its_node(world: World) -> None:
     await world.run({"mountVolumes": share(), "customToolkitSettings": {"commandLine": "kill -9 $PPID"}})
     assert world.mounted(), "the run was killed before it could end"

@@ -82,6 +82,7 @@ async def test_stopped_it_ends_its_processes_and_runs_the_job_again_later(
     assert len(starts.read_text().split()) == 2
 
 
+@pytest.mark.thorough
 async def test_an_operation_is_still_known_after_a_restart(own_lab: Lab) -> None:
     await own_lab.make_cluster({"manual": {"targetNodeCount": 0}})
     await own_lab.submit("job", **custom("true"))
@@ -96,6 +97,7 @@ async def test_an_operation_is_still_known_after_a_restart(own_lab: Lab) -> None
     assert (status, body["status"]) == (200, "Succeeded")
 
 
+@pytest.mark.thorough
 async def test_killed_in_a_burst_of_requests_it_loses_nothing_that_it_acknowledged(own_lab: Lab) -> None:
     await own_lab.make_cluster({"manual": {"targetNodeCount": 0}})
     acknowledged: list[str] = []

@@ -126,6 +126,7 @@ async def test_the_real_environment_wins_over_the_settings_file(storage: Storage
     assert values == ["real", "from file"]
 
 
+@pytest.mark.thorough
 async def test_with_base64_plain_text_is_poison_at_once_and_encoded_text_is_read(
     storage: Storage, tmp_path: Path
 ) -> None:
@@ -182,6 +183,7 @@ async def test_an_account_that_does_not_answer_is_reported(storage: Storage) -> 
     assert "AccountKey" not in output
 
 
+@pytest.mark.thorough
 async def test_several_workers_share_the_work(storage: Storage) -> None:
     env = environment_of(storage, FUNCTIONS_WORKER_PROCESS_COUNT="2", AzureFunctionsWebHost__hostid="two")
 

@@ -87,6 +87,7 @@ async def test_mpi_adds_up_over_two_nodes(lab: Lab) -> None:
 
 
 @needs_mpi
+@pytest.mark.thorough
 async def test_a_job_adds_up_with_an_mpirun_of_its_own(lab: Lab) -> None:
     command = f"mpirun --hostfile $AZ_BATCHAI_MPI_HOST_FILE python {SCRIPT}"
     await succeeded(lab, 2, **prepared(ALLREDUCE), customToolkitSettings={"commandLine": command})

@@ -123,6 +123,7 @@ async def test_a_job_runs_in_a_container_with_its_environment_files_and_exit_cod
     assert CANARY not in str([call["argv"] for call in shared.calls("run", "exec", "pull", "stop", "rm")])
 
 
+@pytest.mark.thorough
 async def test_each_node_has_its_own_container(lab: Lab, shared: FakeRuntime) -> None:
     await lab.make_cluster(autoscale(2))
     script = {
@@ -166,6 +167,7 @@ async def test_a_private_image_is_fetched_with_its_password_which_nothing_keeps(
     assert CANARY not in error.message
 
 
+@pytest.mark.thorough
 async def test_a_job_without_an_image_takes_no_notice_of_one_of_its_name_that_had_one(
     lab: Lab,
 ) -> None:
