@@ -17,6 +17,8 @@ from fence.way import Refused
 from local.names import is_name
 
 _PARALLEL = 8
+#: Characters of a blob's name.
+_LONGEST = 1024
 _FOLDER_MARK = "hdi_isfolder"
 #: A job has replaced the file by something else, which is kept.
 _IN_THE_WAY = (Refused, NotADirectoryError)
@@ -151,12 +153,12 @@ class Mirror:
         while waiting:
             with os.scandir(waiting.pop()) as entries:
                 for entry in entries:
+                    name = Path(entry.path).relative_to(self.files).as_posix()
+                    if not _is_path(name):
+                        continue  # with such a blob no list of the container could be read any more
                     if entry.is_dir(follow_symlinks=False):
                         waiting.append(Path(entry.path))
                     elif entry.is_file(follow_symlinks=False):
-                        name = Path(entry.path).relative_to(self.files).as_posix()
-                        if not _is_path(name):
-                            continue  # with such a blob no list of the container could be read any more
                         with suppress(FileNotFoundError):
                             stat = entry.stat(follow_symlinks=False)
                             yield name, (stat.st_size, stat.st_mtime_ns)
@@ -233,5 +235,4 @@ def _bare(etag: str) -> str:
 
 
 def _is_path(name: str) -> bool:
-    parts = name.split("/")
-    return all(map(is_name, parts))
+    return len(name) <= _LONGEST and all(map(is_name, name.split("/")))

@@ -5,12 +5,13 @@ pip installs, it installs into the cluster's own; it changes no package outside.
 """
 
 import asyncio
-import shutil
 import sys
 import sysconfig
 import threading
 import venv
 from pathlib import Path
+
+from fence.removal import remove
 
 #: The packages that the installer keeps for nodes: pip, and those that the examples need.
 PACKAGES = Path(sys.prefix) / "nodes"
@@ -32,7 +33,7 @@ def _make_folder(folder: Path) -> Path:
     current = f"{sys.version}\n{sys.base_prefix}\n{PACKAGES}\n"
     with _one_at_a_time:
         if not (folder / "bin" / "python").exists() or not stamp.is_file() or stamp.read_text() != current:
-            shutil.rmtree(folder, ignore_errors=True)
+            remove(folder)
             folder.mkdir(parents=True, mode=0o700)
             _make(folder)
             stamp.write_text(current)

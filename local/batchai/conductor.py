@@ -4,11 +4,11 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import shutil
 from collections.abc import Callable, Iterator
 from datetime import datetime
 from pathlib import Path
 
+from fence.removal import remove
 from local.batchai.launch.setup_task import prepare
 from local.batchai.launch.work import BatchAIWork
 from local.batchai.state import ids, scheduler, transitions
@@ -230,9 +230,9 @@ class Conductor:
                 store.forget(one)
                 self._decided.pop(one.id, None)
                 if isinstance(one, FileServer):
-                    shutil.rmtree(self._settings.server(one.instance), ignore_errors=True)
+                    remove(self._settings.server(one.instance))
                 if isinstance(one, Cluster):
-                    shutil.rmtree(self._settings.python(one.id), ignore_errors=True)
+                    remove(self._settings.python(one.id))
 
     def _files_of_server(self, server_id: str) -> Path | None:
         server = self._store.file_servers.get(server_id)
@@ -245,4 +245,4 @@ class Conductor:
     def _erase(self, cluster: Cluster, nodes: tuple[str, ...]) -> None:
         for node in cluster.nodes:
             if node.id in nodes:
-                shutil.rmtree(root(self._settings.data, node.number), ignore_errors=True)
+                remove(root(self._settings.data, node.number))

@@ -8,7 +8,6 @@ import asyncio
 import json
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +16,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+from fence.removal import remove
 from local.nodes.settings import Account, account
 
 _NAMES = ("mount.cifs", "blobfuse2", "umount")
@@ -127,7 +127,7 @@ def _end(root: Path) -> None:
         until = time.monotonic() + _LAST
         while time.monotonic() < until and _is_alive(follower):
             time.sleep(0.05)
-    shutil.rmtree(root, ignore_errors=True)
+    remove(root)
 
 
 def _is_alive(process: int) -> bool:

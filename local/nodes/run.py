@@ -2,12 +2,12 @@
 
 import asyncio
 import logging
-import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from fence.removal import remove
 from local.nodes import tasks
 from local.nodes.containers import Containers, Host, forget, left_over_site, runtime_for
 from local.nodes.fault import Failed, Fault
@@ -103,7 +103,7 @@ class Run:
                 continue
             if spot.jobs.is_symlink():
                 spot.jobs.unlink()  # the previous job did that
-            shutil.rmtree(spot.jobs, ignore_errors=True)
+            remove(spot.jobs)
             for directory in (spot.mounts, spot.job_mounts, spot.work, spot.job / "config"):
                 directory.mkdir(parents=True, exist_ok=True)
             if spot is master:
@@ -249,7 +249,7 @@ class Run:
         for spot in self._node_directories:
             with suppress(OSError):
                 unlink(spot.job_mounts, self._volumes)
-        shutil.rmtree(self._tasks, ignore_errors=True)
+        remove(self._tasks)
         forget(self._runtimes, self._name)
         return outcome
 

@@ -2,7 +2,6 @@
 
 import mimetypes
 import os
-import shutil
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from email.utils import formatdate
@@ -14,6 +13,7 @@ from urllib.parse import quote, urlencode
 from aiohttp import web
 
 from fence import Entry, Fence
+from fence.removal import remove
 from fence.way import Refused
 from local.azurebatch.api.nodes import node_of
 from local.azurebatch.api.odata import filter_of, page_size
@@ -200,7 +200,7 @@ def _remove(folder: Fence, name: str, deep: bool) -> None:
         if not deep:
             message = "The directory is not empty, or recursive is not true."
             raise conflict("OperationNotValidOnDirectory", message) from None
-        shutil.rmtree(name, dir_fd=folder.fd)
+        remove(f"/proc/{os.getpid()}/fd/{folder.fd}/{name}")
 
 
 def _absent() -> BatchError:

@@ -3,13 +3,13 @@
 import asyncio
 import contextlib
 import logging
-import shutil
 import uuid
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
+from fence.removal import remove
 from local.azurebatch.run import changes, pool_nodes
 from local.azurebatch.run.attempt import Attempt
 from local.azurebatch.run.endings import Ending
@@ -113,7 +113,7 @@ class Conductor:
         self._store.save(pool.with_node(node.evolve(state="rebooting", since=now, booted=None)))
         self.leave(pool, {node.id}, option)
         if clean:
-            shutil.rmtree(root(self._settings.data, node.number), ignore_errors=True)
+            remove(root(self._settings.data, node.number))
         self.nudge()
 
     def leave(self, pool: Pool, nodes: set[str], option: str) -> None:
@@ -142,7 +142,7 @@ class Conductor:
         step = pool_nodes.step(scaled, used, self._store.free_numbers(), self._clock(), self._settings.pace)
         leaving = {node.id for node in step.pool.nodes if node.state == "leavingpool"}
         for node in (*step.removed, *step.emptied):
-            shutil.rmtree(root(self._settings.data, node.number), ignore_errors=True)
+            remove(root(self._settings.data, node.number))
         if step.pool.deleting and not step.pool.nodes:
             self._store.forget(step.pool)
             return None

@@ -7,7 +7,6 @@ account's shared key signature or a SAS, which is checked. No leases, snapshots,
 import asyncio
 import os
 import re
-import shutil
 from collections.abc import Callable
 from datetime import datetime
 from xml.etree import ElementTree as Xml  # only written here, never parsed
@@ -15,6 +14,7 @@ from xml.etree import ElementTree as Xml  # only written here, never parsed
 from aiohttp import web
 
 from fence import Fence
+from fence.removal import remove
 from local.batchai.files import sas, signature
 from local.batchai.files.answers import as_xml, error_answer, etag, exists_already, headers_of, last_modified
 from local.batchai.files.share_paths import FileError, Item, not_found_as_404
@@ -149,7 +149,7 @@ class FileService:
         if item.share.is_symlink():
             item.share.unlink()  # a directory of the user, which stays
         else:
-            await asyncio.to_thread(shutil.rmtree, item.share)
+            await asyncio.to_thread(remove, item.share)
         return web.Response(status=202)
 
     async def _delete_empty(self, item: Item) -> web.StreamResponse:

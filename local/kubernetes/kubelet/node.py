@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from fence.removal import remove
 from local.kubernetes.api import MERGE, STRATEGIC, Api, Refused, Unreachable
 from local.kubernetes.kubelet import status
 from local.kubernetes.kubelet.pod import Pod
@@ -131,4 +131,4 @@ class Node:
         """Remove the leftovers of pods that were deleted while the node was away."""
         for folder in self._settings.folder.iterdir():
             if folder.name not in present:
-                shutil.rmtree(folder, ignore_errors=True)
+                remove(folder)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from fence.removal import remove
 from local.kubernetes.api import STRATEGIC, Api, Refused, Unreachable
 from local.kubernetes.kubelet import status
 from local.kubernetes.kubelet.container_process import ContainerProcess
@@ -59,7 +59,7 @@ class Pod:
         self._grace = 0.0
         self._stopping.set()
         await asyncio.wait({self._task})
-        await asyncio.to_thread(shutil.rmtree, self._folder, ignore_errors=True)
+        await asyncio.to_thread(remove, self._folder)
 
     async def _live(self) -> None:
         """Run it to its end, and let go of its name when it was deleted."""

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import stat
+import subprocess
 import time
 from pathlib import Path
 from typing import Any, BinaryIO, Dict
@@ -18,6 +19,7 @@ _WITHOUT_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _LINKLESS = (
     "This volume has no hard links, as over SMB. Jobs need NFS for `shared`, such as Azure Files by NFS"
 )
+_REMOVE, _UNLOCK = ["rm", "-rf", "--"], ["chmod", "-R", "u+rwX", "--"]
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 
 
@@ -71,6 +73,20 @@ def write(path: Path, value: Dict[str, Any], only_new: bool = False) -> None:
 def open_end(path: Path) -> BinaryIO:
     """Open a file for appending; it is created if missing. Raises Displaced, and OSError."""
     return os.fdopen(_open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND), "ab")
+
+
+def remove(directory: str) -> None:
+    """Remove a directory, however deep, also what its owner made read-only. Raises OSError if it stays.
+
+    `shutil.rmtree` calls itself for each level before Python 3.13, and holds a descriptor for each since.
+    """
+    said = b""
+    for command in (_REMOVE, _UNLOCK, _REMOVE):
+        process = subprocess.Popen([*command, directory], stderr=subprocess.PIPE)
+        _, said = process.communicate()
+        if command is _REMOVE and not process.returncode:
+            return
+    raise OSError(said.decode(errors="replace").strip().rpartition("\n")[2])
 
 
 def _open(path: Path, flags: int, mode: int = 0o666) -> int:

@@ -5,11 +5,10 @@ Nothing that a job wrote for its author is there.
 
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 
-from shared.engines.node.files import read
+from shared.engines.node.files import read, remove
 
 #: How many seconds after the last change of its run the program may still have written its own output.
 LATE = 3600.0
@@ -25,7 +24,7 @@ def forget(attempt: Path, token: str, outputs: Path) -> None:
         # A scheduler that lost its state may have given the number to a later job.
         if number.isdigit() and output.is_file() and output.stat().st_mtime < run.stat().st_mtime + LATE:
             output.unlink()
-    shutil.rmtree(str(attempt))
+    remove(str(attempt))
 
 
 def clear() -> int:
@@ -35,7 +34,7 @@ def clear() -> int:
         try:
             forget(Path(directory), token, Path(plan["outputs"]))
             if plan["ends"]:
-                shutil.rmtree(str(Path(plan["ends"]) / token), ignore_errors=True)
+                remove(str(Path(plan["ends"]) / token))
         except OSError as error:
             sys.stderr.write(f"{error}\n")
             code = 1

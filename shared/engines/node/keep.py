@@ -7,15 +7,15 @@ the node. Every upload can be interrupted and repeated.
 
 import json
 import os
-import shutil
 import stat
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Set, Tuple
 
 from shared.engines.node.blobs import OUTAGE, Answer, Container
+from shared.engines.node.files import remove
 
 #: Variables: output directories of this kind (id → path); the destination; the run's name.
 DIRECTORIES, KEEP, RUN = "SLIPWAY_KEPT", "SLIPWAY_KEEP", "SLIPWAY_RUN"
@@ -37,7 +37,7 @@ class Keeper:
         self._container, self._prefix, self._directories = container, prefix, directories
         self._lengths: Dict[str, int] = {}
         self._is_away = False
-        self.left_out: List[str] = []
+        self.left_out: Set[str] = set()
 
     def add_logs(self) -> None:
         """Append the new lines of the logs. Raises OSError."""
@@ -63,15 +63,17 @@ class Keeper:
     def _files(self, identity: str) -> Iterator[Tuple[str, str]]:
         """The path and the blob of each file; no link is followed."""
         root = self._directories.get(identity, "")
-        for folder, _, names in os.walk(root) if root else ():
-            for name in names:
-                path = f"{folder}/{name}"
-                inside = os.path.relpath(path, root)
-                blob = f"{self._prefix}/{identity}/{inside}"
-                if _can_be_blob(blob):
-                    yield path, blob
+        waiting = [root] if root else []
+        while waiting:
+            for entry in _entries(waiting.pop()):
+                inside = f"{identity}/{os.path.relpath(entry.path, root)}"
+                blob = f"{self._prefix}/{inside}"
+                if entry.is_dir(follow_symlinks=False) and len(blob) <= LONGEST:
+                    waiting.append(entry.path)
+                elif _can_be_blob(blob):
+                    yield entry.path, blob
                 else:
-                    self.left_out.append(repr(f"{identity}/{inside}"))
+                    self.left_out.add(repr(inside))
 
     def _add(self, file: BinaryIO, name: str) -> None:
         status = os.fstat(file.fileno())
@@ -161,6 +163,15 @@ class _opened:  # noqa: N801 - used as a function
             self._file.close()
 
 
+def _entries(folder: str) -> List["os.DirEntry[str]"]:
+    """What is in a directory; nothing if it is gone or closed."""
+    try:
+        with os.scandir(folder) as entries:
+            return list(entries)
+    except OSError:
+        return []
+
+
 def _can_be_blob(name: str) -> bool:
     """Whether the storage keeps the name unchanged: it drops a dot at the end of a folder's name."""
     parts = name.split("/")
@@ -189,7 +200,8 @@ def keep(words: List[str]) -> int:
             if words[0] == "make":
                 Path(path).mkdir(parents=True, exist_ok=True)
             else:
-                shutil.rmtree(path, ignore_errors=True)
+                with suppress(OSError):
+                    remove(path)
         return 0
     where = json.loads(os.environ[KEEP])
     keeper = Keeper(Container(where), f"{where['prefix']}/{os.environ[RUN]}", directories)
@@ -202,7 +214,7 @@ def keep(words: List[str]) -> int:
         return 1
     finally:
         if keeper.left_out:
-            sys.stderr.write(f"Not kept, because of their names: {', '.join(keeper.left_out[:20])}\n")
+            sys.stderr.write(f"Not kept, because of their names: {', '.join(sorted(keeper.left_out)[:20])}\n")
     return 0
 
 

@@ -152,7 +152,7 @@ def unmount(root: Path) -> bool:
         return False
     for entry in entries:
         if entry.name.endswith(".cache") and not entry.is_symlink():
-            shutil.rmtree(str(entry), ignore_errors=True)
+            _quiet(["rm", "-rf", "--", str(entry)])
         elif stat.S_ISREG(entry.lstat().st_mode if os.path.lexists(str(entry)) else 0):
             entry.unlink()
         elif entry.is_dir() and not entry.is_symlink():

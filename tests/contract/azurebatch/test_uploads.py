@@ -17,7 +17,9 @@ from azure.storage.blob import ContainerClient
 
 from local.azurite import Azurite
 from shared.engines.launch.plan import keeping
+from shared.engines.node.files import remove
 from tests.contract.azurebatch.storage import Front, container, front
+from tests.deep import make_deep
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 _PART = 8 << 20
@@ -127,3 +129,16 @@ async def test_patience_with_a_storage_that_is_away_is_for_all_files_together(no
     # The first is tried at 0, 0.5 and 1.5 s; then the others, of which the last two find it back.
     assert len([call for call in node.wire.calls if call.startswith("PUT")]) == 3 + 8
     assert len(list(node.client.list_blob_names())) == 1
+
+
+async def test_folders_that_are_too_deep_are_named_and_the_rest_arrives(node: Node) -> None:
+    name = "d" * 200
+    make_deep(node.root / "MODEL", name, 1500)
+    (node.root / "MODEL/model.bin").write_bytes(b"m")
+
+    result = node.finish()
+    remove(str(node.root / "MODEL"))
+
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == f"Not kept, because of their names: 'MODEL/{'/'.join([name] * 5)}'\n"
+    assert node.blob("MODEL/model.bin") == b"m"

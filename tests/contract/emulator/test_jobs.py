@@ -299,3 +299,18 @@ async def test_deleting_the_cluster_fails_its_jobs(lab: Lab, state: str) -> None
     job = await lab.job("job")
     assert job.execution_state == "failed"
     assert job.execution_info.errors[0].code == "ClusterDeleted"
+
+
+async def test_what_a_job_left_on_its_node_is_removed_however_deep_it_is(own_lab: Lab) -> None:
+    """The next job there has an empty directory."""
+    await own_lab.make_cluster()
+    await own_lab.submit(
+        "first", **custom("mkdir -p $AZ_BATCHAI_SHARED_JOB_TEMP/$(printf 'd/%.0s' {1..1500})")
+    )
+    await own_lab.ends("first")
+
+    await own_lab.submit("second", **custom("ls -A $AZ_BATCHAI_SHARED_JOB_TEMP"))
+    job = await own_lab.ends("second")
+
+    assert job.execution_state == "succeeded", job.execution_info.errors
+    assert await own_lab.read("second", "stdout.txt") == ""

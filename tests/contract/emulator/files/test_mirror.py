@@ -8,8 +8,10 @@ import pytest
 import pytest_asyncio
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
+from fence.removal import remove
 from local.azurite import KEY
 from local.mirror import Mirror, MirrorError
+from tests.deep import make_deep
 
 
 @pytest_asyncio.fixture(loop_scope="session")
@@ -210,3 +212,17 @@ async def test_what_this_machine_refuses_to_write_is_reported_as_what_the_contai
 
     blocked.rmdir()
     assert await getattr(mirror, way)() in ([], 0)
+
+
+async def test_what_is_too_deep_for_a_blob_stays_here_and_the_rest_is_sent(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    await mirror.pull()
+    name = "d" * 200
+    make_deep(mirror.files, name, 30, file="f")
+    (mirror.files / "kept").touch()
+
+    await mirror.push()
+    remove(mirror.files / name)
+
+    assert [len(blob.name) async for blob in container.list_blobs()] == [1006, 805, 604, 403, 202, 4]

@@ -93,5 +93,12 @@ def test_folders_in_folders_without_an_end_are_listed_to_a_depth(client: BatchCl
     ended(client, job, "t")
     names = [str(file.name) for file in client.list_task_files(job, "t", recursive=True)]
 
+    client.delete_task_file(job, "t", "wd/d", recursive=True)
+
     assert "wd/d/d" in names
     assert max(name.count("/") for name in names) == 64
+    assert [file.name for file in client.list_task_files(job, "t", recursive=True)] == [
+        "stderr.txt",
+        "stdout.txt",
+        "wd",
+    ]
