@@ -4,6 +4,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import stat
 import subprocess
 import time
@@ -80,13 +81,14 @@ def remove(directory: str) -> None:
 
     `shutil.rmtree` calls itself for each level before Python 3.13, and holds a descriptor for each since.
     """
-    said = b""
-    for command in (_REMOVE, _UNLOCK, _REMOVE):
-        process = subprocess.Popen([*command, directory], stderr=subprocess.PIPE)
-        _, said = process.communicate()
-        if command is _REMOVE and not process.returncode:
-            return
-    raise OSError(said.decode(errors="replace").strip().rpartition("\n")[2])
+    try:
+        shutil.rmtree(directory)
+    except (OSError, RecursionError) as error:
+        for command in (_REMOVE, _UNLOCK, _REMOVE):
+            if os.path.lexists(directory):
+                subprocess.call([*command, directory], stderr=subprocess.DEVNULL)
+        if os.path.lexists(directory):
+            raise OSError(f"{directory} cannot be removed: {error}") from None
 
 
 def _open(path: Path, flags: int, mode: int = 0o666) -> int:
