@@ -1,4 +1,4 @@
-"""Directories of jobs are removed with all that is in them; the program on nodes has its own function for it."""
+"""Directories of jobs are removed with all that is in them; on nodes, by a function of their program."""
 
 from __future__ import annotations
 
