@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from shared.jobspec.hidden.embedded import (
     MASK,
     SEALED,
+    may_embed,
     ranges_to_seal,
     recognised,
     replaced,
@@ -109,10 +110,10 @@ def _any_secret(document: JsonObject) -> bool:
     secrets = words(document)
     text = "\n".join(secrets.texts)
     named = any(_holds_secret(name, below=False) for name in secrets.names)
-    before = any(is_secret_item(one, "x") for one in secrets.texts)  # the next item would be one
-    return (
-        named or before or any_looks_secret("\n".join((text, *secrets.names))) or bool(ranges_to_seal(text))
-    )
+    looks = any_looks_secret("\n".join((text, *secrets.names)))
+    # Options, whose value is the next item. Variables before their values are found by their looks.
+    before = any(is_secret_item(one, "x") for one in secrets.texts if one.startswith("-"))
+    return named or looks or before or may_embed(text)
 
 
 def _with_changes(document: JsonObject, change: Callable[[_SecretSlot, str], str]) -> JsonObject:

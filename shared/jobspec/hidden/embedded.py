@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 
 from shared.jobspec.hidden.input_secrets import input_ranges
 from shared.jobspec.hidden.named_secrets import named_ranges
@@ -45,6 +46,17 @@ def recognised(text: str) -> Iterator[tuple[int, int]]:
     yield from input_ranges(text)
     yield from token_ranges(text)
     yield from key_material(text)
+
+
+@lru_cache(maxsize=1)
+def any_recognised(text: str) -> bool:
+    """Whether there is one. The last answer is kept: the rules and the seal ask about the same text."""
+    return any(recognised(text))
+
+
+def may_embed(text: str) -> bool:
+    """Whether `ranges_to_seal` may find anything."""
+    return any_recognised(text) or SEALED in text or bool(_QUERY.search(text))
 
 
 def without_embedded(text: str) -> str:

@@ -6,18 +6,13 @@ from collections.abc import Iterator
 
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.format.secrets import looks_secret_variable
-from shared.jobspec.hidden.embedded import recognised
+from shared.jobspec.hidden.embedded import any_recognised, recognised
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import Node
 
 
-def _any_in_sight(context: Context) -> bool:
-    nodes = (*context.commands, *context.environment_values, *_mount_commands(context))
-    return any(recognised("\n".join(node.text or "" for node in nodes)))
-
-
-@only_if(_any_in_sight)
+@only_if(lambda context: any_recognised(context.text))
 def in_plain_sight(context: Context) -> Iterator[Problem]:
     """Report secrets recognised by a name or by their shape.
 
