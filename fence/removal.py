@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
+from contextlib import suppress
 from pathlib import Path
 
-_REMOVE, _UNLOCK = ("rm", "-rf", "--"), ("chmod", "-R", "u+rwX", "--")
 
+def remove(directory: Path | str) -> bool:
+    """Remove a directory, however deep, with those in it that its owner made read-only.
 
-def remove(directory: Path | str) -> None:
-    """Remove a directory, however deep it is, also what its owner made read-only. What cannot be, stays.
-
-    `shutil.rmtree` calls itself for each level before Python 3.13, and holds a descriptor for each since.
+    Returns whether nothing is left. Not by `shutil.rmtree`, which calls itself for each level before Python
+    3.13, and holds a descriptor for each since.
     """
-    try:
-        shutil.rmtree(directory)
-    except (OSError, RecursionError):
-        for command in (_REMOVE, _UNLOCK, _REMOVE):
-            if os.path.lexists(directory):
-                subprocess.run([*command, directory], stderr=subprocess.DEVNULL, check=False)
+    path = str(directory)
+    unlock = ("find", path, "-type", "d", "!", "-perm", "-700", "-exec", "chmod", "u+rwx", "{}", ";")
+    for command in (("rm", "-rf", path), unlock, ("rm", "-rf", path)):
+        if not os.path.lexists(path):
+            break
+        with suppress(OSError):  # a machine without that program
+            subprocess.run(command, stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+    return not os.path.lexists(path)

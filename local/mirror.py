@@ -151,17 +151,28 @@ class Mirror:
     def _scan(self) -> Iterator[tuple[str, tuple[int, int]]]:
         waiting = [self.files]
         while waiting:
-            with os.scandir(waiting.pop()) as entries:
-                for entry in entries:
-                    name = Path(entry.path).relative_to(self.files).as_posix()
-                    if not _is_path(name):
-                        continue  # with such a blob no list of the container could be read any more
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(Path(entry.path))
-                    elif entry.is_file(follow_symlinks=False):
-                        with suppress(FileNotFoundError):
-                            stat = entry.stat(follow_symlinks=False)
-                            yield name, (stat.st_size, stat.st_mtime_ns)
+            folder = waiting.pop()
+            try:
+                with os.scandir(folder) as listed:
+                    entries = list(listed)
+            except FileNotFoundError:
+                continue  # removed since
+            except OSError:  # closed, or its path is too long: whatever was there has not changed
+                if folder == self.files:
+                    raise
+                below = f"{folder.relative_to(self.files).as_posix()}/"
+                yield from ((n, one[1:]) for n, one in self._manifest.items() if n.startswith(below))
+                continue
+            for entry in entries:
+                name = Path(entry.path).relative_to(self.files).as_posix()
+                if not _is_path(name):
+                    continue  # with such a blob no list of the container could be read any more
+                if entry.is_dir(follow_symlinks=False):
+                    waiting.append(Path(entry.path))
+                elif entry.is_file(follow_symlinks=False):
+                    with suppress(FileNotFoundError):
+                        stat = entry.stat(follow_symlinks=False)
+                        yield name, (stat.st_size, stat.st_mtime_ns)
 
     def _make(self, name: str) -> None:
         self.files.mkdir(parents=True, exist_ok=True)

@@ -117,7 +117,7 @@ def unlink(root: Path, mounted: Sequence[Volume]) -> None:
 
 
 def _directory_inside(root: Path, inside: str, code: str) -> Path:
-    directory = (root / inside.lstrip("/")).resolve()
+    directory = Path(os.path.realpath(root / inside.lstrip("/")))
     if not directory.is_relative_to(root.resolve()) or not directory.is_dir():
         message = f"There is no directory {inside} in {root.name}"
         raise MountError(Fault(code=code, message=message))

@@ -1,5 +1,6 @@
 """Creates output directories in places where jobs may have put links."""
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -15,7 +16,7 @@ def make_directory(spot: Directories, prefix: str, rest: str, mounted: Iterable[
     elsewhere is on a machine of the author's own.
     """
     written = spot.root / prefix
-    at = written.resolve()
+    at = Path(os.path.realpath(written))  # `resolve` raises RuntimeError for links in a circle before 3.13
     allowed = [spot.root, *mounted] if written.is_relative_to(spot.root) else [Path("/")]
     try:
         root = next((root.resolve() for root in allowed if at.is_relative_to(root.resolve())), None)

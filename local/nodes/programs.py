@@ -52,7 +52,7 @@ def _share(folder: Path, owner: Account, words: list[str]) -> str:
     if match is None or (match[1], credentials["password"]) != (owner.name, owner.key):
         return "mount error(13): Permission denied"
     root = folder / "shares" / match[1] / match[2]
-    directory = (root / match[3]).resolve()
+    directory = Path(os.path.realpath(root / match[3]))
     if not directory.is_dir() or not directory.is_relative_to(root.resolve()):
         return f"mount error(2): No such file or directory: this machine has no {root / match[3]}"
     _link(point, directory)

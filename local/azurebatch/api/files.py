@@ -109,8 +109,14 @@ def _listed(call: Call, node: Node, below: str) -> web.Response:
 
 
 def _walk(base: Fence, folder: str, deep: bool) -> Iterator[tuple[str, Entry]]:
-    """Files and folders by name; leaves out the content of folders deeper than any task should create."""
-    for entry in base.entries(folder or "."):
+    """Files and folders by name, without the content of those below that are too deep, too full or closed."""
+    try:
+        entries = base.entries(folder or ".")
+    except OSError:
+        if not folder:
+            raise
+        return
+    for entry in entries:
         name = f"{folder}/{entry.name}" if folder else entry.name
         if entry.kind not in ("file", "directory"):
             continue
@@ -200,7 +206,9 @@ def _remove(folder: Fence, name: str, deep: bool) -> None:
         if not deep:
             message = "The directory is not empty, or recursive is not true."
             raise conflict("OperationNotValidOnDirectory", message) from None
-        remove(f"/proc/{os.getpid()}/fd/{folder.fd}/{name}")
+        if not remove(f"/proc/{os.getpid()}/fd/{folder.fd}/{name}"):
+            message = "The directory cannot be removed, because of the rights of what is in it."
+            raise conflict("OperationNotValidOnDirectory", message) from None
 
 
 def _absent() -> BatchError:

@@ -148,8 +148,8 @@ class FileService:
     async def _delete_share(self, item: Item) -> web.StreamResponse:
         if item.share.is_symlink():
             item.share.unlink()  # a directory of the user, which stays
-        else:
-            await asyncio.to_thread(remove, item.share)
+        elif not await asyncio.to_thread(remove, item.share):
+            raise FileError(409, "ShareNotEmpty", "The share has files that cannot be removed.")
         return web.Response(status=202)
 
     async def _delete_empty(self, item: Item) -> web.StreamResponse:

@@ -8,6 +8,7 @@ import shutil
 import stat
 import subprocess
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Dict
 
@@ -20,7 +21,6 @@ _WITHOUT_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 _LINKLESS = (
     "This volume has no hard links, as over SMB. Jobs need NFS for `shared`, such as Azure Files by NFS"
 )
-_REMOVE, _UNLOCK = ["rm", "-rf", "--"], ["chmod", "-R", "u+rwX", "--"]
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))", re.ASCII)
 
 
@@ -43,7 +43,7 @@ def read(path: Path) -> Dict[str, Any]:
     try:
         with os.fdopen(_open(path, os.O_RDONLY), encoding="utf-8") as file:
             document = json.load(file)
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return document if isinstance(document, dict) else {}
 
@@ -77,18 +77,21 @@ def open_end(path: Path) -> BinaryIO:
 
 
 def remove(directory: str) -> None:
-    """Remove a directory, however deep, also what its owner made read-only. Raises OSError if it stays.
+    """Remove a directory, however deep, with those in it that its owner made read-only.
 
-    `shutil.rmtree` calls itself for each level before Python 3.13, and holds a descriptor for each since.
+    Python may not go deeper than 1,000 levels, or open so many descriptors. Raises OSError if anything stays.
     """
-    try:
-        shutil.rmtree(directory)
-    except (OSError, RecursionError) as error:
-        for command in (_REMOVE, _UNLOCK, _REMOVE):
-            if os.path.lexists(directory):
-                subprocess.call([*command, directory], stderr=subprocess.DEVNULL)
-        if os.path.lexists(directory):
-            raise OSError(f"{directory} cannot be removed: {error}") from None
+    if Path(directory).is_dir() and not Path(directory).is_symlink():  # opening a pipe would wait
+        with suppress(OSError, RecursionError):
+            shutil.rmtree(directory)
+    unlock = ["find", directory, "-type", "d", "!", "-perm", "-700", "-exec", "chmod", "u+rwx", "{}", ";"]
+    for command in (["rm", "-rf", directory], unlock, ["rm", "-rf", directory]):
+        if not os.path.lexists(directory):
+            return
+        process = subprocess.Popen(command, stderr=subprocess.PIPE)
+        _, reason = process.communicate()
+    if os.path.lexists(directory):
+        raise OSError(reason.decode(errors="replace").strip().rpartition("\n")[2])
 
 
 def _open(path: Path, flags: int, mode: int = 0o666) -> int:

@@ -41,16 +41,16 @@ class Keeper:
 
     def add_logs(self) -> None:
         """Append the new lines of the logs. Raises OSError."""
-        for path, name in self._files(LOGS):
+        for path, name in self._files(LOGS, []):
             with _opened(path) as file:
                 if file is not None:
                     self._add(file, name)
 
     def finish(self) -> None:
         """Upload the logs and every file of the other directories. Raises OSError after all were tried."""
-        errors = []
+        errors: List[OSError] = []
         for identity in sorted(self._directories):
-            for path, name in self._files(identity):
+            for path, name in self._files(identity, errors):
                 try:
                     with _opened(path) as file:
                         if file is not None:
@@ -60,19 +60,19 @@ class Keeper:
         if errors:
             raise errors[0]
 
-    def _files(self, identity: str) -> Iterator[Tuple[str, str]]:
-        """The path and the blob of each file; no link is followed."""
+    def _files(self, identity: str, errors: List[OSError]) -> Iterator[Tuple[str, str]]:
+        """The path and the blob of each file; no link is followed. What cannot be read goes to `errors`."""
         root = self._directories.get(identity, "")
         waiting = [root] if root else []
         while waiting:
-            for entry in _entries(waiting.pop()):
+            for entry in _entries(waiting.pop(), errors):
                 inside = f"{identity}/{os.path.relpath(entry.path, root)}"
                 blob = f"{self._prefix}/{inside}"
                 if entry.is_dir(follow_symlinks=False) and len(blob) <= LONGEST:
                     waiting.append(entry.path)
-                elif _can_be_blob(blob):
+                elif entry.is_file(follow_symlinks=False) and _can_be_blob(blob):
                     yield entry.path, blob
-                else:
+                elif not entry.is_symlink():
                     self.left_out.add(repr(inside))
 
     def _add(self, file: BinaryIO, name: str) -> None:
@@ -163,12 +163,15 @@ class _opened:  # noqa: N801 - used as a function
             self._file.close()
 
 
-def _entries(folder: str) -> List["os.DirEntry[str]"]:
-    """What is in a directory; nothing if it is gone or closed."""
+def _entries(folder: str, errors: List[OSError]) -> List["os.DirEntry[str]"]:
+    """What is in a directory; nothing if it is gone. One that cannot be read is added to `errors`."""
     try:
         with os.scandir(folder) as entries:
             return list(entries)
-    except OSError:
+    except FileNotFoundError:
+        return []
+    except OSError as error:
+        errors.append(error)
         return []
 
 

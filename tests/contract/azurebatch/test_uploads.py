@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
 import json
 import os
 import subprocess
@@ -11,13 +13,16 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from azure.storage.blob import ContainerClient
 
 from local.azurite import Azurite
 from shared.engines.launch.plan import keeping
+from shared.engines.node.blobs import Container
 from shared.engines.node.files import remove
+from shared.engines.node.keep import Keeper
 from tests.contract.azurebatch.storage import Front, container, front
 from tests.deep import make_deep
 
@@ -141,4 +146,24 @@ async def test_folders_that_are_too_deep_are_named_and_the_rest_arrives(node: No
 
     assert result.returncode == 0, result.stderr
     assert result.stderr == f"Not kept, because of their names: 'MODEL/{'/'.join([name] * 5)}'\n"
+    assert node.blob("MODEL/model.bin") == b"m"
+
+
+async def test_a_folder_that_cannot_be_read_is_an_error_and_the_rest_arrives(node: Node) -> None:
+    """Then the files stay on the node."""
+    (closed := node.root / "MODEL/closed").mkdir()
+    (node.root / "MODEL/model.bin").write_bytes(b"m")
+    keeper = Keeper(Container(node.wire.where), "c/files/e/n/r1", {"MODEL": str(node.root / "MODEL")})
+    scandir = os.scandir
+
+    def refused(path: str) -> Any:
+        if path == str(closed):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        return scandir(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "scandir", refused)
+        with pytest.raises(PermissionError):
+            await asyncio.to_thread(keeper.finish)
+
     assert node.blob("MODEL/model.bin") == b"m"

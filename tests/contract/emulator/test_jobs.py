@@ -1,6 +1,7 @@
 """Jobs on an emulated cluster, from PUT to their output."""
 
 import asyncio
+import resource
 from pathlib import Path
 
 import aiohttp
@@ -302,15 +303,18 @@ async def test_deleting_the_cluster_fails_its_jobs(lab: Lab, state: str) -> None
 
 
 async def test_what_a_job_left_on_its_node_is_removed_however_deep_it_is(own_lab: Lab) -> None:
-    """The next job there has an empty directory."""
+    emulator = own_lab.emulator
+    assert emulator.process
+    resource.prlimit(emulator.process.pid, resource.RLIMIT_NOFILE, (256, 256))
     await own_lab.make_cluster()
-    await own_lab.submit(
-        "first", **custom("mkdir -p $AZ_BATCHAI_SHARED_JOB_TEMP/$(printf 'd/%.0s' {1..1500})")
-    )
+    deep = "$AZ_BATCHAI_SHARED_JOB_TEMP/$(printf 'd/%.0s' {1..1500})"
+    await own_lab.submit("first", **custom(f"mkdir -p {deep}; echo $AZ_BATCHAI_SHARED_JOB_TEMP"))
     await own_lab.ends("first")
+    left = Path((await own_lab.read("first", "stdout.txt")).strip())
+    assert left.is_relative_to(emulator.data)
 
-    await own_lab.submit("second", **custom("ls -A $AZ_BATCHAI_SHARED_JOB_TEMP"))
+    await own_lab.submit("second", **custom("true"))
     job = await own_lab.ends("second")
 
     assert job.execution_state == "succeeded", job.execution_info.errors
-    assert await own_lab.read("second", "stdout.txt") == ""
+    assert await asyncio.to_thread(left.exists) is False

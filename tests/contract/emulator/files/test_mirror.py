@@ -1,8 +1,10 @@
 """A container as a directory, against a real Azurite."""
 
+import errno
 import os
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -220,9 +222,36 @@ async def test_what_is_too_deep_for_a_blob_stays_here_and_the_rest_is_sent(
     await mirror.pull()
     name = "d" * 200
     make_deep(mirror.files, name, 30, file="f")
+    make_deep(mirror.files, "\U0001f600" * 63, 16)
     (mirror.files / "kept").touch()
 
     await mirror.push()
-    remove(mirror.files / name)
+    await mirror.pull()
+    remove(mirror.files)
 
     assert [len(blob.name) async for blob in container.list_blobs()] == [1006, 805, 604, 403, 202, 4]
+
+
+async def test_what_cannot_be_read_any_more_is_not_deleted_from_the_container(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    for name in ("closed/a", "closed/b/c", "gone/d", "open"):
+        await container.upload_blob(name, b"1")
+    await mirror.pull()
+    closed, gone = mirror.files / "closed", mirror.files / "gone"
+    scandir = os.scandir
+
+    def refused(path: Path) -> Any:
+        if path == closed:
+            raise PermissionError(errno.EACCES, "Permission denied")
+        if path == gone:
+            (gone / "d").unlink()
+            gone.rmdir()
+        return scandir(path)
+
+    (mirror.files / "new").write_bytes(b"2")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "scandir", refused)
+        await mirror.push()
+
+    assert [blob.name async for blob in container.list_blobs()] == ["closed/a", "closed/b/c", "new", "open"]
