@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -149,15 +151,31 @@ def test_the_output_of_a_later_job_with_the_same_number_stays(tmp_path: Path) ->
     assert (tmp_path / "7.out").exists()
 
 
-def test_one_that_cannot_be_removed_keeps_no_other(tmp_path: Path) -> None:
-    first, second = tmp_path / "attempts/e/first", begun(tmp_path, "second")
-    first.parent.mkdir(exist_ok=True)
-    first.symlink_to(second)  # another user's trick, or an operator's
+def test_one_that_cannot_be_removed_keeps_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = begun(tmp_path, "first"), begun(tmp_path, "second")
+    rmtree = shutil.rmtree
+
+    def refused(path: str) -> None:
+        if path == str(first):
+            raise PermissionError(errno.EACCES, "Permission denied")
+        rmtree(path)
+
+    monkeypatch.setattr(shutil, "rmtree", refused)  # and unit tests start no `rm`
     plan = {"attempts": [[str(first), "t.1"], [str(second), "t.1"]], "outputs": str(tmp_path), "ends": ""}
 
     assert run(plan) == 1
 
     assert not second.exists()
+
+
+def test_a_claim_without_an_end_keeps_no_other(tmp_path: Path) -> None:
+    first, second = begun(tmp_path, "first"), begun(tmp_path, "second")
+    (first / "claim.json").write_text("[" * 200_000)
+    plan = {"attempts": [[str(first), "t.1"], [str(second), "t.1"]], "outputs": str(tmp_path), "ends": ""}
+
+    assert run(plan) == 0
+
+    assert list(second.parent.iterdir()) == []
 
 
 def test_an_attempt_that_was_never_claimed_goes_as_well(tmp_path: Path) -> None:
