@@ -157,7 +157,7 @@ class Mirror:
                     entries = list(listed)
             except FileNotFoundError:
                 continue  # removed since
-            except OSError:  # closed, or its path is too long: whatever was there has not changed
+            except OSError:  # closed, or its path is too long: its files count as unchanged
                 if folder == self.files:
                     raise
                 below = f"{folder.relative_to(self.files).as_posix()}/"

@@ -310,11 +310,11 @@ async def test_what_a_job_left_on_its_node_is_removed_however_deep_it_is(own_lab
     deep = "$AZ_BATCHAI_SHARED_JOB_TEMP/$(printf 'd/%.0s' {1..1500})"
     await own_lab.submit("first", **custom(f"mkdir -p {deep}; echo $AZ_BATCHAI_SHARED_JOB_TEMP"))
     await own_lab.ends("first")
-    left = Path((await own_lab.read("first", "stdout.txt")).strip())
-    assert left.is_relative_to(emulator.data)
+    directory = Path((await own_lab.read("first", "stdout.txt")).strip())
+    assert directory.is_relative_to(emulator.data)
 
     await own_lab.submit("second", **custom("true"))
     job = await own_lab.ends("second")
 
     assert job.execution_state == "succeeded", job.execution_info.errors
-    assert await asyncio.to_thread(left.exists) is False
+    assert await asyncio.to_thread(directory.exists) is False

@@ -238,15 +238,15 @@ async def test_what_cannot_be_read_any_more_is_not_deleted_from_the_container(
     for name in ("closed/a", "closed/b/c", "gone/d", "open"):
         await container.upload_blob(name, b"1")
     await mirror.pull()
-    closed, gone = mirror.files / "closed", mirror.files / "gone"
+    closed, removed = mirror.files / "closed", mirror.files / "gone"
     scandir = os.scandir
 
     def refused(path: Path) -> Any:
         if path == closed:
             raise PermissionError(errno.EACCES, "Permission denied")
-        if path == gone:
-            (gone / "d").unlink()
-            gone.rmdir()
+        if path == removed:
+            (removed / "d").unlink()
+            removed.rmdir()
         return scandir(path)
 
     (mirror.files / "new").write_bytes(b"2")
