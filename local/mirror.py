@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Coroutine, Iterator
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
+from stat import S_ISDIR, S_ISREG
 
 from azure.core.exceptions import AzureError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
@@ -153,26 +154,22 @@ class Mirror:
         while waiting:
             folder = waiting.pop()
             try:
-                with os.scandir(folder) as listed:
-                    entries = list(listed)
-            except FileNotFoundError:
-                continue  # removed since
-            except OSError:  # closed, or its path is too long: its files count as unchanged
+                entries = _entries(folder)
+            except OSError as error:
                 if folder == self.files:
                     raise
-                below = f"{folder.relative_to(self.files).as_posix()}/"
-                yield from ((n, one[1:]) for n, one in self._manifest.items() if n.startswith(below))
+                if not isinstance(error, FileNotFoundError):  # nothing in it counts as changed or deleted
+                    below = f"{folder.relative_to(self.files).as_posix()}/"
+                    yield from ((n, one[1:]) for n, one in self._manifest.items() if n.startswith(below))
                 continue
-            for entry in entries:
-                name = Path(entry.path).relative_to(self.files).as_posix()
+            for path, status in entries:
+                name = path.relative_to(self.files).as_posix()
                 if not _is_path(name):
                     continue  # with such a blob no list of the container could be read any more
-                if entry.is_dir(follow_symlinks=False):
-                    waiting.append(Path(entry.path))
-                elif entry.is_file(follow_symlinks=False):
-                    with suppress(FileNotFoundError):
-                        stat = entry.stat(follow_symlinks=False)
-                        yield name, (stat.st_size, stat.st_mtime_ns)
+                if S_ISDIR(status.st_mode):
+                    waiting.append(path)
+                elif S_ISREG(status.st_mode):
+                    yield name, (status.st_size, status.st_mtime_ns)
 
     def _make(self, name: str) -> None:
         self.files.mkdir(parents=True, exist_ok=True)
@@ -235,9 +232,18 @@ async def _in_parallel(work: list[Coroutine[None, None, None]]) -> None:
             await item
 
     results = await asyncio.gather(*(one(item) for item in work), return_exceptions=True)
-    for result in results:
-        if isinstance(result, BaseException):
-            raise result
+    if errors := [one for one in results if isinstance(one, BaseException)]:
+        raise errors[0]
+
+
+def _entries(folder: Path) -> list[tuple[Path, os.stat_result]]:
+    """What is in a directory. Raises OSError."""
+    result = []
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(FileNotFoundError):
+                result.append((Path(entry.path), entry.stat(follow_symlinks=False)))
+    return result
 
 
 def _bare(etag: str) -> str:

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import datetime
@@ -249,7 +250,7 @@ class Run:
         for spot in self._node_directories:
             with suppress(OSError):
                 unlink(spot.job_mounts, self._volumes)
-        remove(self._tasks)
+        shutil.rmtree(self._tasks, ignore_errors=True)
         forget(self._runtimes, self._name)
         return outcome
 

@@ -146,9 +146,8 @@ class FileService:
             return web.Response(status=200, headers=headers_of(os.fstat(directory.fd)))
 
     async def _delete_share(self, item: Item) -> web.StreamResponse:
-        if item.share.is_symlink():
-            item.share.unlink()  # a directory of the user, which stays
-        elif not await asyncio.to_thread(remove, item.share):
+        # A link leads to a directory of the user, which stays.
+        if not await asyncio.to_thread(remove, item.share):
             raise FileError(409, "ShareNotEmpty", "The share has files that cannot be removed.")
         return web.Response(status=202)
 

@@ -65,14 +65,14 @@ class Keeper:
         root = self._directories.get(identity, "")
         waiting = [root] if root else []
         while waiting:
-            for entry in _entries(waiting.pop(), errors):
-                inside = f"{identity}/{os.path.relpath(entry.path, root)}"
+            for path, is_folder in _entries(waiting.pop(), errors):
+                inside = f"{identity}/{os.path.relpath(path, root)}"
                 blob = f"{self._prefix}/{inside}"
-                if entry.is_dir(follow_symlinks=False) and len(blob) <= LONGEST:
-                    waiting.append(entry.path)
-                elif entry.is_file(follow_symlinks=False) and _can_be_blob(blob):
-                    yield entry.path, blob
-                elif not entry.is_symlink():
+                if is_folder and len(blob) <= LONGEST:
+                    waiting.append(path)
+                elif not is_folder and _can_be_blob(blob):
+                    yield path, blob
+                else:
                     self.left_out.add(repr(inside))
 
     def _add(self, file: BinaryIO, name: str) -> None:
@@ -163,16 +163,23 @@ class _opened:  # noqa: N801 - used as a function
             self._file.close()
 
 
-def _entries(folder: str, errors: List[OSError]) -> List["os.DirEntry[str]"]:
-    """What is in a directory; nothing if it is gone. One that cannot be read is added to `errors`."""
+def _entries(folder: str, errors: List[OSError]) -> List[Tuple[str, bool]]:
+    """The paths of the files and folders in a folder, and whether each is a folder.
+
+    None if it is gone. If it cannot be read, the error is added to `errors`.
+    """
     try:
         with os.scandir(folder) as entries:
-            return list(entries)
+            kinds = [
+                (one.path, one.is_dir(follow_symlinks=False), one.is_file(follow_symlinks=False))
+                for one in entries
+            ]
     except FileNotFoundError:
         return []
     except OSError as error:
         errors.append(error)
         return []
+    return [(path, is_folder) for path, is_folder, is_file in kinds if is_folder or is_file]
 
 
 def _can_be_blob(name: str) -> bool:

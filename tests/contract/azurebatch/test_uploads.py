@@ -139,6 +139,8 @@ async def test_patience_with_a_storage_that_is_away_is_for_all_files_together(no
 async def test_folders_that_are_too_deep_are_named_and_the_rest_arrives(node: Node) -> None:
     name = "d" * 200
     make_deep(node.root / "MODEL", name, 1500)
+    os.mkfifo(node.root / "MODEL" / "pipe.")
+    (node.root / "MODEL" / "link.").symlink_to(node.root)
     (node.root / "MODEL/model.bin").write_bytes(b"m")
 
     result = node.finish()

@@ -255,3 +255,16 @@ async def test_what_cannot_be_read_any_more_is_not_deleted_from_the_container(
         await mirror.push()
 
     assert [blob.name async for blob in container.list_blobs()] == ["closed/a", "closed/b/c", "new", "open"]
+
+
+async def test_a_directory_that_is_gone_as_a_whole_deletes_nothing(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    await container.upload_blob("a", b"1")
+    await mirror.pull()
+    remove(mirror.files)
+
+    with pytest.raises(MirrorError):
+        await mirror.push()
+
+    assert [blob.name async for blob in container.list_blobs()] == ["a"]
