@@ -1,6 +1,7 @@
 """A blob container as a directory: pulled when it is mounted; changes are pushed back."""
 
 import asyncio
+import errno
 import json
 import os
 import tempfile
@@ -58,7 +59,7 @@ class Mirror:
                     del remote[name]
                 await self._fetch_all(remote)
                 self._drop_deleted(remote)
-                self._present = set(await asyncio.to_thread(lambda: dict(self._scan())))
+                self._present = set(await asyncio.to_thread(lambda: dict(self._scan([]))))
                 self._store()
             except (AzureError, OSError) as error:
                 raise MirrorError(self._explain(error)) from error
@@ -77,7 +78,8 @@ class Mirror:
         await self._client.close()
 
     async def _push(self) -> int:
-        files = await asyncio.to_thread(lambda: dict(self._scan()))
+        unread: list[OSError] = []
+        files = await asyncio.to_thread(lambda: dict(self._scan(unread)))
         changed = [name for name, stat in files.items() if self._manifest.get(name, ("", 0, 0))[1:] != stat]
         deleted = [name for name in self._present - files.keys() if name in self._manifest]
         self._present = set(files)
@@ -90,6 +92,8 @@ class Mirror:
         finally:
             if changed or deleted:
                 self._store()
+        if unread:
+            raise unread[0]
         return len(changed) + len(deleted)
 
     async def _list(self) -> dict[str, BlobProperties]:
@@ -108,7 +112,10 @@ class Mirror:
         self.files.mkdir(parents=True, exist_ok=True)
         stale = []
         for name, blob in remote.items():
-            own = self._stat(name)
+            try:
+                own = self._stat(name)
+            except PermissionError:
+                continue
             entry = self._manifest.get(name)
             modified = int(blob.last_modified.timestamp()) * 10**9
             if own is not None and entry is None and own == (blob.size, modified):
@@ -131,9 +138,10 @@ class Mirror:
 
     def _drop_deleted(self, remote: dict[str, BlobProperties]) -> None:
         for name in self._manifest.keys() - remote.keys():
-            if self._stat(name) == self._manifest[name][1:]:
-                self._unlink(name)
-            del self._manifest[name]
+            with suppress(PermissionError):
+                if self._stat(name) == self._manifest[name][1:]:
+                    self._unlink(name)
+                del self._manifest[name]
 
     async def _send(self, name: str, stat: tuple[int, int]) -> None:
         try:
@@ -149,8 +157,9 @@ class Mirror:
             await self._client.delete_blob(name)
         self._manifest.pop(name, None)
 
-    def _scan(self) -> Iterator[tuple[str, tuple[int, int]]]:
-        waiting = [self.files]
+    def _scan(self, unread: list[OSError]) -> Iterator[tuple[str, tuple[int, int]]]:
+        """The files by name. What is in a folder that cannot be read counts as unchanged."""
+        waiting, top = [self.files], self.files.stat().st_ino
         while waiting:
             folder = waiting.pop()
             try:
@@ -158,7 +167,8 @@ class Mirror:
             except OSError as error:
                 if folder == self.files:
                     raise
-                if not isinstance(error, FileNotFoundError):  # nothing in it counts as changed or deleted
+                if not isinstance(error, FileNotFoundError):
+                    unread.append(error)
                     below = f"{folder.relative_to(self.files).as_posix()}/"
                     yield from ((n, one[1:]) for n, one in self._manifest.items() if n.startswith(below))
                 continue
@@ -170,6 +180,8 @@ class Mirror:
                     waiting.append(path)
                 elif S_ISREG(status.st_mode):
                     yield name, (status.st_size, status.st_mtime_ns)
+        if self.files.stat().st_ino != top:  # moved away meanwhile: its files are not deleted
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
     def _make(self, name: str) -> None:
         self.files.mkdir(parents=True, exist_ok=True)

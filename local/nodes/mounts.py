@@ -117,8 +117,11 @@ def unlink(root: Path, mounted: Sequence[Volume]) -> None:
 
 
 def _directory_inside(root: Path, inside: str, code: str) -> Path:
-    directory = Path(os.path.realpath(root / inside.lstrip("/")))
-    if not directory.is_relative_to(root.resolve()) or not directory.is_dir():
+    try:
+        directory = (root / inside.lstrip("/")).resolve(strict=True)
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
+        directory = None
+    if directory is None or not directory.is_relative_to(root.resolve()) or not directory.is_dir():
         message = f"There is no directory {inside} in {root.name}"
         raise MountError(Fault(code=code, message=message))
     return directory

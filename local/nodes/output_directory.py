@@ -1,6 +1,5 @@
 """Creates output directories in places where jobs may have put links."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -16,9 +15,9 @@ def make_directory(spot: Directories, prefix: str, rest: str, mounted: Iterable[
     elsewhere is on a machine of the author's own.
     """
     written = spot.root / prefix
-    at = Path(os.path.realpath(written))  # `resolve` raises RuntimeError for links in a circle before 3.13
     allowed = [spot.root, *mounted] if written.is_relative_to(spot.root) else [Path("/")]
     try:
+        at = _resolved(written)
         root = next((root.resolve() for root in allowed if at.is_relative_to(root.resolve())), None)
         if root is None:
             raise Refused("a link leads out of the mounts")
@@ -31,3 +30,10 @@ def make_directory(spot: Directories, prefix: str, rest: str, mounted: Iterable[
     except Refused as error:
         error.filename = str(written)
         raise
+
+
+def _resolved(path: Path) -> Path:
+    try:
+        return path.resolve()
+    except RuntimeError as error:  # before Python 3.13
+        raise Refused("links lead in a circle") from error

@@ -52,8 +52,11 @@ def _share(folder: Path, owner: Account, words: list[str]) -> str:
     if match is None or (match[1], credentials["password"]) != (owner.name, owner.key):
         return "mount error(13): Permission denied"
     root = folder / "shares" / match[1] / match[2]
-    directory = Path(os.path.realpath(root / match[3]))
-    if not directory.is_dir() or not directory.is_relative_to(root.resolve()):
+    try:
+        directory = (root / match[3]).resolve(strict=True)
+    except (OSError, RuntimeError):  # RuntimeError: links in a circle, before Python 3.13
+        directory = None
+    if directory is None or not directory.is_dir() or not directory.is_relative_to(root.resolve()):
         return f"mount error(2): No such file or directory: this machine has no {root / match[3]}"
     _link(point, directory)
     return ""
@@ -97,11 +100,13 @@ async def _follow(owner: Account, root: Path, container: str) -> None:
         sys.stdout.write(f"{_READY}\n")
         sys.stdout.flush()
         while not ended.is_set():
+            with suppress(MirrorError):
+                await mirror.push()
             with suppress(TimeoutError):
                 async with asyncio.timeout(_EVERY):
                     await ended.wait()
-            with suppress(MirrorError):
-                await mirror.push()
+        await mirror.push()
+        remove(root)  # not before everything is written back
     except MirrorError as error:
         sys.stdout.write(f"{error}\n")
     finally:
@@ -120,14 +125,13 @@ def _unmount(folder: Path, words: list[str]) -> str:
 
 
 def _end(root: Path) -> None:
-    """Wait until the last changes of a container are written back, and remove its copy."""
+    """Wait until the last changes of a container are written back, and its copy is removed."""
     with suppress(FileNotFoundError, ProcessLookupError):
         follower = int((root / _FOLLOWER).read_text())
         os.kill(follower, signal.SIGTERM)
         until = time.monotonic() + _LAST
         while time.monotonic() < until and _is_alive(follower):
             time.sleep(0.05)
-    remove(root)
 
 
 def _is_alive(process: int) -> bool:

@@ -86,12 +86,23 @@ def remove(directory: str) -> None:
             shutil.rmtree(directory)
     unlock = ["find", directory, "-type", "d", "!", "-perm", "-700", "-exec", "chmod", "u+rwx", "{}", ";"]
     for command in (["rm", "-rf", directory], unlock, ["rm", "-rf", directory]):
-        if not os.path.lexists(directory):
+        if _is_gone(directory):
             return
         process = subprocess.Popen(command, stderr=subprocess.PIPE)
         _, reason = process.communicate()
-    if os.path.lexists(directory):
+    if not _is_gone(directory):
         raise OSError(reason.decode(errors="replace").strip().rpartition("\n")[2])
+
+
+def _is_gone(path: str) -> bool:
+    """Whether nothing is there; what a closed directory hides may be."""
+    try:
+        os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return True
+    except OSError:
+        return False
+    return False
 
 
 def _open(path: Path, flags: int, mode: int = 0o666) -> int:

@@ -5,6 +5,7 @@ until it is ended, `finish` uploads everything that is missing, `remove DIRECTOR
 the node. Every upload can be interrupted and repeated.
 """
 
+import errno
 import json
 import os
 import stat
@@ -40,16 +41,16 @@ class Keeper:
         self.left_out: Set[str] = set()
 
     def add_logs(self) -> None:
-        """Append the new lines of the logs. Raises OSError."""
-        for path, name in self._files(LOGS, []):
-            with _opened(path) as file:
-                if file is not None:
-                    self._add(file, name)
+        """Append the new lines of the logs. Raises OSError after all were tried."""
+        self._upload([LOGS])
 
     def finish(self) -> None:
         """Upload the logs and every file of the other directories. Raises OSError after all were tried."""
+        self._upload(sorted(self._directories))
+
+    def _upload(self, identities: List[str]) -> None:
         errors: List[OSError] = []
-        for identity in sorted(self._directories):
+        for identity in identities:
             for path, name in self._files(identity, errors):
                 try:
                     with _opened(path) as file:
@@ -143,19 +144,23 @@ class Keeper:
 
 
 class _opened:  # noqa: N801 - used as a function
-    """Open a regular file; None for anything else: a link, a pipe, a deleted file."""
+    """Open a regular file; None for anything else: a link, a pipe, a deleted file. Raises OSError."""
 
     def __init__(self, path: str) -> None:
         self._path = path
         self._file: Optional[BinaryIO] = None
 
     def __enter__(self) -> Optional[BinaryIO]:
-        with suppress(OSError):
+        try:
             descriptor = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                self._file = os.fdopen(descriptor, "rb")
-            else:
-                os.close(descriptor)
+        except OSError as error:
+            if error.errno in (errno.ENOENT, errno.ELOOP, errno.ENXIO):
+                return None
+            raise
+        if stat.S_ISREG(os.fstat(descriptor).st_mode):
+            self._file = os.fdopen(descriptor, "rb")
+        else:
+            os.close(descriptor)
         return self._file
 
     def __exit__(self, *_: object) -> None:

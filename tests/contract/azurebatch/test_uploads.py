@@ -151,20 +151,24 @@ async def test_folders_that_are_too_deep_are_named_and_the_rest_arrives(node: No
     assert node.blob("MODEL/model.bin") == b"m"
 
 
-async def test_a_folder_that_cannot_be_read_is_an_error_and_the_rest_arrives(node: Node) -> None:
+@pytest.mark.parametrize("closed", ["folder", "file"])
+async def test_what_cannot_be_read_is_an_error_and_the_rest_arrives(node: Node, closed: str) -> None:
     """Then the files stay on the node."""
-    (closed := node.root / "MODEL/closed").mkdir()
+    (folder := node.root / "MODEL/closed").mkdir()
+    (folder / "file").touch()
     (node.root / "MODEL/model.bin").write_bytes(b"m")
     keeper = Keeper(Container(node.wire.where), "c/files/e/n/r1", {"MODEL": str(node.root / "MODEL")})
-    scandir = os.scandir
+    call = "scandir" if closed == "folder" else "open"
+    path = str(folder if closed == "folder" else folder / "file")
+    original = getattr(os, call)
 
-    def refused(path: str) -> Any:
-        if path == str(closed):
+    def refused(name: Any, *rest: Any) -> Any:
+        if name == path:
             raise PermissionError(errno.EACCES, "Permission denied")
-        return scandir(path)
+        return original(name, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(os, "scandir", refused)
+        patch.setattr(os, call, refused)
         with pytest.raises(PermissionError):
             await asyncio.to_thread(keeper.finish)
 

@@ -222,7 +222,6 @@ async def test_what_is_too_deep_for_a_blob_stays_here_and_the_rest_is_sent(
     await mirror.pull()
     name = "d" * 200
     make_deep(mirror.files, name, 30, file="f")
-    make_deep(mirror.files, "\U0001f600" * 63, 16)
     (mirror.files / "kept").touch()
 
     await mirror.push()
@@ -252,7 +251,9 @@ async def test_what_cannot_be_read_any_more_is_not_deleted_from_the_container(
     (mirror.files / "new").write_bytes(b"2")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "scandir", refused)
-        await mirror.push()
+        with pytest.raises(MirrorError, match="Permission denied"):  # after the rest
+            await mirror.push()
+        await mirror.pull()
 
     assert [blob.name async for blob in container.list_blobs()] == ["closed/a", "closed/b/c", "new", "open"]
 
@@ -268,3 +269,40 @@ async def test_a_directory_that_is_gone_as_a_whole_deletes_nothing(
         await mirror.push()
 
     assert [blob.name async for blob in container.list_blobs()] == ["a"]
+
+
+async def test_a_path_that_is_too_long_is_an_error_after_the_rest_was_sent(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    await mirror.pull()
+    make_deep(mirror.files, "\U0001f600" * 63, 16)
+    (mirror.files / "kept").touch()
+
+    with pytest.raises(MirrorError, match="File name too long"):
+        await mirror.push()
+    assert await mirror.pull() == []
+
+    remove(mirror.files)
+    assert [blob.name async for blob in container.list_blobs()] == ["kept"]
+
+
+async def test_a_directory_that_is_moved_away_during_a_look_deletes_nothing(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    for name in ("a/x", "top"):
+        await container.upload_blob(name, b"1")
+    await mirror.pull()
+    scandir = os.scandir
+
+    def moved(path: Path) -> Any:
+        if path == mirror.files / "a":
+            mirror.files.rename(mirror.files.parent / "moved")
+            mirror.files.mkdir()
+        return scandir(path)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "scandir", moved)
+        with pytest.raises(MirrorError):
+            await mirror.push()
+
+    assert [blob.name async for blob in container.list_blobs()] == ["a/x", "top"]

@@ -8,7 +8,9 @@ import pytest
 
 from fence.way import Refused
 from local.nodes.machine import Directories
+from local.nodes.mounts import _directory_inside
 from local.nodes.output_directory import make_directory
+from local.nodes.volume import MountError
 
 
 def test_links_in_a_circle_are_refused(tmp_path: Path) -> None:
@@ -24,3 +26,13 @@ def test_a_link_that_leads_out_of_the_node_is_refused(tmp_path: Path) -> None:
 
     with pytest.raises(Refused, match="a link leads out of the mounts"):
         make_directory(Directories(tmp_path / "node"), "out/x", "r", [])
+
+
+def test_a_path_through_a_circle_does_not_leave_its_share(tmp_path: Path) -> None:
+    (share := tmp_path / "share").mkdir()
+    (share / "loop").symlink_to("loop")
+    (share / "evil").symlink_to(tmp_path)
+
+    for inside in ("loop/../evil", "evil", "loop", "none"):
+        with pytest.raises(MountError):
+            _directory_inside(share, inside, "AFSMountError")
