@@ -136,6 +136,7 @@ async def test_patience_with_a_storage_that_is_away_is_for_all_files_together(no
     assert len(list(node.client.list_blob_names())) == 1
 
 
+@pytest.mark.thorough
 async def test_folders_that_are_too_deep_are_named_and_the_rest_arrives(node: Node) -> None:
     name = "d" * 200
     make_deep(node.root / "MODEL", name, 1500)

@@ -302,6 +302,7 @@ async def test_deleting_the_cluster_fails_its_jobs(lab: Lab, state: str) -> None
     assert job.execution_info.errors[0].code == "ClusterDeleted"
 
 
+@pytest.mark.thorough
 async def test_what_a_job_left_on_its_node_is_removed_however_deep_it_is(own_lab: Lab) -> None:
     emulator = own_lab.emulator
     assert emulator.process

@@ -88,6 +88,7 @@ def test_a_text_that_is_no_time_fits_no_time(client: BatchClient, job: str) -> N
     assert list(client.list_jobs(filter="id gt DateTime'2020-01-01T00:00:00Z'")) == []
 
 
+@pytest.mark.thorough
 def test_folders_in_folders_without_an_end_are_listed_to_a_depth(client: BatchClient, job: str) -> None:
     client.create_task(job, new_task("t", f"mkdir -p {'d/' * 1500}"))
     ended(client, job, "t")
