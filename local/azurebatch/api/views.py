@@ -9,6 +9,16 @@ from local.azurebatch.state.records import Job, Node, Pool, Record, Task
 
 View = dict[str, Any]
 
+#: Members that a caller sends, and that no answer of the service holds.
+_SECRETS = frozenset({"password", "accountKey", "sasKey", "sshPrivateKey", "protectedSettings"})
+
+
+def without_secrets(content: Any) -> Any:
+    """A document without the members that the service takes and never returns, at any depth."""
+    if isinstance(content, dict):
+        return {name: without_secrets(part) for name, part in content.items() if name not in _SECRETS}
+    return [without_secrets(part) for part in content] if isinstance(content, (list, tuple)) else content
+
 
 def pool_view(base: str, pool: Pool) -> View:
     """A pool with its sizes and states."""

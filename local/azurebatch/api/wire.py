@@ -10,6 +10,7 @@ from typing import Any
 
 from aiohttp import web
 
+from local.azurebatch.api.views import without_secrets
 from local.azurebatch.run.conductor import Conductor
 from local.azurebatch.settings import Settings
 from local.azurebatch.state.errors import BatchError, query
@@ -74,8 +75,8 @@ def versions_of(record: Record) -> dict[str, str]:
 def document(
     call: Call, kind: str, body: Mapping[str, Any], headers: Mapping[str, str] | None = None
 ) -> web.Response:
-    """A response with one document of a kind, as in `pools/@Element`."""
-    text = json.dumps({"odata.metadata": f"{call.base}/$metadata#{kind}", **body})
+    """A response with one document of a kind, as in `pools/@Element`, without the secrets that were sent."""
+    text = json.dumps({"odata.metadata": f"{call.base}/$metadata#{kind}", **without_secrets(body)})
     return web.Response(text=text, headers={"Content-Type": _JSON, **(headers or {})})
 
 

@@ -207,3 +207,43 @@ def test_the_images_name_the_agent_that_a_pool_needs(client: BatchClient) -> Non
     images = {image.node_agent_sku_id for image in client.list_supported_images()}
 
     assert "batch.node.ubuntu 24.04" in images
+
+
+def test_no_answer_holds_a_secret_that_was_sent(client: BatchClient) -> None:
+    canary = "canary-of-a-secret"
+    blobs = {"accountName": "a", "containerName": "c", "relativeMountPath": "m"}
+    mounts = [
+        {"azureBlobFileSystemConfiguration": {**blobs, "accountKey": canary}},
+        {"azureBlobFileSystemConfiguration": {**blobs, "sasKey": canary}},
+        {
+            "cifsMountConfiguration": {
+                "username": "u",
+                "source": "s",
+                "relativeMountPath": "m",
+                "password": canary,
+            }
+        },
+    ]
+    body = {
+        **new_pool("private", target_dedicated_nodes=1).as_dict(),
+        "userAccounts": [
+            {
+                "name": "u",
+                "password": canary,
+                "linuxUserConfiguration": {"uid": 1, "gid": 1, "sshPrivateKey": canary},
+            }
+        ],
+        "mountConfiguration": mounts,
+    }
+    body["virtualMachineConfiguration"]["containerConfiguration"] = {
+        "type": "dockerCompatible",
+        "containerRegistries": [{"username": "u", "registryServer": "r", "password": canary}],
+    }
+    client.create_pool(body)  # type: ignore[arg-type]  # a document as other clients send it
+
+    shown = client.get_pool("private").as_dict()
+    everything = [shown, *(pool.as_dict() for pool in client.list_pools())]
+
+    assert canary not in str(everything)
+    assert shown["userAccounts"][0]["name"] == "u"
+    assert shown["mountConfiguration"][0]["azureBlobFileSystemConfiguration"]["containerName"] == "c"
