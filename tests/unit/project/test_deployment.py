@@ -146,4 +146,4 @@ def test_azd_is_new_enough_for_what_the_template_asks_of_it() -> None:
     (version,) = re.findall(r"^  azd: \"?>= ([\d.]+)", code("azure.yaml"), re.MULTILINE)
 
     assert f"(https://aka.ms/azd) {version.rpartition('.')[0]} or newer" in code("docs/how-to/deploy.md")
-    assert f"--version {version}\n" in code(".github/workflows/deploy.yml")
+    assert f"          version: {version}\n" in code(".github/workflows/deploy.yml")

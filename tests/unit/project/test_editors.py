@@ -59,9 +59,8 @@ def test_the_devcontainer_has_what_the_guides_ask_for() -> None:
     container = json.loads(code(".devcontainer/devcontainer.json"))
     features = " ".join(container["features"])
 
-    assert all(
-        name in features for name in ("/azd:", "/azure-cli:", "/azure-functions-core-tools:", "/node:")
-    )
+    assert all(name in features for name in ("/azd:", "/azure-cli:", "/node:"))
+    assert "azure-functions-core-tools@4." in container["postCreateCommand"]
     assert (
         container["customizations"]["vscode"]["extensions"]
         == json.loads(code(".vscode/extensions.json"))["recommendations"]

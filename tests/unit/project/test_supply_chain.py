@@ -122,6 +122,23 @@ def test_actions_of_workflows_are_named_by_commit() -> None:
     ] == []
 
 
+def test_no_workflow_and_no_container_runs_a_program_straight_from_the_net() -> None:
+    hidden = [*(ROOT / ".github").rglob("*.yml"), *(ROOT / ".devcontainer").iterdir()]
+    pipe = re.compile(
+        r"(curl|wget|iwr|Invoke-WebRequest)\b[^\n]*\|\s*(sudo\s+)?(ba|z|pw)?sh\b", re.IGNORECASE
+    )
+
+    assert pipe.search("curl -fsSL https://example.com/x.sh | bash -s -- --version 1")
+    assert [file.name for file in hidden if pipe.search(file.read_text())] == []
+
+
+def test_features_of_the_development_container_are_named_by_a_whole_version() -> None:
+    features = json.loads((ROOT / ".devcontainer" / "devcontainer.json").read_text())["features"]
+
+    assert features
+    assert [one for one in features if not re.fullmatch(r"ghcr\.io/[\w./-]+:\d+\.\d+\.\d+", one)] == []
+
+
 def test_a_deployment_gets_sources_alone_and_no_package_that_lies_among_them() -> None:
     """A wheel that pip left in a folder would go to Azure with it."""
     folders = ("fence", "functions", "shared")
