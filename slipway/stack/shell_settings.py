@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from shared.adapters.named_keys import named_keys
+from shared.core.caller import ADMIN
 from shared.core.errors import Misconfigured
 from shared.settings import TABLE, Settings
 from slipway.failure import Failure
@@ -12,6 +13,8 @@ from slipway.failure import Failure
 _PLAIN = frozenset({"number", "whole", "seconds", "hours", "days", "flag", "durations"})
 #: Names and hashes of keys, which fit any stack.
 _NAMES = "SLIPWAY_NAMED_KEYS"
+#: Of the local host: hashes of the keys that its own API needs.
+_ADMIN_KEYS = "LOCAL_HOST_ADMIN_KEYS"
 #: Settings that the stack sets itself, or on which existing data depends.
 _FIXED = frozenset({"SLIPWAY_SHARDS", "SLIPWAY_SWEEP_PARTS", "SLIPWAY_WEBHOOK_LOOPBACK", "SLIPWAY_INSIGHTS"})
 
@@ -61,6 +64,20 @@ def check_keys(settings: Settings) -> None:
             named_keys(document, tokens=bool(settings.text("SLIPWAY_TENANT")))
         except ValueError as error:
             raise Misconfigured(f"{_NAMES}: {error}") from error
+
+
+def closed_host(values: Mapping[str, str]) -> dict[str, str]:
+    """The setting by which only operators' keys open the host's own API, where the app knows its callers.
+
+    It runs functions without asking the app, and so in any team's name.
+    """
+    settings = Settings(values)
+    if settings.text("SLIPWAY_TENANT"):
+        return {_ADMIN_KEYS: ""}
+    if (document := settings.document(_NAMES)) == {}:
+        return {}
+    holders = named_keys(document).holders
+    return {_ADMIN_KEYS: ",".join(digest for digest, holder in holders.items() if ADMIN in holder.roles)}
 
 
 def with_file(shell: ShellSettings, file: Mapping[str, str]) -> dict[str, str]:

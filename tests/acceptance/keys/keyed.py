@@ -11,6 +11,7 @@ from typing import Any
 
 from local.stack import Options, stack
 from shared.core.caller import digest_of
+from slipway.stack.shell_settings import closed_host
 from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, shell, unique
 
@@ -29,16 +30,14 @@ TEAMS: dict[str, Any] = {
 
 @asynccontextmanager
 async def keyed_stack(data: Path) -> AsyncIterator[Door]:
-    """As `slipway up` has it: its host asks for no key."""
+    """As `slipway up` has it: its host asks for no key, but for its own API."""
     entries: dict[str, Any] = {name: {"sha256": digest_of(key)} for name, key in KEYS.items()}
     entries["dan"]["roles"] = ["Jobs.Admin"]
+    named = {"SLIPWAY_NAMED_KEYS": json.dumps(entries)}
     options = Options(
         data=data,
         in_memory=True,
-        overrides={
-            "SLIPWAY_NAMED_KEYS": json.dumps(entries),
-            "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
-        },
+        overrides={**named, **closed_host(named), "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"},
         cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--containers=host"),
     )
     async with stack(options, provisioned) as running, Door(running, KEYS["dan"]) as opened:

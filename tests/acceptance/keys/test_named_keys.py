@@ -152,3 +152,19 @@ async def test_no_key_is_in_a_log_or_in_storage(keyed: Door) -> None:
 
     assert any(name.startswith("activity/") for name in texts)
     assert [(name, who) for name, text in texts.items() for who, key in KEYS.items() if key in text] == []
+
+
+async def test_only_an_operators_key_opens_the_hosts_own_api(keyed: Door) -> None:
+    """It runs a function without asking the app: so the message's sender could be any team."""
+    address = "/admin/functions/accept_message"
+
+    async def status(headers: dict[str, str]) -> int:
+        async with keyed.http.post(
+            address, json={"input": "{}"}, headers=headers, raise_for_status=False
+        ) as one:
+            return one.status
+
+    assert await status({"x-functions-key": ""}) == 401
+    assert await status({"x-functions-key": KEYS["bob"]}) == 401
+    assert await status({"x-functions-key": KEYS["mia"]}) == 401
+    assert await status({"x-functions-key": KEYS["dan"]}) == 202
