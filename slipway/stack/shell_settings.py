@@ -66,18 +66,19 @@ def check_keys(settings: Settings) -> None:
             raise Misconfigured(f"{_NAMES}: {error}") from error
 
 
-def closed_host(values: Mapping[str, str]) -> dict[str, str]:
-    """The setting by which only operators' keys open the host's own API, where the app knows its callers.
+def closed(values: Mapping[str, str]) -> dict[str, str]:
+    """The settings, by which only operators' keys open the host's own API where the app knows its callers.
 
-    It runs functions without asking the app, and so in any team's name.
+    That API runs functions without asking the app, and so in any team's name.
     """
     settings = Settings(values)
     if settings.text("SLIPWAY_TENANT"):
-        return {_ADMIN_KEYS: ""}
+        return {**values, _ADMIN_KEYS: ""}
     if (document := settings.document(_NAMES)) == {}:
-        return {}
+        return dict(values)
     holders = named_keys(document).holders
-    return {_ADMIN_KEYS: ",".join(digest for digest, holder in holders.items() if ADMIN in holder.roles)}
+    digests = (digest for digest, holder in holders.items() if ADMIN in holder.roles)
+    return {**values, _ADMIN_KEYS: ",".join(digests)}
 
 
 def with_file(shell: ShellSettings, file: Mapping[str, str]) -> dict[str, str]:

@@ -25,7 +25,7 @@ from slipway.stack.ports import check_ports
 from slipway.stack.provision import Plan, Step
 from slipway.stack.running import run_until_stopped, running, starts, while_it_runs
 from slipway.stack.setup import by_kind
-from slipway.stack.shell_settings import closed_host, shell_settings, with_file
+from slipway.stack.shell_settings import closed, shell_settings, with_file
 
 _STORAGE = 10000
 #: The address at which programs usually find Azurite.
@@ -71,11 +71,7 @@ def run(
         options = Options(
             data=where,
             ports=ports,
-            overrides={
-                **shell.values,
-                **closed_host(shell.values),
-                **({"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {}),
-            },
+            overrides=closed({**shell.values, **({"SLIPWAY_UNMANAGED_MOUNTS": "true"} if mounts else {})}),
             cluster=cluster,
             nodes=most,
             app=ROOT if app else None,
@@ -108,7 +104,7 @@ def _with_own_clusters(
         options = Options(
             data=where,
             ports=ports,
-            overrides={**values, **closed_host(values)},
+            overrides=closed(values),
             cluster=None,
             app=ROOT if app else None,
             allowed_hosts=allowed_hosts,

@@ -11,7 +11,7 @@ from typing import Any
 
 from local.stack import Options, stack
 from shared.core.caller import digest_of
-from slipway.stack.shell_settings import closed_host
+from slipway.stack.shell_settings import closed
 from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import Door, shell, unique
 
@@ -37,7 +37,7 @@ async def keyed_stack(data: Path) -> AsyncIterator[Door]:
     options = Options(
         data=data,
         in_memory=True,
-        overrides={**named, **closed_host(named), "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"},
+        overrides={**closed(named), "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"},
         cluster_arguments=("--provisioning-seconds=0", "--leaving-seconds=0", "--containers=host"),
     )
     async with stack(options, provisioned) as running, Door(running, KEYS["dan"]) as opened:

@@ -6,7 +6,7 @@ import re
 import pytest
 
 from slipway.failure import Failure
-from slipway.stack.shell_settings import closed_host, shell_settings, with_file
+from slipway.stack.shell_settings import closed, shell_settings, with_file
 
 KEYS = json.dumps({"ann": {"sha256": "0" * 64}})
 SHELL = {
@@ -90,4 +90,4 @@ def test_named_keys_of_the_shell_are_not_replaced_in_silence_by_those_of_a_file(
 def test_the_hosts_own_api_needs_an_operators_key_where_the_app_knows_its_callers(
     values: dict[str, str], keys: str | None
 ) -> None:
-    assert closed_host(values).get("LOCAL_HOST_ADMIN_KEYS") == keys
+    assert closed(values).get("LOCAL_HOST_ADMIN_KEYS") == keys
