@@ -4,7 +4,7 @@ import os
 import re
 
 #: No control characters, and nothing that XML and UTF-8 lack.
-_TEXT = re.compile(r"[^\x00-\x1f\x7f\ud800-\udfff\ufffe\uffff]+")
+_TEXT = re.compile(r"[^\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]+")
 _MOST_BYTES = 255
 
 

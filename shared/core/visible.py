@@ -1,18 +1,20 @@
-"""Which file names can be shown, typed and requested."""
+"""How names of files are shown, and which of them can be requested."""
 
 from __future__ import annotations
 
 import unicodedata
 
+from shared.jobspec import name_flaw
 
-def is_visible(name: str) -> bool:
+
+def is_visible(text: str) -> bool:
     """Whether a terminal shows every character; spaces of all kinds, such as U+00A0, count as shown."""
-    return all(map(_is_visible, name))
+    return all(map(_is_visible, text))
 
 
 def is_askable(name: str) -> bool:
-    """Whether a file of this name can be requested: it is visible, and no system reads it as a path."""
-    return is_visible(name) and "\\" not in name
+    """Whether a file of this name can be requested; `name_flaw` gives the reason if it cannot."""
+    return not name_flaw(name)
 
 
 def escaped(name: str) -> str:

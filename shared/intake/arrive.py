@@ -19,6 +19,7 @@ from shared.intake.job_sweep import expand
 from shared.intake.message import ForeignEvent, Message, Request, read_message
 from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested
 from shared.intake.wakeups import BlobWritten
+from shared.jobspec import name_flaw
 from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import job_of_record, jobs_ended, record_written
 
@@ -41,10 +42,7 @@ async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
         return FolderResult()
     if ignored(name):
         if unusable(name):
-            log.warning(
-                "dropped file %r has a name that storage clients cannot request; rename it",
-                name[:200],
-            )
+            log.warning("dropped file %r is left alone, because its name %s", name[:200], name_flaw(name))
         return FolderResult()
     result = await look_at_folder(ports, parent(name))
     if result.waits:

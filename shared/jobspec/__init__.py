@@ -46,6 +46,7 @@ from shared.jobspec.reader.reading import read, read_through
 from shared.jobspec.reader.repair import mended
 from shared.jobspec.reader.source import Source
 from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
+from shared.jobspec.text.file_names import character_flaw, name_flaw
 from shared.jobspec.text.tree import JsonObject, Node, quote, step, walk
 
 __all__ = [
@@ -73,6 +74,7 @@ __all__ = [
     "Text",
     "Value",
     "applied",
+    "character_flaw",
     "combinations",
     "complete",
     "filled",
@@ -85,6 +87,7 @@ __all__ = [
     "masked",
     "mebibytes",
     "mended",
+    "name_flaw",
     "open_secrets",
     "page_of",
     "parse_duration",

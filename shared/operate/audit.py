@@ -19,6 +19,7 @@ from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.drops.folder import plans
 from shared.intake.drops.inventory import unseen
+from shared.jobspec import name_flaw
 from shared.lifecycle.active import active_jobs
 from shared.lifecycle.legible import is_known, legible, records
 from shared.lifecycle.waiting.pauses import paused
@@ -104,9 +105,8 @@ async def _drops(ports: Ports, report: Audit) -> None:
     """Checks that every complete folder has a job, and every job of a folder its record."""
     inventory = await unseen(ports)
     for blob in inventory.unusable:
-        report.differs(
-            "drop", ascii(blob.name), "a file whose name storage clients cannot request; upload it again"
-        )
+        flaw = name_flaw(blob.name)
+        report.differs("drop", ascii(blob.name), f"its name {flaw}; upload it again under another name")
     for folder, blobs in inventory.folders.items():
         if age(ports, max(blob.modified for blob in blobs)) < GRACE:
             continue

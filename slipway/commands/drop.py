@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.adapters.storage.drops import BlobDrops, is_folder
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
-from shared.jobspec import Source, has_errors, report
+from shared.jobspec import Source, has_errors, name_flaw, report
 from shared.settings import Settings
 from slipway.client.files.save import MARK
 from slipway.client.ignore_file import NAME as IGNORE_FILE
@@ -23,6 +23,7 @@ from slipway.commands.waiting import Outlook, outlook
 from slipway.failure import Failure
 from slipway.folder_drops import DropsToBe
 from slipway.screen import say
+from slipway.terminal import printable
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import ContainerClient
@@ -180,10 +181,11 @@ async def _contents(container: "ContainerClient", prefix: str) -> dict[str, tupl
 def target_of(folder: Path, to: str) -> str:
     """The folder of the container that the files go to. Raises Failure for a folder that Slipway ignores."""
     target = to.strip("/") if to else folder.resolve().name  # of "." too
-    if ignored(target) or "" in target.split("/"):
+    flaw = name_flaw(target) or ("" if target and "//" not in target else "has an empty level")
+    if flaw or ignored(target):
         raise Failure(
-            f"{to or target!r} is not a folder to drop into: a level is empty, begins with a dot or cannot "
-            "be printed; name another one, e.g. --to team/digits"
+            f"{printable(to or target)} is not a folder to drop into: it {flaw or 'has a hidden level'}; "
+            "name another one, e.g. --to team/digits"
         )
     return target
 

@@ -45,7 +45,7 @@ def output_file(file: Mapping[str, Any]) -> OutputFile:
     modified = untrusted.moment((properties or {}).get("lastModified"))
     if is_askable(name) and (folder or file.get("downloadUrl")):
         size = None if folder else int((properties or {}).get("contentLength") or 0)
-        return OutputFile(escaped(name), size, modified)
+        return OutputFile(name, size, modified)
     kind = "directory" if folder else "file" if properties is not None or file.get("downloadUrl") else "other"
     return OutputFile(escaped(name), None, modified, left_out=True, kind=kind)
 

@@ -8,6 +8,7 @@ the node. Every upload can be interrupted and repeated.
 import errno
 import json
 import os
+import re
 import stat
 import sys
 import time
@@ -29,6 +30,10 @@ ADDITION, PART, PARTS = 4 << 20, 8 << 20, 40_000
 #: How often an append is tried when the blob has another length than expected.
 ROUNDS = 3
 LONGEST = 1024
+#: What no blob's name may have, as for every name in Slipway: a test compares this with `name_flaw`.
+REFUSED = re.compile(
+    "[\\\\\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]"
+)
 
 
 class Keeper:
@@ -190,12 +195,7 @@ def _entries(folder: str, errors: List[OSError]) -> List[Tuple[str, bool]]:
 def _can_be_blob(name: str) -> bool:
     """Whether the storage keeps the name unchanged: it drops a dot at the end of a folder's name."""
     parts = name.split("/")
-    return (
-        name.isprintable()
-        and "\\" not in name
-        and len(name) <= LONGEST
-        and not any(part.endswith(".") for part in parts)
-    )
+    return not REFUSED.search(name) and len(name) <= LONGEST and not any(part.endswith(".") for part in parts)
 
 
 def follow(keeper: Keeper) -> None:

@@ -13,7 +13,15 @@ from shared.core.errors import Misuse
 from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
 from shared.intake.message import Request, read_request
-from shared.jobspec import Envelope, JsonObject, Problem, complete, script_pattern, scripts_wanted
+from shared.jobspec import (
+    Envelope,
+    JsonObject,
+    Problem,
+    complete,
+    name_flaw,
+    script_pattern,
+    scripts_wanted,
+)
 
 JOB_FILE = "job.json"
 ENVELOPE_FILE = "slipway.json"
@@ -124,30 +132,24 @@ def waiting_path(folder: str) -> str:
     return f"{folder}|waiting"
 
 
-#: Parts of a path that a client resolves before it sends the request.
+#: Parts of a path that no hidden file has as its name.
 _CLIMBS = (".", "..")
 
 
 def ignored(name: str) -> bool:
     """Whether a blob belongs to no drop."""
-    return _is_left_over(name) or _cannot_be_asked_for(name)
+    return _is_left_over(name) or bool(name_flaw(name))
 
 
 def unusable(name: str) -> bool:
-    """Whether a blob was meant as a drop although storage clients cannot request its name."""
-    return _cannot_be_asked_for(name) and not _is_left_over(name)
+    """Whether a blob was meant as a drop, and has a name that Slipway refuses: `name_flaw` says why."""
+    return bool(name_flaw(name)) and not _is_left_over(name)
 
 
 def _is_left_over(name: str) -> bool:
     """Whether this is a leftover of Python or an editor, or a hidden file."""
     parts = name.split("/")
     return any(part == "__pycache__" or (part.startswith(".") and part not in _CLIMBS) for part in parts)
-
-
-def _cannot_be_asked_for(name: str) -> bool:
-    """Whether a storage client would request another blob than the one with this name."""
-    climbs = any(part in _CLIMBS for part in name.split("/"))
-    return climbs or name.startswith("/") or not name.isprintable() or "\\" in name
 
 
 def parent(name: str) -> str:

@@ -1,6 +1,6 @@
-"""unusable: leaves a note for a dropped file whose name no client can request; other files are not affected.
+"""unusable: leaves a note for a dropped file whose name Slipway refuses; other files are not affected.
 
-Storage clients change a backslash, a control character or `..`, and request another blob.
+`name_flaw` decides which names these are, and says why.
 """
 
 from __future__ import annotations
@@ -14,16 +14,13 @@ from shared.core.errors import SlipwayError
 from shared.core.ledger.records import DropMemo
 from shared.core.ports import Blob, Ports
 from shared.intake.answer_path import answer_path
+from shared.jobspec import character_flaw, name_flaw
 
 log = logging.getLogger(__name__)
 
 #: How many of them one inventory handles.
 _MOST = 100
-_WHY = (
-    "the name of this file holds a backslash, a character that cannot be printed, or a folder named . or .., "
-    "or begins with a slash"
-)
-_REMEDY = "upload it again under a plain name, with / between folders, and delete this one"
+_REMEDY = "upload it again under another name, with / between folders, and delete this one"
 
 
 def path_of(name: str) -> str:
@@ -33,7 +30,7 @@ def path_of(name: str) -> str:
 
 def note_path(name: str) -> str:
     """The path of the note: in the intended folder, as far as that can be derived."""
-    plain = "".join(c if c.isprintable() else "_" for c in name.replace("\\", "/"))
+    plain = "".join("_" if character_flaw(c) else c for c in name.replace("\\", "/"))
     levels = [level for level in plain.split("/")[:-1] if level.strip(". ")]
     return answer_path("/".join(levels), f"unusable-{path_of(name)[-16:]}.json")
 
@@ -46,8 +43,9 @@ async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[
         memo = remembered.get(path)
         if reported == _MOST or (memo is not None and memo.content == blob.etag):
             continue
-        log.warning("dropped file %r is left alone: %s", blob.name, _WHY)
-        note = {"state": "ignored", "file": blob.name, "message": _WHY, "remedy": _REMEDY}
+        why = f"the name of this file {name_flaw(blob.name)}"
+        log.warning("dropped file %r is left alone: %s", blob.name, why)
+        note = {"state": "ignored", "file": blob.name, "message": why, "remedy": _REMEDY}
         body = json.dumps(note, indent=2) + "\n"
         try:
             await ports.drops.put_answer(note_path(blob.name), body.encode(), replace=True)

@@ -11,8 +11,9 @@ from shared.core.engine import Engine, FileChunk, FilePage, OutputFile
 from shared.core.errors import Misuse, NotAFile, NotFound, Rejected
 from shared.core.job import Job, JobState, Stored, Target
 from shared.core.ports import Ports
-from shared.core.visible import escaped, is_askable, is_visible
+from shared.core.visible import escaped
 from shared.delivery import receipt
+from shared.jobspec import character_flaw
 from shared.lifecycle.lookup import job
 
 #: The most bytes of a log in one answer.
@@ -26,6 +27,8 @@ _LONGEST_AFTER = 4_000
 _PAGES = 50
 #: The most characters of a path in messages.
 _SHOWN = 200
+#: Characters that no request and no answer has in such a text.
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _DIRECTORY = re.compile(r"\w{1,64}", re.ASCII)
 
 
@@ -139,7 +142,7 @@ async def content(
 
 def check_after(after: str) -> None:
     """Raise Misuse (400) for a text that is not the `next` of a list."""
-    if len(after) > _LONGEST_AFTER or not after.isprintable():
+    if len(after) > _LONGEST_AFTER or _CONTROL.search(after):
         raise Misuse("after is not the `next` of an earlier answer", remedy="begin without it")
 
 
@@ -226,15 +229,9 @@ def _check_path(path: str) -> None:
     """Raise Misuse (400) for a path that leaves its directory, or cannot be the name of a file."""
     if path.startswith("/") or ".." in path.split("/"):
         raise Misuse("the path leads out of the output directory", remedy="e.g. models/best, without ..")
-    if not is_visible(path):
+    if flaw := character_flaw(path):
         raise Misuse(
-            f"the path {escaped(path)[:_SHOWN]} has characters that are not visible, and no request can name "
-            "such a file",
-            remedy="let the job give the file another name, or copy it from where it was written",
-        )
-    if not is_askable(path):
-        raise Misuse(
-            f"the path {path[:_SHOWN]} has a backslash, which some systems take for the end of a folder",
+            f"the path {escaped(path)[:_SHOWN]} {flaw}",
             remedy="let the job give the file another name, or copy it from where it was written",
         )
 

@@ -4,7 +4,7 @@ import os
 import unicodedata
 from functools import lru_cache
 
-from shared.core.visible import is_visible
+from shared.jobspec import character_flaw
 
 _LONGEST = 255
 
@@ -14,8 +14,8 @@ def impossible(name: str) -> str:
     """Why a file here cannot have the name; "" if it can."""
     if name in ("", ".", "..") or "\\" in name:
         return "its name would lead to another folder"
-    if not is_visible(name):
-        return "its name has characters that no terminal shows"
+    if flaw := character_flaw(name):
+        return f"its name {flaw}"
     try:
         return "its name is too long" if len(os.fsencode(name)) > _LONGEST else ""
     except UnicodeEncodeError:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from shared.core.visible import is_visible
+from shared.jobspec import name_flaw
 from slipway.client.datalake import DataFile, DataLake, fingerprint
 from slipway.client.files.output import PARALLEL
 from slipway.client.ignore_file import NAME as IGNORE_FILE
@@ -63,8 +63,8 @@ def to_put(paths: Sequence[Path], to: str) -> list[LocalFile]:
     if twins:
         raise Failure(f"{twins + 1} of these files would get the same name; put them into folders with --to")
     for file in files:
-        if not is_visible(file.name) or "\\" in file.name:
-            raise Failure(f"{printable(file.name)}: jobs could not name it; give it another name")
+        if flaw := name_flaw(file.name):
+            raise Failure(f"{printable(file.name)} {flaw}; give it another name")
     return files
 
 
@@ -127,6 +127,7 @@ def _folder(to: str) -> str:
     folder = to.strip("/")
     if not folder:
         return ""
-    if any(level in ("", ".", "..") for level in folder.split("/")) or not is_visible(folder):
-        raise Failure(f"--to {printable(to)} is not a folder of a container; name one such as team/digits")
+    flaw = name_flaw(folder) or ("has an empty level" if "" in folder.split("/") else "")
+    if flaw:
+        raise Failure(f"--to {printable(to)} {flaw}; name a folder such as team/digits")
     return f"{folder}/"

@@ -10,13 +10,12 @@ from shared.jobspec.format.limits import Limits
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.file_names import HIDING
 from shared.jobspec.text.lookalikes import character_name
 from shared.jobspec.text.tree import Words, step, walk, words
 
 #: Control characters except tab and line breaks; characters that hide or reorder text; half surrogates.
-_FORBIDDEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff\ud800-\udfff]"
-)
+_FORBIDDEN = re.compile(f"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f{HIDING}\ud800-\udfff]")
 #: Remains of copying, without a meaning in these places.
 _INVISIBLE = frozenset("\u200b\u2060\ufeff")
 _LONGEST_KEY = 256

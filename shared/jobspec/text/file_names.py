@@ -1,0 +1,50 @@
+"""Which names of files no request can carry, and which are refused because people misread them.
+
+The one place that decides this, for drops, outputs and paths of a job. A name of any other characters is
+carried by storage and its clients: spaces of all kinds, joiners, letters that this Python does not know yet.
+"""
+
+from __future__ import annotations
+
+import re
+
+from shared.jobspec.text.lookalikes import character_name
+
+#: Characters that hide or reorder the text around them, as a class of a regular expression.
+HIDING = "\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
+#: All that C0 and C1 have, and DEL.
+CONTROLS = "\x00-\x1f\x7f-\x9f"
+#: Parts of a path that a client resolves before it sends the request.
+_CLIMBS = (".", "..")
+#: The characters that no name may have, and why; the first class that fits one is its reason.
+_REASONS = (
+    (re.compile(r"\\"), "a backslash, which clients turn into a slash"),
+    (re.compile(f"[{CONTROLS}]"), "the control character {}, which storage does not allow"),
+    (re.compile("[\ud800-\udfff]"), "half of a surrogate pair, {}, which UTF-8 cannot hold"),
+    (re.compile("[\ufffe\uffff]"), "the character {}, which the lists of storage cannot hold"),
+    (re.compile(f"[{HIDING}]"), "the character {}, which hides or reorders what people read"),
+    (re.compile("[\u2028\u2029]"), "the character {}, which breaks the line that people read"),
+)
+_ANY = re.compile(f"[\\\\{CONTROLS}\ud800-\udfff\ufffe\uffff{HIDING}\u2028\u2029]")
+
+
+def name_flaw(name: str) -> str:
+    """What the name of a blob has that no request or no person can handle; "" if it is sound.
+
+    The answer continues a sentence that begins with the name.
+    """
+    if flaw := character_flaw(name):
+        return flaw
+    if name.startswith("/"):
+        return "begins with a slash, which clients leave out"
+    level = next((one for one in name.split("/") if one in _CLIMBS), None)
+    return f'has "{level}" as a level, which clients resolve before they ask' if level else ""
+
+
+def character_flaw(text: str) -> str:
+    """The same for the characters alone, of a name or of a path below a folder."""
+    match = _ANY.search(text)
+    if match is None:
+        return ""
+    reason = next(reason for form, reason in _REASONS if form.match(match[0]))
+    return f"has {reason.format(character_name(match[0]))}"
