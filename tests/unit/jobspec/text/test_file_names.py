@@ -71,11 +71,11 @@ def test_a_name_that_is_refused_has_its_true_reason(name: str, flaw: str) -> Non
 
 
 def test_the_nodes_and_the_local_storage_judge_every_character_alike() -> None:
-    seen = "".join(map(chr, range(sys.maxunicode + 1)))
-    refused = {one for one in seen if character_flaw(one)}
-    local = {one for one in seen if one not in "/." and not is_name(one)}
+    characters = "".join(map(chr, range(sys.maxunicode + 1)))
+    refused = {one for one in characters if character_flaw(one)}
+    local = {one for one in characters if one not in "/." and not is_name(one)}
 
-    assert {one for one in seen if REFUSED.search(one)} == refused
+    assert {one for one in characters if REFUSED.search(one)} == refused
     assert local <= refused
     # Storage carries these; people misread them, or clients change them.
     assert refused - local == set(
