@@ -148,9 +148,9 @@ async def get_outputs(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
     """The receipt of a job as it is stored, for a job of any door."""
-    from shared.operate.files import output
+    from shared.operate.files.stored_receipt import receipt_of
 
-    receipt = await output.receipt_of(ports(), req.route_params["id"], caller())
+    receipt = await receipt_of(ports(), req.route_params["id"], caller())
     return func.HttpResponse(receipt, status_code=200, mimetype="application/json", headers=HEADERS)
 
 

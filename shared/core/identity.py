@@ -27,12 +27,21 @@ def is_job_id(text: str) -> bool:
     return _JOB_ID.fullmatch(text) is not None
 
 
+def short_id(job_id: str) -> str:
+    """The beginning of an id, which names on clusters and of folders have: 80 bits.
+
+    That is too many to search for a second job with the name of a first one. Still, two jobs may share it,
+    so what is read by such a name is compared with the whole id.
+    """
+    return job_id[2:18]
+
+
 def engine_name(job: Job, attempt: int) -> str:
     """The engine-side name of an attempt: `[a-z0-9-]`, at most 63 characters, starts with a letter."""
     slug = re.sub(r"[^a-z0-9]+", "-", job.name.lower()).strip("-")[:30].rstrip("-")
     if not slug or not slug[0].isalpha():
         slug = f"job-{slug}".rstrip("-")
-    return f"{slug}-{job.id[2:18]}-{attempt}"
+    return f"{slug}-{short_id(job.id)}-{attempt}"
 
 
 def intent(job: Job, *, engine: str, now: datetime, lease: timedelta) -> dict[str, Any]:

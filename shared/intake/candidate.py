@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from shared.core.engine import Cluster
-from shared.core.identity import intent, job_id
+from shared.core.identity import intent, job_id, short_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Waiting, plain
 from shared.core.policy import Policy
 from shared.core.ports import Ports
@@ -203,4 +203,4 @@ def _problems_for_record(draft: Draft) -> tuple[dict[str, Any], ...]:
 
 def _receipt_folder(candidate: Candidate, name: str, experiment: str, identity: str) -> str:
     folder = candidate.drop.folder if candidate.drop else experiment
-    return answer_path(folder, f"{name}-{identity[2:10]}")
+    return answer_path(folder, f"{name}-{short_id(identity)}")

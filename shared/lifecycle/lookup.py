@@ -36,7 +36,10 @@ async def archived(ports: Ports, job: Job) -> FinishedJob:
             remedy=f"what is left of it is its receipt, if it has one: runs/{job.receipt}/receipt.json",
         )
     try:
-        return finished_of(line)
+        finished_job = finished_of(line)
+        if finished_job.job.id != job.id:
+            raise ValueError("the line of another job")
+        return finished_job
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(f"{job.archived} of the archive", "the line") from error
 

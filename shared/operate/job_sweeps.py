@@ -33,7 +33,10 @@ async def job_sweep(ports: Ports, sweep_id: str, who: Caller = KEY_HOLDER) -> St
     if line is None:
         return stored  # the archive has been cleared; the tombstone has the counts
     try:
-        return StoredSweep(sweep_of_line(line), stored.etag)
+        archived = sweep_of_line(line)
+        if archived.id != sweep_id:
+            raise ValueError("the line of another sweep")
+        return StoredSweep(archived, stored.etag)
     except (ValueError, KeyError, TypeError) as error:
         raise Unreadable(f"{stored.sweep.archived} of the archive", "the line") from error
 

@@ -71,12 +71,12 @@ async def receivers(ports: Ports) -> list[ReceiverState]:
 def _breaker(ports: Ports, ways: Sequence[_Way]) -> Opened | None:
     """The breaker of a receiver. If several addresses are shown alike, the one that waits longest."""
     now, breaker = ports.clock(), ports.receivers.breaker
-    addresses = {_address(ports, way.delivery) for way in ways if way.delivery.state == "pending"}
+    addresses = {address_of(ports, way.delivery) for way in ways if way.delivery.state == "pending"}
     opened = (breaker.state(one, now) for one in addresses)
     return max((one for one in opened if one is not None), key=lambda one: one.until, default=None)
 
 
-def _address(ports: Ports, delivery: Delivery) -> str:
+def address_of(ports: Ports, delivery: Delivery) -> str:
     """The whole address; "" if it can no longer be opened, so it is never tried and has no breaker."""
     if delivery.sealed is None:
         return delivery.url

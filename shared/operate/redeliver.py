@@ -17,6 +17,7 @@ from shared.core.ports import Ports, Posted
 from shared.delivery.deliver import QUEUE
 from shared.lifecycle.lookup import archived
 from shared.lifecycle.lookup import job as job_of
+from shared.operate.receivers import address_of
 
 _TEST = "io.slipway.test.v1"
 
@@ -79,11 +80,14 @@ def _is_redelivered(delivery: Delivery) -> bool:
 
 async def _with_receivers(ports: Ports, notices: list[Notice]) -> list[Notice]:
     """The events with a receiver that is not disabled. Raises Misuse (409) if there is none."""
-    disabled = {one.url for one in await ports.outbox.disabled()}
+    disabled = {one.id for one in await ports.outbox.disabled()}
     notices_left = [
         notice
         for notice in notices
-        if any(_is_redelivered(one) and one.url not in disabled for one in notice.deliveries)
+        if any(
+            _is_redelivered(one) and receiver_id(address_of(ports, one)) not in disabled
+            for one in notice.deliveries
+        )
     ]
     if not notices_left:
         raise Misuse(

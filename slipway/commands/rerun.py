@@ -2,8 +2,10 @@
 
 import asyncio
 import uuid
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import NamedTuple
 
+from shared.core.identity import short_id
 from shared.jobspec import read
 from shared.settings import Settings
 from slipway.client.service import service
@@ -16,15 +18,8 @@ _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/re
 
 def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json: bool = False) -> int:
     """Send the receipt back, and show the outcome. Raises Failure, which names a changed script."""
-    body = _read(receipt, url, key, settings_file)
-    document, problems = read(body)
-    if document is None:
-        raise Failure(f"{receipt}: {problems[0].message}; a receipt.json was expected")
-    job_id = document.get("id")
-    if not isinstance(job_id, str) or not job_id.startswith("j_"):
-        raise Failure(
-            f"{receipt}: is not a receipt: it has no id; name a receipt.json, as `slipway show JOB` does"
-        )
+    body, is_stored = _read(receipt, url, key, settings_file)
+    job_id = job_of(receipt, body, is_stored=is_stored)
 
     async def ask() -> int:
         async with service(url, key) as api:
@@ -35,10 +30,35 @@ def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json
     return asyncio.run(ask())
 
 
-def _read(receipt: str, url: str, key: str, settings_file: Path | None) -> bytes:
+def job_of(receipt: str, body: bytes, *, is_stored: bool) -> str:
+    """The id of a receipt's job. Raises Failure for a text that is not a receipt, and for another job's.
+
+    `is_stored`: it was read from the folder of its job, whose name has a part of the id.
+    """
+    document, problems = read(body)
+    if document is None:
+        raise Failure(f"{receipt}: {problems[0].message}; a receipt.json was expected")
+    job_id = document.get("id")
+    if not isinstance(job_id, str) or not job_id.startswith("j_"):
+        raise Failure(
+            f"{receipt}: is not a receipt: it has no id; name a receipt.json, as `slipway show JOB` does"
+        )
+    if is_stored and not PurePosixPath(receipt).parent.name.endswith(f"-{short_id(job_id)}"):
+        raise Failure(f"{receipt}: is the receipt of another job, {job_id}; `slipway receipt JOB` reads one")
+    return job_id
+
+
+class _Receipt(NamedTuple):
+    """A receipt's text, and whether it is a blob of the container of answers."""
+
+    body: bytes
+    is_stored: bool = False
+
+
+def _read(receipt: str, url: str, key: str, settings_file: Path | None) -> _Receipt:
     """A file of this machine, else a blob of the container of answers, as the API names it (runs/…)."""
     try:
-        return Path(receipt).read_bytes()
+        return _Receipt(Path(receipt).read_bytes())
     except OSError as error:
         container, _, name = receipt.partition("/")
         if not name.endswith("receipt.json"):
@@ -46,7 +66,7 @@ def _read(receipt: str, url: str, key: str, settings_file: Path | None) -> bytes
         settings = asyncio.run(upload_settings(url, key, settings_file))
         if container != settings.text("SLIPWAY_ANSWERS_CONTAINER"):
             raise Failure(f"{receipt}: cannot be read: {error.strerror}; {_REMEDY}") from error
-    return asyncio.run(_download(settings, container, name))
+    return _Receipt(asyncio.run(_download(settings, container, name)), is_stored=True)
 
 
 async def _download(settings: Settings, container: str, name: str) -> bytes:

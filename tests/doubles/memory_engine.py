@@ -114,7 +114,7 @@ class MemoryEngine:
 
     async def see(self, target: Target) -> Observation:
         self._trouble()
-        if target.name not in self.jobs:
+        if target.name not in self.jobs or self.tokens.get(target.name, target.token) != target.token:
             raise NotFound(target.name)
         return self.jobs[target.name]
 

@@ -88,7 +88,7 @@ def safe_url(url: str) -> str:
     if parts is None:
         return "(unreadable address)"
     start = f"{parts['scheme'].lower()}://{parts['host'].lower()}{parts['port'] or ''}"
-    return f"{start}/…{hashlib.sha256(url.encode()).hexdigest()[:8]}" if hides(url) else start
+    return f"{start}/…{hashlib.sha256(url.encode()).hexdigest()[:16]}" if hides(url) else start
 
 
 def authority(url: str) -> str:

@@ -25,7 +25,7 @@ from shared.core.engine import (
     Submission,
     Variable,
 )
-from shared.core.errors import Busy, Conflict, Misconfigured, Transient
+from shared.core.errors import Busy, Conflict, Misconfigured, NotFound, Transient
 from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Target
 from shared.core.refusals import gives_none
@@ -107,8 +107,7 @@ class BatchAIEngine:
         if existing is not None and token_of(existing) != order.target.token:
             raise Conflict(f"the name {order.target.name} belongs to another job on the cluster")
         current = _understand(existing) if existing is not None else None
-        handle = self._calls.job_id(order.target)
-        current = current or Observation(JobState.QUEUED, handle=handle)
+        current = current or Observation(JobState.QUEUED, handle=self._calls.job_id(order.target))
         (current,) = await self._explained(order.target.cluster, [(order.document, current)])
         return current
 
@@ -146,6 +145,8 @@ class BatchAIEngine:
         """The job by a GET of its own: a list may be old."""
         async with api_errors():
             job = await self._calls.job(target)
+            if token_of(job) != target.token:
+                raise NotFound(f"the name {target.name} belongs to another job on the cluster")
             (explained_one,) = await self._explained(target.cluster, [(job, observation(job))])
         return explained_one
 

@@ -16,6 +16,7 @@ from typing import NamedTuple
 from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import combined_facts
+from shared.core.identity import short_id
 from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
@@ -217,7 +218,7 @@ def _warnings(body: JsonObject) -> list[str]:
 def _without_id(body: JsonObject, job: Job) -> JsonObject:
     """The answer for a job that has no id yet: values derived from the id are placeholders."""
     text = json.dumps(body)
-    for part in (job.id, job.id[2:18], job.id[2:10]):
+    for part in (job.id, short_id(job.id), job.id[2:10]):
         text = text.replace(part, _ANY)
     document: JsonObject = json.loads(text)
     return document

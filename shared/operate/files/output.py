@@ -20,7 +20,6 @@ from shared.lifecycle.lookup import job
 LOG_CHUNK = 1 << 18
 #: The most bytes of a file in one answer. The worker holds several whole answers in memory.
 MOST_BYTES = 8 << 20
-_LONGEST_RECEIPT = 16 << 20
 #: The most characters of a `next`. Clusters and storage derive it from names.
 _LONGEST_AFTER = 4_000
 #: How many pages of the parent folder are searched for a folder that lists empty.
@@ -48,19 +47,6 @@ async def outputs(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> list[d
     stored = await job(ports, job_id, who)
     target_of(stored)
     return receipt.outputs(stored.job, await ports.ledger.spec(job_id) or {})
-
-
-async def receipt_of(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> bytes:
-    """The job's current receipt.json. Raises Misuse (404) if there is none."""
-    stored = await job(ports, job_id, who)
-    blob = await ports.drops.read_answer(f"{stored.job.receipt}/receipt.json", limit=_LONGEST_RECEIPT)
-    if blob is None:
-        raise Misuse(
-            f"there is no receipt of {job_id}" + ("" if stored.job.state.terminal else " yet"),
-            status=404,
-            remedy="POST /api/jobs/{id}/events/redeliver writes one that is missing after the end",
-        )
-    return blob
 
 
 async def files(

@@ -199,7 +199,7 @@ def test_the_receipt_of_a_job_has_its_name_and_the_beginning_of_its_id(
     world: World, drop: Drop | None, folder: str
 ) -> None:
     job = _record(world, Draft(job_json(), CLUSTER, (), ()), drop=drop, name="n", experiment="first")
-    assert job.receipt == f"{folder}/n-{job.id[2:10]}"
+    assert job.receipt == f"{folder}/n-{job.id[2:18]}"
 
 
 async def test_anyone_who_accepted_a_job_has_time_to_tell_of_it_before_a_sweep_does(world: World) -> None:

@@ -104,6 +104,15 @@ async def test_a_job_whose_line_is_gone_names_its_receipt(world: World) -> None:
     assert f"runs/{job.receipt}/receipt.json" in refused.value.remedy
 
 
+async def test_the_line_of_another_job_is_not_shown_as_that_of_the_archived_one(world: World) -> None:
+    job = await archived(world)
+    ((name, line),) = world.archive.blobs.items()
+    other = "j_" + "a" * 24
+    world.archive.blobs[name] = line.replace(job.id.encode(), other.encode())
+    with pytest.raises(Unreadable, match="of the archive cannot be read"):
+        await read_job(world.ports, job.id)
+
+
 async def test_a_duplicate_of_an_archived_job_joins_it_however_late(world: World) -> None:
     job = await archived(world)
     world.pass_time(4000 * DAY)

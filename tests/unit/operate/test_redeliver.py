@@ -11,6 +11,7 @@ from shared.core.caller import READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
 from shared.core.notify.events import Notice, view
+from shared.core.notify.receivers import Disabled
 from shared.core.ports import Posted
 from shared.operate.redeliver import events_of, redeliver_event, redeliver_job, send_test
 from tests.unit.world import World, job_json
@@ -97,6 +98,13 @@ async def test_a_test_that_is_answered_enables_a_disabled_address(world: World) 
     assert await world.outbox.disabled() == []
     event = json.loads(world.webhooks.posts[-1][2])
     assert (event["type"], event["id"]) == ("io.slipway.test.v1", world.webhooks.posts[-1][1])
+
+
+async def test_another_address_that_is_shown_alike_and_is_disabled_keeps_no_event_back(world: World) -> None:
+    job = await _ended(world, OK)
+    shown = (await events_of(world.ports, job.id))[0].deliveries[-1].url
+    await world.outbox.disable(Disabled("0" * 32, shown, world.now, "410"))
+    assert len(await redeliver_job(world.ports, job.id)) == 1
 
 
 async def test_a_test_that_fails_changes_nothing(world: World) -> None:

@@ -185,7 +185,7 @@ def test_what_is_shown_holds_no_path_no_query_no_userinfo_and_nothing_unprintabl
     url: str, text: str
 ) -> None:
     assert safe_url(url)[: len(text)] == text
-    assert re.fullmatch("(?:[0-9a-f]{8})?", safe_url(url)[len(text) :])
+    assert re.fullmatch("(?:[0-9a-f]{16})?", safe_url(url)[len(text) :])
 
 
 def test_two_receivers_on_one_host_are_kept_apart() -> None:

@@ -32,6 +32,16 @@ def _keys(world: World, sweep: JobSweep) -> list[str]:
     return sorted(key.partition("|")[0] for _, key in world.ledger.rows if sweep.id in key and key[0] != "g")
 
 
+async def test_the_line_of_another_sweep_is_not_shown_as_that_of_the_archived_one(world: World) -> None:
+    sweep = await _ended(world)
+    world.pass_time(31 * DAY)
+    await archive(world.ports)
+    for name, lines in world.archive.blobs.items():
+        world.archive.blobs[name] = lines.replace(sweep.id.encode(), b"s_" + b"a" * 24)
+    with pytest.raises(Unreadable, match="of the archive cannot be read"):
+        await read_sweep(world, sweep.id)
+
+
 async def test_a_sweep_leaves_when_its_retention_is_over_and_not_before(world: World) -> None:
     sweep = await _ended(world)
     assert _keys(world, sweep) == ["e", "v", "w"]

@@ -13,6 +13,7 @@ from shared.core.job import Job, JobState
 from shared.lifecycle.archive import archive
 from shared.operate.files import output
 from shared.operate.files.output import Span
+from shared.operate.files.stored_receipt import receipt_of
 from shared.operate.files.zipped import zipped
 from tests.unit.world import World, job_json
 
@@ -215,12 +216,23 @@ async def test_the_receipt_is_the_one_in_the_container_of_answers(world: World) 
     await world.sweep()
     (name,) = [name for name in world.drops.answers if name.endswith("receipt.json")]
 
-    assert await output.receipt_of(world.ports, job.id) == world.drops.answers[name]
+    assert await receipt_of(world.ports, job.id) == world.drops.answers[name]
 
     del world.drops.answers[name]
     with pytest.raises(Misuse, match=r"there is no receipt") as absent:
-        await output.receipt_of(world.ports, job.id)
+        await receipt_of(world.ports, job.id)
     assert absent.value.status == 404
+
+
+@pytest.mark.parametrize("body", [b'{"id": "j_anothers"}', b"{}", b"[]", b"running", b"\xff"])
+async def test_what_is_not_the_job_s_own_receipt_is_not_shown_as_its_receipt(
+    world: World, body: bytes
+) -> None:
+    job = await running(world)
+    await world.drops.put_answer(f"{job.receipt}/receipt.json", body, replace=True)
+    with pytest.raises(Misuse, match=f"is not the receipt of {job.id}") as another:
+        await receipt_of(world.ports, job.id)
+    assert another.value.status == 404
 
 
 async def test_only_of_a_job_that_may_still_write_is_it_said_that_something_is_not_there_yet(
