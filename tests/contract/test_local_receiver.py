@@ -20,7 +20,7 @@ from aiohttp.test_utils import TestServer
 
 from local.receiver import Receiver
 from shared.adapters.webhook.signing import signature_headers
-from tests.contract.webhook_world import BODY, SECRET, sender
+from tests.contract.webhooks.webhook_world import BODY, SECRET, sender
 
 OTHER_SECRET = "whsec_" + "b" * 32
 

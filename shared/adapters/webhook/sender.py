@@ -12,10 +12,10 @@ from collections import Counter
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import datetime
-from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from shared.adapters.webhook.gate import AddressRefusedError, Gate, OwnThreads
+from shared.adapters.webhook.head import Head
 from shared.adapters.webhook.signing import signature_headers
 from shared.core.no_answer import no_answer
 from shared.core.notify import webhook_url
@@ -23,7 +23,7 @@ from shared.core.pacing.backoff import parse_retry_after
 from shared.core.ports import Outcome, Posted
 
 if TYPE_CHECKING:
-    from aiohttp import ClientResponse, ClientSession
+    from aiohttp import ClientSession
     from aiohttp.abc import AbstractResolver
 
 
@@ -78,35 +78,45 @@ class WebhookSender:
 
     async def _timed(self, url: str, body: bytes, headers: dict[str, str], now: datetime) -> Posted:
         started = time.perf_counter()
-        status, retry_after = None, None
-        try:
-            async with asyncio.timeout(self._total_seconds):
-                response = await self._answer(url, body, headers)
-            status = response.status
-            outcome, detail = _meaning(status)
+        head, error = await self._answer(url, body, headers)
+        retry_after = None
+        if head.status is None:
+            outcome, detail = _failure(error or ValueError("no status line"), self._total_seconds)
+        else:
+            outcome, detail = _meaning(head.status)
             if outcome == "retry":
-                retry_after = parse_retry_after(response.headers.get("Retry-After"), now)
-        except _expected_errors() as error:
-            outcome, detail = _failure(error, self._total_seconds)
-        return Posted(outcome, status, detail, retry_after, round((time.perf_counter() - started) * 1000))
+                retry_after = parse_retry_after(head.retry_after, now)
+        milliseconds = round((time.perf_counter() - started) * 1000)
+        return Posted(outcome, head.status, detail, retry_after, milliseconds)
 
-    async def _answer(self, url: str, body: bytes, headers: dict[str, str]) -> ClientResponse:
-        """Send, and return the head of the response. The body does not matter, so it is not read."""
+    async def _answer(self, url: str, body: bytes, headers: dict[str, str]) -> _Answer:
+        """Send, and read the head of the answer. With a status in it, an error behind it does not matter."""
+        from shared.adapters.webhook.session import CONNECTION_LOST
+
+        end = asyncio.get_running_loop().time() + self._total_seconds
+        while True:
+            head, error = Head(), None
+            try:
+                async with asyncio.timeout_at(end):
+                    await self._send(url, body, headers, head)
+            except _expected_errors() as caught:
+                error = caught
+            lost = head.status is None and isinstance(error, CONNECTION_LOST)
+            if not (lost and head.reused):
+                return _Answer(head, error)
+
+    async def _send(self, url: str, body: bytes, headers: dict[str, str], head: Head) -> None:
+        """Send one request and read the answer into `head`. Its body does not matter, so it is not read."""
         from yarl import URL
 
-        from shared.adapters.webhook.session import CONNECTION_LOST, Way
+        from shared.adapters.webhook.session import HEAD
 
+        HEAD.set(head)
         session = self._session(loopback=self._policy.reaches_loopback(_host(url)))
         # `encoded`: the address is sent byte for byte as it passed the gate.
-        request = partial(session.post, URL(url, encoded=True), data=body, allow_redirects=False)
-        while True:
-            way = Way()
-            try:
-                async with request(headers=headers, trace_request_ctx=way) as response:
-                    return response
-            except CONNECTION_LOST:
-                if not way.reused:
-                    raise
+        address = URL(url, encoded=True)
+        async with session.post(address, data=body, headers=headers, allow_redirects=False):
+            pass
 
     def _session(self, *, loopback: bool) -> ClientSession:
         """The session for an address.
@@ -157,6 +167,13 @@ class _Slots:
                 del self._users[key], self._free[key]
 
 
+class _Answer(NamedTuple):
+    """What has arrived of an answer, and what ended it too soon."""
+
+    head: Head
+    error: Exception | None
+
+
 class _Verdict(NamedTuple):
     """The outcome of one try, and its name."""
 
@@ -186,8 +203,10 @@ def _failure(error: Exception, within: float) -> _Verdict:
     """What an error means, without its text, which has resolved addresses and words of the receiver."""
     cause = getattr(error, "os_error", error)
     if isinstance(cause, AddressRefusedError):
+        # A name server may be wrong for a minute, as it may be away: the schedule goes on.
         return _Verdict(
-            "refused", "The webhook host leads to an address that is not public; use a public receiver."
+            "retry",
+            "not sent: its name leads to an address that is not public; correct what DNS answers for it",
         )
     return _Verdict("retry", no_answer(error, within))
 

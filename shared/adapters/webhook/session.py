@@ -6,14 +6,17 @@ same connection. So two addresses, and with them two tenants of one host, never 
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from contextvars import ContextVar
 from typing import cast
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from aiohttp.client_reqrep import ConnectionKey
+from aiohttp.connector import Connection
 
+from shared.adapters.webhook.filter import expect
 from shared.adapters.webhook.gate import Gate
+from shared.adapters.webhook.head import Head
 from shared.core.notify.cloudevents import CONTENT_TYPE
 
 #: Bytes of a response that are held in memory; its body is never read.
@@ -24,10 +27,8 @@ _IDLE = 2.0
 CONNECTION_LOST = (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError)
 
 
-class Way:
-    """The course of a request: `reused` if it was sent over a kept connection."""
-
-    reused = False
+#: The head that the answer to the request of this task is read into.
+HEAD: ContextVar[Head] = ContextVar("HEAD")
 
 
 class _Request(aiohttp.ClientRequest):
@@ -36,11 +37,13 @@ class _Request(aiohttp.ClientRequest):
         """The whole address, in a field that only distinguishes connections: there is no proxy."""
         return super().connection_key._replace(proxy_headers_hash=str(self.url))  # type: ignore[arg-type]
 
+    async def send(self, conn: Connection) -> aiohttp.ClientResponse:
+        expect(conn, HEAD.get())
+        return await super().send(conn)
+
 
 def session(gate: Gate, connect_seconds: float) -> aiohttp.ClientSession:
-    """A session whose every connection passes the gate. Its requests take a `Way` as `trace_request_ctx`."""
-    trace = aiohttp.TraceConfig()
-    trace.on_connection_reuseconn.append(_reused)
+    """A session whose every connection passes the gate. Who sends a request sets `HEAD` first."""
     return aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(
             resolver=cast("AbstractResolver", gate),
@@ -50,7 +53,6 @@ def session(gate: Gate, connect_seconds: float) -> aiohttp.ClientSession:
             limit=0,  # the slots bound it
         ),
         request_class=_Request,
-        trace_configs=[trace],
         cookie_jar=aiohttp.DummyCookieJar(),
         headers={
             "Content-Type": CONTENT_TYPE,
@@ -62,9 +64,3 @@ def session(gate: Gate, connect_seconds: float) -> aiohttp.ClientSession:
         read_bufsize=_READ_LIMIT,
         timeout=aiohttp.ClientTimeout(total=None, connect=connect_seconds),
     )
-
-
-async def _reused(
-    _: aiohttp.ClientSession, context: SimpleNamespace, __: aiohttp.TraceConnectionReuseconnParams
-) -> None:
-    context.trace_request_ctx.reused = True

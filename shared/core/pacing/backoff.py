@@ -13,7 +13,9 @@ LONGEST_RETRY_AFTER = 24 * 3600.0
 #: Longer than any wait of a job.
 LONGEST_JOB_WAIT = timedelta(hours=1)
 
-_SECONDS = re.compile(r"[0-9]{1,18}", re.ASCII)
+#: RFC 9110 sets no limit to the digits; more than fit into a header that is considered are none of a wait.
+_SECONDS = re.compile(r"[0-9]{1,100}", re.ASCII)
+_LEAP_SECOND = re.compile(r"(?<=[0-9]{2}:[0-9]{2}):60(?![0-9])", re.ASCII)
 
 
 def is_due(due: datetime, now: datetime, longest: timedelta) -> bool:
@@ -40,7 +42,7 @@ def parse_retry_after(value: str | None, now: datetime) -> float | None:
     if _SECONDS.fullmatch(text):
         return min(float(text), LONGEST_RETRY_AFTER)
     try:
-        date = parsedate_to_datetime(text)
+        date = parsedate_to_datetime(_LEAP_SECOND.sub(":59", text))
     except (ValueError, OverflowError):
         return None
     if date.tzinfo is None:

@@ -47,6 +47,12 @@ def test_a_negative_number_of_tries_is_a_mistake() -> None:
         ("Fri, 20 Nov 2026 13:01:30 +0100", 90),
         ("Fri, 20 Nov 2026 11:00:00 GMT", 0),
         ("Fri, 20 Nov 2036 12:00:00 GMT", 86400),
+        ("9" * 19, 86400), ("9" * 100, 86400), ("0" * 90 + "7", 7),
+        ("Fri, 20 Nov 2026 12:00:60 GMT", 59), ("Fri Nov 20 12:00:60 2026", 59),
+        ("Tue, 01 Dec 2026 12:00:00 GMT", 86400), ("Sat Nov 21 06:00:00 2026", 64800),
+        ("Saturday, 21-Nov-26 06:00:00 GMT", 64800), ("Sunday, 06-Nov-94 08:49:37 GMT", 0),
+        ("Fri, 31 Dec 9999 23:59:59 GMT", 86400), ("Fri, 31 Dec 9999 23:59:59 -2359", 86400),
+        ("Sat, 01 Jan 0001 00:00:00 GMT", 0), ("Sat, 01 Jan 0001 00:00:00 +2359", 0),
     ],
 )  # fmt: skip
 def test_retry_after_is_read_as_seconds_or_as_a_date(header: str, seconds: float) -> None:

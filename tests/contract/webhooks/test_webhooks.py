@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from standardwebhooks.webhooks import Webhook
 
-from tests.contract.webhook_world import (
+from tests.contract.webhooks.webhook_world import (
     BODY,
     CANARY,
     NOW,
@@ -153,14 +153,6 @@ async def test_the_receiver_may_ask_for_a_pause_in_both_forms(header: str, secon
 # Receivers that misbehave
 
 
-async def drip_headers(writer: asyncio.StreamWriter) -> None:
-    writer.write(b"HTTP/1.1 200 OK\r\n")
-    while True:
-        writer.write(b"X-Slow: 1\r\n")
-        await writer.drain()
-        await asyncio.sleep(0.02)
-
-
 async def repeat_100(writer: asyncio.StreamWriter) -> None:
     while True:
         writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
@@ -190,14 +182,17 @@ async def test_a_receiver_that_never_answers_is_stopped_by_the_total_timeout(ans
 @pytest.mark.parametrize(
     "answer",
     [
-        drip_headers,
         raw(b""),
         raw(b"SSH-2.0-OpenSSH_9.2\r\n"),
-        raw(b"HTTP/1.1 200 OK\r\nX: " + b"x" * 200_000 + b"\r\n\r\n"),
-        raw(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 50_000 + b"\r\n"),
         raw(b"HTTP/1.1 2000 OK\r\n\r\n"),
-        raw(b"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n"),
-        raw(b"HTTP/1.1 200 OK\r\nX: \x00\r\n\r\n"),
+        raw(b"HTTP/1.1 20 OK\r\n\r\n"),
+        raw(b"HTTP/1.1 099 OK\r\n\r\n"),
+        raw(b"HTTP/1.1 2x0 OK\r\n\r\n"),
+        raw(b"HTTP/1.1 20"),
+        raw(b"HTTP/1.1 100 Continue\r\n\r\n"),
+        raw(b"HTTP/1.1 100 Continue\r\n\r\n" * 20_000),
+        raw(b"200 OK\r\n\r\n"),
+        raw(b"\r\n" * 200_000),
         raw(b"\x16\x03\x01\x02\x00"),
         raw(b"HTTP/1.1 101 Switching Protocols\r\n\r\n"),
     ],

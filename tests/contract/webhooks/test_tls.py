@@ -11,7 +11,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from tests.contract.webhook_world import SECRET, receiver, reply
+from tests.contract.webhooks.webhook_world import SECRET, receiver, reply
 
 
 async def test_tls_proves_the_name_that_was_asked_for(tmp_path: Path) -> None:

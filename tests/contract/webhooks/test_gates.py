@@ -15,7 +15,7 @@ import pytest
 from aiohttp.abc import ResolveResult
 
 from shared.core.notify.webhook_url import UrlPolicy
-from tests.contract.webhook_world import (
+from tests.contract.webhooks.webhook_world import (
     BODY,
     CANARY,
     LOCAL,
@@ -98,12 +98,12 @@ async def test_without_the_url_gate_no_address_literal_is_dialled_either(
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("policy", [UrlPolicy(), LOCAL])
-async def test_a_name_with_any_inner_address_is_refused_and_not_dialled(
+async def test_a_name_with_any_inner_address_is_not_dialled_and_is_tried_again(
     answer: list[str], policy: UrlPolicy, dialled: list[str]
 ) -> None:
     delivery = await post("https://hooks.example.com/x", policy=policy, resolver=Names(answer))
 
-    assert (delivery.outcome, delivery.status) == ("refused", None)
+    assert (delivery.outcome, delivery.status) == ("retry", None)
     assert not any(address in delivery.detail for address in answer)
     assert dialled == []
 
@@ -116,7 +116,8 @@ async def test_a_name_is_looked_up_once_and_its_checked_address_is_dialled(diall
         second = await one.post("https://rebind.example.com/", "evt_abc", BODY, [SECRET], NOW)
 
     assert (first.outcome, observation) == ("retry", [PUBLIC])
-    assert (second.outcome, dialled) == ("refused", [PUBLIC])
+    assert (second.outcome, dialled) == ("retry", [PUBLIC])
+    assert second.detail.startswith("not sent: its name leads to an address that is not public")
     assert names.hosts == ["rebind.example.com"] * 2  # nothing is cached
 
 

@@ -81,6 +81,10 @@ class Receiver:
         await self.answer(writer)
         await writer.drain()
 
+    async def idle(self) -> None:
+        """Wait until every connection is closed."""
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
     async def stop(self) -> None:
         for task in list(self._tasks):
             task.cancel()

@@ -1,0 +1,134 @@
+"""The head of an answer, read leniently: what is known of it, and where it may be trusted to end."""
+
+from __future__ import annotations
+
+import pytest
+
+from shared.adapters.webhook.head import LARGEST, Head
+from tests.unusual_answers import UNUSUAL, answer
+
+SMALL = [name for name in UNUSUAL if len(answer(200, UNUSUAL[name])) < 500]
+
+
+def read(data: bytes, at_once: int) -> tuple[Head, bytes | None]:
+    """The head after these bytes have come in parts, and what stands behind it."""
+    head, behind = Head(), None
+    for start in range(0, len(data), at_once):
+        part = data[start : start + at_once]
+        behind = head.feed(part) if behind is None else behind + part
+    return head, behind
+
+
+def answer_of(head: Head) -> tuple[int | None, str | None, bytes | None]:
+    return head.status, head.retry_after, head.framing
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+@pytest.mark.parametrize("status", [200, 204, 410, 429])
+def test_the_status_and_the_pause_are_read_beside_anything(name: str, status: int) -> None:
+    data = answer(status, UNUSUAL[name], b"Retry-After: 77\r\n")
+    head, behind = read(data, len(data))
+
+    assert (head.status, head.retry_after, head.over) == (status, "77", True)
+    assert behind == UNUSUAL[name][1]
+
+
+@pytest.mark.parametrize("name", UNUSUAL)
+def test_it_makes_no_difference_in_which_parts_an_answer_comes(name: str) -> None:
+    data = answer(503, UNUSUAL[name], b"Retry-After: 77\r\n")
+    whole, behind = read(data, len(data))
+    for at_once in (1, 2, 3, 1000) if name in SMALL else (7, 1000):
+        head, rest = read(data, at_once)
+        assert (answer_of(head), rest) == (answer_of(whole), behind)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_an_answer_that_ends_anywhere_has_the_status_that_was_in_it(
+    name: str,
+) -> None:
+    data = answer(429, UNUSUAL[name], b"Retry-After: 77\r\n")
+    for end in range(len(b"HTTP/1.1 429"), data.index(b"\r\n\r\n") + 3):
+        head, _ = read(data[:end], end)
+        head.cut()
+        assert (head.status, head.framing, head.over) == (429, None, True)
+        assert head.retry_after in (None, "77")  # never a part of it
+
+
+@pytest.mark.parametrize(
+    ("head", "framing"),
+    [
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 12\r\n", b"Content-Length: 12\r\n"),
+        (b"HTTP/1.1 200\r\ncontent-LENGTH:0\r\n", b"Content-Length: 0\r\n"),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: Chunked\r\n", b"Transfer-Encoding: chunked\r\n"),
+        (b"HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nContent-Length: 1\r\n", b"Content-Length: 1\r\n"),
+        (b"HTTP/1.1 204 No\r\n", b"Content-Length: 0\r\n"),
+        (b"HTTP/1.1 304 No\r\nContent-Length: 0\r\n", b"Content-Length: 0\r\n"),
+        (b"HTTP/1.1 204 No\r\nContent-Length: 2\r\n", None),
+        (b"HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n", None),
+        (b"HTTP/1.1 200 OK\r\n", None),
+        (b"HTTP/1.0 200 OK\r\nContent-Length: 1\r\n", None),
+        (b"HTTP/2.0 200 OK\r\nContent-Length: 1\r\n", None),
+        (b"HTTP/1.1 200 OK\nContent-Length: 1\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nConnection: x, Close\r\nContent-Length: 1\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nConnection: x\r\nConnection: close\r\nContent-Length: 1\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nConnection: " + b"x" * 101 + b", close\r\nContent-Length: 1\r\n", None),
+        (b"HTTP/1.1 200 OK\r\n" + b"Connection: x\r\n" * 9 + b"Content-Length: 1\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nContent-Length: 1, 1\r\n", None),
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, chunked\r\n", None),
+        (b"HTTP/1.1 101 Other\r\nContent-Length: 0\r\n", None),
+    ],
+)  # fmt: skip
+def test_only_an_answer_that_all_readers_read_alike_keeps_its_connection(
+    head: bytes, framing: bytes | None
+) -> None:
+    one, behind = read(head + b"\r\nxyz", 1000)
+    assert (one.framing, behind) == (framing, b"xyz")
+
+
+@pytest.mark.parametrize(
+    ("fields", "value"),
+    [
+        (b"RETRY-after :  5 \r\n", "5"),
+        (b"Retry-After:\r\n 120\r\n", "120"),
+        (b"Retry-After: Fri, 20 Nov\r\n\t2026 12:01:30 GMT\r\n", "Fri, 20 Nov 2026 12:01:30 GMT"),
+        (b"Retry-After: \xff\r\nRetry-After: 7\r\nRetry-After: 8\r\n", "7"),
+        (b"Retry-After: " + b"9" * 101 + b"\r\nRetry-After: 8\r\n", "8"),
+        (b"Retry-After:\r\n" + b" 9\r\n" * 200, None),
+        (b"X: y\r\n Retry-After: 5\r\n", None),
+        (b"X-Retry-After: 5\r\n", None),
+        (b"Retry-After: 5\r\n" * 500, "5"),
+    ],
+)
+def test_the_pause_is_the_first_value_that_may_be_one(fields: bytes, value: str | None) -> None:
+    head, _ = read(b"HTTP/1.1 429 Slow\r\n" + fields + b"\r\n", 50)
+    assert head.retry_after == value
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\x02\x00", b"HTTP/1.1 2000 OK\r\n", b"HTTP/1.1 20 OK\r\n",
+        b"HTTP/1.1 099 OK\r\n", b"HTTP/1.1 2x0 OK\r\n", b"HTTP 200 OK\r\n", b"HTTP/1.1\r\n", b"200 OK\r\n",
+        b"<html>200 OK</html>", b"HTTP/1.1 " + b" " * LARGEST, b"\r\n" * LARGEST,
+        b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * (LARGEST // 30),
+    ],
+)  # fmt: skip
+def test_what_is_not_an_answer_is_over_at_once_or_at_the_limit_without_a_status(data: bytes) -> None:
+    head, _ = read(data, 10_000)
+    assert (head.status, head.over, head.framing) == (None, True, None)
+
+
+def test_interim_answers_are_skipped_with_all_that_they_hold() -> None:
+    interim = b"HTTP/1.1 103 Early Hints\r\nRetry-After: 1\r\nContent-Length: 5\r\n\r\n"
+    head, behind = read(interim * 3 + b"\r\nHTTP/1.1 410 Gone\r\nContent-Length: 2\r\n\r\nok", 11)
+    assert (answer_of(head), behind) == ((410, None, b"Content-Length: 2\r\n"), b"ok")
+
+
+def test_a_head_is_read_up_to_its_limit_and_no_further() -> None:
+    head = Head()
+    head.feed(b"HTTP/1.1 200 OK\r\n")
+    parts = 0
+    while head.feed(b"X" * 5000) is None:
+        parts += 1
+    assert (head.status, head.over) == (200, True)
+    assert parts == LARGEST // 5000
