@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, TypeVar
 
@@ -21,17 +20,16 @@ if TYPE_CHECKING:
 
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
-_KEY_LENGTH = 256
 T = TypeVar("T")
 
 
 async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
     """The result of `arrive` for the document in a request, for a caller who may submit."""
-    from shared.intake.message import read_request
+    from functions.document import document_of, key_of
 
     app, who = ports(), caller()
     who.needs(SUBMIT)
-    request = read_request(body_of(req), app.policy.limits)
+    request = document_of(req, app.policy.limits)
     key = key_of(req, request.key) or f"once:{app.token()}"
     request, name = dataclasses.replace(request, key=None), req.params.get("name", "")
     return await arrive(app, request, door="http", source=who.source, key=key, name=name, who=who)
@@ -55,6 +53,7 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
     """Run a job again, by its receipt: answers like POST /api/jobs; 409 when a script has changed."""
+    from functions.document import key_of
     from shared.intake.rerun import rerun
     from shared.jobspec import read as parse
 
@@ -200,12 +199,12 @@ async def cancel_sweep(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """The problems of a document, without running anything: always 200, with the result in `valid`."""
-    from shared.intake.message import read_request
+    from functions.document import document_of
     from shared.intake.request_door import request_validated
     from shared.jobspec import report
 
     app = ports()
-    draft = await request_validated(app, read_request(body_of(req), app.policy.limits), caller())
+    draft = await request_validated(app, document_of(req, app.policy.limits), caller())
     return answer(report.as_json(draft.problems, valid=draft.valid, notes=draft.notes))
 
 
@@ -214,15 +213,15 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
 @api_route("folder", "script", "format")
 async def explain(req: func.HttpRequest) -> func.HttpResponse:
     """What would happen, without running anything: ?folder= &script= for a drop, ?format=markdown."""
+    from functions.document import document_of, key_of
     from shared.core.job import Drop
     from shared.intake.explanation.explain_text import markdown
-    from shared.intake.message import read_request
     from shared.intake.request_door import request_explained
 
     app, who = ports(), caller()
     if (form := req.params.get("format", "json")) not in ("json", "markdown"):
         raise Misuse(f"there is no format {form[:40]!r}", remedy="use json or markdown")
-    request = read_request(body_of(req), app.policy.limits)
+    request = document_of(req, app.policy.limits)
     folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
     drop = None
     if folder:
@@ -237,14 +236,3 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
     if form == "json":
         return answer(body)
     return func.HttpResponse(markdown(body), status_code=200, mimetype="text/markdown", headers=HEADERS)
-
-
-def key_of(req: func.HttpRequest, text: str | None) -> str | None:
-    """The key, a string of Structured Fields (draft-ietf-httpapi-idempotency-key-header), or bare."""
-    key = req.headers.get("Idempotency-Key")
-    if key is not None and len(key) > 1 and key[0] == key[-1] == '"':
-        key = re.sub(r'\\(["\\])', r"\1", key[1:-1])
-    key = key if key is not None else text
-    if key is not None and not 1 <= len(key) <= _KEY_LENGTH:
-        raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
-    return key

@@ -21,11 +21,13 @@ from functions.problem import TITLES
 from shared import __version__
 from shared.answers.base import Answer
 from shared.answers.problem import ProblemDocument
+from shared.intake.event import SUBMIT
 from shared.jobspec import Envelope, schema
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "openapi.json"
 _SCHEMAS = "#/components/schemas/"
 _JSON, _PROBLEM = "application/json", "application/problem+json"
+_EVENT = "application/cloudevents+json"
 _LEVELS = {
     "id": "the id of a job, a sweep, an event or a dead message",
     "directory": "`stdouterr`, or the id of an output directory",
@@ -102,7 +104,17 @@ def _parameter(one: Parameter, location: str) -> dict[str, Any]:
 def _body(body: Body) -> dict[str, Any]:
     schemas = [_reference(one) if isinstance(one, str) else one for one in body.schemas]
     choice = schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
-    return {"description": body.description, "required": True, "content": {_JSON: {"schema": choice}}}
+    content: dict[str, Any] = {_JSON: {"schema": choice}}
+    if body.in_event:
+        content[_EVENT] = {"schema": _event(choice)}
+    return {"description": body.description, "required": True, "content": content}
+
+
+def _event(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a CloudEvent in structured mode with such data; other attributes are allowed."""
+    words: dict[str, Any] = {name: {"type": "string", "minLength": 1} for name in ("source", "id")}
+    attributes = {"specversion": {"const": "1.0"}, "type": {"const": SUBMIT}, **words, "data": data}
+    return {"type": "object", "properties": attributes, "required": list(attributes)}
 
 
 def _response(status: int, content: Content) -> dict[str, Any]:

@@ -26,6 +26,8 @@ class Body:
 
     description: str
     schemas: tuple[str | Mapping[str, Any], ...]
+    #: whether it may be the data of a CloudEvent
+    in_event: bool = False
 
 
 @dataclass(frozen=True)
@@ -116,7 +118,17 @@ RANGES = (
 )
 #: Of every GET that answers JSON.
 UNLESS_SAME = Parameter("If-None-Match", "304 when the answer is still the one of this ETag", _STRING)
-JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"))
+#: Of a CloudEvent in binary mode, whose data is the body.
+EVENT = tuple(
+    Parameter(f"ce-{name}", f"the {what} of a CloudEvent whose data is the body", _STRING, example)
+    for name, what, example in (
+        ("specversion", "version", "1.0"),
+        ("type", "type", "io.slipway.job.submit.v1"),
+        ("source", "sender: with the id, the key of the request", "/ci"),
+        ("id", "id", "A234-1234-1234"),
+    )
+)
+JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"), in_event=True)
 RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is", ("Receipt",))
 TEAMS = Body("the teams, whole", ({"type": "object"},))
 RECEIVER = Body(
@@ -129,4 +141,19 @@ RECEIVER = Body(
             "additionalProperties": False,
         },
     ),
+)
+#: The conditions of a list of jobs.
+JOB_CONDITIONS = (
+    text("state", "states separated by commas; `active` stands for every state that is not an end", "failed"),
+    text("name", "a name; with `*` at its end, how names begin", "train-*"),
+    text("experiment", "exactly this experiment"),
+    text("label", "`NAME`, or `NAME=VALUE`", "team=vision"),
+    text("cluster", "exactly this cluster"),
+    text("source", "drop, inventory, http, queue or rerun, separated by commas"),
+    text("owner", "the id of the caller who asked for them with a token"),
+    text("team", "exactly this team"),
+    text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
+    text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
+    Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
+    text("after", "the `next` of an earlier answer"),
 )

@@ -11,7 +11,9 @@ from functions.openapi.elements import (
     ATTACHMENT,
     BYTES,
     ELSEWHERE,
+    EVENT,
     EXPLAINED,
+    JOB_CONDITIONS,
     JOB_DOCUMENT,
     KEY,
     LOG,
@@ -30,21 +32,8 @@ from functions.openapi.elements import (
 from functions.openapi.operator_calls import OPERATOR_CALLS
 from shared.answers import events, job, job_sweep, output, problem
 
-_JOB_CONDITIONS = (
-    text("state", "states separated by commas; `active` stands for every state that is not an end", "failed"),
-    text("name", "a name; with `*` at its end, how names begin", "train-*"),
-    text("experiment", "exactly this experiment"),
-    text("label", "`NAME`, or `NAME=VALUE`", "team=vision"),
-    text("cluster", "exactly this cluster"),
-    text("source", "drop, inventory, http, queue or rerun, separated by commas"),
-    text("owner", "the id of the caller who asked for them with a token"),
-    text("team", "exactly this team"),
-    text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
-    text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
-    Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
-    text("after", "the `next` of an earlier answer"),
-)
 _NO_JOB = (404, 410)
+_JOB_HEADERS = (KEY, *EVENT)
 _SWEEP = {202: job_sweep.SweepDetail, 200: job_sweep.SweepDetail}
 _FOLDER = (
     text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
@@ -60,12 +49,10 @@ OPERATIONS: Mapping[str, Operation] = {
         {202: job.AcceptedJob, 200: job.AcceptedJob},
         (409, 413, 422, 429, *UNREADABLE),
         query=(text("name", "the job's name where the document has none", "digits"),),
-        headers=(KEY,),
+        headers=_JOB_HEADERS,
         body=JOB_DOCUMENT,
     ),
-    "get_jobs": Operation(
-        "GET", "jobs", "List jobs, newest first", {200: job.JobPage}, query=_JOB_CONDITIONS
-    ),
+    "get_jobs": Operation("GET", "jobs", "List jobs, newest first", {200: job.JobPage}, (), JOB_CONDITIONS),
     "get_job": Operation("GET", "jobs/{id}", "Get a job with its history", {200: job.JobDetail}, _NO_JOB),
     "cancel_job": Operation(
         "POST",
@@ -90,7 +77,7 @@ OPERATIONS: Mapping[str, Operation] = {
         {202: job_sweep.AcceptedSweep, 200: job_sweep.AcceptedSweep},
         (409, 413, 422, *UNREADABLE),
         (text("name", "the sweep's name where the document has none", "tune"),),
-        (KEY,),
+        _JOB_HEADERS,
         JOB_DOCUMENT,
     ),
     "get_sweep": Operation("GET", "sweeps/{id}", "Get a sweep", {200: job_sweep.SweepDetail}, (404,)),
@@ -220,6 +207,7 @@ OPERATIONS: Mapping[str, Operation] = {
         "Validate a document without running it",
         {200: problem.Validated},
         (413, *UNREADABLE),
+        headers=EVENT,
         body=JOB_DOCUMENT,
     ),
     "explain": Operation(
@@ -233,7 +221,7 @@ OPERATIONS: Mapping[str, Operation] = {
             text("script", "the script that a template is for"),
             Parameter("format", "json is the default", {"enum": ["json", "markdown"]}),
         ),
-        (KEY,),
+        _JOB_HEADERS,
         JOB_DOCUMENT,
     ),
     **OPERATOR_CALLS,

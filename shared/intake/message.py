@@ -28,9 +28,11 @@ from shared.core.messages import (
 )
 from shared.core.relations.dependency import Dependency
 from shared.core.teams.membership import NO_TEAM, Share
+from shared.intake.event import SUBMIT, Event
 from shared.intake.wakeups import BlobWritten, arrival, folder_look, jobs_ended, sweep_part, triggered
 from shared.jobspec import (
     Envelope,
+    JsonObject,
     Limits,
     Problem,
     Source,
@@ -44,8 +46,6 @@ from shared.jobspec import (
     unwrapped,
 )
 
-#: CloudEvents type of a job message.
-SUBMIT = "io.slipway.job.submit.v1"
 _NO_EVENT = f"write the job itself, or an event of type {SUBMIT} with the job message as its data"
 #: In an account with directories a file may get its name by a rename, which is then its only event.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
@@ -107,17 +107,32 @@ def meaning(body: bytes, limits: Limits) -> tuple[Message, ...]:
     return (message,)
 
 
-def read_request(body: bytes, limits: Limits, name: str = MESSAGE) -> Request:
+def read_request(body: bytes, limits: Limits, name: str = MESSAGE, event: Event | None = None) -> Request:
     """Read a request for one job from any door: a bare job.json, an envelope, or an event with one.
 
-    Never raises. Problems call the text by `name`.
+    With `event`, the text is the data of that event, whose attributes came apart from it. Never raises.
+    Problems call the text by `name`.
     """
     source = Source(body, name)
     document, problems = read_through(source, limits)
-    message = _message_of(document, source, limits) if document is not None else None
+    message: Message | None = None
+    if document is not None and event is not None:
+        message = _carried(event, document, source, limits)
+    elif document is not None:
+        message = _message_of(document, source, limits)
     if message is not None and not isinstance(message, Request):
         problems = (*problems, problem("SW086", "", "this event does not request a job", _NO_EVENT))
-    return _unsound(source, problems, message) if problems or not isinstance(message, Request) else message
+    request = message if isinstance(message, Request) else None
+    if request is None or problems:
+        request = _unsound(source, problems, request)
+    return replace(request, key=request.key or event.key) if event is not None else request
+
+
+def _carried(event: Event, data: JsonObject, source: Source, limits: Limits) -> Message:
+    """What an event asks for whose attributes are not in its text, which is its data alone."""
+    if event.type != SUBMIT:
+        return ForeignEvent(event.type[:100])
+    return _request(data, digest(data), source, limits)
 
 
 def unwrap(body: bytes) -> bytes:
@@ -187,10 +202,8 @@ def _submitted(document: dict[str, Any], data: Any, source: Source, limits: Limi
         request = Request(
             Envelope(), None, digest(document), problems=(flaw,), text=source, envelope_at=pointer
         )
-    sender, identity = document.get("source"), document.get("id")
-    if request.key is None and sender and identity:
-        request = replace(request, key=f"{sender}|{identity}")
-    return request
+    event = Event(SUBMIT, str(document.get("source") or ""), str(document.get("id") or ""))
+    return replace(request, key=request.key or event.key)
 
 
 def _request(

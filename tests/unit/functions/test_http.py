@@ -8,7 +8,7 @@ from collections.abc import Awaitable
 import azure.functions as func
 import pytest
 
-from functions.api import key_of
+from functions.document import key_of
 from functions.problem import public_route
 from shared.core.caller import READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misconfigured, Misuse, SlipwayError, Transient, Unavailable

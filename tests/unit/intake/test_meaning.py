@@ -21,7 +21,8 @@ from shared.core.messages import (
     digest,
     sweep_message,
 )
-from shared.intake.message import SUBMIT, ForeignEvent, Message, Request, read_message, read_request, unwrap
+from shared.intake.event import SUBMIT
+from shared.intake.message import ForeignEvent, Message, Request, read_message, read_request, unwrap
 from shared.intake.wakeups import BlobWritten
 from shared.jobspec import Limits, Source
 
