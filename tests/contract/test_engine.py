@@ -15,6 +15,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 import pytest_asyncio
@@ -42,6 +43,8 @@ from tests.contract.kubernetes import on_kubernetes
 from tests.contract.kubernetes.foreign import KUBECONFIG, UNSEEN, Foreign, foreign
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
+from tests.engine_files import whole
+from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -369,6 +372,24 @@ async def test_a_log_is_read_from_an_offset(rig: Rig) -> None:
             await rig.engine.read(order.target, "stdouterr", "deep", 0, 10)
 
 
+async def test_a_file_of_any_name_is_listed_and_read_with_its_own_bytes(rig: Rig) -> None:
+    rig.needs_files()
+    order = rig.order(writes(TREE | tree(each(REFUSED)), "AZ_BATCHAI_STDOUTERR_DIR"))
+    await rig.engine.submit(order)
+    rig.ends(order.target, JobState.SUCCEEDED, code=0)
+    if rig.memory is not None:
+        rig.memory.output = dict(TREE)
+    await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    files, left_out = await whole(rig.engine, order.target, "stdouterr")
+
+    of_blobs = rig.facts.keeps_files  # what no blob can be named has its line in execution.log
+    expected = {path: data for path, data in TREE.items() if not (of_blobs and no_blob(path))}
+    ours = {path: data for path, data in files.items() if "/" in path}
+    assert {path for path in expected.keys() | ours.keys() if ours.get(path) != expected.get(path)} == set()
+    assert rig.memory is not None or of_blobs or len(left_out) == 2 * len(each(REFUSED))
+
+
 async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
     rig.needs_files()
     waits = (
@@ -452,6 +473,26 @@ async def test_many_jobs_are_listed_page_by_page(settings: Settings) -> None:
     observation = await engine.status(CLUSTER, [order.target for order in orders])
 
     assert set(observation) == {order.target.name for order in orders}
+    await engine.close()
+
+
+async def test_a_list_goes_on_after_any_name_and_a_missing_folder_is_no_empty_one(settings: Settings) -> None:
+    engine = BatchAIEngine(_workspace(settings))
+    rig = Rig(engine, _workspace(settings).cluster_id(CLUSTER))
+    order = rig.order(writes({name: name.encode() for name in each()}, "AZ_BATCHAI_OUTPUT_MODEL"))
+    order.document["properties"]["outputDirectories"] = [
+        {"id": "MODEL", "pathPrefix": "$AZ_BATCHAI_MOUNT_ROOT/logs"}
+    ]
+    await engine.submit(order)
+    await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    names = sorted(each())
+    for number, name in enumerate(names):
+        page = await engine.page(order.target, "MODEL", ".", quote(name, safe=""))
+        assert [file.name for file in page.files] == names[number + 1 :], name
+    for folder in ("none", "plain/below", "lr=0.1&wd=1"):
+        with pytest.raises(NotFound, match=f"there is no folder MODEL/{folder}"):
+            await engine.page(order.target, "MODEL", folder, "")
     await engine.close()
 
 

@@ -5,7 +5,7 @@ import json
 import logging
 import re
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from datetime import UTC, datetime
 
 from aiohttp import web
@@ -15,6 +15,7 @@ from local.batchai.api.control import PREFIX as CONTROL
 from local.batchai.api.control import Control
 from local.batchai.api.groups import group_of
 from local.batchai.api.login import Login
+from local.batchai.api.query import parameters
 from local.batchai.api.wire import API_VERSION, Call, Emulator
 from local.batchai.conductor import Conductor
 from local.batchai.files.files import FileService
@@ -89,7 +90,7 @@ async def _dispatch(emulator: Emulator, request: web.Request) -> web.StreamRespo
     route = routes.find(request.path.rstrip("/"))
     if route is None:
         raise ArmError(404, "InvalidResourceType", f"There is nothing at {request.path}.", "path")
-    handlers, names = route
+    handlers, names, _ = route
     if request.method not in handlers:
         allowed = ", ".join(handlers)
         raise ArmError(405, "MethodNotAllowed", f"Only {allowed} can be used here.", "method")
@@ -97,14 +98,16 @@ async def _dispatch(emulator: Emulator, request: web.Request) -> web.StreamRespo
         message = "Send the body as JSON, with the header Content-Type: application/json."
         raise ArmError(415, "UnsupportedMediaType", message, "Content-Type")
     own = not routes.is_neighbour(handlers)
+    query: Mapping[str, str] = request.query
     if own:
-        _check_version(request)
+        query = parameters(request.rel_url.raw_query_string, route.parameters)
+        _check_version(query)
     ids.check(names)
     only = emulator.settings.subscription
     if only is not None and names.get("subscription", only).lower() != only.lower():
         message = f"The subscription '{names['subscription']}' could not be found."
         raise ArmError(404, "SubscriptionNotFound", message, "subscription")
-    call = Call(emulator, request, names)
+    call = Call(emulator, request, names, query)
     if own and "group" in names:
         _check_group(call)
     answer = await handlers[request.method](call)
@@ -119,8 +122,8 @@ def _check_group(call: Call) -> None:
         raise ArmError(409, "ResourceGroupBeingDeleted", f"The resource group {name} is being deleted.")
 
 
-def _check_version(request: web.Request) -> None:
-    version = request.query.get("api-version")
+def _check_version(query: Mapping[str, str]) -> None:
+    version = query.get("api-version")
     if version is None:
         raise invalid("The parameter api-version is required.", "api-version", "MissingApiVersionParameter")
     if version != API_VERSION:

@@ -98,17 +98,17 @@ async def terminate_job(call: Call) -> web.Response:
 async def list_output_files(call: Call) -> web.Response:
     """The files in one of the job's output directories, with addresses to fetch them from."""
     job = job_of(call)
-    directory = call.request.query.get("outputdirectoryid")
+    directory = call.query.get("outputdirectoryid")
     if not directory:
         raise invalid("The parameter outputdirectoryid is required.", "outputdirectoryid", "MissingParameter")
-    inside = call.request.query.get("directory", ".")
+    inside = call.query.get("directory", ".")
     minutes = call.number("linkexpiryinminutes", 60, 5, 600)
     downloads, expires = call.emulator.downloads, call.emulator.clock() + timedelta(minutes=minutes)
 
     def sign(path: str) -> str:
         return downloads.url(call.base, path, expires)
 
-    page = Page(call.request.query.get("$skiptoken", ""), call.page_size())
+    page = Page(call.query.get("$skiptoken", ""), call.page_size())
     part = await asyncio.to_thread(listing, job, directory, inside, page, sign, downloads)
     following = {"nextLink": call.next_link(part.next)} if part.next else {}
     return web.json_response({"value": part.entries, **following})

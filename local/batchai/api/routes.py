@@ -92,23 +92,37 @@ def templates() -> list[str]:
     return [*_TABLE, *_NEIGHBOURS]
 
 
+#: The parameters in the query of every operation, of lists, and of one list.
+_ALWAYS, _OF_LISTS = frozenset({"api-version"}), frozenset({"maxresults", "$skiptoken"})
+_OF_OUTPUT_FILES = frozenset({"outputdirectoryid", "directory", "linkexpiryinminutes"})
+
+
 class Resource(NamedTuple):
-    """The handlers of a path by method, and the names in it."""
+    """The handlers of a path by method, the names in it, and the parameters that its query may have."""
 
     handlers: dict[str, Handler]
     names: dict[str, str]
+    parameters: frozenset[str]
 
 
 def find(path: str) -> Resource | None:
     """The route and resource that a path addresses; None for an unknown path."""
-    for pattern, handlers in _PATTERNS:
+    for pattern, template, handlers in _PATTERNS:
         if match := pattern.fullmatch(path):
-            return Resource(handlers, match.groupdict())
+            return Resource(handlers, match.groupdict(), _parameters(template))
     return None
+
+
+def _parameters(template: str) -> frozenset[str]:
+    """A template that ends with a literal is that of a list, or of an action."""
+    last = template.rpartition("/")[2]
+    if last.startswith("{") or last == "terminate":
+        return _ALWAYS
+    return _ALWAYS | _OF_LISTS | (_OF_OUTPUT_FILES if last == "listOutputFiles" else frozenset())
 
 
 def _pattern(template: str) -> re.Pattern[str]:
     return re.compile(re.sub(r"\{(\w+)\}", r"(?P<\1>[^/]+)", template.replace(".", r"\.")), re.IGNORECASE)
 
 
-_PATTERNS = [(_pattern(template), handlers) for template, handlers in (_TABLE | _NEIGHBOURS).items()]
+_PATTERNS = [(_pattern(path), path, handlers) for path, handlers in (_TABLE | _NEIGHBOURS).items()]

@@ -36,11 +36,12 @@ class Emulator:
 
 @dataclass(frozen=True)
 class Call:
-    """One request to the ARM contract; `names` are the names in its path."""
+    """One request to the ARM contract; `names` are the names in its path, `query` its parameters."""
 
     emulator: Emulator
     request: web.Request
     names: Mapping[str, str]
+    query: Mapping[str, str]
 
     @property
     def store(self) -> Store:
@@ -66,7 +67,7 @@ class Call:
 
     def number(self, parameter: str, default: int, least: int, most: int) -> int:
         """A whole number in the query."""
-        text = self.request.query.get(parameter)
+        text = self.query.get(parameter)
         if text is None:
             return default
         digits = text.isascii() and text.isdigit() and len(text) <= _MOST_DIGITS
@@ -98,7 +99,7 @@ class Call:
 
     def next_link(self, token: int | str) -> str:
         """The address of this request for a later page."""
-        query = {name: value for name, value in self.request.query.items() if name != "$skiptoken"}
+        query = {name: value for name, value in self.query.items() if name != "$skiptoken"}
         return self.base + str(self.request.rel_url.with_query({**query, "$skiptoken": str(token)}))
 
 

@@ -104,6 +104,8 @@ def listing(
 ) -> Entries:
     """The entries of a directory of a job's output. Raises ArmError.
 
+    A folder that does not exist is 404 on a share, as of the File service. In a container a folder is the
+    start of names, so none of them makes an empty list.
     The job may have put links anywhere; a link that leaves the folder of its run is not followed. An entry
     that cannot be requested is listed as a file without an address. If it is not a file (such a link, a pipe,
     a socket, a device), or stands for further entries, it has no properties either.
@@ -122,7 +124,11 @@ def listing(
         ):
             held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)
     except OSError:
-        return Entries([], "")
+        if url_of_file.startswith("blobs/") or posixpath.normpath(inside) == ".":
+            return Entries([], "")
+        raise ArmError(
+            404, "ResourceNotFound", "The specified resource does not exist.", "directory"
+        ) from None
     listed = [_entry(entry, lambda path: sign(f"{url_of_file}/{path}")) for entry in held.entries]
     if held.more:
         listed.append({"name": rest(), "fileType": "file"})

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from shared.core.errors import no_file
 
@@ -34,6 +34,13 @@ class Listed(NamedTuple):
     urls: Mapping[str, str]
     next: str = ""
     directories: frozenset[str] = frozenset()
+
+
+def listed_of(entries: Sequence[Mapping[str, Any]], following: str) -> Listed:
+    """The page for the entries of a list."""
+    urls = {file["name"]: file["downloadUrl"] for file in entries if file.get("downloadUrl")}
+    directories = (file["name"] for file in entries if file.get("fileType") == "directory")
+    return Listed(urls, following, frozenset(directories))
 
 
 #: Returns the next page of a folder after a position; "" is the beginning.

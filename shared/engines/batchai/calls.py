@@ -14,9 +14,10 @@ from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, quote, urlsplit
 
 from shared.core.engine import Order
+from shared.core.errors import NotFound
 from shared.core.job import Target
-from shared.engines.batchai.client import Workspace, connect
-from shared.engines.batchai.errors import names_ours, raise_for
+from shared.engines.batchai.client import Workspace, address, connect
+from shared.engines.batchai.errors import names_ours, names_resource, raise_for
 from shared.engines.batchai.request import API, submission
 
 #: The query parameter of a next link that holds the position in the list.
@@ -94,9 +95,19 @@ class Calls:
         await (await self._client()).jobs.begin_delete(*self._names(target), polling=False)
 
     async def files(self, target: Target, directory: str, path: str, after: str = "") -> Folder:
-        """Entries of one folder of an output directory (listOutputFiles), and the `after` of the others."""
+        """Entries of one folder of an output directory (listOutputFiles), and the `after` of the others.
+
+        Raises NotFound for a folder that does not exist.
+        """
+        from azure.core.exceptions import ResourceNotFoundError
+
         query = {"outputdirectoryid": directory, "directory": path} | ({_TOKEN: after} if after else {})
-        body = json.loads(await self._body(f"{self.job_id(target)}/listOutputFiles", query, "POST"))
+        try:
+            body = json.loads(await self._body(f"{self.job_id(target)}/listOutputFiles", query, "POST"))
+        except ResourceNotFoundError as error:
+            if names_resource(error):
+                raise
+            raise NotFound(f"there is no folder {directory}/{path}") from error
         following = dict(parse_qsl(urlsplit(body.get("nextLink") or "").query)).get(_TOKEN, "")
         return Folder(list(body["value"]), following if following != after else "")
 
@@ -145,7 +156,7 @@ class Calls:
         from azure.core.rest import HttpRequest
 
         parameters = dict(query or {}) | ({} if "api-version=" in url else {"api-version": API})
-        request = HttpRequest(method, url, params=parameters)
+        request = HttpRequest(method, address(url, parameters))
         answer = await (await self._client())._send_request(request, stream=True)
         raise_for(answer)
         return bytes(answer.content)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import quote, urlencode, urlsplit
 
 from shared.core.errors import Misconfigured
 
@@ -52,6 +53,12 @@ class Workspace:
             return ""
         why = "Azure has ended its service Batch AI" if host else "SLIPWAY_BATCHAI_URL names no Batch AI API"
         return f"{why}: describe a Slurm cluster in SLIPWAY_CLUSTERS, or give SLIPWAY_BATCHAI_URL an emulator"
+
+
+def address(path: str, query: Mapping[str, str]) -> str:
+    """A path with a query, encoded: the SDK sends its `params` as they are, and `&` would end a value."""
+    encoded = urlencode(query, quote_via=quote, safe="")
+    return f"{path}?{encoded}" if encoded else path
 
 
 def connect(workspace: Workspace) -> Any:

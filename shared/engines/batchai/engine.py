@@ -30,7 +30,7 @@ from shared.core.facts import NO_FACTS, ClusterFacts
 from shared.core.job import JobState, Target
 from shared.core.refusals import gives_none
 from shared.engines.batchai.abilities import abilities_of
-from shared.engines.batchai.addresses import Addresses, Listed
+from shared.engines.batchai.addresses import Addresses, Listed, listed_of
 from shared.engines.batchai.calls import Calls
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.download import Downloads, Refused
@@ -181,7 +181,7 @@ class BatchAIEngine:
         return await first_files(self, target, directory, path)
 
     async def page(self, target: Target, directory: str, path: str, after: str) -> FilePage:
-        """A page of listOutputFiles."""
+        """A page of listOutputFiles. Raises NotFound for a folder that does not exist."""
         async with api_errors():
             listed = await self._calls.files(target, directory, path, after)
         self._addresses.listed(_folder(target, directory, "" if path == "." else path))
@@ -193,10 +193,10 @@ class BatchAIEngine:
         folder = _folder(target, directory, above)
 
         async def list_folder(after: str) -> Listed:
-            listed = await self._calls.files(target, directory, above or ".", after)
-            urls = {file["name"]: file["downloadUrl"] for file in listed.entries if file.get("downloadUrl")}
-            directories = (file["name"] for file in listed.entries if file.get("fileType") == "directory")
-            return Listed(urls, listed.next, frozenset(directories))
+            try:
+                return listed_of(*await self._calls.files(target, directory, above or ".", after))
+            except NotFound:
+                return Listed({})
 
         async with api_errors():
             url = await self._addresses.find(folder, name, list_folder, f"{directory}/{path}")

@@ -13,6 +13,8 @@ _QUOTA = frozenset({"QuotaExceeded", "CoreQuotaReached", "OperationNotAllowed"})
 #: The service's message, with status 400, for a directory that a job does not have.
 _ABSENT = "OutputDirectoryNotFound"
 _OURS = frozenset({"WorkspaceNotFound", "ClusterNotFound", "ResourceGroupNotFound"})
+#: The codes of 404 that name a resource of the service, and no folder of a share.
+_RESOURCES = _OURS | {"JobNotFound", "ExperimentNotFound", "SubscriptionNotFound"}
 
 
 @asynccontextmanager
@@ -50,6 +52,11 @@ def raise_for(answer: Any, *status: int) -> None:
 def names_ours(error: Any) -> bool:
     """Whether the missing resource is named by the settings: a workspace, a cluster, a resource group."""
     return _code(error) in _OURS
+
+
+def names_resource(error: Any) -> bool:
+    """Whether a missing resource of the service is named; else it is what the request asks about."""
+    return _code(error) in _RESOURCES
 
 
 def _code(error: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from shared.core.errors import Misconfigured
-from shared.engines.batchai.client import Workspace, connect
+from shared.engines.batchai.client import Workspace, address, connect
 from shared.engines.entry import Values
 from shared.engines.provisioning import Plan, Stage, Step
 
@@ -111,14 +111,12 @@ async def _group(client: Any, name: str, location: str) -> bool:
     from azure.core.exceptions import HttpResponseError
     from azure.core.rest import HttpRequest
 
-    address = f"/subscriptions/{{subscriptionId}}/resourcegroups/{name}"
-    query = {"api-version": _GROUPS_VERSION}
-    answer = await client._send_request(HttpRequest("GET", address, params=query), stream=False)
+    path = f"/subscriptions/{{subscriptionId}}/resourcegroups/{name}"
+    url = address(path, {"api-version": _GROUPS_VERSION})
+    answer = await client._send_request(HttpRequest("GET", url), stream=False)
     if answer.status_code == 404:
         body = {"location": location}
-        answer = await client._send_request(
-            HttpRequest("PUT", address, params=query, json=body), stream=False
-        )
+        answer = await client._send_request(HttpRequest("PUT", url, json=body), stream=False)
     if answer.status_code >= 300:
         raise HttpResponseError(response=answer)
     return bool(answer.status_code == 201)

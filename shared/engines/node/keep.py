@@ -14,7 +14,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Set, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 
 from shared.engines.node.blobs import OUTAGE, Answer, Container
 from shared.engines.node.files import remove
@@ -29,7 +29,8 @@ OFTEN, SELDOM, HOUR = 5.0, 30.0, 3600.0
 ADDITION, PART, PARTS = 4 << 20, 8 << 20, 40_000
 #: How often an append is tried when the blob has another length than expected.
 ROUNDS = 3
-LONGEST = 1024
+#: The most characters of a blob's name, and its most parts; and how many that are not kept are named.
+LONGEST, SEGMENTS, NAMED = 1024, 254, 100
 #: What no blob's name may have, as for every name in Slipway: a test compares this with `name_flaw`.
 REFUSED = re.compile(
     "[\\\\\x00-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff\u200b\u2028-\u202e\u2060\u2066-\u2069\ufeff]"
@@ -43,7 +44,8 @@ class Keeper:
         self._container, self._prefix, self._directories = container, prefix, directories
         self._lengths: Dict[str, int] = {}
         self._is_away = False
-        self.left_out: Set[str] = set()
+        #: the name of a file or folder → why it is not kept
+        self.left_out: Dict[str, str] = {}
 
     def add_logs(self) -> None:
         """Append the new lines of the logs. Raises OSError after all were tried."""
@@ -74,12 +76,13 @@ class Keeper:
             for path, is_folder in _entries(waiting.pop(), errors):
                 inside = f"{identity}/{os.path.relpath(path, root)}"
                 blob = f"{self._prefix}/{inside}"
-                if is_folder and len(blob) <= LONGEST:
+                reason = _why_no_blob(f"{blob}/x" if is_folder else blob)
+                if reason:
+                    self.left_out[ascii(inside)] = reason
+                elif is_folder:
                     waiting.append(path)
-                elif not is_folder and _can_be_blob(blob):
-                    yield path, blob
                 else:
-                    self.left_out.add(repr(inside))
+                    yield path, blob
 
     def _add(self, file: BinaryIO, name: str) -> None:
         status = os.fstat(file.fileno())
@@ -192,10 +195,21 @@ def _entries(folder: str, errors: List[OSError]) -> List[Tuple[str, bool]]:
     return [(path, is_folder) for path, is_folder, is_file in kinds if is_folder or is_file]
 
 
-def _can_be_blob(name: str) -> bool:
-    """Whether the storage keeps the name unchanged: it drops a dot at the end of a folder's name."""
-    parts = name.split("/")
-    return not REFUSED.search(name) and len(name) <= LONGEST and not any(part.endswith(".") for part in parts)
+def _why_no_blob(name: str) -> str:
+    """Why no blob can have the name, or the storage would change it; "" if it keeps it."""
+    if len(name) > LONGEST:
+        return f"a blob's name has at most {LONGEST} characters, with the folders of its job"
+    if name.count("/") >= SEGMENTS:
+        return f"a blob lies at most {SEGMENTS} folders deep, with the folders of its job"
+    if "./" in f"{name}/":
+        return "storage drops a dot at the end of a name"
+    refused = REFUSED.search(name)
+    return f"no name in storage has the character {refused.group()!a}" if refused else ""
+
+
+def _report(left_out: Dict[str, str]) -> str:
+    lines = [f"Not kept: {name}: {reason}\n" for name, reason in sorted(left_out.items())[:NAMED]]
+    return "".join(lines) + (f"Not kept: {len(left_out) - NAMED} more\n" if len(left_out) > NAMED else "")
 
 
 def follow(keeper: Keeper) -> None:
@@ -228,8 +242,7 @@ def keep(words: List[str]) -> int:
         sys.stderr.write(f"{error}\n")
         return 1
     finally:
-        if keeper.left_out:
-            sys.stderr.write(f"Not kept, because of their names: {', '.join(sorted(keeper.left_out)[:20])}\n")
+        sys.stderr.write(_report(keeper.left_out))
     return 0
 
 

@@ -58,7 +58,11 @@ async def files(
     target = target_of(stored)
     engine = ports.engines.get(target.engine)
     try:
-        page = await engine.page(target, directory, path, after)
+        try:
+            page = await engine.page(target, directory, path, after)
+        except NotFound:
+            await _check_folder(engine, target, directory, path)
+            raise
         if not (page.files or page.next or after):
             await _check_folder(engine, target, directory, path)
         return page
@@ -67,7 +71,7 @@ async def files(
 
 
 async def _check_folder(engine: Engine, target: Target, directory: str, path: str) -> None:
-    """Raise NotFound, or Misuse for a file: engines list a missing folder as an empty one."""
+    """Raise NotFound, or Misuse for a file: some engines list a missing folder as an empty one."""
     levels = [level for level in path.split("/") if level not in ("", ".")]
     if not levels:
         return

@@ -100,7 +100,13 @@ async def _tree(
     tree, ahead, folders, size = _Tree(), deque([(folder, 0, "")]), 0, 0
     while ahead:
         path, depth, after = ahead.popleft()
-        listed = await engine.page(target, directory, path or ".", after)
+        try:
+            listed = await engine.page(target, directory, path or ".", after)
+        except NotFound:
+            if path == folder:
+                raise
+            tree.left_out.append(path)  # deleted since
+            continue
         if listed.next:
             ahead.append((path, depth, listed.next))
         else:

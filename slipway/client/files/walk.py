@@ -31,7 +31,9 @@ _DEEP = (
     "it lies more than {} folders deep, so neither it nor what is in it was read, unless it is a "
     "link to a folder above it; copy it from the share or container that the job wrote it to"
 )
-_UNNAMED = "its name cannot be asked for"
+_UNNAMED = (
+    "its name has a backslash, or characters that control, hide or reorder text, so no request names it"
+)
 #: Why an entry has no bytes to save, by its kind in a list.
 _NO_FILES = {
     "link": "it is a link that leads out of the job's folder",

@@ -25,6 +25,7 @@ from shared.engines.node.files import remove
 from shared.engines.node.keep import Keeper
 from tests.contract.azurebatch.storage import Front, container, front
 from tests.deep import make_deep
+from tests.names import REFUSED, TREE, each, no_blob, tree
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 _PART = 8 << 20
@@ -148,8 +149,27 @@ async def test_folders_that_are_too_deep_are_named_and_the_rest_arrives(node: No
     remove(str(node.root / "MODEL"))
 
     assert result.returncode == 0, result.stderr
-    assert result.stderr == f"Not kept, because of their names: 'MODEL/{'/'.join([name] * 5)}'\n"
+    reason = "a blob's name has at most 1024 characters, with the folders of its job"
+    assert result.stderr == f"Not kept: 'MODEL/{'/'.join([name] * 5)}': {reason}\n"
     assert node.blob("MODEL/model.bin") == b"m"
+
+
+async def test_a_file_of_any_name_is_a_blob_of_that_name_or_named_with_the_reason(node: Node) -> None:
+    files = TREE | tree(each(REFUSED)) | {"long/" + "/".join(["l" * 200] * 5): b"long"}
+    for path, content in files.items():
+        (node.root / "MODEL" / path).parent.mkdir(parents=True, exist_ok=True)
+        (node.root / "MODEL" / path).write_bytes(content)
+
+    result = node.finish()
+
+    blobs = {path: content for path, content in files.items() if not no_blob(path)}
+    names = [name.removeprefix("c/files/e/n/r1/MODEL/") for name in node.client.list_blob_names()]
+    assert sorted(names) == sorted(blobs)
+    assert {path: node.blob(f"MODEL/{path}") for path in blobs} == blobs
+    lines = result.stderr.splitlines()
+    for path in files.keys() - blobs.keys():
+        place = path.removesuffix("/f.txt") if path.startswith("folders/") else path
+        assert f"Not kept: {f'MODEL/{place}'!a}: {no_blob(path)}" in lines
 
 
 @pytest.mark.parametrize("closed", ["folder", "file"])

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import json
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 from shared.core.engine import Order
 from shared.core.job import Target
-from shared.engines.batchai.client import Workspace
+from shared.engines.batchai import client
+from shared.engines.batchai.client import Workspace, address
 from shared.engines.batchai.engine import BatchAIEngine
+from tests.names import TREE
 
 GOLDEN = Path(__file__).resolve().parents[3] / "golden" / "batchai-submission.json"
 WORKSPACE = Workspace("https://management.azure.com", "s", "g", "w")
@@ -71,3 +75,21 @@ def test_the_environment_of_batch_ai_has_the_documented_names_with_their_values(
     assert by_name["AZ_BATCHAI_PYTORCH_BACKEND"].value == "gloo"
     assert (by_name["SLIPWAY_JOB_ID"].source, by_name["PLAIN"].value) == ("slipway", "***")
     assert "vault.azure.net" in by_name["VAULT"].value
+
+
+def test_no_request_of_the_sdk_gets_its_query_from_params() -> None:
+    """It sends them as they are (Azure/azure-sdk-for-python#31721)."""
+    calls = [
+        f"{file.name}:{node.lineno}"
+        for file in Path(client.__file__).parent.glob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "HttpRequest"
+        if any(keyword.arg == "params" for keyword in node.keywords)
+    ]
+    assert calls == []
+
+
+def test_a_query_is_decoded_to_what_was_given() -> None:
+    for path in TREE:
+        path_part, _, query = address("/jobs/j/listOutputFiles", {"directory": path, "a": "b"}).partition("?")
+        assert (path_part, parse_qsl(query)) == ("/jobs/j/listOutputFiles", [("directory", path), ("a", "b")])

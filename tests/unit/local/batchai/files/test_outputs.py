@@ -12,6 +12,7 @@ import pytest
 from fence import names
 from local.batchai.files.outputs import Downloads, Page, listing
 from local.batchai.launch.layout import segment
+from local.batchai.state.errors import ArmError
 from local.batchai.state.records import Job
 from tests.doubles.scans import count_scans
 from tests.unit.local.batchai.state.simulation import START
@@ -27,11 +28,11 @@ def downloads(tmp_path: Path) -> Downloads:
     return Downloads(folders)
 
 
-def job_in(root: Path) -> tuple[Job, Path]:
+def job_in(root: Path, mount: str = "shares/logs") -> tuple[Job, Path]:
     job = Job(
         id=ID, sequence=1, created=START, since=START, document={}, cluster="/c", instance="1", wall_clock=1
     )
-    folder = root / "shares/logs" / segment(job) / "stdouterr"
+    folder = root / mount / segment(job) / "stdouterr"
     folder.mkdir(parents=True)
     job.outputs["stdouterr"] = str(folder)
     return job, folder
@@ -101,3 +102,19 @@ def test_a_name_that_cannot_be_asked_for_is_listed_without_an_address(
         {"name": "folder\\x1b", "fileType": "directory"},
         {"name": "new\\nline", "fileType": "file"},
     ]
+
+
+@pytest.mark.parametrize("inside", ["none", "none/below", "file/below"])
+def test_a_folder_that_does_not_exist_is_404_on_a_share_and_empty_in_a_container(
+    downloads: Downloads, tmp_path: Path, inside: str
+) -> None:
+    job, folder = job_in(tmp_path)
+    in_container, blobs = job_in(tmp_path, "blobs/out")
+    for one in (folder, blobs):
+        (one / "file").touch()
+
+    with pytest.raises(ArmError) as error:
+        listing(job, "stdouterr", inside, Page("", 10), str, downloads)
+
+    assert (error.value.status, error.value.code) == (404, "ResourceNotFound")
+    assert listing(in_container, "stdouterr", inside, Page("", 10), str, downloads).entries == []

@@ -223,7 +223,10 @@ async def test_what_is_listed_and_cannot_be_asked_for_is_said() -> None:
     tree = await walk(Odd({"good": b"good"}), "j_1", ["OUT"])
 
     assert [file.path for file in tree.files] == ["good"]
-    assert tree.unread == (("OUT/a\\n", "its name cannot be asked for"),)
+    reason = (
+        "its name has a backslash, or characters that control, hide or reorder text, so no request names it"
+    )
+    assert tree.unread == (("OUT/a\\n", reason),)
 
 
 class WithOthers(Wrote):
