@@ -44,8 +44,12 @@ class Login:
         if self._credential is None:
             from azure.identity.aio import DefaultAzureCredential
 
+            from shared.connections.transport import Transport
+
             # A user-assigned identity must be named, or the system-assigned one is tried and fails.
-            self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
+            self._credential = DefaultAzureCredential(
+                managed_identity_client_id=self._client_id or None, transport=Transport()
+            )
         return self._credential
 
     async def close(self) -> None:

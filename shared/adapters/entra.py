@@ -114,10 +114,12 @@ class EntraTokens:
         import aiohttp
         import jwt
 
+        from shared.connections.session import session
+
         timeout = aiohttp.ClientTimeout(total=_PATIENCE)
         try:
             async with (
-                aiohttp.ClientSession(timeout=timeout, trust_env=False) as http,
+                session(timeout=timeout, trust_env=False) as http,
                 http.get(self._keys_url, allow_redirects=False) as answer,
             ):
                 answer.raise_for_status()

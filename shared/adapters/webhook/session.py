@@ -17,6 +17,8 @@ from aiohttp.connector import Connection
 from shared.adapters.webhook.filter import expect
 from shared.adapters.webhook.gate import Gate
 from shared.adapters.webhook.head import Head
+from shared.connections import session as connections
+from shared.connections.connector import Connector
 from shared.core.notify.cloudevents import CONTENT_TYPE
 
 #: Bytes of a response that are held in memory; its body is never read.
@@ -44,10 +46,10 @@ class _Request(aiohttp.ClientRequest):
 
 def session(gate: Gate, connect_seconds: float) -> aiohttp.ClientSession:
     """A session whose every connection passes the gate. Who sends a request sets `HEAD` first."""
-    return aiohttp.ClientSession(
-        connector=aiohttp.TCPConnector(
+    return connections.session(
+        Connector(
             resolver=cast("AbstractResolver", gate),
-            socket_factory=gate.open,  # aiohttp does not call the resolver for an IP literal
+            open_socket=gate.open,  # aiohttp does not call the resolver for an IP literal
             use_dns_cache=False,
             keepalive_timeout=_IDLE,
             limit=0,  # the slots bound it

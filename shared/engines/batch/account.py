@@ -81,14 +81,16 @@ class Account:
         return quota_of(self._cluster.owner, properties, size, spot=self._cluster.spot)
 
     async def _read(self) -> Mapping[str, Any]:
-        from aiohttp import ClientError, ClientSession
+        from aiohttp import ClientError
+
+        from shared.connections.session import session
 
         url = f"{self._address}{self._cluster.resource}?api-version={_API}"
         headers = {"Authorization": f"Bearer {await self._login.token()}"}
         try:
             async with (
-                ClientSession(headers=headers) as session,
-                session.get(url, allow_redirects=False) as answer,
+                session(headers=headers) as http,
+                http.get(url, allow_redirects=False) as answer,
             ):
                 status, content = answer.status, await answer.read()
         except (ClientError, OSError, ValueError):

@@ -71,26 +71,32 @@ def connect(workspace: Workspace) -> Any:
     from azure.core.pipeline.policies import SansIOHTTPPolicy
     from azure.mgmt.batchai.aio import BatchAI
 
-    address = urlsplit(workspace.url)
+    from shared.connections.transport import Transport
+
+    address, transport = urlsplit(workspace.url), Transport(connection_timeout=5, read_timeout=20)
     # The ledger owns the retries; the SDK's own would outlast the dispatch deadline.
     options: dict[str, Any] = {
         "base_url": workspace.url,
         "retry_total": 1,
         "retry_backoff_factor": 0.2,
-        "connection_timeout": 5,
-        "read_timeout": 20,
         "per_retry_policies": [_whole_answers()],
     }
     if address.scheme == "http":
         if address.hostname not in ("127.0.0.1", "localhost", "::1"):
             raise Misconfigured("plain http is only for an emulator on this machine: use https")
         return BatchAI(
-            _NoCredential(), workspace.subscription, authentication_policy=SansIOHTTPPolicy(), **options
+            _NoCredential(),
+            workspace.subscription,
+            authentication_policy=SansIOHTTPPolicy(),
+            transport=transport,
+            **options,
         )
     from azure.identity.aio import DefaultAzureCredential
 
-    credential = DefaultAzureCredential(managed_identity_client_id=workspace.client_id or None)
-    return BatchAI(credential, workspace.subscription, **options)
+    credential = DefaultAzureCredential(
+        managed_identity_client_id=workspace.client_id or None, transport=Transport()
+    )
+    return BatchAI(credential, workspace.subscription, transport=transport, **options)
 
 
 def _whole_answers() -> Any:

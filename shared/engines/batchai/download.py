@@ -32,10 +32,12 @@ class Downloads:
 
     async def read(self, url: str, offset: int, limit: int) -> FileChunk:
         """Bytes from an offset; none at the end of the file. Raises Refused, Transient."""
-        from aiohttp import ClientError, ClientSession, ClientTimeout
+        from aiohttp import ClientError, ClientTimeout
+
+        from shared.connections.session import session
 
         if self._session is None:
-            self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE))
+            self._session = session(timeout=ClientTimeout(total=_PATIENCE))
         # Request the bytes as they are stored: a compressed response has other offsets.
         headers = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
         try:

@@ -46,9 +46,11 @@ async def _share(string: str, plan: Plan) -> AsyncIterator[Step]:
     from azure.core.exceptions import ResourceExistsError
     from azure.storage.fileshare.aio import ShareServiceClient
 
+    from shared.connections.transport import Transport
+
     # By default it waits more than a minute for a service that does not exist.
     client = ShareServiceClient.from_connection_string(
-        string, retry_total=2, initial_backoff=1, connection_timeout=5
+        string, transport=Transport(connection_timeout=5), retry_total=2, initial_backoff=1
     )
     async with client as service:
         share = service.get_share_client(plan.share)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: The names of this machine, on which the storage emulator runs.
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
+#: Seconds that a try of the SDK waits for a connection, and for bytes.
+_WAITS = {"connection_timeout": 5, "read_timeout": 15}
 #: Methods that may be repeated. Our writes may be, since each carries a condition.
 REPEATED = frozenset({"HEAD", "GET", "PUT", "DELETE", "POST", "PATCH", "MERGE"})
 
@@ -137,14 +139,19 @@ class Account:
     def _blob_client(self) -> BlobServiceClient:
         from azure.storage.blob.aio import BlobServiceClient
 
+        from shared.connections.transport import Transport
+
+        # A proxy from the environment cannot reach this machine.
+        remote = urlsplit(self._connection.address("blob")).hostname not in _LOOPBACK
         options = _options(self._backoff)
-        if urlsplit(self._connection.address("blob")).hostname in _LOOPBACK:
-            options["use_env_settings"] = False  # a proxy from the environment cannot reach this machine
-        if self._transport is not None:
-            options["transport"] = self._transport()
+        transport = self._transport() if self._transport else Transport(use_env_settings=remote, **_WAITS)
         if isinstance(self._signer, Identity):
-            return BlobServiceClient(self._connection.blob, self._signer.credential(), **options)
-        return BlobServiceClient.from_connection_string(self._connection.string, **options)
+            return BlobServiceClient(
+                self._connection.blob, self._signer.credential(), transport=transport, **options
+            )
+        return BlobServiceClient.from_connection_string(
+            self._connection.string, transport=transport, **options
+        )
 
 
 def _options(backoff: float) -> dict[str, Any]:
@@ -163,7 +170,7 @@ def _options(backoff: float) -> dict[str, Any]:
             return response
 
     policy = Retry(retry_total=4, retry_backoff_factor=backoff, retry_backoff_max=10)
-    return {"retry_policy": policy, "connection_timeout": 5, "read_timeout": 15}
+    return {"retry_policy": policy, **_WAITS}
 
 
 @asynccontextmanager

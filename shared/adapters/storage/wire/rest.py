@@ -81,13 +81,16 @@ class Connections:
 
     def _opened(self) -> ClientSession:
         if self._session is None:
-            import aiohttp
+            from aiohttp import ClientTimeout, DummyCookieJar
 
-            self._session = aiohttp.ClientSession(
-                connector=aiohttp.TCPConnector(limit=64, keepalive_timeout=_IDLE),
-                timeout=aiohttp.ClientTimeout(total=_TOTAL, sock_connect=_CONNECT),
+            from shared.connections.connector import Connector
+            from shared.connections.session import session
+
+            self._session = session(
+                Connector(limit=64, keepalive_timeout=_IDLE),
+                timeout=ClientTimeout(total=_TOTAL, sock_connect=_CONNECT),
                 skip_auto_headers=("Content-Type",),
-                cookie_jar=aiohttp.DummyCookieJar(),
+                cookie_jar=DummyCookieJar(),
                 trust_env=False,
             )
         return self._session

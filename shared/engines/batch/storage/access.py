@@ -42,13 +42,18 @@ class Access:
         if self._client is None:
             from azure.storage.blob.aio import ContainerClient
 
+            from shared.connections.transport import Transport
+
             # One quick retry: a sweep is waiting, and will look again itself.
             options: dict[str, Any] = {"retry_total": 1, "initial_backoff": 0, "increment_base": 1}
-            options |= {"random_jitter_range": 0, "connection_timeout": 5, "read_timeout": 15}
-            if self._cluster.is_emulated:
-                options["use_env_settings"] = False  # a proxy from the environment cannot reach this machine
+            options["random_jitter_range"] = 0
+            transport = Transport(
+                connection_timeout=5,
+                read_timeout=15,
+                use_env_settings=not self._cluster.is_emulated,  # a proxy cannot reach this machine
+            )
             self._client = ContainerClient.from_container_url(
-                self._cluster.blobs, credential=self._signer(), **options
+                self._cluster.blobs, credential=self._signer(), transport=transport, **options
             )
         return self._client
 
@@ -85,7 +90,11 @@ class Access:
             return {"account_name": self._key.account, "account_key": self._key.secret}
         from azure.identity.aio import DefaultAzureCredential
 
-        self._credential = DefaultAzureCredential(managed_identity_client_id=self._client_id or None)
+        from shared.connections.transport import Transport
+
+        self._credential = DefaultAzureCredential(
+            managed_identity_client_id=self._client_id or None, transport=Transport()
+        )
         return self._credential
 
 

@@ -127,10 +127,12 @@ class BatchClient:
             raise Transient(f"Azure Batch does not answer: {no_answer(error, _PATIENCE)}") from None
 
     def _opened(self) -> ClientSession:
-        from aiohttp import ClientSession, ClientTimeout
+        from aiohttp import ClientTimeout
+
+        from shared.connections.session import session
 
         if self._session is None:
-            self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE, connect=_CONNECT))
+            self._session = session(timeout=ClientTimeout(total=_PATIENCE, connect=_CONNECT))
         return self._session
 
 

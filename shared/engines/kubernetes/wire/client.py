@@ -180,13 +180,15 @@ class KubernetesClient:
         return Transient(f"Kubernetes does not answer: {no_answer(error)}")
 
     def _opened(self) -> ClientSession:
-        from aiohttp import ClientSession, ClientTimeout, TCPConnector
+        from aiohttp import ClientTimeout
+
+        from shared.connections.connector import Connector
+        from shared.connections.session import session
 
         if self._session is None:
             tls = self._access.tls()
-            connector = TCPConnector(ssl=tls if tls is not None else True)
             timeout = ClientTimeout(total=_PATIENCE, connect=_CONNECT)
-            self._session = ClientSession(connector=connector, timeout=timeout)
+            self._session = session(Connector(ssl=tls if tls is not None else True), timeout=timeout)
         return self._session
 
 

@@ -168,11 +168,13 @@ class SlurmClient:
         return Answer(status, _object(text))
 
     async def _exchange(self, method: str, url: str, body: Any, headers: Mapping[str, str]) -> Response:
-        from aiohttp import ClientSession, ClientTimeout
+        from aiohttp import ClientTimeout
+
+        from shared.connections.session import session
 
         if self._session is None:
             # Connections stay open: slurmrestd 22.05 garbles the answer to a request that closes one.
-            self._session = ClientSession(timeout=ClientTimeout(total=_PATIENCE, connect=5))
+            self._session = session(timeout=ClientTimeout(total=_PATIENCE, connect=5))
         async with self._session.request(
             method, url, json=body, headers=headers, allow_redirects=False
         ) as answer:

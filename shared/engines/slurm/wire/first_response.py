@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from shared.connections.stream import stream
+
 _LENGTH = re.compile(rb"^content-length: *(\d+)\r$", re.I | re.M)
 
 
@@ -38,9 +40,7 @@ async def first_response(
         f"Content-Length: {len(content)}",
     ]
     async with asyncio.timeout(seconds):
-        reader, writer = await asyncio.open_connection(
-            address.hostname, address.port or (443 if tls else 80), ssl=tls or None
-        )
+        reader, writer = await stream(address.hostname or "", address.port or (443 if tls else 80), tls=tls)
         try:
             writer.write("\r\n".join([*lines, "", ""]).encode() + content)
             await writer.drain()
