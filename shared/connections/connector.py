@@ -68,11 +68,11 @@ class Connector(TCPConnector):
 
     async def _get(self, key: ConnectionKey, traces: list[Trace]) -> Connection | None:
         """A connection of the pool over which nothing came since: no request may take that for its answer."""
-        while (kept := await super()._get(key, traces)) is not None:
-            if kept.protocol is not None and not kept.protocol.should_close:
+        while (idle := await super()._get(key, traces)) is not None:
+            if idle.protocol is not None and not idle.protocol.should_close:
                 break
-            kept.close()
-        return kept
+            idle.close()
+        return idle
 
     async def _wrap_create_connection(
         self,
@@ -153,7 +153,7 @@ def _open(address: AddrInfoType) -> socket.socket:
 
 def _bounded(open_socket: OpenSocket, address: AddrInfoType) -> socket.socket:
     """A socket with which an attempt to connect ends by itself, before the caller has lost its patience."""
-    made = open_socket(address)
+    opened = open_socket(address)
     if hasattr(socket, "TCP_SYNCNT"):  # elsewhere the system's own bound holds
-        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, _REPEATS)
-    return made
+        opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_SYNCNT, _REPEATS)
+    return opened
