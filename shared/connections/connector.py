@@ -12,18 +12,23 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from aiohappyeyeballs import AddrInfoType
-from aiohttp import ClientConnectorError, ClientRequest, ClientTimeout, Fingerprint, TCPConnector
+from aiohttp import (
+    AddrInfoType,
+    ClientConnectorError,
+    ClientRequest,
+    ClientTimeout,
+    Fingerprint,
+    SocketFactoryType,
+    TCPConnector,
+)
 from aiohttp.client_proto import ResponseHandler
 from aiohttp.client_reqrep import ConnectionKey
 from aiohttp.connector import Connection
 from aiohttp.tracing import Trace
 
-OpenSocket = Callable[[AddrInfoType], socket.socket]
 _Connected = tuple[asyncio.Transport, ResponseHandler]
 _Attempt = asyncio.Task[_Connected]
 
@@ -46,7 +51,7 @@ class Connector(TCPConnector):
     def __init__(
         self,
         *,
-        open_socket: OpenSocket | None = None,
+        open_socket: SocketFactoryType | None = None,
         stagger: float = _STAGGER,
         most: int = _MOST,
         **options: Any,
@@ -151,7 +156,7 @@ def _open(address: AddrInfoType) -> socket.socket:
     return socket.socket(family, kind, protocol)
 
 
-def _bounded(open_socket: OpenSocket, address: AddrInfoType) -> socket.socket:
+def _bounded(open_socket: SocketFactoryType, address: AddrInfoType) -> socket.socket:
     """A socket with which an attempt to connect ends by itself, before the caller has lost its patience."""
     opened = open_socket(address)
     if hasattr(socket, "TCP_SYNCNT"):  # elsewhere the system's own bound holds
