@@ -42,6 +42,13 @@ class Blob:
     size: int
     #: the metadata `mode`: "explain" for a file that is not to run
     mode: str = ""
+    #: whether its content is in the archive tier, where nothing can read it
+    archived: bool = False
+
+
+#: What is said of such a blob, after its name, and the remedy.
+IN_ARCHIVE = "is in the archive tier, in which nothing can read it"
+OUT_OF_ARCHIVE = "move it to the hot or cool tier, which takes up to 15 hours"
 
 
 class Content(NamedTuple):

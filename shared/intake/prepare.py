@@ -35,6 +35,7 @@ from shared.jobspec import (
     shaped,
     unknown_properties,
     validate,
+    with_dropped_name,
     with_lint,
     with_pages,
 )
@@ -185,6 +186,7 @@ def _checked(
         sealed = masked(sealed, unknown)
     problems = (*problems, *too_large(request, sealed))
     problems = with_lint(problems, completed, _facts(ports, request, cluster), original=document)
+    problems = with_dropped_name(problems, document, script=script, folder=folder)
     return Draft(sealed, cluster, (), (*problems, *seal_problems), notes)
 
 

@@ -6,6 +6,7 @@ import from here; beside it stand the modules `report` and `schema`, which few p
 
 from __future__ import annotations
 
+from shared.jobspec.checks.dropped_name import with_dropped_name
 from shared.jobspec.checks.lint import Facts, lint, with_lint
 from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.checks.validate import shaped, validate
@@ -26,7 +27,8 @@ from shared.jobspec.format.duration import iso_duration, parse_duration, wall_cl
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.models import JobSpec
 from shared.jobspec.format.mounts import MOUNT_LISTS
-from shared.jobspec.format.scripts import script_pattern, scripts_wanted
+from shared.jobspec.format.placeholders import script_pattern
+from shared.jobspec.format.scripts import scripts_possible, scripts_wanted
 from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
 from shared.jobspec.hidden.embedded import SEALED
 from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
@@ -99,6 +101,7 @@ __all__ = [
     "read_through",
     "redact",
     "script_pattern",
+    "scripts_possible",
     "scripts_wanted",
     "seal_secrets",
     "shape_problems",
@@ -112,6 +115,7 @@ __all__ = [
     "walk",
     "wall_clock",
     "with_credentials",
+    "with_dropped_name",
     "with_lint",
     "with_pages",
 ]

@@ -15,7 +15,7 @@ from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState
 from shared.core.ledger.listing import Query
 from shared.core.ledger.records import Active
-from shared.core.ports import Ports
+from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.intake.drops.folder import plans
 from shared.intake.drops.inventory import unseen
@@ -110,8 +110,11 @@ async def _drops(ports: Ports, report: Audit) -> None:
     for folder, blobs in inventory.folders.items():
         if age(ports, max(blob.modified for blob in blobs)) < GRACE:
             continue
-        if (await plans(ports, folder, blobs)).runs:
+        result = await plans(ports, folder, blobs)
+        if result.runs:
             report.differs("drop", folder, "a complete folder without a job")
+        for blob in result.archived:
+            report.differs("drop", folder, f"waits: {blob.name} {IN_ARCHIVE}; {OUT_OF_ARCHIVE}")
     jobs = {memo.job_id: memo.path for memo in inventory.remembered.values() if memo.job_id}
 
     async def has_record(job_id: str) -> None:

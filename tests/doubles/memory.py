@@ -14,7 +14,7 @@ from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job
 from shared.core.ledger.activity import Act, Hour
 from shared.core.ledger.finished_jobs import LineLocation
-from shared.core.ports import Blob, Content, Posted
+from shared.core.ports import IN_ARCHIVE, Blob, Content, Posted
 from shared.core.trouble import Troubles
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
@@ -147,9 +147,10 @@ class MemoryDrops:
     container: str = "scripts"
     count: int = 0
 
-    def upload(self, name: str, body: bytes, mode: str = "") -> Blob:
+    def upload(self, name: str, body: bytes, mode: str = "", *, archived: bool = False) -> Blob:
         self.count += 1
-        blob = Blob(name, f"0x{self.count}", self.clock().replace(microsecond=0), len(body), mode)
+        now = self.clock().replace(microsecond=0)
+        blob = Blob(name, f"0x{self.count}", now, len(body), mode, archived)
         self.blobs[name] = (body, blob)
         return blob
 
@@ -165,6 +166,8 @@ class MemoryDrops:
         body, blob = self.blobs.get(name, (b"", None))
         if blob is None or (etag is not None and etag != blob.etag):
             return None
+        if blob.archived:
+            raise Misuse(f"{name} {IN_ARCHIVE}", status=409)
         if len(body) > limit:
             raise Misuse(f"{name} has {len(body)} bytes, more than {limit}")
         return Content(body, blob.etag)

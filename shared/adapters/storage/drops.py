@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.adapters.storage.wire.connection import Account, storage_errors
 from shared.core.errors import Misuse, Unavailable
-from shared.core.ports import Blob, Content
+from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Content
 
 if TYPE_CHECKING:
+    from azure.storage.blob import BlobProperties
     from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
 
+#: The tier in which blobs cannot be read, as lists name it.
+_ARCHIVE = "Archive"
 #: How many STATUS lines a process remembers after it wrote or read them; each saves a request for the blob.
 _LINES = 20_000
 #: How often the write of a line is repeated if another writer was faster.
@@ -50,7 +53,7 @@ class BlobDrops:
         async with storage_errors():
             try:
                 return [
-                    Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, _mode(item.metadata))
+                    _listed(item)
                     async for item in listing
                     if isinstance(item, BlobProperties) and not is_folder(item.metadata)
                 ]
@@ -181,7 +184,7 @@ class BlobDrops:
 
     async def _read(self, container: str, name: str, etag: str | None, limit: int) -> Content | None:
         from azure.core import MatchConditions
-        from azure.core.exceptions import ResourceModifiedError, ResourceNotFoundError
+        from azure.core.exceptions import ResourceExistsError, ResourceModifiedError, ResourceNotFoundError
 
         blob: BlobClient = self._account.blobs.get_blob_client(container, name)
         condition: dict[str, Any] = {}
@@ -199,6 +202,10 @@ class BlobDrops:
                 return Content(await stream.readall(), str(stream.properties.etag).strip('"'))
             except (ResourceNotFoundError, ResourceModifiedError):
                 return None
+            except ResourceExistsError as error:  # any 409
+                if getattr(error, "error_code", None) != "BlobArchived":
+                    raise
+                raise Misuse(f"{container}/{name} {IN_ARCHIVE}", status=409, remedy=OUT_OF_ARCHIVE) from error
 
 
 async def _beginning(
@@ -218,6 +225,11 @@ async def _beginning(
             raise
         stream = await blob.download_blob(max_concurrency=1, **condition)  # it is empty, so it has no range
     return stream
+
+
+def _listed(item: BlobProperties) -> Blob:
+    mode, archived = _mode(item.metadata), item.blob_tier == _ARCHIVE
+    return Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, mode, archived)
 
 
 def _kind(name: str) -> str:

@@ -7,20 +7,18 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from shared.core.errors import Misuse
-from shared.core.ports import Blob, Ports
+from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Ports
 from shared.core.refusals import refused
+from shared.intake.drops.wanted import alike, exact, named_alike, wanted
 from shared.intake.message import Request, read_request
 from shared.jobspec import (
     Envelope,
     JsonObject,
     Problem,
-    complete,
     name_flaw,
     script_pattern,
-    scripts_wanted,
 )
 
 JOB_FILE = "job.json"
@@ -95,6 +93,8 @@ class Plans:
 
     runs: tuple[Plan, ...] = ()
     waits: str = ""
+    #: the blobs that keep it from running because they cannot be read
+    archived: tuple[Blob, ...] = ()
 
 
 async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
@@ -102,9 +102,24 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
 
     `folder` ends with a slash or is empty; `blobs` are the files directly in it.
     """
-    job = await _job_file(ports, folder, blobs)
+    blob = await _job_blob(ports, folder, blobs)
+    if blob is not None and blob.archived:
+        return _archived([blob])
+    job = await _read_job(ports, blob) if blob is not None else None
     if job is None:
-        return Plans(waits=f"there is no {JOB_FILE} in this folder, and no template above it")
+        hint = alike(f"{folder}{JOB_FILE}", (one.name for one in blobs))
+        return Plans(waits=f"there is no {JOB_FILE} in this folder, and no template above it{hint}")
+    runs = await _plans(ports, folder, blobs, job)
+    archived = {blob.name: blob for plan in runs.runs for blob in plan.files if blob.archived}
+    return _archived(list(archived.values())) if archived else runs
+
+
+def _archived(blobs: Sequence[Blob]) -> Plans:
+    names = ", ".join(blob.name for blob in blobs)
+    return Plans(waits=f"cannot run: {names} {IN_ARCHIVE}; {OUT_OF_ARCHIVE}", archived=tuple(blobs))
+
+
+async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile) -> Plans:
     envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
     pattern = script_pattern(job.document)
     if pattern is not None:
@@ -113,12 +128,11 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
         return Plans()  # helpers below a job's own folder
-    names = _named_scripts(ports, job.document, folder)
-    scripts = await _find(ports, names, blobs)
-    absent = [name for name in names if name not in scripts]
+    scripts, absent = await wanted(ports, job.document, folder, blobs)
     if absent:
-        return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names")
-    return Plans((Plan(folder, job, tuple(scripts[name] for name in names), envelope),))
+        hint = await named_alike(ports, absent[0], folder, blobs)
+        return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names{hint}")
+    return Plans((Plan(folder, job, scripts, envelope),))
 
 
 def content_of(blobs: Sequence[Blob]) -> str:
@@ -195,7 +209,7 @@ async def _has_script_above(ports: Ports, folder: str, template: str, pattern: s
     return False
 
 
-async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile | None:
+async def _job_blob(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Blob | None:
     """The job.json of the folder, or of the nearest folder above it that has one."""
     blob = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
     above = folder
@@ -203,9 +217,12 @@ async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile
         if blob is not None or not above:
             break
         above = parent(above.rstrip("/"))
-        blob = await _exact(ports, f"{above}{JOB_FILE}")
-    if blob is None:
-        return None
+        blob = await exact(ports, f"{above}{JOB_FILE}")
+    return blob
+
+
+async def _read_job(ports: Ports, blob: Blob) -> JobFile | None:
+    """The job.json in this blob; None if it has changed since it was listed."""
     try:
         content = await ports.drops.read(blob.name, etag=blob.etag, limit=ports.policy.max_document)
     except Misuse as error:
@@ -215,24 +232,3 @@ async def _job_file(ports: Ports, folder: str, blobs: Sequence[Blob]) -> JobFile
     if content is None:
         return None
     return JobFile(blob, content[0], read_request(content[0], ports.policy.limits, blob.name))
-
-
-def _named_scripts(ports: Ports, document: Any, folder: str) -> tuple[str, ...]:
-    completed, _ = complete(document, ports.policy.completion, folder=folder.rstrip("/"))
-    account = ports.policy.completion.drop_account
-    return scripts_wanted(completed, container=ports.policy.drop_container, account=account)
-
-
-async def _find(ports: Ports, names: Sequence[str], blobs: Sequence[Blob]) -> dict[str, Blob]:
-    """The wanted blobs that exist, from the folder's own listing or from elsewhere in the container."""
-    have = {blob.name: blob for blob in blobs}
-    blobs_by_name: dict[str, Blob] = {}
-    for name in names:
-        blob = have.get(name) or await _exact(ports, name)
-        if blob is not None:
-            blobs_by_name[name] = blob
-    return blobs_by_name
-
-
-async def _exact(ports: Ports, name: str) -> Blob | None:
-    return next((b for b in await ports.drops.list(name) if b.name == name), None)

@@ -22,7 +22,8 @@ from shared.jobspec.problems.problem import Problem, in_document_order
 from shared.jobspec.text.tree import JsonObject, Node, is_object, quote
 
 _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
-_ROOTED = re.compile(rf"\$\{{?{_CLUSTER_ROOT}\}}?/([A-Za-z0-9_.-]{{1,256}})", re.ASCII)
+#: A level that goes on with other letters than a mount can have is none of the mounts.
+_ROOTED = re.compile(rf"\$\{{?{_CLUSTER_ROOT}\}}?/([A-Za-z0-9_.-]{{1,256}}+)(?![^\x00-\x7f])", re.ASCII)
 _TAGGED = re.compile(r"[^/]*(?::[^/]+|@[^/]+)$")
 _UNDER_ROOTS = ("SW033", "SW034")
 _DEFAULT_PREFIX = ("SW034", "/properties/stdOutErrPathPrefix")
@@ -166,13 +167,13 @@ def _scripts(context: Context, facts: Facts) -> Iterator[Problem]:
     """Report scripts that are missing in the drop container, or have line endings that a node cannot read."""
     if facts.drop_container is None:
         return
-    for pointer, part, name in script_places(context.properties, facts.drop_container):
-        if name in facts.absent:
-            message = f"{quote(name)} is not in the container {facts.drop_container}"
-            yield problem("SW070", pointer, message, piece=part)
-        elif name.endswith(_LINES) and name in facts.crlf:
-            message = f"{quote(name)} has Windows line endings"
-            yield problem("SW071", pointer, message, piece=part)
+    for pointer, path in script_places(context.properties, facts.drop_container):
+        if path.name in facts.absent:
+            message = f"{quote(path.name)} is not in the container {facts.drop_container}"
+            yield problem("SW070", pointer, message, piece=path.written)
+        elif path.name.endswith(_LINES) and path.name in facts.crlf:
+            message = f"{quote(path.name)} has Windows line endings"
+            yield problem("SW071", pointer, message, piece=path.written)
 
 
 _Lint: TypeAlias = Callable[[Context, Facts], Iterator[Problem]]

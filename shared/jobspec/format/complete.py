@@ -8,8 +8,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from shared.jobspec.format.drop_paths import DROP_MOUNT
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS, MOUNT_LISTS
-from shared.jobspec.format.scripts import DROP_MOUNT, has_script_placeholder, same_mount_path, with_script
+from shared.jobspec.format.placeholders import has_script_placeholder, with_script
+from shared.jobspec.format.scripts import same_mount_path
 from shared.jobspec.format.storage_hosts import CLOUDS
 from shared.jobspec.text.tree import JsonObject, copied, quote
 
@@ -167,7 +169,7 @@ def _scripts(properties: JsonObject, script: str | None, folder: str | None) -> 
                 and _takes_text(node, key, properties)
                 and has_script_placeholder(value)
             ):
-                node[key] = with_script(value, script=script, folder=folder)
+                node[key] = with_script(value, script=script, folder=folder, member=str(key))
                 filled = filled or node[key] != value
     return [f"placeholders: filled in with {quote(script or folder or '')}"] if filled else []
 

@@ -1,67 +1,23 @@
-"""Scripts in the drop container: placeholders for them, and which ones a job needs."""
+"""Scripts in the drop container: which ones a job needs."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
-from shared.jobspec.format.toolkits import TOOLKITS
-from shared.jobspec.text.tree import JsonObject, Node, walk
-
-JOB_MOUNT_ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT"
-#: Where the drop container appears, below the job's mount root.
-DROP_MOUNT = "scripts"
-#: The files for which a template without a pattern of its own runs.
-DEFAULT_PATTERN = "*.py"
-
-_SCRIPT = re.compile(r"<SLIPWAY_SCRIPT(?::([^<>:/\s]{1,64}))?>")
-_FOLDER = "<SLIPWAY_FOLDER>"
-#: Names become part of shell command lines, so they have no characters that are special in a shell.
-_PLAIN_PATH = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*(?:/[A-Za-z0-9_][A-Za-z0-9_.-]*)*", re.ASCII)
-_LONGEST_PATH = 1024
-#: A file of a command line is recognised by its suffix; a name without one may be a directory.
-_FILE = re.compile(r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$", re.ASCII)
-#: The path of a file below the mount of the drop container, as command lines and fields write it.
-_IN_DROPS = re.compile(
-    rf"(?<!>)(?<!> )\$(?:AZ_BATCHAI_JOB_MOUNT_ROOT|\{{AZ_BATCHAI_JOB_MOUNT_ROOT\}})/{DROP_MOUNT}/"
-    r"([A-Za-z0-9_./-]{1,1024})(?![A-Za-z0-9_./*?$\[-])"
+from shared.jobspec.format.drop_paths import (
+    DROP_MOUNT,
+    PATH_FIELDS,
+    DropPath,
+    is_file,
+    path_of_field,
+    paths_of_command,
 )
-_PATH_FIELDS = ("pythonScriptFilePath", "configFilePath")
+from shared.jobspec.format.toolkits import TOOLKITS
+from shared.jobspec.text.tree import JsonObject, Node
 
-
-def script_pattern(document: JsonObject | None) -> str | None:
-    """The first pattern of files in a template, or the default; None if the document is not a template."""
-    template = False
-    for node in walk(document):
-        match = _SCRIPT.search(node.value) if isinstance(node.value, str) else None
-        if match and match[1]:
-            return match[1]
-        template = template or bool(match)
-    return DEFAULT_PATTERN if template else None
-
-
-def with_script(text: str, *, script: str | None, folder: str | None) -> str:
-    """The text with its placeholders filled in, if the names are known and plain."""
-    top = (folder or "").strip("/")
-    below = plain_path(top) if top else ""
-    if folder is not None and below is not None:
-        text = text.replace(_FOLDER, _mounted(below))
-    if script is not None and below is not None and plain_path(script):
-        path = _mounted(f"{below}/{script}" if below else script)
-        text = _SCRIPT.sub(lambda _: path, text)
-    return text
-
-
-def has_script_placeholder(text: str) -> bool:
-    """Whether `with_script` may have something to fill in."""
-    return _FOLDER in text or bool(_SCRIPT.search(text))
-
-
-def plain_path(path: str) -> str | None:
-    """The path if it is safe in a command line and stays below its root, else None."""
-    path = path.strip("/")
-    return path if len(path) <= _LONGEST_PATH and _PLAIN_PATH.fullmatch(path) else None
+#: What this field names may be a part of a directory that is used as a whole.
+_INTERPRETER = "pythonInterpreterPath"
 
 
 def scripts_wanted(
@@ -72,21 +28,35 @@ def scripts_wanted(
     Empty when the mount is not a blob container (the one named, in the account named).
     """
     properties = Node("", document).member("properties")
-    return tuple(sorted({name for _, _, name in script_places(properties, container, account)}))
+    return tuple(sorted({one.name for _, one in script_places(properties, container, account)}))
+
+
+def scripts_possible(
+    document: JsonObject, *, container: str | None = None, account: str | None = None
+) -> tuple[str, ...]:
+    """Other names that texts of the document may mean: they count if there are such blobs, sorted."""
+    properties = Node("", document).member("properties")
+    places = tuple(_places(properties, container, account))
+    wanted = {one.name for _, one in places if one.certain}
+    return tuple(sorted({one.name for _, one in places} - wanted))
 
 
 def script_places(
     properties: Node, container: str | None, account: str | None = None
-) -> Iterator[tuple[str, str, str]]:
-    """The same, each with its place: the pointer, the path as it is written there, the blob's name."""
+) -> Iterator[tuple[str, DropPath]]:
+    """The blobs that are certainly meant, each with the pointer to its place."""
+    return ((pointer, one) for pointer, one in _places(properties, container, account) if one.certain)
+
+
+def _places(properties: Node, container: str | None, account: str | None) -> Iterator[tuple[str, DropPath]]:
     if not _is_drop_mount(properties, container, account):
         return
     for node in _runnable(properties):
-        always = node.pointer.rpartition("/")[2] in _PATH_FIELDS
-        for match in _IN_DROPS.finditer(node.value):
-            path = plain_path(match[1].rstrip("."))
-            if path and not match[1].endswith("/") and (always or _FILE.search(path)):
-                yield node.pointer, match[0].rstrip("."), path
+        name = node.pointer.rpartition("/")[2]
+        if name not in (*PATH_FIELDS, _INTERPRETER):
+            yield from ((node.pointer, one) for one in paths_of_command(node.value))
+        elif (path := path_of_field(node.value)) and (name in PATH_FIELDS or is_file(path.name)):
+            yield node.pointer, path
 
 
 def _is_drop_mount(properties: Node, container: str | None, account: str | None) -> bool:
@@ -111,7 +81,3 @@ def _runnable(properties: Node) -> list[Node]:
 def walk_below(block: Node) -> list[Node]:
     """The members of one flat block."""
     return [block.member(key) for key in block.value] if isinstance(block.value, dict) else []
-
-
-def _mounted(path: str) -> str:
-    return f"{JOB_MOUNT_ROOT}/{DROP_MOUNT}/{path}" if path else f"{JOB_MOUNT_ROOT}/{DROP_MOUNT}"

@@ -22,6 +22,7 @@ from shared.jobspec import (
     scripts_wanted,
     validate,
     walk,
+    with_dropped_name,
     with_lint,
 )
 
@@ -101,6 +102,8 @@ def _of_job(
     problems = with_lint(
         validate(completed, cluster_mounts=of_cluster.mounts)[1], completed, facts, original=document
     )
+    if script is not None and (path.parent / script).exists():
+        problems = with_dropped_name(problems, document, script=script, folder=folder)
     logs = _in_default_directory(completed)
     return tuple(one for one in problems if one.code != "SW034" or one.pointer not in logs)
 

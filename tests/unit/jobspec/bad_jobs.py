@@ -356,6 +356,12 @@ LOOKALIKES = (
 PATHS = (
     Bad("logs on no mount", job(stdOutErrPathPrefix=f"{_JOB_ROOT}/log"), "SW033", "/stdOutErrPathPrefix",
         says='did you mean "logs"?'),
+    Bad("a longer name", job(stdOutErrPathPrefix=f"{_JOB_ROOT}/logs (1)/x"), "SW033", "/stdOutErrPathPrefix",
+        says='nothing at "logs (1)"'),
+    Bad("other letters in a command", _command(f"ls {_JOB_ROOT}/données/x"), "SW033", _COMMAND, "warning",
+        says='nothing at "données"'),
+    Bad("tab in a path", toolkit("caffe2Settings", pythonScriptFilePath=f"{_JOB_ROOT}/logs/a\tb.py"), "SW048",
+        "/caffe2Settings/pythonScriptFilePath", says="U+0009"),
     Bad("half a name", job(stdOutErrPathPrefix=f"{_JOB_ROOT}/logsx"), "SW033", "/stdOutErrPathPrefix"),
     Bad("the root itself", job(stdOutErrPathPrefix=_JOB_ROOT), "SW033", "/stdOutErrPathPrefix"),
     Bad("braces", job(stdOutErrPathPrefix="${AZ_BATCHAI_JOB_MOUNT_ROOT}/none"), "SW033",

@@ -10,9 +10,12 @@ from typing import NamedTuple
 
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.checks.rules.mounted import Mounted
+from shared.jobspec.checks.rules.text import is_forbidden
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, Severity
+from shared.jobspec.text.file_names import character_flaw
+from shared.jobspec.text.lookalikes import SPACES
 from shared.jobspec.text.tree import Node, quote, walk
 
 _CLUSTER_ROOT, _JOB_ROOT = "AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"
@@ -21,7 +24,8 @@ _LITERAL_ROOT = "/mnt/batch/tasks/shared/LS_root/mounts"
 _ROOTED = re.compile(
     rf"(?:\$(?P<name>{_CLUSTER_ROOT}|{_JOB_ROOT})(?![A-Za-z0-9_])"
     rf"|\$\{{(?P<braced>{_CLUSTER_ROOT}|{_JOB_ROOT})\}}|{_LITERAL_ROOT}(?![A-Za-z0-9_.-]))"
-    r"(?P<rest>/[A-Za-z0-9_./-]*)?",
+    # What a shell ends the path at, or a list of paths; a member that holds one path is read as a whole.
+    r"(?P<rest>/[^\s\"'`;|&<>()$,:=\\*?\[\]{}]*)?",
     re.ASCII,
 )
 
@@ -54,11 +58,14 @@ def plain_paths(context: Context) -> Iterator[Problem]:
 
 
 def _any_elsewhere(context: Context) -> bool:
-    for match in _ROOTED.finditer(context.text):
-        mounted, path = _mounted_path(context, match)
-        if not mounted.covers(path) if mounted else path:
-            return True
-    return not all(_ROOTED.match(node.text or "") for node in context.prefixes)
+    if not all(_ROOTED.match(node.text or "") for node in context.prefixes):
+        return True
+    matches = [
+        _ROOTED.match(node.text or "") for node in (*context.files, *context.inputs, *context.prefixes)
+    ]
+    paths = [_mounted_path(context, match, whole=True) for match in matches if match]
+    paths += [_mounted_path(context, match) for match in _ROOTED.finditer(context.text)]
+    return any(not mounted.covers(path) if mounted else path for mounted, path in paths)
 
 
 @only_if(_any_elsewhere)
@@ -67,7 +74,7 @@ def on_a_mount(context: Context) -> Iterator[Problem]:
     problems: list[tuple[tuple[str, ...], Problem]] = []
     for node in (*context.files, *context.inputs, *context.prefixes):
         match = _ROOTED.match(node.text or "")
-        if match and _mounted_path(context, match)[0] is None:
+        if match and _mounted_path(context, match, whole=True).mounted is None:
             problems += _unknown_mount(node, match)
         elif match:
             problems += _mounted(context, node, match, in_command=False)
@@ -101,6 +108,8 @@ def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
         yield problem("SW048", node.pointer, "the path has a backslash", "write forward slashes", fix=fix)
     elif "\n" in node.text or "\r" in node.text:
         yield problem("SW048", node.pointer, "the path has a line break", "delete the line break")
+    elif (flaw := character_flaw(node.text)) and not (is_forbidden(node.text) or SPACES & {*node.text}):
+        yield problem("SW048", node.pointer, f"the path {flaw}", "give the file another name")
     elif not may_climb and not {".", ".."}.isdisjoint(node.text.split("/")):
         message = 'the path has "." or ".." as a level'
         yield problem("SW048", node.pointer, message, "write the path without it")
@@ -128,7 +137,7 @@ class _Unmounted(NamedTuple):
 def _mounted(
     context: Context, node: Node, match: re.Match[str], *, in_command: bool
 ) -> Iterator[tuple[tuple[str, ...], Problem]]:
-    mounted, path = _mounted_path(context, match)
+    mounted, path = _mounted_path(context, match, whole=not in_command)
     of_job = mounted is context.job_mounted
     if mounted is not None and not (mounted.covers(path) or (in_command and mounted.leads_to(path))):
         message, remedy = _unknown_words(context, path, mounted, of_job=of_job)
@@ -162,11 +171,15 @@ def _once_a_mount(context: Context, problems: list[tuple[tuple[str, ...], Proble
         yield replace(flaw, message=flaw.message + where)
 
 
-def _mounted_path(context: Context, match: re.Match[str]) -> _MountedPath:
-    """The mounts below the root that is named, None while they are unknown; and the path below it."""
+def _mounted_path(context: Context, match: re.Match[str], *, whole: bool = False) -> _MountedPath:
+    """The mounts below the root that is named, None while they are unknown; and the path below it.
+
+    `whole`: the text holds nothing but the path.
+    """
     root = match["name"] or match["braced"] or _CLUSTER_ROOT
     mounted = context.job_mounted if root == _JOB_ROOT else context.cluster_mounted
-    return _MountedPath(mounted, (match["rest"] or "").strip("/"))
+    rest = match.string[match.end() - len(match["rest"] or "") :] if whole else match["rest"] or ""
+    return _MountedPath(mounted, rest.strip("/"))
 
 
 def _unknown_words(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> _Unmounted:

@@ -28,11 +28,11 @@ _REMEDIES = {
     "AZURE_BATCHAI_STORAGE_ACCOUNT": "write the account's name, or ask the operator to configure a default",
     "AZURE_BATCHAI_STORAGE_KEY": "leave accountKey out; it is filled in when the job is submitted",
     "SLIPWAY_SCRIPT": (
-        "drop a script beside or below this template; names have letters, digits, dot, dash and underscore, "
-        "and the job must not mount something else at scripts"
+        "drop a script beside or below this template; a command line takes names of letters, digits, dot, "
+        "dash and underscore, and the job must not mount something else at scripts"
     ),
     "SLIPWAY_FOLDER": (
-        "drop the job as a folder; names may have letters, digits, dot, dash and underscore, "
+        "drop the job as a folder; a command line takes names of letters, digits, dot, dash and underscore, "
         "and the job must not mount something else at scripts"
     ),
 }

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from shared.jobspec.checks.rules.context import Context
-from shared.jobspec.format.scripts import plain_path
+from shared.jobspec.format.placeholders import plain_path
 from shared.jobspec.format.secrets import redact
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix

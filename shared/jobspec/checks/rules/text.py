@@ -49,6 +49,11 @@ def by_place(document: Any, limits: Limits) -> Iterator[Problem]:
                     yield problem("SW015", step(node.pointer, key), message, of_name=True)
 
 
+def is_forbidden(text: str) -> bool:
+    """Whether the text has a character that no text may have, which is reported as such."""
+    return bool(_FORBIDDEN.search(text))
+
+
 def _harmless(words: Words, limits: Limits) -> bool:
     """Whether one scan of the whole text shows that there is nothing to find."""
     text, names = "".join(words.texts), "".join(words.names)

@@ -84,9 +84,11 @@ def dropped(world: World) -> Dropped:
 async def test_a_folder_without_any_job_file_says_so(dropped: Dropped) -> None:
     dropped.put(**{"a/train.py": b"", "a/job.json.bak": PLAIN, "a/x/job.json": PLAIN})
     output = "there is no job.json in this folder, and no template above it"
-    assert await dropped.plans("a/") == Plans(waits=output)
-    dropped.put(**{"job.json.bak": PLAIN})
+    there = '; there is "{}job.json.bak", which has ".bak" at its end'
+    assert await dropped.plans("a/") == Plans(waits=output + there.format("a/"))
     assert await dropped.plans("") == Plans(waits=output)
+    dropped.put(**{"job.json.bak": PLAIN})
+    assert await dropped.plans("") == Plans(waits=output + there.format(""))
 
 
 async def test_a_job_runs_with_the_scripts_that_it_names_wherever_they_are(dropped: Dropped) -> None:
@@ -118,6 +120,7 @@ async def test_a_job_at_the_top_runs_and_nothing_is_asked_for_above_it(dropped: 
 async def test_a_script_that_is_missing_is_waited_for_by_name(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": job_for("a/b.py", "a/c.py", "a/d.py"), "a/c.py": b"", "a/b.py.txt": b""})
     output = "waits for a/b.py, a/d.py, which a/job.json names"
+    output += '; there is "a/b.py.txt", which has ".txt" at its end'
     assert await dropped.plans("a/") == Plans(waits=output)
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shared.jobspec import Defaults, complete, script_pattern, scripts_wanted, validate
+from shared.jobspec import Defaults, complete, script_pattern, scripts_possible, scripts_wanted, validate
 from tests.unit.jobspec.jobs import BLOBS, SHARE, job
 
 ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT"
@@ -101,6 +101,101 @@ def test_the_scripts_a_job_waits_for_are_found_in_its_command_lines(
     line: str, expected: tuple[str, ...]
 ) -> None:
     assert _scripts(line) == expected
+
+
+#: In a command line, what follows the plain beginning belongs to the name only if that is certain.
+QUOTING = (
+    (f"python '{ROOT}/scripts/my train.py'", (), ()),  # bash leaves the variable as it is
+    (f'python "{ROOT}/scripts/my train.py"', ("my train.py",), ()),
+    (f"python {ROOT}/scripts/my\\ train.py", ("my train.py",), ()),
+    (f'python "{ROOT}"/scripts/"my train.py"', ("my train.py",), ()),
+    (f"python {ROOT}/scripts/my train.py", (), ()),
+    (f"python {ROOT}/scripts/entraîner.py", ("entraîner.py",), ()),
+    (f"python {ROOT}/scripts/a+b.py {ROOT}/scripts/訓練.py", ("a+b.py", "訓練.py"), ()),
+    (f'python "{ROOT}/scripts/train (copy).py" --x', ("train (copy).py",), ()),
+    (f"bash -c 'python \"{ROOT}/scripts/my train.py\"'", ("my train.py",), ()),
+    (f"bash -c \"python '{ROOT}/scripts/my train.py'\"", ("my train.py",), ()),
+    (f'bash -c "{ROOT}/scripts/run.sh a.txt"', ("run.sh",), ()),
+    (f'ssh host "cd /x && python {ROOT}/scripts/a.py -v"', ("a.py",), ()),
+    (f"python --config={ROOT}/scripts/c.yaml", ("c.yaml",), ()),
+    (f"X={ROOT}/scripts/a.py:{ROOT}/scripts/b.py,{ROOT}/scripts/c.py", ("a.py", "b.py", "c.py"), ()),
+    (f"cat $(find {ROOT}/scripts/a.txt) `ls {ROOT}/scripts/b.txt`", ("a.txt", "b.txt"), ()),
+    (f'echo "$(cat {ROOT}/scripts/a.txt)"', ("a.txt",), ()),
+    (f"true # {ROOT}/scripts/old.py", (), ()),
+    (f'tar cf - x 2>/dev/null > "{ROOT}/scripts/out.tar"', (), ()),
+    (f"python {ROOT}/scripts/{{a,b}}.py", (), ()),
+    (f"python -m pytest {ROOT}/scripts/test_a.py::test_b", (), ("test_a.py",)),
+    (f"run {ROOT}/scripts/a.yaml,b.yaml", (), ("a.yaml", "a.yaml,b.yaml")),
+    (f'run "{ROOT}/scripts/a.yaml,b.yaml"', ("a.yaml,b.yaml",), ("a.yaml",)),
+    (f"run {ROOT}/scripts//d/./a.py {ROOT}/scripts/.hidden.py", ("d/a.py",), (".hidden.py",)),
+    (f'run "{ROOT}/scripts/a\u202eb.py" "{ROOT}/scripts/c\\d.py"', (), ()),
+)
+
+
+@pytest.mark.parametrize(("line", "wanted", "possible"), QUOTING)
+def test_in_a_command_line_the_quotes_of_the_shell_decide(
+    line: str, wanted: tuple[str, ...], possible: tuple[str, ...]
+) -> None:
+    completed, _ = complete(_command(line, mountVolumes=None), DROP)
+
+    assert scripts_wanted(completed) == wanted
+    assert scripts_possible(completed) == possible
+
+
+FIELDS = (
+    *(
+        "my train.py",
+        "entraîner.py",
+        "entrai\u0302ner.py",
+        "tr#ain.py",
+        "a+b.py",
+        "it's.py",
+        "a,b.py",
+        "a:b.py",
+    ),
+    *(
+        "train (copy).py",
+        "訓練.py",
+        "100%.py",
+        "a&b;c.py",
+        "a[1].py",
+        "naïve/x.py",
+        "a*b?.py",
+        "a..py",
+        "-c",
+        "v1.",
+    ),
+)
+
+
+@pytest.mark.parametrize("name", FIELDS)
+@pytest.mark.parametrize("member", ["pythonScriptFilePath", "configFilePath"])
+def test_a_field_that_holds_a_path_holds_just_that_path(member: str, name: str) -> None:
+    document = job(
+        mountVolumes=None, customToolkitSettings=None, caffeSettings={member: f"{ROOT}/scripts/d/{name}"}
+    )
+    completed, _ = complete(document, DROP)
+
+    assert scripts_wanted(completed) == (f"d/{name}",)
+    assert scripts_possible(completed) == ()
+
+
+@pytest.mark.parametrize(
+    ("path", "possible"),
+    [("$X/a.py", ("$X/a.py",)), ("../a.py", ()), ("a\\b.py", ()), ("d/", ()), ("a\tb.py", ())],
+)
+def test_a_field_whose_path_is_unknown_or_impossible_awaits_nothing(
+    path: str, possible: tuple[str, ...]
+) -> None:
+    document = job(
+        mountVolumes=None,
+        customToolkitSettings=None,
+        caffeSettings={"pythonScriptFilePath": f"{ROOT}/scripts/{path}"},
+    )
+    completed, _ = complete(document, DROP)
+
+    assert scripts_wanted(completed) == ()
+    assert scripts_possible(completed) == possible
 
 
 def test_a_script_path_counts_with_any_suffix_and_so_does_the_preparation() -> None:

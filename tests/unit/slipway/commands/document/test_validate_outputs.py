@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.commands.document.validate import run
+from tests.unit.script_names import NAMES
 
 BROKEN = """{ // for digits
   "properties": {
@@ -110,3 +111,24 @@ def test_scripts_beside_the_file_are_looked_at(
 
     (one,) = json.loads(capsys.readouterr().out)["files"]
     assert [problem["code"] for problem in one["problems"]] == ([code] if code else [])
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_a_script_is_looked_for_under_just_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
+    script = tmp_path / "d" / name
+    path = f"$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/d/{name}"
+    settings = {"nodeCount": 1, "pyTorchSettings": {"pythonScriptFilePath": path}}
+    script.parent.mkdir(parents=True)
+    file = tmp_path / "d" / "job.json"
+    file.write_text(json.dumps({"properties": settings}))
+
+    codes = []
+    for _ in range(2):
+        run([str(file)], output="json")
+        (one,) = json.loads(capsys.readouterr().out)["files"]
+        codes.append([problem["code"] for problem in one["problems"]])
+        script.touch()
+
+    assert codes == [["SW070"], []]

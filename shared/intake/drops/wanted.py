@@ -1,0 +1,78 @@
+"""wanted: the files that the job of a folder names, and a blob that may be meant by one that is missing."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+from shared.core.ports import Blob, Ports
+from shared.jobspec import complete, quote, scripts_possible, scripts_wanted
+
+
+class Wanted(NamedTuple):
+    """The blobs that a job names, in order of names, and the names that have no blob."""
+
+    scripts: tuple[Blob, ...]
+    absent: tuple[str, ...]
+
+
+async def wanted(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]) -> Wanted:
+    """The blobs that the job of a folder names; `blobs` are the files directly in it."""
+    completed, _ = complete(document, ports.policy.completion, folder=folder.rstrip("/"))
+    place = {"container": ports.policy.drop_container, "account": ports.policy.completion.drop_account}
+    names = scripts_wanted(completed, **place)
+    have, scripts = {blob.name: blob for blob in blobs}, dict[str, Blob]()
+    for name in (*names, *scripts_possible(completed, **place)):
+        blob = have.get(name) or await exact(ports, name)
+        if blob is not None:
+            scripts[name] = blob
+    found = tuple(scripts[name] for name in sorted(scripts))
+    return Wanted(found, tuple(name for name in names if name not in scripts))
+
+
+async def exact(ports: Ports, name: str) -> Blob | None:
+    """The blob of just this name."""
+    return next((b for b in await ports.drops.list(name) if b.name == name), None)
+
+
+async def named_alike(ports: Ports, name: str, folder: str, blobs: Sequence[Blob]) -> str:
+    """A sentence about a blob that may be meant by the name of a missing one; "" if there is none."""
+    own = name[: name.rfind("/") + 1]
+    beside = [] if own == folder else await ports.drops.list(own, deep=False)
+    return alike(name, (blob.name for blob in (*blobs, *beside)))
+
+
+def alike(name: str, names: Iterable[str]) -> str:
+    """The same, of these names."""
+    for other in sorted(names):
+        if other != name and (difference := _difference(name, other)):
+            return f"; there is {quote(other, 200)}, which {difference}"
+    return ""
+
+
+def _difference(name: str, other: str) -> str:
+    """How another name differs from the one that is meant; "" if it is something else."""
+    composed, other_composed = _composed(name), _composed(other)
+    if composed == other_composed:
+        form = "separate accents (NFD)" if other != other_composed else "composed letters (NFC)"
+        return f"looks the same, but is written with {form}"
+    folded, other_folded = composed.casefold(), other_composed.casefold()
+    if folded == other_folded:
+        return "differs in case"
+    if _plain(folded) == _plain(other_folded):
+        return "differs in spaces, or in a dot at an end"
+    if other_folded.startswith(f"{folded}.") and "/" not in other_folded[len(folded) :]:
+        return f"has {quote(other[len(name) :], 30)} at its end"
+    if folded.startswith(f"{other_folded}.") and "/" not in folded[len(other_folded) :]:
+        return f"lacks {quote(name[len(other) :], 30)} at its end"
+    return ""
+
+
+def _composed(name: str) -> str:
+    return unicodedata.normalize("NFC", name)
+
+
+def _plain(name: str) -> str:
+    """The name with ordinary spaces, single and inside, and without what some systems drop at an end."""
+    return "/".join(" ".join(level.split()).rstrip(".") for level in name.split("/"))

@@ -1,0 +1,146 @@
+"""What a folder waits for is named with the blob that may be meant; what is in the archive tier, too."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from dataclasses import replace
+
+import pytest
+
+from shared.core.job import JobState
+from shared.intake.drops.inventory import inventory
+from shared.intake.drops.wanted import alike
+from shared.operate.audit import audit
+from tests.unit.world import World, job_json
+
+ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
+NFC, NFD = (unicodedata.normalize(form, "entraîner.py") for form in ("NFC", "NFD"))
+
+
+def job_for(*scripts: str) -> bytes:
+    line = "; ".join(f'python "{ROOT}/{script}"' for script in scripts)
+    return json.dumps(job_json(customToolkitSettings={"commandLine": line})).encode()
+
+
+async def waiting(world: World, folder: str = "d") -> str:
+    """The note after an inventory, when the upload should be over."""
+    world.pass_time(90)
+    await inventory(world.ports)
+    note = json.loads(world.drops.answers[f"{folder}/waiting.json"])
+    assert note["folder"] == f"{folder}/"
+    return str(note["message"])
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "difference"),
+    [
+        ("d/train.py", "d/Train.py", "differs in case"),
+        (f"d/{NFC}", f"d/{NFD}", "looks the same, but is written with separate accents (NFD)"),
+        (f"d/{NFD}", f"d/{NFC}", "looks the same, but is written with composed letters (NFC)"),
+        (f"d/{NFC}", f"d/{NFD.upper()}", "differs in case"),
+        ("d/job.json", "d/job.json.txt", 'has ".txt" at its end'),
+        ("d/job.json", "d/JOB.JSON.txt", 'has ".txt" at its end'),
+        ("d/train.py", "d/train", 'lacks ".py" at its end'),
+        ("d/my train.py", "d/my\u00a0train.py", "differs in spaces, or in a dot at an end"),
+        ("d/my train.py", "d/my  train.py ", "differs in spaces, or in a dot at an end"),
+        ("v1./train.py", "v1/train.py", "differs in spaces, or in a dot at an end"),
+    ],
+)
+def test_a_name_that_may_be_meant_is_named_with_its_difference(
+    name: str, other: str, difference: str
+) -> None:
+    hint = alike(name, ["a", other, "z"])
+
+    assert hint.startswith('; there is "')
+    assert hint.endswith(f'", which {difference}')
+
+
+@pytest.mark.parametrize(
+    "other", ["d/train.py", "d/trains.py", "d/train.py/x", "e/train.py", "d/tr.py", "", "d"]
+)
+def test_other_names_are_not_named(other: str) -> None:
+    assert alike("d/train.py", [other]) == ""
+
+
+@pytest.mark.parametrize(
+    ("file", "hint"),
+    [
+        ("job.json.txt", '; there is "d/job.json.txt", which has ".txt" at its end'),
+        ("Job.json", '; there is "d/Job.json", which differs in case'),
+        ("data.csv", ""),
+    ],
+)
+async def test_the_note_names_what_may_be_meant_by_a_missing_job_file(
+    world: World, file: str, hint: str
+) -> None:
+    world.drops.upload(f"d/{file}", job_for("d/train.py"))
+
+    expected = "there is no job.json in this folder, and no template above it"
+    assert await waiting(world) == expected + hint
+
+
+async def test_the_note_names_what_may_be_meant_by_a_missing_script(world: World) -> None:
+    world.drops.upload("d/job.json", job_for("lib/train.py"))
+    world.drops.upload("lib/Train.py", b"")
+
+    hint = '; there is "lib/Train.py", which differs in case'
+    assert await waiting(world) == f"waits for lib/train.py, which d/job.json names{hint}"
+
+
+async def test_a_name_that_is_only_possible_counts_when_it_is_there_and_is_not_waited_for(
+    world: World,
+) -> None:
+    line = {"commandLine": f"pytest {ROOT}/d/test_a.py::test_b {ROOT}/d/x.yaml,y.yaml"}
+    world.drops.upload("d/job.json", json.dumps(job_json(customToolkitSettings=line)).encode())
+    world.drops.upload("d/test_a.py", b"")
+    world.pass_time(90)
+
+    assert (await inventory(world.ports)).accepted == 1
+
+    (job,) = world.ledger.jobs
+    assert job.drop is not None
+    assert set(job.drop.files) == {"d/job.json", "d/test_a.py"}
+
+
+@pytest.mark.parametrize("archived", ["d/job.json", "d/train.py", "d/slipway.json"])
+async def test_a_file_in_the_archive_tier_gets_a_note_and_a_line_of_the_audit(
+    world: World, archived: str
+) -> None:
+    files = {"d/train.py": b"", "d/slipway.json": b"{}", "d/job.json": job_for("d/train.py")}
+    for name, body in files.items():
+        world.drops.upload(name, body, archived=name == archived)
+    world.drops.upload("other/job.json", json.dumps(job_json()).encode())
+
+    message = await waiting(world)
+
+    assert message.startswith(
+        f"cannot run: {archived} is in the archive tier, in which nothing can read it; move"
+    )
+    assert len(world.engine.started) == 1  # the other folder's
+    world.pass_time(600)
+    lines = [one for one in (await audit(world.ports)).differences if one.kind == "drop"]
+    assert [one.what for one in lines] == ["d/"]
+    assert f"{archived} is in the archive tier" in lines[0].message
+
+
+async def test_a_file_that_comes_back_from_the_archive_runs(world: World) -> None:
+    world.drops.upload("d/train.py", b"", archived=True)
+    world.drops.upload("d/job.json", job_for("d/train.py"))
+    await waiting(world)
+
+    body, blob = world.drops.blobs["d/train.py"]  # Its tier changes, and nothing else.
+    world.drops.blobs["d/train.py"] = (body, replace(blob, archived=False))
+    world.pass_time(90)
+
+    assert (await inventory(world.ports)).accepted == 1
+    assert "d/waiting.json" not in world.drops.answers
+
+
+async def test_a_document_in_the_archive_tier_is_rejected_with_its_reason(world: World) -> None:
+    world.drops.upload("specs/job.json", json.dumps(job_json()).encode(), archived=True)
+
+    job = (await world.message({"specBlob": "scripts/specs/job.json"})).job
+
+    assert job.state is JobState.REJECTED
+    assert "is in the archive tier" in job.last_error
