@@ -10,7 +10,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from shared.adapters.storage.drops import BlobDrops, is_folder
+from shared.adapters.storage.drops import BlobDrops
+from shared.adapters.storage.wire.listed_blob import is_folder
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
 from shared.jobspec import Source, has_errors, name_flaw, report
 from shared.settings import Settings

@@ -7,15 +7,13 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.adapters.storage.wire.connection import Account, storage_errors
+from shared.adapters.storage.wire.listed_blob import as_listed, is_folder
 from shared.core.errors import Misuse, Unavailable
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Content
 
 if TYPE_CHECKING:
-    from azure.storage.blob import BlobProperties
     from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
 
-#: The tier in which blobs cannot be read, as lists name it.
-_ARCHIVE = "Archive"
 #: How many STATUS lines a process remembers after it wrote or read them; each saves a request for the blob.
 _LINES = 20_000
 #: How often the write of a line is repeated if another writer was faster.
@@ -53,7 +51,7 @@ class BlobDrops:
         async with storage_errors():
             try:
                 return [
-                    _listed(item)
+                    as_listed(item)
                     async for item in listing
                     if isinstance(item, BlobProperties) and not is_folder(item.metadata)
                 ]
@@ -227,25 +225,5 @@ async def _beginning(
     return stream
 
 
-def _listed(item: BlobProperties) -> Blob:
-    mode, archived = _mode(item.metadata), item.blob_tier == _ARCHIVE
-    return Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, mode, archived)
-
-
 def _kind(name: str) -> str:
     return "application/json" if name.endswith(".json") else "text/plain; charset=utf-8"
-
-
-def _mode(metadata: Mapping[str, str] | None) -> str:
-    """The mode that a person set in the metadata `mode`."""
-    return _metadata_value(metadata, "mode")
-
-
-def is_folder(metadata: Mapping[str, str] | None) -> bool:
-    """Whether the blob is a directory, which accounts with a hierarchical namespace list and mark."""
-    return _metadata_value(metadata, "hdi_isfolder") == "true"
-
-
-def _metadata_value(metadata: Mapping[str, str] | None, key: str) -> str:
-    """A value of the metadata; its name counts in any case, because it is sent as a header."""
-    return next((text.lower() for name, text in (metadata or {}).items() if name.lower() == key), "")
