@@ -182,12 +182,10 @@ async def _contents(container: "ContainerClient", prefix: str) -> dict[str, tupl
 def target_of(folder: Path, to: str) -> str:
     """The folder of the container that the files go to. Raises Failure for a folder that Slipway ignores."""
     target = to.strip("/") if to else folder.resolve().name  # of "." too
-    flaw = name_flaw(target) or ("" if target and "//" not in target else "has an empty level")
-    if flaw or ignored(target):
-        raise Failure(
-            f"{printable(to or target)} is not a folder to drop into: it {flaw or 'has a hidden level'}; "
-            "name another one, e.g. --to team/digits"
-        )
+    flaw = name_flaw(target) or ("has an empty level" if "" in target.split("/") else "")
+    if flaw := flaw or ("has a hidden level" if ignored(target) else ""):
+        remedy = "name another one, e.g. --to team/digits"
+        raise Failure(f"{printable(to or target)} is not a folder to drop into: it {flaw}; {remedy}")
     return target
 
 
