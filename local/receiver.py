@@ -6,6 +6,8 @@ signatures from outside. Run `python -m local.receiver --secret-env NAME`; it pr
 `POST /hooks/<name>` takes deliveries and `GET /received` lists them. A delivery's URL may ask for trouble,
 for the first `times` deliveries of each event (default: all of them): `status=503` answers with that status,
 `retry_after=…` adds the header, `hang=SECONDS` waits before the answer, `reset=1` cuts the connection.
+Answers that strict clients refuse: `header=BYTES` adds a header of that length, `headers=NUMBER` so many, and
+`lengths=1` sends chunks with a length beside them.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ from local.stop import stop_event
 
 _LARGEST_BODY = 64 * 1024
 _LONGEST_LOGGED = 200
+_LONGEST_HEADER, _MOST_HEADERS = 100_000, 2000
 
 
 @dataclass(frozen=True)
@@ -94,8 +97,7 @@ class Receiver:
             await asyncio.sleep(float(trouble["hang"]))
         if "reset" in trouble:
             _reset(request)
-        headers = {"Retry-After": trouble["retry_after"]} if "retry_after" in trouble else {}
-        return web.Response(status=status, headers=headers)
+        return _answer(request, status, trouble)
 
     def _verified(self, body: bytes, headers: dict[str, str]) -> dict[str, Any] | None:
         """Return the event, or None; malformed headers make the package raise ValueErrors too."""
@@ -183,6 +185,21 @@ def _private(log: Path) -> TextIO:
 def _attribute(event: dict[str, Any] | None, name: str) -> str | None:
     value = None if event is None else event.get(name)
     return None if value is None else str(value)[:_LONGEST_LOGGED]
+
+
+def _answer(request: web.Request, status: int, trouble: dict[str, str]) -> web.Response:
+    """The answer with the headers that the URL asks for."""
+    headers = {f"X-{number}": "x" for number in range(min(int(trouble.get("headers", "0")), _MOST_HEADERS))}
+    if "header" in trouble:
+        headers["X-Long"] = "x" * min(int(trouble["header"]), _LONGEST_HEADER)
+    if "retry_after" in trouble:
+        headers["Retry-After"] = trouble["retry_after"]
+    if "lengths" in trouble and request.transport is not None:
+        lines = [f"HTTP/1.1 {status} X", *(f"{name}: {value}" for name, value in headers.items())]
+        lines += ["Transfer-Encoding: chunked", "Content-Length: 0", "", "0", "", ""]
+        request.transport.write("\r\n".join(lines).encode())
+        request.transport.close()
+    return web.Response(status=status, headers=headers)
 
 
 def _reset(request: web.Request) -> None:

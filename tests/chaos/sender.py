@@ -21,6 +21,8 @@ _DEPTH = 300
 _AT_ONCE = 16
 #: What the receiver does to the first delivery of an event; most go through.
 _TROUBLES = ("", "", "", "", "?status=503&times=1", "?status=500&times=1", "?reset=1&times=1")
+#: It takes every event, in answers that strict clients refuse: taken for failures, these would never settle.
+_TAKES = ("?header=9000", "?headers=200", "?lengths=1")
 _HANGS = "?hang=20&times=1"
 
 
@@ -70,7 +72,7 @@ class Sender:
         return self._dice.randint(1, 3)
 
     def _envelope(self, name: str) -> dict[str, Any]:
-        trouble = _HANGS if self._dice.random() < 0.01 else self._dice.choice(_TROUBLES)
+        trouble = _HANGS if self._dice.random() < 0.01 else self._dice.choice(_TROUBLES + _TAKES)
         hook = f"{self._stack.receiver_url}/hooks/{name}{trouble}"
         return {"name": name, "notify": [{"url": hook}]}
 

@@ -160,6 +160,18 @@ async def test_trouble_can_be_asked_for_by_the_address() -> None:
     assert listed == [(503, True), (503, True), (204, True)]
 
 
+@pytest.mark.parametrize("unusual", ["header=9000", "headers=150", "lengths=1"])
+async def test_an_answer_that_strict_clients_refuse_is_one_answer(unusual: str) -> None:
+    lines: list[str] = []
+    async with in_process(lines) as url:
+        with pytest.raises(aiohttp.ClientError):
+            await raw_post(f"{url}?{unusual}", BODY, signed())
+        assert await deliver(f"{url}?{unusual}") == [("delivered", 204, None)]
+        assert await deliver(f"{url}?{unusual}&status=429&retry_after=7") == [("retry", 429, 7.0)]
+
+    assert len(lines) == 3
+
+
 async def test_an_event_that_was_answered_with_an_error_is_no_duplicate_later() -> None:
     async with receiver() as address:
         await deliver(f"{address}/hooks/a?status=503&times=1", times=3)
