@@ -3,6 +3,9 @@
 import time
 from collections.abc import Callable
 
+#: Called at every change that a patience sees: what watches over a wait counts from there.
+observers: list[Callable[[], object]] = []
+
 
 class Patience:
     """Counts from the last change of what is looked at, not in total: a busy machine is only slow."""
@@ -17,4 +20,6 @@ class Patience:
         """Whether nothing has changed for so long; `state` is how things are now."""
         if state != self._last:
             self._last, self._since = state, self._clock()
+            for observer in observers:
+                observer()
         return self._clock() - self._since > self.seconds

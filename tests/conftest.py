@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests import breadth
+from tests import breadth, limits
 
 _PLACE = Path(__file__).parent / "dialled"
 _LOG = Path(tempfile.mkstemp(prefix="dialled-", suffix=".log")[1])
@@ -26,6 +26,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """By default, representatives of similar cases run, which is enough during development."""
     parser.addoption("--all", action="store_true", help="every case of every kind, and all examples")
     parser.addoption("--every-fault", action="store_true", help="the same, and every fault at every call")
+    limits.add_option(parser)
 
 
 def pytest_report_header(config: pytest.Config) -> str | None:
@@ -36,6 +37,7 @@ def pytest_report_header(config: pytest.Config) -> str | None:
 def pytest_configure(config: pytest.Config) -> None:
     """Set up this process and, through its environment, all child processes, before collection."""
     config.option.all |= config.option.every_fault
+    limits.watch(config)
     breadth.try_everything(config.option.all, every_fault=config.option.every_fault)
     # The time to draw random examples only shows how busy the machine is.
     settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])

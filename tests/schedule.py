@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from xdist.scheduler import LoadScopeScheduling
 
@@ -35,3 +36,14 @@ class StackScheduling(LoadScopeScheduling):  # type: ignore[misc]  # xdist has n
     def _split_scope(self, nodeid: str) -> str:
         stack = next((name for name, places in STACKS.items() if nodeid.startswith(places)), None)
         return stack or str(super()._split_scope(nodeid))
+
+    def remove_node(self, node: Any) -> str | None:
+        """Take a worker out. The test that ended it has failed; xdist would have the next worker run it."""
+        units = self.assigned_work[node].values()
+        unfinished = [(unit, test) for unit in units for test, is_done in unit.items() if not is_done]
+        if not unfinished:
+            return super().remove_node(node)  # type: ignore[no-any-return]
+        unit, crashed = unfinished[0]
+        unit[crashed] = True
+        super().remove_node(node)
+        return str(crashed)

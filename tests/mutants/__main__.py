@@ -34,8 +34,8 @@ TESTS = (
     "tests/slow/delivery",
     "tests/mutants/stories.py",
 )
-#: Of pytest: no words of its own.
-FLAGS = ("-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal")
+#: Of pytest: no words and no limits of its own; `forked` has others.
+FLAGS = ("-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal", "--limit=0")
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 CACHE = ROOT / ".local" / "mutants.json"
 

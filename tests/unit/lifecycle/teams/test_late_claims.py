@@ -1,0 +1,71 @@
+"""A process that sleeps between a claim and the submission: what it knew then submits nothing any more."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+from shared.core.job import Job, JobState, Stored
+from shared.core.ports import Ports
+from shared.lifecycle.sweep import sweep
+from tests.unit.lifecycle.teams.test_claims import end, states
+from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, lend
+from tests.unit.world import World
+
+
+class Sleeper:
+    """A process of its own, which sleeps as soon as it reads the record of a job that has its claim."""
+
+    def __init__(self, world: World, job_id: str) -> None:
+        self.asleep, self.wake = asyncio.Event(), asyncio.Event()
+        self._world, self._job_id = world, job_id
+        self._ledger = world.ports.ledger
+
+    @property
+    def ports(self) -> Ports:
+        """The same records, read by this process."""
+        return replace(self._world.ports, ledger=self)  # type: ignore[arg-type]
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._ledger, name)
+
+    async def get(self, job_id: str) -> Stored | None:
+        claims = (await self._world.ports.teams.use(BORROWER)).claims
+        if job_id == self._job_id and job_id in claims and not self.asleep.is_set():
+            self.asleep.set()
+            await self.wake.wait()
+        return await self._ledger.get(job_id)
+
+
+async def recalled_meanwhile(world: World, job: Job) -> None:
+    """Another process submits the job, which runs until the lender of its quota needs that."""
+    await world.sweep()
+    world.engine.set_state((await world.job(job.id)).fixed_target.name, JobState.RUNNING, started=world.now)
+    await world.sweep()
+    await ask(world, LENDER, 3)
+    for _ in range(3):
+        await world.sweep()
+    after = await world.job(job.id)
+    assert (after.state, after.attempt) == (JobState.ACCEPTED, 2)
+    assert after.claim is not None
+    assert after.claim.returns == 1
+
+
+async def test_a_sweep_that_slept_meanwhile_submits_nothing_with_a_claim_that_was_given_back(
+    world: World,
+) -> None:
+    await lend(world)
+    first, second = [await ask(world, BORROWER, number) for number in range(2)]
+    sleeper = Sleeper(world, second.id)
+    sweeping = asyncio.create_task(sweep(sleeper.ports))
+    await sleeper.asleep.wait()
+
+    await recalled_meanwhile(world, second)
+    sleeper.wake.set()
+    await sweeping
+
+    assert await states(world, first, second) == [JobState.QUEUED, JobState.ACCEPTED]
+    assert second.id not in (await world.ports.teams.use(BORROWER)).claims
+    await end(world, first)
+    await world.sweep()
+    assert await states(world, second) == [JobState.QUEUED]  # with a claim of its own
