@@ -19,7 +19,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 async def deliver(message: func.QueueMessage) -> None:
     """Make the deliveries of one event that are due."""
     from shared.delivery.deliver import deliver as deliver_event
-    from shared.intake.message import unwrap
+    from shared.intake.reading.unwrap import unwrap
 
     try:
         body = json.loads(unwrap(message.get_body()))

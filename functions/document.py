@@ -15,8 +15,8 @@ from functions.problem import body_of
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
-    from shared.intake.event import Event
     from shared.intake.message import Request
+    from shared.intake.reading.event import Event
     from shared.jobspec import Limits
 
 _KEY_LENGTH = 256
@@ -39,7 +39,7 @@ def event_of(req: func.HttpRequest) -> Event | None:
 
     Raises Misuse for a batch, for an event that is not JSON, and for a header that cannot be decoded.
     """
-    from shared.intake.event import Event
+    from shared.intake.reading.event import Event
 
     kind = req.headers.get("Content-Type", "").partition(";")[0].strip().lower()
     if kind.startswith(_BATCH):
@@ -57,7 +57,7 @@ def event_of(req: func.HttpRequest) -> Event | None:
     if not any(name in req.headers for name in HEADERS):
         return None
     _, type_, sender, identity = (_attribute(req, name) for name in HEADERS)
-    return Event(type_, sender, identity)
+    return Event(type_, sender or None, identity)
 
 
 def _attribute(req: func.HttpRequest, name: str) -> str:

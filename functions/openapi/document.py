@@ -21,7 +21,7 @@ from functions.problem import TITLES
 from shared import __version__
 from shared.answers.base import Answer
 from shared.answers.problem import ProblemDocument
-from shared.intake.event import SUBMIT
+from shared.intake.reading.event import SUBMIT
 from shared.jobspec import Envelope, schema
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "openapi.json"

@@ -17,8 +17,9 @@ from shared.intake.drops.drop import FolderResult, look_at_folder
 from shared.intake.drops.folder import ignored, parent, unusable
 from shared.intake.job_sweep import expand
 from shared.intake.message import ForeignEvent, Message, Request, read_message
+from shared.intake.reading.event import REJECTION
+from shared.intake.reading.wakeups import BlobWritten
 from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested
-from shared.intake.wakeups import BlobWritten
 from shared.jobspec import name_flaw
 from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import job_of_record, jobs_ended, record_written
@@ -126,7 +127,10 @@ async def _each_message(ports: Ports, body: bytes, message_id: str) -> list[Acce
 
 async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
     if isinstance(message, ForeignEvent):
-        log.info("ignored an event of type %s", message.type)
+        if message.type == REJECTION:
+            log.warning("an event of Slipway's own came back to the queue: send %s elsewhere", message.type)
+        else:
+            log.info("ignored an event of type %s", message.type)
         return []
     if isinstance(message, BlobWritten):
         return list((await blob_arrived(ports, message.container, message.name)).accepted)

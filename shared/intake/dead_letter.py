@@ -18,7 +18,7 @@ from contextlib import suppress
 from shared.core.errors import SlipwayError, Unavailable, quoted
 from shared.core.ledger.dead import DeadMessage, dead_id
 from shared.core.ports import Ports
-from shared.intake.message import unwrap
+from shared.intake.reading.unwrap import unwrap
 
 log = logging.getLogger(__name__)
 

@@ -7,19 +7,12 @@ announces a blob (BlobTriggerMessage.cs); each plain or base64. Pure.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shared.core.job_sweeps.record import is_sweep_id
 from shared.core.messages import (
-    ENDED,
-    EXPAND,
-    LOOK_AT_FOLDER,
     MESSAGE,
-    SWEEP,
     FolderLook,
     JobsEnded,
     SweepExpansion,
@@ -28,8 +21,9 @@ from shared.core.messages import (
 )
 from shared.core.relations.dependency import Dependency
 from shared.core.teams.membership import NO_TEAM, Share
-from shared.intake.event import SUBMIT, Event
-from shared.intake.wakeups import BlobWritten, arrival, folder_look, jobs_ended, sweep_part, triggered
+from shared.intake.reading.event import REJECTION, SUBMIT, Event, carries_job, event_in, refusal
+from shared.intake.reading.unwrap import unwrap
+from shared.intake.reading.wakeups import WAKE_UPS, BlobWritten, arrival, triggered
 from shared.jobspec import (
     Envelope,
     JsonObject,
@@ -46,7 +40,6 @@ from shared.jobspec import (
     unwrapped,
 )
 
-_NO_EVENT = f"write the job itself, or an event of type {SUBMIT} with the job message as its data"
 #: In an account with directories a file may get its name by a rename, which is then its only event.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
 _BLOB_TRIGGER = "BlobTrigger"
@@ -115,38 +108,26 @@ def read_request(body: bytes, limits: Limits, name: str = MESSAGE, event: Event 
     """
     source = Source(body, name)
     document, problems = read_through(source, limits)
-    message: Message | None = None
-    if document is not None and event is not None:
-        message = _carried(event, document, source, limits)
-    elif document is not None:
-        message = _message_of(document, source, limits)
+    if event is not None:
+        return _carried(event, document, problems, source, limits)
+    message = _message_of(document, source, limits) if document is not None else None
     if message is not None and not isinstance(message, Request):
-        problems = (*problems, problem("SW086", "", "this event does not request a job", _NO_EVENT))
-    request = message if isinstance(message, Request) else None
-    if request is None or problems:
-        request = _unsound(source, problems, request)
-    return replace(request, key=request.key or event.key) if event is not None else request
+        problems = (*problems, refusal(event_in(document or {}), document or {}))
+    return _unsound(source, problems, message) if problems or not isinstance(message, Request) else message
 
 
-def _carried(event: Event, data: JsonObject, source: Source, limits: Limits) -> Message:
-    """What an event asks for whose attributes are not in its text, which is its data alone."""
+def _carried(
+    event: Event, data: JsonObject | None, problems: tuple[Problem, ...], source: Source, limits: Limits
+) -> Request:
+    """The request of an event whose text is its data. A faulty one has a key, too: it is one rejection."""
+    request: Request | None = None
+    if data is not None and (event.type == SUBMIT or carries_job(data)):
+        request = _request(data, digest(data), source, limits)
     if event.type != SUBMIT:
-        return ForeignEvent(event.type[:100])
-    return _request(data, digest(data), source, limits)
-
-
-def unwrap(body: bytes) -> bytes:
-    """The text of a message that may be base64.
-
-    Any other text is returned unchanged, and is reported as it is.
-    """
-    text = body.strip()
-    if not text:
-        return body
-    try:
-        return base64.b64decode(text, validate=True)
-    except (binascii.Error, ValueError):
-        return body
+        problems = (*problems, refusal(event, {} if request is not None else data or {}))
+    if problems or request is None:
+        request = _unsound(source, problems, request)
+    return replace(request, key=request.key or event.key)
 
 
 def _unsound(source: Source, problems: tuple[Problem, ...], message: Message | None) -> Request:
@@ -168,32 +149,28 @@ def _batch(body: bytes, limits: Limits) -> tuple[Message, ...]:
     return tuple(_message_of(one, source, limits, f"/{index}") for index, one in enumerate(documents))
 
 
-def _message_of(document: dict[str, Any], source: Source, limits: Limits, pointer: str = "") -> Message:
-    if document.get("Type") == _BLOB_TRIGGER:
+def _message_of(document: JsonObject, source: Source, limits: Limits, pointer: str = "") -> Message:
+    if document.get("Type") == _BLOB_TRIGGER and not carries_job(document):
         return triggered(document) or ForeignEvent(_BLOB_TRIGGER)
-    type_ = document.get("eventType") or document.get("type")
-    if not isinstance(type_, str) or not ("specversion" in document or "eventType" in document):
+    event = event_in(document)
+    if event is None:
         return _request(document, digest(document), source, limits, pointer)
     data = document.get("data")
-    if type_ == SUBMIT and "specversion" in document:
-        return _submitted(document, data, source, limits, f"{pointer}/data")
-    data = data if isinstance(data, dict) else {}
-    if type_ in _BLOB_CREATED:
-        return arrival(str(document.get("subject", ""))) or ForeignEvent(type_)
-    if type_ == LOOK_AT_FOLDER:
-        return folder_look(data) or ForeignEvent(type_)
-    if type_ == ENDED:
-        return jobs_ended(data) or ForeignEvent(type_)
-    if type_ == SWEEP:
-        return sweep_part(data) or ForeignEvent(type_)
-    if type_ == EXPAND:
-        sweep = str(data.get("sweep", ""))
-        return SweepExpansion(sweep) if is_sweep_id(sweep) else ForeignEvent(type_)
-    return ForeignEvent(type_[:100])
+    if event.type == SUBMIT:
+        return _submitted(event, document, data, source, limits, f"{pointer}/data")
+    if event.type in _BLOB_CREATED and (written := arrival(str(document.get("subject", "")))):
+        return written
+    if event.type in WAKE_UPS and (meaning := WAKE_UPS[event.type](data if isinstance(data, dict) else {})):
+        return meaning
+    if event.type == REJECTION or not (event.is_ours or carries_job(document)):
+        return ForeignEvent(event.type[:100])
+    return _refused(event, document, source, limits, pointer)
 
 
-def _submitted(document: dict[str, Any], data: Any, source: Source, limits: Limits, pointer: str) -> Request:
-    """The job message in a CloudEvent."""
+def _submitted(
+    event: Event, document: JsonObject, data: Any, source: Source, limits: Limits, pointer: str
+) -> Request:
+    """The job message in an event."""
     if isinstance(data, dict):
         request = _request(data, digest(data), source, limits, pointer)
     else:
@@ -202,8 +179,21 @@ def _submitted(document: dict[str, Any], data: Any, source: Source, limits: Limi
         request = Request(
             Envelope(), None, digest(document), problems=(flaw,), text=source, envelope_at=pointer
         )
-    event = Event(SUBMIT, str(document.get("source") or ""), str(document.get("id") or ""))
     return replace(request, key=request.key or event.key)
+
+
+def _refused(event: Event, document: JsonObject, source: Source, limits: Limits, pointer: str) -> Request:
+    """An event of ours that means nothing, or one of others with a job: a rejection that says so.
+
+    The job in it, if there is one, shows further problems, and whom the rejection concerns.
+    """
+    flaw = refusal(event, document).relocate(pointer)
+    data = document.get("data")
+    if isinstance(data, dict) and carries_job(data):
+        request = _request(data, digest(document), source, limits, f"{pointer}/data")
+    else:
+        request = Request(Envelope(), None, digest(document), text=source, envelope_at=pointer)
+    return replace(request, key=event.key, problems=(flaw, *request.problems), readable=False)
 
 
 def _request(

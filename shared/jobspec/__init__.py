@@ -10,7 +10,7 @@ from shared.jobspec.checks.dropped_name import with_dropped_name
 from shared.jobspec.checks.lint import Facts, lint, with_lint
 from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.checks.validate import shaped, validate
-from shared.jobspec.checks.wrapper import unwrapped
+from shared.jobspec.checks.wrapper import has_job_members, unwrapped
 from shared.jobspec.envelope import (
     TERMINAL_EVENTS,
     Envelope,
@@ -82,6 +82,7 @@ __all__ = [
     "filled",
     "foreign_document",
     "has_errors",
+    "has_job_members",
     "is_bare_job",
     "iso_duration",
     "lint",

@@ -16,6 +16,8 @@ from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
 from local.host.worker.contract import Data, Function
 
 _LONGEST_NAME = 63
+#: What Convert.FromBase64String skips, anywhere in the text; it refuses missing padding.
+_WHITE_SPACE = dict.fromkeys(map(ord, " \t\r\n"))
 _POISON = "-poison"
 
 
@@ -56,7 +58,7 @@ def decode(text: str, encoding: str) -> Data | None:
     if encoding == "none":
         return Data("string", text)
     try:
-        raw = base64.b64decode(text, validate=True)
+        raw = base64.b64decode(text.translate(_WHITE_SPACE), validate=True)
     except (binascii.Error, ValueError):
         return None
     try:

@@ -51,7 +51,7 @@ def unwrapped(document: JsonObject) -> Unwrapped | None:
     if not isinstance(properties, dict):
         return None
     inner = properties.get("properties")
-    if isinstance(inner, dict) and _is_job(inner):
+    if isinstance(inner, dict) and has_job_members(inner):
         return _both_levels(properties, inner)
     return _resource(document, properties) if _is_resource(document, properties) else None
 
@@ -106,7 +106,7 @@ def _contained_job(document: JsonObject) -> _Contained | None:
 def _unwrap_contained(document: JsonObject, location: str, job: JsonObject, count: int) -> Unwrapped | None:
     inner = unwrapped(job)
     properties = job.get("properties")
-    if inner is None and not _is_job(properties):
+    if inner is None and not has_job_members(properties):
         return None
     around = [step("", name) for name in document if not location.startswith(step("", name))]
     if inner is None:
@@ -163,13 +163,13 @@ def _problem(message: str, remedy: str, around: Collection[str], fix: Fix | None
     return replace(flaw, unknown=frozenset(around))
 
 
-def _is_job(properties: Any) -> bool:
+def has_job_members(properties: Any) -> bool:
     """Whether these are the properties of a job."""
     return isinstance(properties, dict) and bool(_written_names(properties, _OF_JOB))
 
 
 def _is_flat(document: JsonObject) -> bool:
-    return not document.keys() & {"spec", "specBlob"} and _is_job(document)
+    return not document.keys() & {"spec", "specBlob"} and has_job_members(document)
 
 
 def _is_resource(document: JsonObject, properties: JsonObject) -> bool:
@@ -179,7 +179,7 @@ def _is_resource(document: JsonObject, properties: JsonObject) -> bool:
         return is_job(kind)
     # Without a type, its members show what it is; a cluster also has a creation time.
     named = "apiVersion" in document or len(_written_names(properties, ANSWERS)) >= _MANY
-    return named and _is_job(properties)
+    return named and has_job_members(properties)
 
 
 def _written_names(document: JsonObject, names: Collection[str]) -> list[str]:

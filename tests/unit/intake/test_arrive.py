@@ -11,14 +11,14 @@ from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop, JobState
-from shared.core.messages import sweep_message
+from shared.core.messages import ENDED, sweep_message
 from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.intake.arrive import blob_arrived, message_arrived, poison_arrived
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.dead_letter import REDRIVE, bury, hold
 from shared.intake.drops.drop import FolderResult
-from shared.intake.event import SUBMIT
 from shared.intake.message import read_request
+from shared.intake.reading.event import REJECTION, SUBMIT
 from shared.intake.request_door import request_arrived, request_explained, request_validated
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json
@@ -79,6 +79,57 @@ async def test_an_order_to_sweep_is_carried_out_and_a_foreign_event_is_nothing(w
     assert (await world.job(job.id)).state is JobState.QUEUED
     assert await message_arrived(world.ports, sweep_message(0, 1, world.now).encode(), "m3") == []
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
+
+
+GRID = {"id": "7", "topic": "/t", "subject": "x", "eventType": SUBMIT, "dataVersion": "1.0"}
+
+
+async def test_an_event_in_event_grids_own_schema_is_one_job_however_often_it_comes(world: World) -> None:
+    message = {**GRID, "data": {"spec": job_json()}}
+
+    first, again = await world.message(message), await world.message([message], "m2")
+    another = await world.message({**message, "data": {"spec": job_json(nodeCount=2)}}, "m3")
+
+    assert (first.created, again.created, first.job.id == again.job.id) == (True, False, True)
+    assert (another.job.state, another.job.problems[0]["code"]) == (JobState.REJECTED, "SW108")
+    assert len(world.engine.started) == 1
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        {**GRID, "eventType": "io.slipway.job.submit.v2", "data": {"spec": job_json()}},
+        {**GRID, "eventType": "Contoso.Train", "data": {"spec": job_json()}},
+        {"specversion": "1.0", "type": "IO.SLIPWAY.JOB.SUBMIT.V1", "data": {"spec": job_json()}},
+        {"specversion": "1.0", "type": ENDED, "source": "/ci", "id": "7", "data": {"jobs": "all"}},
+        {"specversion": "1.0", "type": "io.slipway.job.succeeded.v1", "source": "/ci", "id": "7"},
+    ],
+    ids=lambda one: str(one.get("type", one.get("eventType"))),
+)
+async def test_an_event_that_is_meant_for_us_and_cannot_be_is_one_rejection_with_a_receipt(
+    world: World, message: dict[str, Any]
+) -> None:
+    bodies = [json.dumps(form).encode() for form in (message, message, [message])]
+    jobs = [(await message_arrived(world.ports, body, f"m{n // 2}"))[0].job for n, body in enumerate(bodies)]
+
+    assert {job.state for job in jobs} == {JobState.REJECTED}
+    assert jobs[0].id == jobs[1].id
+    assert jobs[0].problems[0]["code"] == "SW086"
+    assert world.receipt(jobs[0])["problems"][0]["remedy"]
+    assert world.engine.started == []
+
+
+async def test_a_rejection_of_ours_that_comes_back_is_not_rejected_for_ever(
+    world: World, caplog: pytest.LogCaptureFixture
+) -> None:
+    world.policy(default_notify=({"url": "https://hooks.example.com/in"},))
+    await world.message({**GRID, "eventType": "io.slipway.job.succeeded.v1"})
+    (event,) = [event for event in world.events() if event["type"] == REJECTION]
+
+    assert await message_arrived(world.ports, json.dumps(event).encode(), "m2") == []
+
+    assert len(world.ledger.jobs) == 1
+    assert "came back to the queue" in caplog.text
 
 
 @pytest.mark.usefixtures("defect")

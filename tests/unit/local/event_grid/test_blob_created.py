@@ -11,7 +11,7 @@ from cloudevents.core.bindings.http import HTTPMessage, from_structured_event
 
 from local.event_grid.blob_created import APIS, Write, blob_created, prefix, read_write
 from shared.intake.message import read_message
-from shared.intake.wakeups import BlobWritten
+from shared.intake.reading.wakeups import BlobWritten
 from shared.jobspec import Limits
 
 NOON = datetime(2026, 11, 20, 12, 0, 0, 123456, tzinfo=UTC)

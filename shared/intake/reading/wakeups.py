@@ -1,16 +1,23 @@
-"""wakeups: reads messages that carry no job: a blob, ended jobs, a part of a sweep, a folder."""
+"""wakeups: reads messages that carry no job: a blob, ended jobs, a part of a sweep, a folder, a job sweep."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from shared.core.identity import is_job_id
+from shared.core.job_sweeps.record import is_sweep_id
 from shared.core.messages import (
+    ENDED,
+    EXPAND,
+    LOOK_AT_FOLDER,
     MOST_ENDED,
+    SWEEP,
     FolderLook,
     JobsEnded,
+    SweepExpansion,
     SweepPart,
 )
 
@@ -64,3 +71,19 @@ def folder_look(data: dict[str, Any]) -> FolderLook | None:
         return FolderLook(str(data["folder"]), newest) if newest.tzinfo else None
     except (KeyError, ValueError):
         return None
+
+
+def expansion(data: dict[str, Any]) -> SweepExpansion | None:
+    """A job sweep with jobs to record; None if the data has another form."""
+    identity = data.get("sweep")
+    return SweepExpansion(identity) if isinstance(identity, str) and is_sweep_id(identity) else None
+
+
+WakeUp: TypeAlias = FolderLook | JobsEnded | SweepPart | SweepExpansion
+#: By the type of the event.
+WAKE_UPS: Mapping[str, Callable[[dict[str, Any]], WakeUp | None]] = {
+    LOOK_AT_FOLDER: folder_look,
+    ENDED: jobs_ended,
+    SWEEP: sweep_part,
+    EXPAND: expansion,
+}

@@ -1,0 +1,93 @@
+"""event: what an event says of itself, apart from what it carries; and whether that is a job. Pure.
+
+In CloudEvents (1.0, structured mode, or its attributes in headers) and in Event Grid's own schema.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from shared.core.messages import ENDED, MOST_ENDED
+from shared.intake.reading.wakeups import WAKE_UPS
+from shared.jobspec import JsonObject, Problem, has_job_members, problem, quote, step
+
+#: The type of an event that carries a job message.
+SUBMIT = "io.slipway.job.submit.v1"
+#: The type of our event about a rejection: one that came back would be rejected, and that would come back.
+REJECTION = "io.slipway.job.rejected.v1"
+_JOB_MESSAGE = f"write the job itself, or an event of type {SUBMIT} with the job message as its data"
+#: How the types of our own events begin.
+_OURS = "io.slipway."
+
+
+class Event(NamedTuple):
+    """The type of an event, its sender, and its id there: members of its text, or headers beside its data."""
+
+    type: str
+    #: The source of a CloudEvent; None if it names none. In Event Grid's schema the topic, which is "" until
+    #: Event Grid fills it in.
+    sender: str | None
+    id: str
+    #: The pointer to the type in its text.
+    type_at: str = ""
+
+    @property
+    def key(self) -> str | None:
+        """The key that makes two deliveries of it one request; None without a sender or an id."""
+        return f"{self.sender}|{self.id}" if self.sender is not None and self.id else None
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether its type is meant as one of ours, in any version and spelling."""
+        return self.type.strip().lower().startswith(_OURS)
+
+
+def event_in(document: JsonObject) -> Event | None:
+    """The event that a document is; None if it is none."""
+    is_cloud_event = "specversion" in document
+    names = ("type", "eventType") if is_cloud_event else ("eventType",)
+    name = next((one for one in names if document.get(one) and isinstance(document[one], str)), None)
+    if name is None:
+        return None
+    sender, identity = document.get("source" if is_cloud_event else "topic"), document.get("id")
+    sender = str(sender) if sender else None if is_cloud_event else ""
+    return Event(document[name], sender, str(identity or ""), f"/{name}")
+
+
+def carries_job(document: JsonObject) -> bool:
+    """Whether an event, or its data, is a job or a message with one, as an object or as a text."""
+    data = document.get("data")
+    if isinstance(data, str) and data.lstrip().startswith("{"):
+        try:
+            data = json.loads(data)
+        except (ValueError, RecursionError):
+            data = None
+    return any(_is_job(one) for one in (document, data))
+
+
+def refusal(event: Event | None, document: JsonObject) -> Problem:
+    """The problem of a text that asks for no job, or not as one does. Nothing of another event is shown."""
+    if event is None or not event.type:
+        return _hiding(document, problem("SW086", "", "this event does not request a job", _JOB_MESSAGE))
+    at, data = event.type_at, document.get("data")
+    if event.type in WAKE_UPS and not (isinstance(data, dict) and WAKE_UPS[event.type](data)):
+        text = f"the data of this event is not as an event of the type {event.type} has it"
+        remedy = f'write {{"jobs": [ID, …]}} as its data, with up to {MOST_ENDED:,} ids of jobs'
+        return _hiding(document, problem("SW086", at, text, remedy if event.type == ENDED else _JOB_MESSAGE))
+    text = f"this event does not request a job: its type is {quote(event.type[:100])}"
+    return _hiding(document, problem("SW086", at, text, _JOB_MESSAGE))
+
+
+def _hiding(document: JsonObject, flaw: Problem) -> Problem:
+    shown = ("type", "eventType", *(("data",) if _is_job(document.get("data")) else ()))
+    return replace(flaw, unknown=frozenset(step("", name) for name in document if name not in shown))
+
+
+def _is_job(document: Any) -> bool:
+    if not isinstance(document, dict):
+        return False
+    spec = document.get("spec")
+    job = spec if isinstance(spec, dict) else document
+    return isinstance(document.get("specBlob"), str) or has_job_members(job.get("properties"))
