@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import json
+import logging
 import os
 import tempfile
 from collections.abc import Coroutine, Iterator
@@ -10,7 +11,7 @@ from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from stat import S_ISDIR, S_ISREG
 
-from azure.core.exceptions import AzureError, ResourceNotFoundError
+from azure.core.exceptions import AzureError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob import BlobProperties
 from azure.storage.blob.aio import ContainerClient
 
@@ -18,6 +19,7 @@ from fence import Fence
 from fence.way import Refused
 from local.names import is_name
 
+_log = logging.getLogger(__name__)
 _PARALLEL = 8
 #: Characters of a blob's name.
 _LONGEST = 1024
@@ -47,14 +49,20 @@ class Mirror:
         #: Files that were seen here and may be missed: only these are deleted from the container.
         self._present: set[str] = set()
         self._loaded = False
+        #: Files that stay here, because the blobs of their names are in the archive tier.
+        self._unsent: set[str] = set()
 
     async def pull(self) -> list[str]:
-        """Fetch new blobs of the container; names that are not paths are left out. Raises MirrorError."""
+        """Fetch new blobs of the container; returns the names of those that are left out. Raises MirrorError.
+
+        They have names that are not paths, or are in the archive tier, in which nothing can read them: as
+        with blobfuse, these stop no other.
+        """
         async with self._lock:
             self._load()
             try:
                 remote = await self._list()
-                left_out = [name for name in remote if not _is_path(name)]
+                left_out = [name for name, blob in remote.items() if not _is_path(name) or _is_archived(blob)]
                 for name in left_out:
                     del remote[name]
                 await self._fetch_all(remote)
@@ -130,6 +138,8 @@ class Mirror:
             stream = await self._client.download_blob(blob.name, max_concurrency=2)
         except ResourceNotFoundError:  # deleted since it was listed
             return
+        except ResourceExistsError:  # a state in which it cannot be read, since it was listed
+            return
         handle, temporary = tempfile.mkstemp(dir=self.files.parent)
         with os.fdopen(handle, "wb") as out:
             await stream.readinto(out)
@@ -150,6 +160,16 @@ class Mirror:
                 answer = await blob.upload_blob(content, length=stat[0], overwrite=True)
         except (*_IN_THE_WAY, FileNotFoundError, IsADirectoryError, ValueError):
             return  # gone, another thing or shorter than a moment ago: the next round sees what it is
+        except ResourceExistsError as error:
+            if getattr(error, "error_code", None) != "BlobArchived":
+                raise
+            if name not in self._unsent:  # each round tries again
+                self._unsent.add(name)
+                container = self._client.container_name
+                _log.warning(
+                    "container %s: %s is in the archive tier, and cannot be replaced", container, name
+                )
+            return
         self._manifest[name] = (_bare(answer["etag"]), *stat)
 
     async def _delete(self, name: str) -> None:
@@ -261,6 +281,10 @@ def _entries(folder: Path) -> list[tuple[Path, os.stat_result]]:
 def _bare(etag: str) -> str:
     """The ETag as lists show it: elsewhere the SDK leaves its quotation marks on."""
     return etag.strip('"')
+
+
+def _is_archived(blob: BlobProperties) -> bool:
+    return bool(blob.blob_tier == "Archive")
 
 
 def _is_path(name: str) -> bool:

@@ -41,7 +41,8 @@ class Mirrors:
         except MirrorError as error:
             raise _fault(error) from error
         if left_out:
-            _log.warning("container %s: left out %d names that are not paths", volume.name, len(left_out))
+            text = "container %s: left out %d blobs, in the archive tier or with names that are not paths"
+            _log.warning(text, volume.name, len(left_out))
         self._holders[key] = self._holders.get(key, 0) + 1
         if key not in self._pushers:
             self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 from azure.core.pipeline.transport import AioHttpTransport
+from azure.storage.blob import StandardBlobTier
 
 from local.azurite import Azurite
 from shared.adapters.storage.drops import BlobDrops
@@ -99,3 +100,23 @@ async def test_an_answer_is_read_as_it_was_written_and_none_is_none(container: C
     assert await container.drops.read_answer("job/receipt.json", limit=100) == b"{}"
     with pytest.raises(Misuse):
         await container.drops.read_answer("job/receipt.json", limit=1)
+
+
+async def test_a_blob_in_the_archive_tier_is_listed_as_such_and_its_content_is_refused(
+    container: Container,
+) -> None:
+    await container.upload("d/job.json", b"{}")
+    await container.upload("d/train.py", b"")
+    blob = container.account.blobs.get_blob_client(container.name, "d/job.json")
+    await blob.set_standard_blob_tier(StandardBlobTier.ARCHIVE)
+
+    for deep in (True, False):
+        listed = await container.drops.list("d/", deep=deep)
+        assert [(one.name, one.archived) for one in listed] == [("d/job.json", True), ("d/train.py", False)]
+    for read in (
+        container.drops.read("d/job.json", etag=listed[0].etag, limit=100),
+        container.drops.read_reference(f"{container.name}/d/job.json", limit=100),
+    ):
+        with pytest.raises(Misuse, match=r"/d/job\.json is in the archive tier") as refused:
+            await read
+        assert "move it to the hot or cool tier" in refused.value.remedy

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
-from shared.jobspec.text.tree import walk
+from shared.jobspec.text.tree import quote, walk
 
 _OURS = re.compile(r"<(AZURE_BATCHAI_STORAGE_(?:ACCOUNT|KEY)|SLIPWAY_(?:SCRIPT|FOLDER))[:>]")
 _ANY = re.compile(r"<[A-Za-z][A-Za-z0-9_ .-]{0,63}>|\[[Yy]our [^\[\]]{1,64}\]")
@@ -44,9 +44,13 @@ def _any_left(context: Context) -> bool:
 
 @only_if(_any_left)
 def placeholders(context: Context) -> Iterator[Problem]:
-    """Known placeholders anywhere, and others that have no meaning in a shell. Only ours are quoted."""
+    """Known placeholders anywhere, and others that have no meaning in a shell.
+
+    Quoted are ours, and those in the path of a file, which may be a part of its name.
+    """
     shell = {node.pointer for node in context.commands}
     values = {node.pointer for node in context.environment_values}
+    paths = {node.pointer for node in context.files}
     for node in walk(context.properties.value):
         if not isinstance(node.value, str):
             continue
@@ -65,4 +69,7 @@ def placeholders(context: Context) -> Iterator[Problem]:
             if match is None and pointer not in values and "/secrets/" not in pointer:
                 match = _TEMPLATE.search(node.value)
         if match:
-            yield problem("SW046", pointer, "a placeholder was not replaced", piece=match[0])
+            what = "a placeholder was not replaced"
+            if pointer in paths:
+                what = f"{quote(match[0])} looks like a placeholder that was not replaced"
+            yield problem("SW046", pointer, what, piece=match[0])

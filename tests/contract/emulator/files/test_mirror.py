@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
+from azure.storage.blob import StandardBlobTier
 from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from fence.removal import remove
@@ -306,3 +307,27 @@ async def test_a_directory_that_is_moved_away_during_a_look_deletes_nothing(
             await mirror.push()
 
     assert [blob.name async for blob in container.list_blobs()] == ["a/x", "top"]
+
+
+async def test_a_blob_in_the_archive_tier_is_left_out_and_stops_no_other(
+    container: ContainerClient, mirror: Mirror
+) -> None:
+    for name in ("cold", "warm", "cooled"):
+        await container.upload_blob(name, b"x")
+    cold = container.get_blob_client("cold")
+    await cold.set_standard_blob_tier(StandardBlobTier.ARCHIVE)
+
+    assert await mirror.pull() == ["cold"]
+    assert sorted(file.name for file in mirror.files.iterdir()) == ["cooled", "warm"]
+
+    # Later, a blob that lies here goes there, and a job writes over another one's name.
+    await container.get_blob_client("cooled").set_standard_blob_tier(StandardBlobTier.ARCHIVE)
+    (mirror.files / "cold").write_bytes(b"ours")
+    (mirror.files / "new").write_bytes(b"new")
+    await mirror.push()
+    assert await mirror.pull() == ["cold", "cooled"]
+
+    assert (mirror.files / "cold").read_bytes() == b"ours"
+    assert await (await container.download_blob("new")).readall() == b"new"
+    assert (await cold.get_blob_properties()).blob_tier == "Archive"
+    assert not (mirror.files / "cooled").exists()

@@ -13,6 +13,8 @@ from shared.intake.drops.drop import look_at_folder
 from shared.intake.drops.inventory import inventory
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived
+from tests.breadth import one_each
+from tests.names import NAMES as NAMES_OF_FILES
 from tests.unit.script_names import NAMES, ONLY_OF_TEMPLATES, REFUSED
 from tests.unit.world import World, job_json
 
@@ -118,3 +120,19 @@ async def test_in_the_command_line_of_a_template_letters_run_and_others_are_name
     else:
         assert "which no command line takes unquoted" in headline(job)
         assert "a space" in headline(job) or "U+" in headline(job)
+
+
+#: Of the corpus, a name of each kind.
+_NAMED = ((kind, name) for kind, names in NAMES_OF_FILES.items() for name in names)
+CORPUS = one_each(_NAMED, lambda one: one[0])
+
+
+@pytest.mark.parametrize("name", [name for _, name in CORPUS], ids=ascii)
+async def test_no_folder_waits_for_a_name_that_nobody_wrote(world: World, name: str) -> None:
+    job = await dropped(world, f"{name}.py", job_for(f"{ROOT}/d/{name}.py"))
+
+    assert job is not None
+    assert job.drop is not None
+    assert set(job.drop.files) == {"d/job.json", f"d/{name}.py"}
+    if job.state is JobState.REJECTED:
+        assert "U+" in job.last_error or "looks like a placeholder" in job.last_error
