@@ -37,13 +37,14 @@ async def logs_of(api: Service, job: Mapping[str, Any], file: str, rank: str) ->
     """
     if "engine" not in job:
         return []  # no node wrote it
+    folder, _, last = file.rpartition("/")
     try:
-        entries = await patiently(lambda: api.files(job["id"], "stdouterr"))
+        entries = await patiently(lambda: api.files(job["id"], "stdouterr", folder or "."))
     except Absent:
         return []
     sizes = {entry["name"]: entry["bytes"] for entry in entries if entry["bytes"] is not None}
     if file:
-        return [ProcessLog(file, "", sizes[file])] if file in sizes else []
+        return [ProcessLog(file, "", sizes[last])] if last in sizes else []
     logs = sorted(
         (
             ProcessLog(name, match["rank"] or "", sizes[name])

@@ -3,6 +3,7 @@
 import sys
 from contextlib import aclosing
 
+from shared.jobspec import character_flaw
 from slipway.client.files.output import Bounds, chunks
 from slipway.client.files.remote import Remote
 from slipway.client.service import Service
@@ -19,6 +20,8 @@ def cat(job: str, name: str, url: str, key: str) -> int:
         directory, _, path = name.partition("/")
         if not path or directory not in await api.outputs(job_id):
             directory, path = "stdouterr", name
+        if flaw := character_flaw(path):
+            raise Failure(f"{printable(name)} {flaw}; copy the file from where the job wrote it")
         folder, _, last = path.rpartition("/")
 
         async def size() -> int | None:

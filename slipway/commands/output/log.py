@@ -170,7 +170,7 @@ async def _print_new(
     """
     logs = await logs_of(api, job, selection.file, selection.rank)
     if selection.file and not logs and job["state"] in ENDED:
-        raise Absent(f"there is no {selection.file}; list the files: slipway files {job['id']}")
+        raise Absent(f"there is no {printable(selection.file)}; list the files: slipway files {job['id']}")
     for log in logs:
         if log.name in unread:
             continue

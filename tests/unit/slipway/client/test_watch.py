@@ -104,7 +104,7 @@ class _Logs(_Service):
         self._files = files
         self.lists = 0
 
-    async def files(self, job_id: str, directory: str) -> list[dict[str, Any]]:
+    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         self.lists += 1
         return [{"name": name, "bytes": len(data)} for name, data in self._files.items()]
 

@@ -34,7 +34,10 @@ class ScriptedService(Service):
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
         if self._run not in self._logs:
             raise Absent("no node has started the job")
-        return [{"name": name, "bytes": len(data)} for name, data in self._logs[self._run].items()]
+        top = "" if path == "." else f"{path}/"
+        names = {name.removeprefix(top): name for name in self._logs[self._run] if name.startswith(top)}
+        logs = self._logs[self._run]
+        return [{"name": own, "bytes": len(logs[name])} for own, name in names.items() if "/" not in own]
 
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
         data = self._logs[self._run][file][offset:]
@@ -58,6 +61,7 @@ RANKS: dict[str, bytes] = {
     "stdout-job_prep-0.txt": b"prepared\n",
     "stderr-0.txt": b"bad\n",
     "execution.log": b"x",
+    "deep/lr=1+2/a.txt": b"deep\n",
 }
 ENDED = ("queued", "running", "succeeded")
 
@@ -90,6 +94,7 @@ async def test_each_line_has_the_rank_of_its_process_in_their_order() -> None:
         (Selection(tail=0), "", []),
         (Selection(), r"loss of \d", ["2 | is a loss of 0.1"]),
         (Selection(file="stderr-0.txt"), "", ["bad"]),
+        (Selection(file="deep/lr=1+2/a.txt"), "", ["deep"]),
         (Selection(rank="job_prep-0"), "", None),
     ],
 )

@@ -134,6 +134,8 @@ async def test_yet_is_said_of_what_may_still_be_written_and_of_nothing_else(
     assert patterns.startswith(f"no file fits a b{yet}; ")
     name = await asyncio.to_thread(failure, cat.cat, "j_1", "OUT/x", "", "")
     assert name.startswith(f"there is no file OUT/x{yet}; ")
+    refused = await asyncio.to_thread(failure, cat.cat, "j_1", "OUT/a\\b", "", "")
+    assert refused.startswith("OUT/a\\b has a backslash, which clients turn into a slash; ")
     await asyncio.to_thread(files.run, "j_1", "OUT", ".", "", "")
     assert capsys.readouterr().out == f"there are no files{yet}\n"
     await asyncio.to_thread(lambda: files.tree("j_1", "", "", "", as_json=False))
