@@ -35,7 +35,12 @@ from slipway.stack.provision import Plan
 
 #: Of the container: what the nodes ask of it is not counted.
 _CONTAINER = "datalake-bench"
-_SETTINGS = {**QUIET, "SLIPWAY_ADDRESS_MINUTES": "60", "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *"}
+_SETTINGS = {
+    **QUIET,
+    "SLIPWAY_ADDRESS_MINUTES": "60",
+    "SLIPWAY_MOUNTABLE": _CONTAINER,
+    "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
+}
 _MB = 1e6
 #: Callers at once that read whole answers through the app, and how many each reads.
 _CALLERS, _READS = 8, 4

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from shared.adapters.logs import write_json_lines
 from shared.configured import ConfiguredEngines
+from shared.core.account import is_apps_own
 from shared.core.cost.prices import Price, prices_from
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
@@ -152,6 +153,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     return Policy(
         source=settings.text("SLIPWAY_SOURCE"),
         drop_container=settings.text("SLIPWAY_DROP_CONTAINER"),
+        own_containers=_own_containers(settings),
         settle=settings.seconds("SLIPWAY_SETTLE_SECONDS"),
         submit_lease=settings.seconds("SLIPWAY_SUBMIT_LEASE_SECONDS"),
         schedule=settings.schedule(),
@@ -204,7 +206,20 @@ def _limits(settings: Settings) -> Limits:
         max_node_hours=settings.number("SLIPWAY_MAX_NODE_HOURS"),
         max_receivers=settings.whole("SLIPWAY_MAX_RECEIVERS"),
         unmanaged_mounts=settings.flag("SLIPWAY_UNMANAGED_MOUNTS"),
+        mountable=_mountable(settings),
     )
+
+
+def _mountable(settings: Settings) -> frozenset[str]:
+    """What jobs may mount with the deployment's key: nothing in which only the app writes."""
+    named, own = settings.containers("SLIPWAY_MOUNTABLE"), _own_containers(settings)
+    if apps := [name for name in named if is_apps_own(name, own)]:
+        raise Misconfigured(f"SLIPWAY_MOUNTABLE: {apps[0]} is the app's own, and no job gets a key for it")
+    return frozenset({*named, settings.text("SLIPWAY_DROP_CONTAINER")})
+
+
+def _own_containers(settings: Settings) -> frozenset[str]:
+    return frozenset(settings.text(f"SLIPWAY_{one}_CONTAINER") for one in ("ANSWERS", "ARCHIVE"))
 
 
 def _prices(settings: Settings) -> tuple[Price, ...]:

@@ -70,6 +70,7 @@ DEPLOYMENT = {
     "SW075": "how many nodes the cluster has",
     "SW076": "how many GPUs the cluster's nodes have",
     "SW078": "the size of the cluster's nodes",
+    "SW082": "the containers and shares that the operator lets jobs mount",
 }
 
 RULES: dict[str, Rule] = {

@@ -6,6 +6,7 @@ Also the valid names of its containers and tables.
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 _CONTAINER = re.compile(r"[a-z0-9](?:-?[a-z0-9])*")
@@ -40,3 +41,12 @@ def is_container(name: str) -> bool:
 def is_table(name: str) -> bool:
     """Whether a table may have that name."""
     return _TABLE.fullmatch(name) is not None
+
+
+#: Containers in which the Functions host keeps its own files, its keys and the app itself.
+_OF_THE_HOST = ("azure-webjobs-", "app-package")
+
+
+def is_apps_own(container: str, own: Collection[str]) -> bool:
+    """Whether only the app or its host may write there; `own` are the app's own containers."""
+    return container in own or container.startswith(_OF_THE_HOST)

@@ -21,6 +21,8 @@ class Policy:
 
     source: str = "urn:slipway"
     drop_container: str = "scripts"
+    #: in which only the app writes: no job mounts them with its key
+    own_containers: frozenset[str] = frozenset({"runs", "archive"})
     settle: float = 3.0
     message_tries: int = 40
     dispatch_deadline: float = 20.0

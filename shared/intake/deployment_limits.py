@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 
 from shared.core.cost.prices import currency_of, matching
@@ -108,6 +108,13 @@ def not_shared(request: Request, cluster: Cluster) -> tuple[Problem, ...]:
     names = ", ".join(sorted(allowed))
     remedy = f"use one of its clusters: {names}" if names else "ask the operator to give it one"
     return (refused("SW113", pointer, message, remedy),)
+
+
+def limits_of(limits: Limits, request: Request) -> Limits:
+    """The limits of a request: its team may mount what is the team's own as well."""
+    if limits.mountable is None or not request.share.containers:
+        return limits
+    return replace(limits, mountable=limits.mountable | request.share.containers)
 
 
 def not_allotted(ports: Ports, request: Request, cluster: Cluster) -> tuple[Problem, ...]:

@@ -17,7 +17,14 @@ from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Receiver
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.deployment_limits import not_allotted, not_shared, over_quota, too_large, too_long
+from shared.intake.deployment_limits import (
+    limits_of,
+    not_allotted,
+    not_shared,
+    over_quota,
+    too_large,
+    too_long,
+)
 from shared.intake.facts import cluster_of
 from shared.intake.message import Request
 from shared.intake.receivers import receivers_of
@@ -173,7 +180,7 @@ def _checked(
         clusters={name: one.id for name, one in ports.engines.clusters.items()},
         accounts=ports.account_keys.keys() or None,
         storage_suffix=defaults.storage_suffix,
-        limits=ports.policy.limits,
+        limits=limits_of(ports.policy.limits, request),
     )
     spec = spec or shaped(completed, problems)
     if spec is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from shared.core.errors import Misconfigured, Unreadable
 from shared.core.ports import Ports
 from shared.core.teams.document import StoredTeams, Teams
 
@@ -27,6 +28,15 @@ async def current_teams(ports: Ports) -> Teams:
 
     latest = await ports.memo.get_or_last(_MEMO, ports.clock(), _GOOD_FOR, ask)
     return latest.stored.teams if latest.stored is not None else _NO_TEAMS
+
+
+async def containers_of(ports: Ports, team: str) -> frozenset[str]:
+    """What jobs of a team may mount beside what all may. Raises Unavailable, Misconfigured."""
+    try:
+        one = (await current_teams(ports)).teams.get(team)
+    except Unreadable as error:
+        raise Misconfigured(str(error)) from error
+    return frozenset(one.containers) if one is not None else frozenset()
 
 
 def forget_teams(ports: Ports) -> None:

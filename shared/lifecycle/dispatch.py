@@ -32,6 +32,7 @@ from shared.delivery.deliver import deliver_at_door
 from shared.jobspec import JsonObject, open_secrets, with_credentials
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling
+from shared.lifecycle.current_teams import containers_of
 from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow, give_back
 from shared.lifecycle.retry import earlier
@@ -80,7 +81,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     opened: dict[str, Any] | None = None
     try:
         spec = accepted or await _spec(ports, job)
-        opened = _document(ports, job, spec)
+        opened = await _document(ports, job, spec)
         order = Order(target, opened, earlier(job), job.resources)
         async with calling(ports, target.engine, target.cluster, ports.policy.dispatch_deadline) as engine:
             observation = await engine.submit(order)
@@ -177,7 +178,7 @@ async def submit_again(ports: Ports, job: Job) -> None:
         if durable.answer == "yes":
             return
         spec = await _spec(ports, job)
-        opened = _document(ports, job, spec)
+        opened = await _document(ports, job, spec)
         order = Order(target, opened, earlier(job), job.resources)
         async with calling(ports, target.engine, target.cluster, deadline) as engine:
             await engine.submit(order)
@@ -210,11 +211,14 @@ async def _spec(ports: Ports, job: Job) -> JsonObject:
     return spec
 
 
-def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
+async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     """The document for the engine: secrets opened, credentials filled in, Slipway's variables added."""
     opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
     suffix = ports.policy.completion.storage_suffix
-    return with_ours(with_credentials(opened, ports.account_keys, suffix), job)
+    mountable = ports.policy.limits.mountable
+    if mountable is not None and job.team:
+        mountable |= await containers_of(ports, job.team)
+    return with_ours(with_credentials(opened, ports.account_keys, suffix, mountable), job)
 
 
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:

@@ -83,7 +83,7 @@ async def replace_teams(
     before, etag, lost = await _present(ports, version)
     if document is None or problems:
         return TeamsResult(before, problems=source.locate(problems))
-    after, problems = read_teams(document, ports.engines.clusters.keys())
+    after, problems = read_teams(document, ports.engines.clusters.keys(), ports.policy.own_containers)
     if after is None:
         return TeamsResult(before, problems=source.locate(problems))
     _check_version(before, version)

@@ -207,15 +207,16 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_DELIVER_GRACE_SECONDS": Setting(
         "timing", "seconds", "30", "when the sweep delivers an event that was not delivered at once"
     ),
-    "SLIPWAY_DROP_CONTAINER": Setting(
-        "storage", "container", "scripts", "container that people drop scripts into"
-    ),
+    "SLIPWAY_DROP_CONTAINER": Setting("storage", "container", "scripts", "container of drops"),
     "SLIPWAY_ANSWERS_CONTAINER": Setting("storage", "container", "runs", "container of receipts"),
-    "SLIPWAY_ARCHIVE_CONTAINER": Setting(
-        "storage", "container", "archive", "container of the records that ended long ago"
-    ),
-    "SLIPWAY_SPEC_CONTAINERS": Setting(
-        "storage", "containers", "scripts", "containers that specBlob may point into, comma separated"
+    "SLIPWAY_ARCHIVE_CONTAINER": Setting("storage", "container", "archive", "container of archived records"),
+    "SLIPWAY_SPEC_CONTAINERS": Setting("storage", "containers", "scripts", "where specBlob may point to"),
+    "SLIPWAY_MOUNTABLE": Setting(
+        "storage",
+        "containers",
+        "datalake,logs",
+        "containers and shares that jobs may mount with the key of SLIPWAY_STORAGE, comma separated "
+        "([what a job may mount](../explanation/secrets.md#what-a-job-may-mount))",
     ),
     "SLIPWAY_LEDGER_TABLE": Setting("storage", "ledger", "slipway", "table of the ledger"),
     "SLIPWAY_ADDRESS_MINUTES": Setting(

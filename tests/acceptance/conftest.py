@@ -41,6 +41,7 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
             "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
             "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",  # tests fire it by hand
             "SLIPWAY_ADDRESS_MINUTES": "5",
+            "SLIPWAY_MOUNTABLE": "datalake,logs,models",
             "LOCAL_HOST_FUNCTION_KEY": KEY,
             "LOCAL_HOST_MASTER_KEY": f"master-{KEY}",
         },

@@ -11,7 +11,7 @@ import aiohttp
 import pytest
 import pytest_asyncio
 
-from tests.acceptance.door import Door, shell, unique
+from tests.acceptance.door import Door, shell
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -32,7 +32,7 @@ ln -s /etc/passwd outside
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def written(door: Door) -> AsyncIterator[str]:
-    container = unique("models")
+    container = "models"
     await door.blobs.create_container(container)
     mount = {"containerName": container, "accountName": door.blobs.account_name, "relativeMountPath": "out"}
     prefix = "$AZ_BATCHAI_JOB_MOUNT_ROOT/out/team"

@@ -32,7 +32,9 @@ def test_the_defaults_make_a_policy() -> None:
 def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
     settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
     policy = policy_of(settings, ConfiguredEngines(settings).clusters)
-    assert replace(policy, completion=Policy().completion) == Policy()
+    assert policy.limits.mountable == frozenset({"datalake", "logs", "scripts"})
+    known = replace(policy.limits, mountable=None)  # which containers there are depends on the deployment
+    assert replace(policy, completion=Policy().completion, limits=known) == Policy()
 
 
 def test_an_app_logs_the_clusters_on_which_no_job_can_run(caplog: pytest.LogCaptureFixture) -> None:
@@ -93,3 +95,9 @@ def test_clients_learn_where_storage_is_and_no_key() -> None:
         assert {name: answer[name] for name in services} == services
         assert answer["SLIPWAY_DROP_CONTAINER"] == "scripts"
         assert "c2VjcmV0" not in str(answer)
+
+
+@pytest.mark.parametrize("name", ["runs", "archive", "app-package", "azure-webjobs-secrets"])
+def test_no_setting_gives_jobs_the_key_for_what_is_the_apps_own(name: str) -> None:
+    with pytest.raises(Misconfigured, match=f"SLIPWAY_MOUNTABLE: {name} is the app's own"):
+        build(Settings({"SLIPWAY_STORAGE": CONNECTION, "SLIPWAY_MOUNTABLE": f"datalake,{name}"}))

@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, ValidationError
 
+from shared.core.account import CONTAINER_RULE, is_apps_own, is_container
 from shared.core.caller import KEY_NAME, KEY_NAME_RULE
 from shared.jobspec import Items, JsonObject, Model, Problem, Text, problem, quote, shape_problems, step
 
@@ -72,6 +73,8 @@ class Team(Model):
     clusters: Items[str] | None = None
     #: folders of the drop container whose jobs belong to the team
     folders: Items[str] = ()
+    #: containers and shares of the deployment's account that its jobs alone may mount with the account's key
+    containers: Items[str] = ()
     quota: Quota | None = None
     #: its share of the limit of active jobs, relative to the weights of the other teams
     weight: Annotated[float, Field(gt=0, le=1000)] = 1.0
@@ -142,13 +145,18 @@ class ReadTeams(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def read_teams(document: JsonObject, clusters: Collection[str]) -> ReadTeams:
-    """The teams of a document, or every problem with its place. `clusters` are those of the deployment."""
+def read_teams(
+    document: JsonObject, clusters: Collection[str], own_containers: Collection[str] = ()
+) -> ReadTeams:
+    """The teams of a document, or every problem with its place.
+
+    `clusters` are those of the deployment, `own_containers` those in which only the app writes.
+    """
     try:
         teams = Teams.model_validate(document)
     except ValidationError as error:
         return ReadTeams(None, tuple(shape_problems(Teams, document, error)))
-    problems = tuple(_problems(teams, clusters))
+    problems = (*_problems(teams, clusters), *_containers(teams, own_containers))
     return ReadTeams(None if problems else teams, problems)
 
 
@@ -196,6 +204,18 @@ def _folder(place: str, folder: str, team: str, owners: dict[str, str]) -> Itera
         yield _wrong(place, f"{quote(folder)} is not a folder of the drop container", "as vision/training")
     elif (other := owners.setdefault(path, team)) != team:
         yield _wrong(place, f"{quote(folder)} belongs to the team {quote(other)} already", "remove one")
+
+
+def _containers(teams: Teams, own: Collection[str]) -> Iterator[Problem]:
+    for name, team in teams.teams.items():
+        for index, container in enumerate(team.containers):
+            place = f"{step('/teams', name)}/containers/{index}"
+            if not is_container(container):
+                message = f"{quote(container)} is not the name of a container or a share"
+                yield _wrong(place, message, CONTAINER_RULE)
+            elif is_apps_own(container, own):
+                message = f"{quote(container)} is the app's own, and no job gets a key for it"
+                yield _wrong(place, message, "name another container")
 
 
 def _wrong(pointer: str, message: str, remedy: str, **more: Any) -> Problem:

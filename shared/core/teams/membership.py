@@ -19,6 +19,8 @@ class Share:
     #: None for all
     clusters: frozenset[str] | None = None
     quota: Quota | None = None
+    #: what its jobs may mount beside what all may
+    containers: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
 
 
@@ -80,7 +82,8 @@ def share_in(teams: Teams, name: str) -> Share:
     if not name:
         return NO_TEAM
     team = teams.teams.get(name, Team(clusters=()))
-    return Share(name, None if team.clusters is None else frozenset(team.clusters), team.quota)
+    clusters = None if team.clusters is None else frozenset(team.clusters)
+    return Share(name, clusters, team.quota, frozenset(team.containers))
 
 
 def _refused(at: str, message: str, remedy: str) -> Share:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.storage_hosts import CLOUDS, share_host
 from shared.jobspec.text.tree import JsonObject, Node, copied
 
 
-def with_credentials(document: JsonObject, keys: Mapping[str, str], suffix: str = CLOUDS[0]) -> JsonObject:
+def with_credentials(
+    document: JsonObject,
+    keys: Mapping[str, str],
+    suffix: str = CLOUDS[0],
+    mountable: Collection[str] | None = None,
+) -> JsonObject:
     """The document, whose mounts without credentials have their account's key from `keys` (account → key).
 
-    A share gets none if its address has another host than the account's in the cloud of this `suffix`: the
-    address is the author's choice, the key is the operator's. A container names no host.
+    `mountable`: the containers and shares that get it; None for all. A share gets none if its address has
+    another host than the account's in the cloud of this `suffix`: the address is the author's choice, the key
+    is the operator's. A container names no host.
     Returns a copy, or the document itself if nothing changes.
     """
     if next(_without_credentials(document), None) is None:
@@ -22,7 +28,8 @@ def with_credentials(document: JsonObject, keys: Mapping[str, str], suffix: str 
     for mount in _without_credentials(whole):
         account = mount.member("accountName").text or ""
         key = keys.get(account)
-        if key is not None and _is_at_home(mount, account, suffix):
+        allowed = mountable is None or volume_name(mount) in mountable
+        if key is not None and allowed and _is_at_home(mount, account, suffix):
             mount.value["credentials"] = {"accountKey": key}
     return whole
 
@@ -31,6 +38,14 @@ def has_no_credentials(mount: Node) -> bool:
     """Whether the mount leaves its credentials to the deployment."""
     written = mount.member("credentials").value
     return written is None or (isinstance(written, dict) and not any(written.values()))
+
+
+def volume_name(mount: Node) -> str:
+    """The container or share of a mount of an account; "" if it names none."""
+    if (container := mount.member("containerName").text) is not None:
+        return container
+    host = share_host(mount.member("azureFileUrl").text or "")
+    return host.share if host else ""
 
 
 def _is_at_home(mount: Node, account: str, suffix: str) -> bool:

@@ -14,7 +14,7 @@ _LABEL = r"[A-Za-z0-9-]{1,63}"
 #: Without user, port, query and escapes, so that every parser finds the same host.
 _SHARE = re.compile(
     rf"https://(?P<account>{_LABEL})\.(?P<rest>{_LABEL}(?:\.{_LABEL}){{1,9}})"
-    rf"/(?=[a-z0-9-]{{3,63}}(?:/|\Z))[a-z0-9](?:-?[a-z0-9])*(?:/{_LEVEL})*/?",
+    rf"/(?=[a-z0-9-]{{3,63}}(?:/|\Z))(?P<share>[a-z0-9](?:-?[a-z0-9])*)(?:/{_LEVEL})*/?",
     re.ASCII,
 )
 #: The same, for a share of any name.
@@ -25,10 +25,11 @@ _LONGEST = 1024
 
 
 class ShareHost(NamedTuple):
-    """The host of a share's address, in lowercase letters: its first part, and what follows it."""
+    """The host of a share's address, in lowercase letters: its first part, and the rest; and the share."""
 
     account: str
     rest: str
+    share: str = ""
 
     def belongs_to(self, account: str, clouds: Collection[str] = CLOUDS) -> bool:
         """Whether it is the host of the account's shares in one of the clouds."""
@@ -38,7 +39,7 @@ class ShareHost(NamedTuple):
 def share_host(url: str) -> ShareHost | None:
     """The host of https://ACCOUNT.file.SUFFIX/SHARE/…; None for another text."""
     match = _SHARE.fullmatch(url) if len(url) <= _LONGEST else None
-    return ShareHost(match["account"].lower(), match["rest"].lower()) if match else None
+    return ShareHost(match["account"].lower(), match["rest"].lower(), match["share"]) if match else None
 
 
 def is_bad_share_name(url: str) -> bool:

@@ -138,6 +138,7 @@ CODES: dict[str, Code] = {
     ),
     "SW080": Code("secret in a command", 'put it into "secrets" and write $NAME in its place', "warning"),
     "SW081": Code("address of the platform", "write the address of a file server"),
+    "SW082": Code("mount that the deployment gives no key for", "give credentials with the mount"),
     # The document as a whole
     "SW085": Code("job in the wrong wrapper", 'put the members of the job into "properties"'),
     "SW086": Code("document of another format", "describe the job as job.json"),

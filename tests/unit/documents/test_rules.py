@@ -17,7 +17,19 @@ from shared.core.engine import Cluster, Engine
 from shared.core.errors import Misconfigured
 from shared.core.teams.document import Team, Teams
 from shared.intake.drops.drop import look_at_folder
-from shared.jobspec import CODES, Defaults, Facts, JobSpec, Problem, complete, lint, page_of, read, validate
+from shared.jobspec import (
+    CODES,
+    Defaults,
+    Facts,
+    JobSpec,
+    Limits,
+    Problem,
+    complete,
+    lint,
+    page_of,
+    read,
+    validate,
+)
 from shared.jobspec.schema import job_schema
 from shared.jobspec.words import format_words
 from slipway.rules import RULES, index_text
@@ -68,11 +80,13 @@ def codes_of(code: str, text: str, tmp_path: Path, *, right: bool) -> dict[str, 
     (folder / "job.json").write_bytes(data)
     problems = {one.code: one.severity for one in problems_of(data, folder / "job.json")}
     document, _ = read(data)
-    if document is not None and code in ("SW039", "SW074", "SW075", "SW076", "SW078"):
+    if document is not None and code in ("SW039", "SW082", "SW074", "SW075", "SW076", "SW078"):
         retired = "Azure has retired it" if "/clusters/k80" in text else ""
         facts = Facts(max_nodes=4, gpus_per_node=1, max_wall_clock=timedelta(days=1), retired_size=retired)
         completed, _ = complete(document, Defaults(cluster_id=CLUSTER.id, std_out_err_path_prefix="$HOME"))
-        problems |= {one.code: one.severity for one in validate(completed, accounts=["account"])[1]}
+        limits = Limits(mountable=frozenset({"datalake", "logs"}) if code == "SW082" else None)
+        judged = validate(completed, accounts=["account"], limits=limits)
+        problems |= {one.code: one.severity for one in judged.problems}
         problems |= {one.code: one.severity for one in lint(completed, facts)}
     return {each: severity for each, severity in problems.items() if each not in ("SW034",) or code == each}
 

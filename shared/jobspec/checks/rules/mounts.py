@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from shared.jobspec.checks.rules.context import Context
 from shared.jobspec.checks.rules.platform import is_platform
-from shared.jobspec.format.credentials import has_no_credentials
+from shared.jobspec.format.credentials import has_no_credentials, volume_name
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.storage_hosts import CLOUDS, ShareHost, is_bad_share_name, share_host
 from shared.jobspec.problems.codes import problem
@@ -178,3 +178,17 @@ def _known_account(context: Context, mount: Node) -> Iterator[Problem]:
     if context.accounts is not None and account and account not in context.accounts:
         message = "the mount has no credentials, and no key is configured for its storage account"
         yield problem("SW039", mount.pointer, message)
+    elif account and context.accounts is not None:
+        yield from _mountable(context, mount, account)
+
+
+def _mountable(context: Context, mount: Node, account: str) -> Iterator[Problem]:
+    """The deployment gives its own key for what it names, and never for what it keeps itself."""
+    name, named = volume_name(mount), context.limits.mountable
+    if named is None or not name or name in named:
+        return
+    container = mount.member("containerName")
+    node = container if container.is_written else mount.member("azureFileUrl")
+    message = f"{quote(name)} in {account} is not among what this deployment lets jobs mount with its own key"
+    remedy = f"mount {', '.join(sorted(named))}, or give credentials with the mount"
+    yield problem("SW082", node.pointer, message, remedy)

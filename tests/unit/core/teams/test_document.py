@@ -16,6 +16,7 @@ GOOD: dict[str, Any] = {
             "members": [{"user": "ann", "manager": True}, {"group": "g"}, {"role": "Vision"}],
             "clusters": ["gpu"],
             "folders": ["vision", "shared/eyes"],
+            "containers": ["eyes"],
         },
         "rest": {},
     },
@@ -23,7 +24,7 @@ GOOD: dict[str, Any] = {
 
 
 def problems(document: Any) -> list[tuple[str, str]]:
-    return [(one.pointer, one.message) for one in read_teams(document, CLUSTERS).problems]
+    return [(one.pointer, one.message) for one in read_teams(document, CLUSTERS, {"runs"}).problems]
 
 
 def test_a_good_document_is_read_and_written_as_it_was() -> None:
@@ -46,6 +47,9 @@ def test_a_good_document_is_read_and_written_as_it_was() -> None:
         ({"members": [{"user": "u", "manager": "yes"}]}, "/teams/a/members/0/manager", "true or false"),
         ({"clusters": ["gpu", "gqu"]}, "/teams/a/clusters/1", 'there is no cluster "gqu"'),
         ({"folders": ["x", "../y"]}, "/teams/a/folders/1", "not a folder of the drop container"),
+        ({"containers": ["eyes", "A"]}, "/teams/a/containers/1", "is not the name of a container"),
+        ({"containers": ["runs"]}, "/teams/a/containers/0", "is the app's own"),
+        ({"containers": ["azure-webjobs-secrets"]}, "/teams/a/containers/0", "is the app's own"),
         ({"folders": [""]}, "/teams/a/folders/0", "not a folder of the drop container"),
         ({"members": [{"user": "u"}] * (MAX_MEMBERS + 1)}, "/teams/a/members", "1000 are allowed"),
     ],

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from shared.jobspec import JobSpec, Limits, Problem, validate, wall_clock
+from shared.jobspec import JobSpec, JsonObject, Limits, Problem, validate, wall_clock
 from shared.jobspec.format.base import Model
 from shared.jobspec.format.toolkits import (
     TOOLKITS,
@@ -279,6 +279,22 @@ def test_an_account_needs_a_key_once_the_accounts_are_known() -> None:
     with_key = share(credentials={"accountKey": "a"})
     assert [one.pointer for one in validate(with_key, accounts=[])[1]] == [
         "/properties/mountVolumes/azureBlobFileSystems/0"
+    ]
+
+
+def test_the_key_of_an_account_is_given_only_for_what_the_deployment_names() -> None:
+    def judged(document: JsonObject, *mountable: str) -> list[tuple[str, str]]:
+        limits = Limits(mountable=frozenset(mountable))
+        return _codes(validate(document, accounts=["account"], limits=limits)[1])
+
+    assert judged(job(), "logs", "data") == []
+    assert judged(job()) == [("SW082", "error")] * 2
+    assert judged(share(credentials={"accountKey": "a"}), "data") == []
+    assert [
+        one.pointer for one in validate(job(), accounts=["account"], limits=Limits(mountable=frozenset()))[1]
+    ] == [
+        "/properties/mountVolumes/azureFileShares/0/azureFileUrl",
+        "/properties/mountVolumes/azureBlobFileSystems/0/containerName",
     ]
 
 

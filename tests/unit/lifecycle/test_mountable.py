@@ -1,0 +1,74 @@
+"""For which mounts a submission fills in the deployment's key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from shared.core.job import Job, JobState
+from shared.jobspec import Limits
+from shared.lifecycle.dispatch import dispatch
+from tests.unit.lifecycle.teams.test_changed_teams import teams
+from tests.unit.world import World, job_json
+
+KEY = "the-key-of-the-account"
+
+
+def mounting(*containers: str) -> dict[str, Any]:
+    mounts = [
+        {"accountName": "acct", "containerName": name, "relativeMountPath": name} for name in containers
+    ]
+    return {"team": "a", "spec": job_json(mountVolumes={"azureBlobFileSystems": mounts})}
+
+
+async def sent(world: World, message: dict[str, Any]) -> Job:
+    return (await world.message(message)).job
+
+
+def keyed(world: World) -> dict[str, bool]:
+    """Each container of the last submission, and whether it came with the key."""
+    (order,) = world.engine.orders
+    mounts = order.document["properties"]["mountVolumes"]["azureBlobFileSystems"]
+    return {one["containerName"]: one.get("credentials") == {"accountKey": KEY} for one in mounts}
+
+
+@pytest.fixture
+def own(world: World) -> World:
+    world.use(account_keys={"acct": KEY})
+    world.policy(limits=Limits(mountable=frozenset({"datalake"})))
+    return world
+
+
+async def test_a_container_that_the_deployment_or_the_team_names_gets_the_key(own: World) -> None:
+    await teams(own, a={"containers": ["eyes"]}, b={"containers": ["ears"]})
+
+    job = await sent(own, mounting("datalake", "eyes"))
+
+    assert job.state is JobState.QUEUED
+    assert keyed(own) == {"datalake": True, "eyes": True}
+
+
+@pytest.mark.parametrize("container", ["runs", "archive", "azure-webjobs-secrets", "ears"])
+async def test_any_other_container_is_refused_with_its_place(own: World, container: str) -> None:
+    await teams(own, a={"containers": ["eyes"]}, b={"containers": ["ears"]})
+
+    job = await sent(own, mounting("datalake", container))
+
+    assert job.state is JobState.REJECTED
+    (error,) = [one for one in job.problems if one["severity"] == "error"]
+    at = "/spec/properties/mountVolumes/azureBlobFileSystems/1/containerName"
+    assert (error["code"], error["pointer"]) == ("SW082", at)
+    assert own.engine.calls == 0
+
+
+async def test_a_container_that_the_team_lost_meanwhile_gets_no_key(own: World) -> None:
+    await teams(own, a={"containers": ["eyes"]})
+    own.policy(paused=True)
+    job = await sent(own, mounting("datalake", "eyes"))
+    own.policy(paused=False)
+    await teams(own, a={})
+
+    await dispatch(own.ports, job.id)
+
+    assert keyed(own) == {"datalake": True, "eyes": False}
