@@ -14,6 +14,7 @@ import azure.functions as func
 from functions.caller import challenge, identify, sign_in
 from functions.query import check_query
 from functions.ranges import if_changed
+from shared.answers.mark import MARK, MARKED
 from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable, status_of
 
 log = logging.getLogger(__name__)
@@ -22,8 +23,10 @@ Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
 #: The media types that a web page may send across origins without a preflight request.
 _FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
 HEADERS = {"Cache-Control": "no-store"}
-#: The headers of every answer without stricter ones: a browser shows it as data, and in no frame.
+#: The headers of every answer without stricter ones: a browser shows it as data, and in no frame. The mark
+#: tells clients that Slipway answers, and not what stands before it.
 _AS_DATA = {
+    MARK: MARKED,
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
 }

@@ -34,6 +34,14 @@ With `--json` a command prints one JSON document, what the API answered or what 
 else on standard output; one that goes on prints an object on each line. `up` and `demo` are for people, and
 `cat` prints the bytes of a file, so these have no `--json`.
 
+Where no answer of the API comes, because it starts, is deployed, or the network is down, a command sends the
+same request again, for 5 minutes since the last answer, and says on standard error why it waits. The page of
+a gateway (502, 503, 504, 429, or any page that is not of the API) is no answer. Nothing is done twice: a
+submission has an idempotency key, and everything else that changes something may be repeated. Some things a
+command says at once: that nothing listens at an address, that a key is refused, and what the API refuses. A
+page of something else at an address where Slipway has not answered before is waited for no longer than a
+minute: the address may be wrong.
+
 """
 
 

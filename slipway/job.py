@@ -1,6 +1,5 @@
 """A job in Python, asynchronous."""
 
-import asyncio
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -14,7 +13,7 @@ from slipway.client.caller import warn_caller
 from slipway.client.curves import Curves, answers
 from slipway.client.files.remote import Remote
 from slipway.client.files.walk import walk
-from slipway.client.patience import patiently, time_limit
+from slipway.client.patience import patiently, pause, time_limit
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
 from slipway.commands.output.download import among_others, find_and_save, no_file
@@ -160,7 +159,7 @@ class AsyncJob:
         async with time_limit(seconds, self.id):
             record = await api.job(self.id)
             while record["state"] not in ENDED:
-                await asyncio.sleep(_EVERY)
+                await pause(_EVERY)
                 record = await patiently(lambda: api.job(self.id))
             return record
 

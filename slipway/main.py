@@ -63,7 +63,7 @@ for group in (emulator, doctor, completion):
 
 
 def main() -> None:
-    """Run the command line; an expected failure is one line on standard error and exit code 1."""
+    """Run the command line; an expected failure is one line on standard error and its exit code."""
     # What the terminal's encoding does not have is written as standard error writes it, not refused.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
@@ -75,7 +75,7 @@ def main() -> None:
                 sys.stdout.flush()
     except Failure as failure:
         say(str(failure))
-        sys.exit(1)
+        sys.exit(failure.exit_code)
     except OSError as error:
         if not isinstance(error, BrokenPipeError):  # the reader has closed the pipe
             say(f"{error.filename or 'the output'}: {error.strerror or error}")

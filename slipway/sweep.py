@@ -1,6 +1,5 @@
 """A sweep of jobs in Python, asynchronous."""
 
-import asyncio
 import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -8,7 +7,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from shared.answers.job_sweep import SweepDetail
-from slipway.client.patience import patiently, time_limit
+from slipway.client.patience import patiently, pause, time_limit
 from slipway.client.service import service
 from slipway.commands.sweeps.ranking import ranking
 from slipway.failure import Failure
@@ -51,7 +50,7 @@ class AsyncSweep:
         async with service(self._url, self._key) as api, time_limit(timeout, self.id):
             record = await api.sweep(self.id)
             while record["state"] != "ended":
-                await asyncio.sleep(_EVERY)
+                await pause(_EVERY)
                 record = await patiently(lambda: api.sweep(self.id))
             return _detail(record)
 

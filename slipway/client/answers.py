@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
+from urllib.parse import unquote
 
 import aiohttp
 
@@ -101,6 +102,16 @@ def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
     if not first <= last < size or count > last - first + 1:
         raise Failure("the service sent a part of a file, and does not say which")
     return first, size
+
+
+async def log_chunk(answer: aiohttp.ClientResponse) -> LogChunk:
+    """The chunk in an answer. Raises ValueError for an answer that is not one."""
+    headers = answer.headers
+    if "Slipway-Next-Offset" not in headers:
+        raise ValueError("the answer is not a part of a log")
+    name = unquote(headers.get("Slipway-File", ""))
+    more = headers.get("Slipway-More") == "true"
+    return LogChunk(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
 
 
 def listed(files: object, folder: str) -> list[dict[str, Any]]:

@@ -1,10 +1,12 @@
-"""Turns a refusal of the API into an exception with lines for a person."""
+"""Turns a refusal of the API, or a page that is not of the API, into an exception with lines for a person."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
 
+from shared.answers.mark import MARK
 from slipway.failure import Failure
 from slipway.terminal import printable
 
@@ -12,6 +14,8 @@ from slipway.terminal import printable
 _BODY = "message"
 #: Most characters of a refusal that are shown.
 _LONGEST = 4000
+#: The type of a problem document, by which versions without the mark are known.
+_PROBLEM = "application/problem+json"
 #: Calls that the API's remedies name, and the commands that make them.
 _COMMANDS = {
     "GET /api/jobs/{id}/events": "slipway events list JOB",
@@ -21,6 +25,11 @@ _COMMANDS = {
     "…/files": "slipway files JOB",
     "see its problems": "slipway show JOB",
 }
+#: Statuses of a page of something else that may be gone in a minute: while an app starts, is deployed or is
+#: stopped, gateways and the Functions host answer these. The others depend on the request.
+_PASSING = frozenset({403, 404, 408, 425, 429})
+#: Statuses with which a gateway says that it has no answer of the app.
+_GATEWAY = frozenset({408, 425, 429})
 
 
 class Absent(Failure):
@@ -34,15 +43,50 @@ class Changed(Failure):
 class Unanswered(Failure):
     """No answer, or a request to try again: the same call may succeed later."""
 
+    #: seconds for which the call is worth repeating
+    patience = 300.0
 
-_KINDS: Mapping[int, type[Failure]] = {
-    404: Absent,
-    412: Changed,
-    429: Unanswered,
-    502: Unanswered,
-    503: Unanswered,
-    504: Unanswered,
-}
+    def __init__(self, reason: str, remedy: str = "", *, retry_after: float = 0.0) -> None:
+        super().__init__(f"{reason}; {remedy}" if remedy else reason)
+        self.reason = reason
+        #: seconds that the answer requests to wait
+        self.retry_after = retry_after
+        #: whether it was repeated for as long as that makes sense
+        self.spent = False
+
+
+class Unreached(Unanswered):
+    """Nothing listens at an address that has not answered before: nothing was sent."""
+
+    patience = 0.0
+
+
+class Stranger(Unanswered):
+    """A page of something else, at an address where Slipway has not answered before.
+
+    Either the app is starting, or the address is wrong.
+    """
+
+    patience = 60.0
+
+
+class Busy(Unanswered):
+    """Slipway itself asks to try again, as while its storage does not answer."""
+
+    patience = 120.0
+
+
+class Silent(Unanswered):
+    """Slipway answers that a cluster does not answer. A command that follows a job waits for it."""
+
+
+_KINDS: Mapping[int, type[Failure]] = {404: Absent, 412: Changed}
+_AGAIN: Mapping[int, type[Unanswered]] = {429: Busy, 502: Silent, 503: Busy, 504: Busy}
+
+
+def is_own(answer: aiohttp.ClientResponse) -> bool:
+    """Whether the API has answered, and not something between it and here."""
+    return MARK in answer.headers or answer.content_type == _PROBLEM
 
 
 def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
@@ -53,28 +97,58 @@ def placed(problems: Sequence[Mapping[str, Any]], file: str) -> str:
     return report.text(named, file).rstrip()
 
 
-async def refusal(answer: aiohttp.ClientResponse, url: str, file: str) -> Failure:
-    """The exception for a problem document, with lines for a person; for another answer, by its status."""
+async def refusal(answer: aiohttp.ClientResponse, url: str, file: str, *, met: bool) -> Failure:
+    """The exception for an answer of 400 and more, with lines for a person.
+
+    `met`: Slipway has answered at this address before, so a page of something else will pass.
+    """
     if answer.status == 401:
         return Failure(
             "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY, "
             "or once and for all: `slipway login URL`"
         )
+    if not is_own(answer):
+        return foreign(answer, url, met=met)
     try:
         problem = await answer.json(content_type=None)
-        text = printable(f"{problem['detail']}; {problem['remedy']}"[:_LONGEST])
+        detail, remedy = str(problem["detail"]), problem.get("remedy", "")
+        text = printable((f"{detail}; {remedy}" if remedy else detail)[:_LONGEST])
         for call, command in _COMMANDS.items():
             text = text.replace(call, f"`{command}`")
         problems = placed(problem.get("errors", []), file)
     except (ValueError, KeyError, TypeError, AttributeError):
-        if answer.status == 404:
-            return Failure(f"{url} is not Slipway's API (404); give --url without /api")
-        kind = _KINDS.get(answer.status, Failure)
-        if answer.status >= 500:
-            return kind(f"{url} answered {answer.status} {answer.reason}; try again, or ask its operator")
-        return kind(
-            f"{url} answered {answer.status} {answer.reason}, but not as Slipway does; does --url name it?"
-        )
+        return foreign(answer, url, met=met)
     shown = f"its record: slipway show {problem['jobId']}" if problem.get("jobId") else ""
-    kind = _KINDS.get(answer.status, Failure)
-    return kind("\n".join(part for part in (text, problems, shown) if part))
+    text = "\n".join(part for part in (text, problems, shown) if part)
+    if again := _AGAIN.get(answer.status):
+        return again(text, retry_after=_retry_after(answer))
+    return _KINDS.get(answer.status, Failure)(text)
+
+
+def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
+    """The exception for a page that is not of the API; Unanswered if it may be gone in a minute."""
+    status = answer.status
+    what = f"{url} answered {status} {printable(answer.reason or '')}".rstrip()
+    wait = _retry_after(answer)
+    if status >= 500 or status in _GATEWAY:
+        return Unanswered(what, "try again, or ask its operator", retry_after=wait)
+    if status < 400:
+        what = f"{url} answered {status}, but something else answers there, not Slipway"
+    else:
+        what += ", but not as Slipway does"
+    if status >= 400 and status not in _PASSING:
+        return Failure(f"{what}; does --url name it?")
+    if met:
+        return Unanswered(what, "try again, or ask its operator", retry_after=wait)
+    if status == 404 and url.endswith("/api"):
+        return Failure(f"{url} is not Slipway's API (404); give --url without /api")
+    if status == 404:
+        what = f"{url} is not Slipway's API (404), or it has just begun to start"
+    return Stranger(what, "does --url name it?", retry_after=wait)
+
+
+def _retry_after(answer: aiohttp.ClientResponse) -> float:
+    """The seconds that an answer requests to wait, in any form that HTTP has for it; 0 for none."""
+    from shared.core.pacing.backoff import parse_retry_after
+
+    return parse_retry_after(answer.headers.get("Retry-After"), datetime.now(UTC)) or 0.0

@@ -2,12 +2,12 @@
 
 import base64
 import hashlib
+import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from functools import partial
 from typing import Any
-from urllib.parse import quote, unquote
+from urllib.parse import quote
 
 import aiohttp
 
@@ -21,18 +21,21 @@ from slipway.client.answers import (
     address_page,
     following,
     listed,
+    log_chunk,
     range_of,
     settings_in,
 )
 from slipway.client.deployment import find_deployment, proxy_for
-from slipway.client.patience import patiently
-from slipway.client.refusal import Unanswered, refusal
-from slipway.client.unreachable import why
+from slipway.client.keys import key_for, keyed, new_key, repeatable
+from slipway.client.refusal import Unanswered
+from slipway.client.wire import Wire
 from slipway.failure import Failure
 
 #: A token has three parts with dots between them; no function key does.
 _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
+#: The most bytes of a header: gateways add long ones.
+_HEADER = 1 << 16
 #: Most jobs in one answer.
 _PAGE = 200
 #: Ids that are safe in a path: none leads to another path.
@@ -40,30 +43,35 @@ _ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
 class Service:
-    """The operations of the API. Each raises Failure with the service's message and remedy."""
+    """The operations of the API. Each raises Failure with the service's message and remedy.
 
-    def __init__(self, session: aiohttp.ClientSession, url: str) -> None:
-        self._session = session
-        self._url = url
+    Each is repeated while no answer comes: what changes something has a key, or is harmless to repeat.
+    """
+
+    def __init__(self, session: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
+        self._url, self._wire = url, Wire(session, url, met=met)
 
     async def submit(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
     ) -> dict[str, Any]:
         """Submit a job and return the outcome. A refusal names the places in `file`.
 
-        `name` is the job's name if the document has none.
+        `name` is the job's name if the document has none, and `key` its key; without one it gets a new key.
         """
-        headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
-        query = {"name": name} if name else {}
-        return await self._json("POST", "jobs", file=file, data=document, headers=headers, params=query)
+        return await self._submit("jobs", document, key, file, name)
 
     async def submit_sweep(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
     ) -> dict[str, Any]:
-        """Submit a sweep and return it. A refusal names the places in `file`."""
-        headers = {"Content-Type": "application/json"} | ({"Idempotency-Key": key} if key else {})
-        query = {"name": name} if name else {}
-        return await self._json("POST", "sweeps", file=file, data=document, headers=headers, params=query)
+        """Submit a sweep and return it, as `submit` does."""
+        return await self._submit("sweeps", document, key, file, name)
+
+    async def _submit(
+        self, path: str, document: bytes, key: str | None, file: str, name: str
+    ) -> dict[str, Any]:
+        key, query = key_for(document, key or ""), {"name": name} if name else {}
+        async with repeatable(key):
+            return await self._json("POST", path, file=file, data=document, headers=keyed(key), params=query)
 
     async def sweep(self, sweep_id: str) -> dict[str, Any]:
         """A sweep by its id. Raises Failure."""
@@ -75,8 +83,8 @@ class Service:
 
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
         """Run exactly the same again."""
-        headers = {"Content-Type": "application/json", "Idempotency-Key": key}
-        return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=headers)
+        async with repeatable(key):
+            return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=keyed(key))
 
     async def explain(self, document: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
         """What would happen to a document, without running it."""
@@ -155,11 +163,13 @@ class Service:
         return list((await self._json("GET", "clusters"))["clusters"])
 
     async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-        """The files of one output directory, or of a folder in it, fetched page by page, with retries."""
+        """The files of one output directory, or of a folder in it, fetched page by page."""
         files, page = list[dict[str, Any]](), await self.files_page(job_id, directory, path)
         while page.next:
-            files, ask = files + page.files, partial(self.files_page, job_id, directory, path, page.next)
-            page = await patiently(ask)
+            files, page = (
+                files + page.files,
+                await self.files_page(job_id, directory, path, page.next),
+            )
         return files + page.files
 
     async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
@@ -176,8 +186,7 @@ class Service:
 
     async def receipt(self, job_id: str) -> bytes:
         """The bytes of the job's receipt.json, as stored."""
-        async with self._answer("GET", f"jobs/{_id(job_id)}/receipt") as answer:
-            return await answer.read()
+        return await self._wire.ask("GET", f"jobs/{_id(job_id)}/receipt", _whole)
 
     async def outputs(self, job_id: str) -> list[str]:
         """The ids of a job's output directories."""
@@ -194,7 +203,8 @@ class Service:
         if last is None or last >= first:
             headers["Range"] = f"bytes={first}-{'' if last is None else last}"
         address = f"{quote(directory, safe='')}/{quote(path, safe='/')}"
-        async with self._answer("GET", f"jobs/{_id(job_id)}/files/{address}", headers=headers) as answer:
+
+        async def read(answer: aiohttp.ClientResponse) -> FileChunk:
             data = await answer.read()
             digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
             if answer.headers.get("Content-Digest", f"sha-256=:{digest}:") != f"sha-256=:{digest}:":
@@ -204,14 +214,12 @@ class Service:
                 raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
             return FileChunk(data, size, answer.headers.get("ETag", ""))
 
+        return await self._wire.ask("GET", f"jobs/{_id(job_id)}/files/{address}", read, headers=headers)
+
     async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
         """A chunk of a log, by default of the job's standard output."""
         query = {"offset": str(offset)} | ({"file": file} if file else {})
-        async with self._answer("GET", f"jobs/{_id(job_id)}/log", params=query) as answer:
-            headers = answer.headers
-            more = headers["Slipway-More"] == "true"
-            name = unquote(headers.get("Slipway-File", ""))
-            return LogChunk(await answer.read(), int(headers["Slipway-Next-Offset"]), more, name)
+        return await self._wire.ask("GET", f"jobs/{_id(job_id)}/log", log_chunk, params=query)
 
     async def errors(self, job_id: str) -> dict[str, Any]:
         """The last lines of standard error of some of the job's processes, and how many more there are."""
@@ -232,8 +240,9 @@ class Service:
         return list((await self._json("POST", kind.format(_id(what))))["events"])
 
     async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
-        """Send a test to an address; returns its response."""
-        return await self._json("POST", "receivers/test", json={"url": url, "secret": secret})
+        """Send a test to an address; returns its response. A repetition sends the same event."""
+        body = json.dumps({"url": url, "secret": secret})
+        return await self._json("POST", "receivers/test", data=body, headers=keyed(new_key()))
 
     async def disabled_receivers(self) -> list[dict[str, Any]]:
         """Addresses to which no more events are sent."""
@@ -248,40 +257,24 @@ class Service:
         return str((await self._json("POST", f"dead/{_id(identity, 'slipway dead list')}/redrive"))["kind"])
 
     async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        async with self._answer(method, path, **options) as answer:
+        async def read(answer: aiohttp.ClientResponse) -> dict[str, Any]:
             body = await answer.json()
             if not isinstance(body, dict):
                 raise Failure(f"{self._url} answers, but not as Slipway's API does; does --url name it?")
             return Body(body)
 
-    @asynccontextmanager
-    async def _answer(
-        self, method: str, path: str, *, file: str = "the document", **options: Any
-    ) -> AsyncIterator[aiohttp.ClientResponse]:
-        try:
-            # A redirect is not followed: the key would go with it.
-            address = f"{self._url}/api/{path}"
-            async with self._session.request(method, address, allow_redirects=False, **options) as answer:
-                if 300 <= answer.status < 400 and (location := answer.headers.get("Location")):
-                    elsewhere = location.partition("?")[0].removesuffix(f"/api/{path}")[:200]
-                    raise Failure(
-                        f"{self._url} redirects to {elsewhere}; if that is the app, give it with --url"
-                    )
-                if answer.status >= 400:
-                    raise await refusal(answer, self._url, file)
-                yield answer
-        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
-            raise Unanswered(
-                f"no answer from {self._url}: {why(error)}; "
-                "is it running (`slipway up`), and does --url name it?"
-            ) from error
+        return await self._wire.ask(method, path, read, **options)
+
+
+async def _whole(answer: aiohttp.ClientResponse) -> bytes:
+    return await answer.read()
 
 
 @asynccontextmanager
-async def service(url: str, key: str = "") -> AsyncIterator[Service]:
+async def service(url: str, key: str = "", *, met: bool = False) -> AsyncIterator[Service]:
     """The API at a base URL, with a function key or an access token; without a URL that of `find_deployment`.
 
-    Raises Failure.
+    `met`: it has answered before, so that it is waited for where nothing listens any more. Raises Failure.
     """
     headers: Mapping[str, str] = {}
     deployment = await find_deployment(url, key.strip())
@@ -290,8 +283,10 @@ async def service(url: str, key: str = "") -> AsyncIterator[Service]:
             raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
     proxy = proxy_for(deployment.url)
-    async with aiohttp.ClientSession(headers=headers, timeout=_PATIENCE, proxy=proxy) as session:
-        yield Service(session, deployment.url)
+    async with aiohttp.ClientSession(
+        headers=headers, timeout=_PATIENCE, proxy=proxy, max_field_size=_HEADER, max_line_size=_HEADER
+    ) as session:
+        yield Service(session, deployment.url, met=met)
 
 
 def _id(text: str, listed: str = "slipway jobs") -> str:

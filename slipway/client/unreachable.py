@@ -21,3 +21,18 @@ _WORDS: tuple[tuple[type[Exception], str], ...] = (
 def why(error: Exception) -> str:
     """An error of the HTTP client in words for a person; other errors mean that another program answers."""
     return next((words for kind, words in _WORDS if isinstance(error, kind)), "something else answers there")
+
+
+def is_final(error: Exception) -> bool:
+    """Whether the same call fails for ever, since its address is not one."""
+    return isinstance(error, aiohttp.InvalidURL | aiohttp.NonHttpUrlClientError)
+
+
+def is_unsent(error: Exception) -> bool:
+    """Whether no connection came about, so that nothing was sent."""
+    return isinstance(error, aiohttp.ClientConnectorError | aiohttp.ClientHttpProxyError)
+
+
+def is_foreign(error: Exception) -> bool:
+    """Whether something answered that is not what was asked for."""
+    return isinstance(error, aiohttp.ClientResponseError | ValueError)

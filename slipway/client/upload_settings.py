@@ -10,8 +10,10 @@ from shared.adapters.storage.wire.connection import Connection
 from shared.core.errors import Misconfigured
 from shared.settings import CLIENT_SETTINGS, Settings
 from slipway.client.deployment import KEY, URL, NoStorage, settings_for
+from slipway.client.refusal import Absent
 from slipway.client.service import Service, service
 from slipway.failure import Failure
+from slipway.screen import say
 
 #: Hosts to which a token for Azure Storage may go: Microsoft's, in each cloud.
 _AZURE = re.compile(
@@ -41,7 +43,10 @@ async def refuse_elsewhere(settings: Settings, api: Service) -> None:
     """Raise Failure if files would go to storage that the app at that address does not read."""
     try:
         theirs = _drop_container(Settings(await api.settings()))
-    except (Failure, Misconfigured, ValueError):  # an earlier version, or no app: the next call reports it
+    except Absent:  # an earlier version
+        return
+    except (Failure, Misconfigured, ValueError) as error:
+        say(f"the app does not say in which container it looks for drops: {error}")
         return
     ours = _drop_container(settings)
     accounts = {ours.account, theirs.account} - {""}

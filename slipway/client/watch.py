@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.client.processes import ProcessLog, logs_of
+from slipway.client.refusal import Absent, Unanswered
 from slipway.client.service import Service
 from slipway.failure import Failure
 from slipway.screen import Line
@@ -76,7 +77,7 @@ class Watch:
             return
         try:
             logs = await logs_of(self.service, job, "", "")
-        except Failure:  # at the next poll it may exist
+        except (Absent, Unanswered):  # at the next poll it may exist
             return
         for log in logs:
             await self._read_one(job, log, log.rank if len(logs) > 1 else "")
@@ -92,6 +93,8 @@ class Watch:
                 *lines, log.rest = (log.rest + chunk.data).split(b"\n")
                 log.offset = chunk.next
                 self._tell(log_news(job, lines, rank))
+        except Unanswered:
+            return
         except Failure:  # a job that ended before it wrote anything has no log
             log.done = job["state"] in ENDED
             return

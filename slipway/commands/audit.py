@@ -6,24 +6,29 @@ from typing import Any
 
 from slipway.client.service import service
 from slipway.commands.jobs import show
+from slipway.failure import finding_out
 from slipway.screen import table
+
+#: The exit code where something did not answer.
+_SILENT = 3
 
 
 def run(url: str, key: str, *, as_json: bool) -> int:
     """Print the differences.
 
-    Returns 0 if there are none, 1 if there are some, 3 if a part could not be queried.
+    Returns 0 if there are none, 1 if there are some, 3 if a part could not be queried. Raises Failure with 3.
     """
 
     async def ask() -> dict[str, Any]:
         async with service(url, key) as api:
             return await api.audit()
 
-    report = asyncio.run(ask())
+    with finding_out(_SILENT):
+        report = asyncio.run(ask())
     show(report, lines, as_json=as_json)
     if report["differences"]:
         return 1
-    return 3 if report["unknown"] else 0
+    return _SILENT if report["unknown"] else 0
 
 
 def lines(report: Mapping[str, Any]) -> list[str]:

@@ -1,6 +1,5 @@
 """`slipway jobs`: the newest matching jobs, once, or again as they change."""
 
-import asyncio
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from slipway.client.answers import Listed
-from slipway.client.patience import patiently
+from slipway.client.patience import patiently, pause
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show, why
 from slipway.commands.sweeps.naming import sweep_id
@@ -109,7 +108,7 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
                     put_json(job, indent=None)
             else:
                 _draw(listing, view, states, _none(conditions))
-            await asyncio.sleep(_EVERY)
+            await pause(_EVERY)
             listing = await patiently(lambda: api.jobs(chosen, limit))
 
     try:

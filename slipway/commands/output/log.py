@@ -4,19 +4,20 @@ import asyncio
 import re
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any, TextIO
 
-from slipway.client.patience import patiently
+from slipway.client.patience import patiently, pause
 from slipway.client.processes import ProcessLog, logs_of, start_of_found, start_of_tail
 from slipway.client.refusal import Absent, Unanswered
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, ended_as, rejection, show
 from slipway.commands.output.lines import JsonPrinter, Printer
-from slipway.failure import Failure
+from slipway.failure import Failure, Verdict, finding_out
 from slipway.screen import say
 from slipway.terminal import coloured, printable
 
@@ -54,7 +55,10 @@ def run(
     timestamps: bool,
     as_json: bool = False,
 ) -> int:
-    """Write a job's logs to standard output; with `follow`, until its end: then 1 if it did not succeed."""
+    """Write a job's logs to standard output; with `follow`, until its end: then 1 if it did not succeed.
+
+    Raises Failure, with `follow` with the exit code NOT_KNOWN.
+    """
     clock = clock_for(timestamps=timestamps, follow=follow)
     printer = (
         JsonPrinter(sys.stdout.buffer, grep=compiled(pattern), clock=clock)
@@ -65,7 +69,8 @@ def run(
     async def ask(api: Service, job_id: str) -> int:
         return await read(api, job_id, selection, printer, follow=follow)
 
-    return asking_about(job, ask, url, key)
+    with finding_out() if follow else nullcontext():
+        return asking_about(job, ask, url, key)
 
 
 def printer_of(stream: TextIO, pattern: str = "", clock: Callable[[], str] | None = None) -> Printer:
@@ -93,23 +98,29 @@ NOT_YET = 124
 
 
 def wait(job: str, url: str, key: str, *, as_json: bool = False, timeout: float | None = None) -> int:
-    """Wait for a job's end: 0 if it succeeded, else its exit code, or 1; NOT_YET after `timeout` seconds."""
+    """Wait for a job's end: 0 if it succeeded, else its exit code, or 1; NOT_YET after `timeout` seconds.
+
+    Raises Failure with the exit code NOT_KNOWN.
+    """
 
     async def ask(api: Service, job_id: str) -> int:
-        job: Mapping[str, Any] = {"state": "of a state that is not known"}
+        job: Mapping[str, Any] = {}
         try:
             async with asyncio.timeout(timeout):
-                job = await api.job(job_id)  # at once where nothing answers
+                job = await api.job(job_id)
                 while job["state"] not in ENDED:
-                    await asyncio.sleep(_LOOK_EVERY)
+                    await pause(_LOOK_EVERY)
                     job = await patiently(lambda: api.job(job_id))
         except TimeoutError:
+            if not job:
+                raise Failure(f"the app has not said within {timeout:g} s how {job_id} is") from None
             show(job, lambda job: [f"{job_id} is {job['state']}, and goes on"], as_json=as_json)
             return NOT_YET
         show(job, lambda job: [ended_as(job)], as_json=as_json)
         return exit_code(job)
 
-    return asking_about(job, ask, url, key)
+    with finding_out():
+        return asking_about(job, ask, url, key)
 
 
 def exit_code(job: Mapping[str, Any]) -> int:
@@ -137,13 +148,11 @@ async def read(
     offsets: dict[str, int] = {}
     unread: set[str] = set()
     began = run_of({})
-    job: Mapping[str, Any] = {}
     while True:
-        # The first query fails at once if nothing answers; later ones are patient, for the job's sake.
-        job = await (patiently(lambda: api.job(job_id)) if job else api.job(job_id))
+        job = await patiently(lambda: api.job(job_id))
         state = job["state"]
         if state == "rejected":
-            raise Failure(rejection(job))
+            raise Verdict(rejection(job))
         if any(offsets.values()) and run_of(job) != began:
             out.finish()
             say(f"{job_id} starts again ({state}): what follows is its next run, from the beginning")
@@ -157,7 +166,7 @@ async def read(
             if remarks and (text := remark(job, list(offsets), written=any(offsets.values()))):
                 say(text)
             return int(state != "succeeded" if follow else bool(unread))
-        await asyncio.sleep(every)
+        await pause(every)
 
 
 async def _print_new(

@@ -1,19 +1,19 @@
 """`slipway metrics`: the numbers that a job and its nodes report."""
 
-import asyncio
 import os
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, Protocol, TextIO
 
 from slipway.client.curves import Curve, Curves, answers, curves_as_json
-from slipway.client.patience import patiently
+from slipway.client.patience import patiently, pause
 from slipway.client.service import Service
 from slipway.client.watch import ENDED
 from slipway.commands.jobs import asking_about, rejection
 from slipway.commands.output.drawing import HEAD, picture, points
-from slipway.failure import Failure
+from slipway.failure import Verdict, finding_out
 from slipway.screen import json_text, say
 from slipway.terminal import printable
 
@@ -111,20 +111,20 @@ def run(job: str, names: Sequence[str], url: str, key: str, *, follow: bool, as_
     async def ask(api: Service, job_id: str) -> int:
         return await read(api, job_id, Curves(names), shown, follow=follow)
 
-    return asking_about(job, ask, url, key)
+    with finding_out() if follow else nullcontext():
+        return asking_about(job, ask, url, key)
 
 
 async def read(
     api: Service, job_id: str, curves: Curves, shown: Shown, *, follow: bool, every: float = _LOOK_EVERY
 ) -> int:
     """The exit code. Messages beside the numbers go to standard error. Raises Failure."""
-    job: Mapping[str, Any] = {}
     after = ""
     while True:
-        job = await (patiently(lambda: api.job(job_id)) if job else api.job(job_id))
+        job = await patiently(lambda: api.job(job_id))
         state = job["state"]
         if state == "rejected":
-            raise Failure(rejection(job))
+            raise Verdict(rejection(job))
         if state in ENDED or state == "running" or not follow:
             async for answer in answers(api, job_id, after):
                 if answer["restarted"]:
@@ -133,13 +133,13 @@ async def read(
                 after = answer["next"]
         if state in ENDED or not follow:
             break
-        await asyncio.sleep(every)
+        await pause(every)
     shown.end(curves)
     for text in filter(None, (curves.note, "" if curves.all() or curves.others else _none(job))):
         say(text)
     if curves.others and not curves.all():
         names = ", ".join(map(printable, sorted(curves.others)[:_NAMED]))
-        raise Failure(f"no series of {job_id} has such a name{_proviso(job)}; it has reported {names}")
+        raise Verdict(f"no series of {job_id} has such a name{_proviso(job)}; it has reported {names}")
     return int(follow and state != "succeeded")
 
 

@@ -113,6 +113,8 @@ def log(
     Where there are several processes, each line begins with the rank. A terminal gets the colours of the job,
     and no other control sequence; a file or a pipe gets the bytes as they are. With --json, a log without
     lines is no object: standard output stays empty, and standard error says why.
+
+    With --follow, the exit code is 1 if the job did not succeed, and 125 where no answer says how it ended.
     """
     command = _command("output.log")
     selection = command.Selection(file, rank, tail)
@@ -137,6 +139,7 @@ def metrics(
 
     A job prints {"slipway": {"epoch": 3, "loss": 0.1}}, or writes such lines into metrics.jsonl in an output
     directory. They are drawn on a terminal; elsewhere each point is a line, with tabs between its columns.
+    With --follow, the exit codes are those of `log --follow`.
     """
     show_metrics = _command("output.metrics").run
     raise typer.Exit(show_metrics(job, names or (), url, key, follow=follow, as_json=as_json))

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from slipway.client.refusal import Absent
 from slipway.client.service import Service
 from slipway.failure import Failure
 from slipway.terminal import printable
@@ -16,8 +17,10 @@ async def last_errors(api: Service, job: Mapping[str, Any]) -> list[str]:
         ends = await api.errors(job["id"])
         lines = [line for one in ends["files"] for line in _lines(str(one["file"]), one["lines"])]
         more = int(ends["more"])
-    except (Failure, TypeError, KeyError, ValueError):
+    except (Absent, TypeError, KeyError, ValueError):
         return []  # its files are gone, or cannot be seen from there: the record is what was asked for
+    except Failure as failure:
+        return ["", f"its standard error cannot be read: {failure}"]
     return [*lines, "", f"and {more} more: slipway files {job['id']}"] if more else lines
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, parent
 from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
-from slipway.client.patience import patiently
+from slipway.client.patience import patiently, pause
 from slipway.client.service import Service, service
 from slipway.commands.drop import Uploaded, etag_of, outlook_of, runs_the_same, target_of, upload
 from slipway.commands.running.foresee import foresee
@@ -124,7 +124,7 @@ class Beginning:
         """The id of the job that still starts after a Ctrl-C. Raises Failure."""
         if self._uploaded is None:
             raise Failure(self.interrupted())
-        async with service(url, key) as api:
+        async with service(url, key, met=True) as api:
             return await self._own(api, self._uploaded, self._before)
 
     def interrupted(self) -> str:
@@ -152,7 +152,7 @@ class Beginning:
                     f"{self._elsewhere}"
                 )
             replaced = await etag_of(self._settings, uploaded.container, name) != uploaded.etag
-            await asyncio.sleep(_EVERY)
+            await pause(_EVERY)
             if (looks := looks + 1) == _LOOKS:
                 say(
                     "there is no job yet; does the app see the container? Ask slipway audit, and …/api/health"

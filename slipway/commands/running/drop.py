@@ -1,7 +1,6 @@
 """`slipway drop`: upload a folder, and name the jobs that it starts, if the API shows them."""
 
 import asyncio
-import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from typing import Any
 from shared.intake.drops.folder import ENVELOPE_FILE, Plan, parent
 from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
-from slipway.client.patience import patiently
+from slipway.client.patience import chosen_patience, patiently, pause
 from slipway.client.service import Service, service
 from slipway.client.upload_settings import upload_settings
 from slipway.commands.drop import (
@@ -193,17 +192,17 @@ async def _wait(api: Service, drop: _Drop, uploaded: Uploaded, runs: int, others
 
     say("the job begins when the files have not changed for a moment; waiting for its id (Ctrl-C leaves it)")
     patience = drop.settings.seconds("SLIPWAY_SETTLE_SECONDS") + _PATIENCE
-    progress = time.monotonic()
+    progress = chosen_patience().clock()
     try:
         while len(drop.jobs) < runs:
             for job in await patiently(new):
                 others.add(job["id"])
                 if _is_of(job, uploaded):
                     drop.add(job)
-                    progress = time.monotonic()
-            if time.monotonic() - progress > patience:
+                    progress = chosen_patience().clock()
+            if chosen_patience().clock() - progress > patience:
                 return f"there is none after {patience:.0f} s"
-            await asyncio.sleep(_EVERY)
+            await pause(_EVERY)
     except Failure as failure:
         return str(failure)
     return ""

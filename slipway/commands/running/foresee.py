@@ -13,6 +13,7 @@ from slipway.client.service import Service
 from slipway.client.upload_settings import refuse_elsewhere
 from slipway.commands.drop import outlook_of, to_upload
 from slipway.failure import Failure
+from slipway.screen import say
 
 #: The members of a JSON file that `slipway submit` accepts.
 _MESSAGE = ("spec", "specBlob", "properties")
@@ -42,13 +43,14 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
 
 
 async def _errors(api: Service | None, plan: Plan, contents: Mapping[str, bytes]) -> list[dict[str, Any]]:
-    """Why the app would reject a run; nothing if it cannot be queried: then its receipt will show it."""
+    """Why the app would reject a run; nothing, with a remark, if it cannot say: its receipt will show it."""
     parameters = {"folder": plan.folder.rstrip("/")}
     if plan.script is not None:
         parameters["script"] = plan.script.name.rpartition("/")[2]
     try:
         body = await api.explain(_document(plan, contents), parameters) if api else {}
-    except Failure:
+    except Failure as failure:
+        say(f"the app could not say beforehand whether the job can run: {failure}")
         return []
     if body.get("verdict") != "rejected":
         return []

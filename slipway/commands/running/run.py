@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from slipway.client.patience import patiently
+from slipway.client.patience import patiently, pause
 from slipway.client.service import Service, service
 from slipway.client.upload_settings import upload_settings
 from slipway.client.watch import ENDED
@@ -23,7 +23,7 @@ from slipway.commands.running.ending import Ending, endings
 from slipway.commands.running.hints import misplaced
 from slipway.commands.running.report import Report
 from slipway.commands.running.stage import Options, check_path, staged
-from slipway.failure import Failure
+from slipway.failure import Failure, finding_out
 from slipway.screen import say
 from slipway.settings import address_beside
 
@@ -139,7 +139,7 @@ def _to_the_end(
         return ending.code
 
     async def ask() -> int:
-        async with service(url, key) as api:
+        async with service(url, key, met=True) as api:
             return await finish(api)
 
     report.begun(job_id)
@@ -160,8 +160,9 @@ async def _ordered(options: Options, url: str, key: str) -> Options:
 
 async def report_rejection(job_id: str, url: str, key: str) -> int:
     """1 for a job that was rejected, which it prints; else 0."""
-    async with service(url, key) as api:
-        job = await patiently(lambda: api.job(job_id))
+    with finding_out():
+        async with service(url, key, met=True) as api:
+            job = await patiently(lambda: api.job(job_id))
     if hint := unmeant(job):
         say(hint)
     if job["state"] == "rejected":
@@ -170,7 +171,12 @@ async def report_rejection(job_id: str, url: str, key: str) -> int:
 
 
 async def _follow(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> dict[str, Any]:
-    """Follow the job to its end, and report why it failed; returns its record."""
+    """Follow the job to its end, and report why it failed; returns its record. Raises Failure: NOT_KNOWN."""
+    with finding_out():
+        return await _ended(api, job_id, uploaded, report)
+
+
+async def _ended(api: Service, job_id: str, uploaded: Sequence[str], report: Report) -> dict[str, Any]:
     news, out = asyncio.create_task(_news(api, job_id, report)), report.printer
     try:
         await log.read(api, job_id, log.Selection(), out, follow=True, remarks=False)
@@ -205,7 +211,7 @@ async def _news(api: Service, job_id: str, report: Report) -> None:
             report.waits(job)
         if job["state"] in ENDED:
             return
-        await asyncio.sleep(_EVERY)
+        await pause(_EVERY)
 
 
 def _interrupted(job_id: str, url: str, key: str, report: Report, ending: Ending) -> int:
@@ -222,7 +228,7 @@ def _interrupted(job_id: str, url: str, key: str, report: Report, ending: Ending
 
 async def _cancel(job_id: str, url: str, key: str) -> bool:
     """Cancel a job, and report the outcome; returns whether it is cancelled."""
-    async with service(url, key) as api:
+    async with service(url, key, met=True) as api:
         state = (await api.cancel(job_id))["state"]
     done = state in ENDED and state != "cancelled"
     say(f"{job_id} had ended before: {state}" if done else f"{job_id} is being cancelled")

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from slipway.client import patience
 from slipway.client.answers import FileChunk, FilePage
 from slipway.client.files import output
 from slipway.client.files.arriving import complete
@@ -346,12 +345,6 @@ class BreaksOff(Wrote):
         return FilePage([first], "more")
 
 
-@pytest.fixture
-def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patience, "_PATIENCE", 0.0)
-
-
-@pytest.mark.usefixtures("_no_patience")
 async def test_a_list_that_breaks_off_leaves_no_file_of_another_job_for_one_of_this(tmp_path: Path) -> None:
     async def get(api: Wrote, job_id: str) -> Outcome:
         return (
@@ -382,7 +375,6 @@ async def test_files_that_fit_a_pattern_do_not_make_the_others_in_the_directory_
     assert on_disk(tmp_path) == {"OUT/a": b"2nd", "OUT/w": b"2nd"}
 
 
-@pytest.mark.usefixtures("_no_patience")
 async def test_a_service_that_goes_away_ends_a_download_and_where_it_had_shown_nothing_none_begins(
     tmp_path: Path,
 ) -> None:

@@ -1,0 +1,117 @@
+"""Sends requests to the HTTP API, again where no answer of the API comes."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any, TypeVar
+
+import aiohttp
+
+from slipway.client.patience import chosen_patience
+from slipway.client.refusal import (
+    Absent,
+    Silent,
+    Stranger,
+    Unanswered,
+    Unreached,
+    foreign,
+    is_own,
+    refusal,
+)
+from slipway.client.unreachable import is_final, is_foreign, is_unsent, why
+from slipway.failure import Failure
+
+Content = TypeVar("Content")
+Read = Callable[[aiohttp.ClientResponse], Awaitable[Content]]
+#: Headers of the API's answers with bytes from versions without the mark.
+_OF_BYTES = ("Content-Digest", "Slipway-More")
+
+
+class _NoSuchCall(Absent):
+    """The app answers, and its host says that it does not have this call."""
+
+
+class Wire:
+    """The way to one deployment. `met`: it has answered before, so that what fails now will pass."""
+
+    def __init__(self, session: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
+        self.url = url
+        self._session = session
+        #: whether the API has answered, and whether anything has
+        self._met, self._reached = met, met
+
+    async def ask(
+        self, method: str, path: str, read: Read[Content], *, file: str = "the document", **options: Any
+    ) -> Content:
+        """What `read` makes of the answer. Raises Failure; a refusal names the places in `file`.
+
+        The request may be sent several times, so it must be harmless to repeat.
+        """
+        once = partial(self._surely, method, path, read, file, options)
+        return await chosen_patience().until_answered(once, at_once=(Silent,))
+
+    async def _surely(
+        self, method: str, path: str, read: Read[Content], file: str, options: dict[str, Any]
+    ) -> Content:
+        """Send it once; a call that the app does not have, twice, because the app may just have started."""
+        try:
+            return await self._once(method, path, read, file, options)
+        except _NoSuchCall:
+            return await self._once(method, path, read, file, options)
+
+    async def _once(
+        self, method: str, path: str, read: Read[Content], file: str, options: dict[str, Any]
+    ) -> Content:
+        try:
+            # A redirect is not followed: the key would go with it.
+            address = f"{self.url}/api/{path}"
+            async with self._session.request(method, address, allow_redirects=False, **options) as answer:
+                self._reached = True
+                await self._check(answer, path, file)
+                content = await read(answer)
+        except (aiohttp.ClientError, TimeoutError, ValueError) as error:
+            raise self._lost(error) from error
+        self._met = True
+        return content
+
+    async def _check(self, answer: aiohttp.ClientResponse, path: str, file: str) -> None:
+        """Raise Failure for an answer that is not the one that was asked for."""
+        if 300 <= answer.status < 400 and (location := answer.headers.get("Location")):
+            if self._met and not is_own(answer):
+                raise foreign(answer, self.url, met=True)
+            elsewhere = location.partition("?")[0].removesuffix(f"/api/{path}")[:200]
+            raise Failure(f"{self.url} redirects to {elsewhere}; if that is the app, give it with --url")
+        if answer.status >= 400:
+            self._met = self._met or is_own(answer)
+            failure = await refusal(answer, self.url, file, met=self._met)
+            if answer.status == 404 and not is_own(answer) and await self._is_up():
+                raise _NoSuchCall(
+                    f"{self.url} does not know this call (404): Slipway there is of another version"
+                )
+            raise failure
+        if answer.content_type == "text/html" and not is_own(answer) and not _is_bytes(answer):
+            raise foreign(answer, self.url, met=self._met)
+
+    async def _is_up(self) -> bool:
+        """Whether Slipway answers there now: then a page of 404 says that the app does not have the call.
+
+        While an app starts or is deployed, its host answers 404 to every call.
+        """
+        try:
+            async with self._session.get(f"{self.url}/api/health", allow_redirects=False) as answer:
+                return is_own(answer) or "storage" in await answer.json()
+        except (aiohttp.ClientError, TimeoutError, ValueError, TypeError):
+            return False
+
+    def _lost(self, error: Exception) -> Failure:
+        reason = f"no answer from {self.url}: {why(error)}"
+        remedy = "is it running (`slipway up`), and does --url name it?"
+        if is_final(error):
+            return Failure(f"{reason}; {remedy}")
+        if is_unsent(error):
+            return (Unanswered if self._reached else Unreached)(reason, remedy)
+        self._reached = True
+        return (Stranger if is_foreign(error) and not self._met else Unanswered)(reason, remedy)
+
+
+def _is_bytes(answer: aiohttp.ClientResponse) -> bool:
+    return any(name in answer.headers for name in _OF_BYTES)
