@@ -84,7 +84,8 @@ def run(
 
     Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
     each node. Files that the drop container already has are not sent again. The exit code is that of the
-    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say so.
+    job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say
+    so.
 
     With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
     rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
