@@ -1,5 +1,6 @@
 """`slipway jobs`: the newest matching jobs, once, or again as they change."""
 
+import asyncio
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from slipway.client.answers import Listed
-from slipway.client.patience import patiently, pause
+from slipway.client.patience import patiently
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show, why
 from slipway.commands.sweeps.naming import sweep_id
@@ -108,7 +109,7 @@ def watch(url: str, key: str, conditions: Mapping[str, str], limit: int, view: V
                     put_json(job, indent=None)
             else:
                 _draw(listing, view, states, _none(conditions))
-            await pause(_EVERY)
+            await asyncio.sleep(_EVERY)
             listing = await patiently(lambda: api.jobs(chosen, limit))
 
     try:
