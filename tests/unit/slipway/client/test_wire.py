@@ -225,16 +225,16 @@ async def test_a_document_with_a_key_of_its_own_keeps_it(document: bytes) -> Non
 @pytest.mark.parametrize(
     "health",
     [
-        web.json_response({"status": "ok", "storage": "ok"}),
-        web.json_response({"detail": "not ready"}, status=503, content_type="application/problem+json"),
+        lambda: web.json_response({"status": "ok", "storage": "ok"}),
+        lambda: web.json_response({"detail": "x"}, status=503, content_type="application/problem+json"),
     ],
     ids=["ok", "not ready"],
 )
 async def test_a_call_that_an_older_app_does_not_have_is_not_waited_for(
-    health: web.Response, waits: Waits
+    health: Callable[[], web.Response], waits: Waits
 ) -> None:
     async def older(request: web.Request) -> web.Response:
-        return health if request.path == "/api/health" else web.Response(status=404)
+        return health() if request.path == "/api/health" else web.Response(status=404)
 
     async with answering(older) as url, service(url) as api:
         with pytest.raises(Absent, match=r"does not know this call \(404\)"):
