@@ -69,6 +69,11 @@ def each(kinds: Mapping[str, Iterable[str]] = NAMES) -> list[str]:
     return list(dict.fromkeys(name for names in kinds.values() for name in names))
 
 
+def kind_of(name: str) -> str:
+    """The kind of a name of the corpus."""
+    return next(kind for kind, names in NAMES.items() if name in names)
+
+
 def tree(names: Collection[str], deep: Iterable[str] = ()) -> dict[str, bytes]:
     """Path → content, which is the path: each name as that of a file, and as that of a folder."""
     paths = [*(f"files/{name}" for name in names), *(f"folders/{name}/f.txt" for name in names), *deep]

@@ -22,7 +22,10 @@ from local.azurite import Azurite, azurite
 from slipway.client.datalake import DataLake, fingerprint
 from slipway.commands.data.get import find, get
 from slipway.commands.data.put import LocalFile, put, to_put
+from slipway.failure import Failure
 from slipway.main import app
+from tests.breadth import one_each
+from tests.names import DEEP, REFUSED, each, kind_of, tree
 
 BLOCK = 8 << 20
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -88,6 +91,37 @@ async def test_what_is_put_comes_back_and_is_sent_once(world: World, tmp_path: P
     for name, data in (contents | {"train.csv": b"3,4\n"}).items():
         assert (tmp_path / "home/team/digits" / name).read_bytes() == data
     assert not [name for name in os.listdir(tmp_path / "home") if name.startswith(".")]  # noqa: PTH208
+
+
+async def test_a_file_of_any_name_is_put_listed_and_got_with_its_own_bytes(
+    world: World, tmp_path: Path
+) -> None:
+    corpus = tree(one_each(each(), kind_of), DEEP)
+    for path, content in corpus.items():
+        (tmp_path / "names" / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "names" / path).write_bytes(content)
+
+    sent = await put(world.lake, to_put([tmp_path / "names"], "team"), count)
+    listed = await world.lake.files("team/")
+    home = await get(world.lake, await find(world.lake, ["team"]), tmp_path / "home", count)
+    by_name = [await find(world.lake, [f"team/names/{path}"]) for path in corpus]
+
+    assert (sent.saved, sent.failed, home.failed) == (len(corpus), [], [])
+    assert {file.name: file.size for file in listed} == {
+        f"team/names/{path}": len(content) for path, content in corpus.items()
+    }
+    got = (path for path in (tmp_path / "home/team/names").rglob("*") if path.is_file())
+    assert {
+        path.relative_to(tmp_path / "home/team/names").as_posix(): path.read_bytes() for path in got
+    } == corpus
+    for path, files in zip(corpus, by_name, strict=True):
+        assert f"team/names/{path}" in {file.name for file in files}
+    (tmp_path / "refused").mkdir()
+    for name in each(REFUSED):
+        file = tmp_path / "refused" / name
+        file.touch()
+        with pytest.raises(Failure, match=r"has (a backslash|the (control )?character U\+)"):
+            to_put([file], "")
 
 
 # The SDK leaves the connection of a cancelled request to the garbage collector.

@@ -19,7 +19,7 @@ from tests.acceptance.commands.person import slipway
 from tests.acceptance.door import Door, shell, unique
 from tests.acceptance.names.doors import COMMANDS, DIRECTORIES, OPERATIONS, SLOW, Outlet
 from tests.breadth import one_each
-from tests.names import NAMES, REFUSED, TREE, each, tree, writes
+from tests.names import REFUSED, TREE, each, kind_of, tree, writes
 
 #: Door, and directory.
 WAYS = [(door, one) for door in OPERATIONS | COMMANDS for one in DIRECTORIES.get(door, ("SHARE",))]
@@ -48,9 +48,8 @@ for variable, paths in json.loads((here / "corpus.json").read_text(encoding="utf
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(path.encode())
 """
-_KINDS = {name: kind for kind in NAMES for name in NAMES[kind]}
 #: A name of each kind, or all.
-SOME = one_each(each(), _KINDS.__getitem__)
+SOME = one_each(each(), kind_of)
 #: What the job writes into each directory.
 WRITTEN = {
     "SHARE": TREE,

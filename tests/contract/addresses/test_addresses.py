@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import UTC, datetime, timedelta
 from urllib.parse import parse_qs, urlsplit
@@ -9,9 +10,13 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from shared.adapters.storage import addresses as module
+from tests.breadth import one_each
 from tests.contract.addresses.conftest import TOP, VALID, Stored
+from tests.names import DEEP, each, kind_of, tree
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
+#: A name of each kind, or all.
+SOME = one_each(each(), kind_of)
 
 
 async def test_an_address_reads_one_blob_and_nothing_else(stored: Stored) -> None:
@@ -92,6 +97,33 @@ async def test_a_folder_comes_in_pages_in_the_order_of_names(
             assert await answer.read() == name.encode()
     (below,) = (await stored.addresses.page(stored.folder(f"{TOP}/deep"), "")).addresses
     assert below.name == "below.txt"
+
+
+async def test_the_address_of_a_file_of_any_name_gives_its_own_bytes(stored: Stored) -> None:
+    """The one of a list, and the one that a large file is answered with."""
+    several, files = asyncio.Semaphore(8), tree(SOME, DEEP)
+    await asyncio.gather(*(stored.put(path, content) for path, content in files.items()))
+    folders = sorted({path.rpartition("/")[0] for path in files})
+    listed: dict[str, str] = {}
+    for folder in folders:
+        page = await stored.addresses.page(stored.folder(f"{TOP}/{folder}"), "")
+        while True:
+            listed |= {f"{folder}/{one.name}": one.url for one in page.addresses}
+            if not page.next:
+                break
+            page = await stored.addresses.page(stored.folder(f"{TOP}/{folder}"), page.next)
+
+    async def both(path: str) -> tuple[bytes, bytes]:
+        async with several:
+            above, _, name = path.rpartition("/")
+            found = await stored.addresses.find(stored.folder(f"{TOP}/{above}"), name)
+            assert found is not None, path
+            async with stored.http.get(found.url) as one, stored.http.get(listed[path]) as other:
+                return await one.read(), await other.read()
+
+    assert listed.keys() == files.keys()
+    results = dict(zip(files, await asyncio.gather(*map(both, files)), strict=True))
+    assert {path for path, result in results.items() if result != (files[path], files[path])} == set()
 
 
 async def test_what_is_no_file_has_no_address(stored: Stored) -> None:
