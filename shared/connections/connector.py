@@ -65,6 +65,13 @@ class Connector(TCPConnector):
         #: Attempts for which no caller waits, the oldest first.
         self._abandoned: dict[_Attempt, ConnectionKey] = {}
 
+    def close_idle(self) -> None:
+        """Close the connections that serve no request now."""
+        for idle in self._conns.values():
+            for protocol, _ in idle:
+                protocol.close()
+        self._conns.clear()
+
     async def close(self, *, abort_ssl: bool = False) -> None:
         """Close every connection. Those of attempts that take longer are closed when they have ended."""
         await super().close(abort_ssl=abort_ssl)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from aiohttp import ClientSession
+from aiohttp import ClientResponse, ClientSession
 
 from shared.connections.connector import Connector
 
@@ -12,3 +12,13 @@ from shared.connections.connector import Connector
 def session(connector: Connector | None = None, **options: Any) -> ClientSession:
     """A session; the options are aiohttp's. Its timeouts end waits of callers, and no attempt to connect."""
     return ClientSession(connector=connector or Connector(), **options)
+
+
+def distrust(http: ClientSession, answer: ClientResponse) -> None:
+    """Close the connection over which an answer to another request came: those that follow may be, too.
+
+    It may have gone back to the pool with the last byte of the answer, so every idle one is closed.
+    """
+    answer.close()
+    if isinstance(http.connector, Connector):
+        http.connector.close_idle()

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from aiohttp import ClientSession, DummyCookieJar
+from azure.core.exceptions import ServiceResponseError
 from azure.core.pipeline.transport import AioHttpTransport
 
-from shared.connections.session import session
+from shared.connections.session import distrust, session
+
+#: The name that a client gives to a request; services that repeat it name the request that they answer.
+_ID = "x-ms-client-request-id"
 
 
 class Transport(AioHttpTransport):  # type: ignore[misc]
@@ -26,3 +30,13 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
                 trust_env=self._trust_env, cookie_jar=DummyCookieJar(), auto_decompress=False
             )
         await super().open()
+
+    async def send(self, request: Any, **options: Any) -> Any:
+        """Send a request. An answer that names another one is no answer: azure-core tries again."""
+        answer = await super().send(request, **options)
+        name = answer.headers.get(_ID)
+        if name is not None and name != request.headers.get(_ID, name):
+            if self.session is not None:
+                distrust(self.session, answer.internal_response)
+            raise ServiceResponseError("the answer to another request")
+        return answer

@@ -23,6 +23,8 @@ from shared.core.pacing.backoff import parse_retry_after
 if TYPE_CHECKING:
     from aiohttp import ClientSession
 
+#: The name of a request, which its answer repeats (Azurite: unless it is an error, or of a transaction).
+_ID = "x-ms-client-request-id"
 #: Statuses that are not the request's fault, so that it is tried again.
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _TRIES = 5
@@ -69,12 +71,18 @@ class Connections:
         from aiohttp import ClientError
         from yarl import URL
 
+        from shared.connections.session import distrust
+
         try:
             # `encoded`: the address is sent exactly as it was signed.
             async with self._opened().request(
                 request.verb, URL(request.url, encoded=True), data=request.body, headers=request.headers
             ) as answer:
                 headers = {name.lower(): value for name, value in answer.headers.items()}
+                sent = request.headers.get(_ID)
+                if headers.get(_ID, sent) != sent:
+                    distrust(self._opened(), answer)
+                    raise NoAnswer("what it sent answers another request")
                 return Answer(answer.status, headers, await answer.read())
         except (ClientError, OSError) as error:  # a timeout is an OSError
             raise NoAnswer(no_answer(error, _TOTAL)) from error
@@ -156,6 +164,7 @@ class Rest:
 
     async def _signed(self, request: Request, path: str, query: Mapping[str, str]) -> Request:
         headers: dict[str, Any] = {**self._fixed, **request.headers}
+        headers[_ID] = f"{random.getrandbits(64):016x}"
         headers["x-ms-date"] = format_datetime(datetime.now(UTC), usegmt=True)
         if request.body:
             headers["Content-Length"] = str(len(request.body))

@@ -6,6 +6,7 @@ A call without an answer has an unknown outcome. Every call can be repeated.
 from __future__ import annotations
 
 import json
+import uuid
 from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ API = "2024-07-01.20.0"
 _PATIENCE, _CONNECT = 30.0, 5.0
 #: Entries of a page, the service's maximum.
 PAGE = 1000
+#: The name of a call, which its answer repeats.
+_ID = "client-request-id"
 _JSON = "application/json; odata=minimalmetadata; charset=utf-8"
 
 
@@ -105,11 +108,14 @@ class BatchClient:
     async def _send(
         self, method: str, path: str, query: Mapping[str, str], body: Any, headers: Mapping[str, str]
     ) -> Answer:
-        from aiohttp import ClientError
+        from aiohttp import ClientError, ClientPayloadError
         from yarl import URL
+
+        from shared.connections.session import distrust
 
         content = _content(body)
         call_headers = {"Accept": "application/json", **headers}
+        call_headers |= {_ID: str(uuid.uuid4()), f"return-{_ID}": "true"}
         if method not in ("GET", "HEAD"):
             # Set even without a body: the HTTP client would add one that is not signed.
             call_headers["Content-Type"] = _JSON
@@ -122,6 +128,9 @@ class BatchClient:
                 method, url, data=content or None, headers=call_headers, allow_redirects=False
             ) as answer:
                 received = {name.lower(): value for name, value in answer.headers.items()}
+                if received.get(_ID, call_headers[_ID]) != call_headers[_ID]:
+                    distrust(self._opened(), answer)
+                    raise ClientPayloadError("the answer to another call")
                 return Answer(answer.status, received, await answer.read())
         except (ClientError, OSError, EOFError, ValueError) as error:
             raise Transient(f"Azure Batch does not answer: {no_answer(error, _PATIENCE)}") from None

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from aiohttp import web
 
 from shared.adapters.storage.wire.connection import Account, Connection
-from shared.adapters.storage.wire.rest import OTHERS, Answer, NoAnswer, Request, Rest
+from shared.adapters.storage.wire.rest import OTHERS, Answer, Connections, NoAnswer, Request, Rest
 from shared.adapters.storage.wire.sign import SharedKey
 from shared.core.errors import Misconfigured, Misuse, Unavailable
+from tests.doubles.server import answering
 
 KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoGMGw=="
 
@@ -96,3 +98,23 @@ def test_addresses_come_from_the_connection_string(text: str, address: str) -> N
 def test_a_connection_string_without_a_key_is_a_clear_error() -> None:
     with pytest.raises(Misconfigured, match="AccountKey"):
         Account(Connection("BlobEndpoint=https://a.blob.core.windows.net;SharedAccessSignature=sv=x"))
+
+
+async def test_an_answer_to_another_request_is_none_and_its_connection_is_closed() -> None:
+    names: list[str] = []
+    ways = set()
+
+    async def answer(request: web.Request) -> web.Response:
+        names.append(request.headers["x-ms-client-request-id"])
+        ways.add(request.transport)
+        return web.Response(text=names[-1], headers={"x-ms-client-request-id": names[0]} if names else {})
+
+    connections = Connections()
+    async with answering(answer) as url:
+        rest = Rest(url, SharedKey("acct", KEY), connections.send, version=OTHERS, backoff=0)
+        assert (await rest.call("GET", "/q")).body.decode() == names[0]
+        with pytest.raises(Unavailable, match="what it sent answers another request"):
+            await rest.call("GET", "/q")
+        await connections.close()
+    assert len(names) == 6
+    assert len(ways) == 5  # the first connection served two requests
