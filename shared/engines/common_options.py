@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
-from shared.jobspec import parse_duration
+from shared.jobspec import duration_flaw, parse_duration
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,4 +82,5 @@ def check_options(
         if number < 0:
             raise Misconfigured(f"{place}: {option} has to be at least 0")
     if cluster.max_wall_clock and not cluster.longest:
-        raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")
+        flaw = duration_flaw(cluster.max_wall_clock) or "has no length"
+        raise Misconfigured(f"{place}: maxWallClock {flaw}; write one such as P1D or PT12H")

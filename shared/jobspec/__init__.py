@@ -23,7 +23,7 @@ from shared.jobspec.envelope import (
 from shared.jobspec.format.base import Items, Model, Text
 from shared.jobspec.format.complete import Defaults, complete
 from shared.jobspec.format.credentials import with_credentials
-from shared.jobspec.format.duration import iso_duration, parse_duration, wall_clock
+from shared.jobspec.format.duration import duration_flaw, iso_duration, parse_duration, wall_clock
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.models import JobSpec
 from shared.jobspec.format.mounts import MOUNT_LISTS
@@ -79,6 +79,7 @@ __all__ = [
     "character_flaw",
     "combinations",
     "complete",
+    "duration_flaw",
     "filled",
     "foreign_document",
     "has_errors",

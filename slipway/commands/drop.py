@@ -67,7 +67,7 @@ class Uploaded:
     etag: str = ""
     #: the versions of all that were sent
     etags: dict[str, str] = field(default_factory=dict)
-    #: what an earlier upload left in the folder and this one does not have, where that was looked at
+    #: what is in the folder of the container and not in this upload, where that was looked at
     others: tuple[str, ...] = ()
 
     @property

@@ -47,7 +47,7 @@ async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Pat
     (folder / "old.csv").touch()
     code, out, err = await slipway(door, tmp_path, "run", "--save", "--to", "one", str(folder))
     assert (code, out) == (0, "once more\n"), err
-    assert "of an earlier upload" not in err
+    assert "an earlier upload" not in err
     assert (folder / "job.json").is_file()
     (folder / "old.csv").unlink()
 
@@ -58,7 +58,9 @@ async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Pat
     assert (code, out) == (0, "once more\n"), err
 
     assert "uploaded 1 of 2 files" in err
-    assert "has files of an earlier upload, which the job sees: old.csv; delete" in err
+    assert (
+        "files that an earlier upload or a job left there, and the job sees them: old.csv; delete" in err
+    )
     after = {blob.name: blob.etag async for blob in scripts.list_blobs(f"{folder.name}/")}
     assert [name for name in after if after[name] != before[name]] == [f"{folder.name}/job.json"]
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
 from shared.engines.options import checked, each_cluster
-from shared.jobspec import MOUNT_LISTS, parse_duration
+from shared.jobspec import MOUNT_LISTS, duration_flaw, parse_duration
 
 #: VM sizes with GPUs: one GPU for six cores, and GiB of memory for each GPU, less in the first NC and NV.
 _GPU_SIZE = re.compile(r"(?:STANDARD_)?N(?P<kind>[CDV])(?P<cores>6|12|24)R?S?(?P<later>_V[23])?", re.ASCII)
@@ -49,7 +49,8 @@ def _configured(value: Any, place: str) -> ClusterFacts:
     written = options.get("maxWallClock")
     longest = parse_duration(written) if written else None
     if written and not longest:
-        raise Misconfigured(f"{place}: maxWallClock is not an ISO 8601 duration, such as P1D or PT12H")
+        flaw = duration_flaw(written) or "has no length"
+        raise Misconfigured(f"{place}: maxWallClock {flaw}; write one such as P1D or PT12H")
     return ClusterFacts(
         mounts=frozenset(options["mounted"]) if "mounted" in options else None,
         max_nodes=options.get("maxNodes"),

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TypeAlias
 
 from shared.jobspec.checks.rules.context import Context
+from shared.jobspec.checks.rules.variables import LOST
 from shared.jobspec.format.duration import iso_duration, parse_duration
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.scripts import script_places
@@ -77,7 +78,7 @@ def with_lint(
     """
     reported, hints = tuple(problems), lint(document, facts)
     if facts is not None and facts.keeps_files:
-        reported = tuple(one for one in reported if not _is_kept(one))
+        reported = tuple(_of_kept(one) for one in reported if not _is_kept(one))
     if original is not None and not Node("", original).member("properties", "stdOutErrPathPrefix").is_written:
         reported = tuple(one for one in reported if (one.code, one.pointer) != _DEFAULT_PREFIX)
         hints = tuple(one for one in hints if one.pointer != _DEFAULT_PREFIX[1])
@@ -92,6 +93,13 @@ def with_lint(
 def _is_kept(one: Problem) -> bool:
     """Whether a problem only says that results may be lost, or their mount missing."""
     return one.severity == "warning" and one.code in _UNDER_ROOTS and bool(_PREFIX.fullmatch(one.pointer))
+
+
+def _of_kept(one: Problem) -> Problem:
+    """A problem where results are kept wherever they are: no variable in their path loses them."""
+    if one.code != "SW045" or not _PREFIX.fullmatch(one.pointer):
+        return one
+    return replace(one, severity="warning", message=one.message.replace(LOST, ""))
 
 
 def _image(context: Context, facts: Facts) -> Iterator[Problem]:

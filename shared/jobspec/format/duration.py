@@ -14,6 +14,14 @@ _ISO = re.compile(
     rf"(?:T(?=\d)(?:{_NUMBER}H)?(?:{_NUMBER}M)?(?:(\d{{1,8}}(?:\.\d{{1,7}})?)S)?)?",
     re.ASCII,
 )
+#: All that ISO 8601 calls a duration, in its usual form.
+_PART = r"(\d+(?:[.,]\d+)?)"
+_ANY = re.compile(
+    rf"P(?=[\dT])(?:{_PART}Y)?(?:{_PART}M)?(?:{_PART}W)?(?:{_PART}D)?"
+    rf"(?:T(?=\d)(?:{_PART}H)?(?:{_PART}M)?(?:{_PART}S)?)?",
+    re.ASCII,
+)
+_UNITS = ("weeks", "days", "hours", "minutes", "seconds")
 #: What .NET prints, and what the published defaults of Batch AI contain by mistake: 7.00:00:00.
 _DOT_NET = re.compile(r"(?:(\d{1,5})\.)?(\d{1,2}):(\d{2}):(\d{2})", re.ASCII)
 #: What people write, and what Python prints: 24h, 90 min, 2 days; 7 days, 0:00:00.
@@ -32,6 +40,32 @@ def parse_duration(text: str) -> timedelta | None:
         return None
     weeks, days, hours, minutes, seconds = (float(part or 0) for part in match.groups())
     return timedelta(weeks=weeks, days=days, hours=hours, minutes=minutes, seconds=seconds)
+
+
+def duration_flaw(text: str) -> str:
+    """Why a text is no length that `parse_duration` takes, to continue a sentence; "" if it is one."""
+    if parse_duration(text) is not None:
+        return ""
+    match = _ANY.fullmatch(text)
+    if match is None:
+        return "is not an ISO 8601 duration"
+    if match[1] or match[2]:
+        return f"is in {'years' if match[1] else 'months'}, which have no fixed length"
+    parts = zip(_UNITS, match.groups()[2:], strict=True)
+    unit = next((unit for unit, part in parts if part and not part.isdecimal()), "")
+    if unit in ("", "seconds"):
+        return "has a decimal comma" if "," in text else "has more digits than a limit can have"
+    return f"has a fraction of {unit}; here, only seconds can have one"
+
+
+def without_fractions(text: str) -> str | None:
+    """The same length with whole numbers, to suggest (PT1.5H: PT1H30M); None for anything else."""
+    match = _ANY.fullmatch(text)
+    if match is None or match[1] or match[2] or max(map(len, filter(None, match.groups())), default=99) > 9:
+        return None
+    numbers = (float((part or "0").replace(",", ".")) for part in match.groups()[2:])
+    length = timedelta(**dict(zip(_UNITS, numbers, strict=True)))
+    return None if length.microseconds else iso_duration(length)
 
 
 def wall_clock(text: str | None, longest: timedelta | None = None) -> timedelta:

@@ -96,6 +96,7 @@ def _of_job(
         max_nodes=of_cluster.max_nodes,
         gpus_per_node=of_cluster.gpus,
         max_wall_clock=of_cluster.longest,
+        keeps_files=of_cluster.keeps_files,
     )
     if script is not None and not (path.parent / script).exists():
         facts = replace(facts, absent=())  # Slipway chose the name, not the user

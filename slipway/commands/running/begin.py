@@ -25,7 +25,7 @@ _LOOKS = 60
 LISTED = 50
 #: How many active jobs are searched for one of the same folder.
 ACTIVE = 1000
-#: Files of an earlier upload that are named.
+#: Files that are only in the container, as many as are named.
 _SHOWN = 3
 
 
@@ -91,8 +91,8 @@ class Beginning:
             say(f"uploaded {files}, to {folder}; the job starts when they have not changed for a moment")
             if leftovers := _leftovers(f"{self._target}/", uploaded.others):
                 say(
-                    f"{folder} also has files of an earlier upload, which the job sees: {leftovers}; delete "
-                    f"them there, or {self._elsewhere}"
+                    f"{folder} also has files that an earlier upload or a job left there, and the job sees "
+                    f"them: {leftovers}; delete them there, or {self._elsewhere}"
                 )
             try:
                 if waits := (await outlook_of(self._settings, uploaded.names)).waits:
@@ -164,7 +164,7 @@ class Beginning:
 
 
 def _leftovers(folder: str, names: Sequence[str]) -> str:
-    """The first files that an earlier upload left in a folder, without those of other jobs below it."""
+    """The first files that are only in the container, without those of other jobs below the folder."""
     jobs = {parent(name) for name in names if name.endswith(f"/{JOB_FILE}")} - {folder}
     own = [name.removeprefix(folder) for name in names if not name.startswith(tuple(jobs))]
     own.sort(key=lambda name: name != ENVELOPE_FILE)  # which configures the job

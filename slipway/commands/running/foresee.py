@@ -22,7 +22,7 @@ _MESSAGE = ("spec", "specBlob", "properties")
 async def foresee(settings: Settings, folder: Path, target: str, api: Service | None) -> None:
     """Raise Failure if no job would start, or if the app answers that it would reject one.
 
-    Files that an earlier upload left in the folder of the container count as well.
+    Files that are only in the folder of the container count as well.
     """
     if api:
         await refuse_elsewhere(settings, api)
@@ -38,7 +38,7 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
         if errors := [*report.problems_as_json(plan.problems), *await _errors(api, plan, contents)]:
             shown = placed(errors, str(files.get(plan.job.blob.name, plan.job.blob.name)))
             old = ", ".join(one.name for one in plan.rivals if one.name not in contents)
-            shown += f"\nof an earlier upload, in the drop container: {old}" if old else ""
+            shown += f"\nleft in the drop container by an earlier upload or a job: {old}" if old else ""
             raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")
 
 

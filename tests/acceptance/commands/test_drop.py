@@ -77,7 +77,10 @@ async def test_a_drop_names_the_envelope_that_an_earlier_one_left(door: Door, tm
 
     assert (first, second, "counts as well" in without) == (0, 0, False)
     assert without.count("data is a link to a folder") == err.count("data is a link to a folder") == 1
-    assert f"scripts/{folder.name}/slipway.json, of an earlier upload, counts as well" in err
+    assert (
+        f"scripts/{folder.name}/slipway.json, which an earlier upload or a job left there, counts as well"
+        in err
+    )
 
 
 @pytest.mark.thorough

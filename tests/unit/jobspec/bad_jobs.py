@@ -362,6 +362,22 @@ PATHS = (
         says='nothing at "données"'),
     Bad("tab in a path", toolkit("caffe2Settings", pythonScriptFilePath=f"{_JOB_ROOT}/logs/a\tb.py"), "SW048",
         "/caffe2Settings/pythonScriptFilePath", says="U+0009"),
+    *(Bad(f"prefix {prefix} {pointer}", document, "SW045", pointer, severity, says=says)
+      for prefix, severity, says in (
+        ("$AZ_LEARNING_MOUNT_ROOT", "error", "nothing sets $AZ_LEARNING_MOUNT_ROOT, so the results are lost"),
+        ("${AZ_LEARNING_MOUNT_ROOT}", "error", "nothing sets $AZ_LEARNING_MOUNT_ROOT"),
+        ("$AZ_BATCHAI_MOUNTROOT", "error", 'did you mean "AZ_BATCHAI_MOUNT_ROOT"?'),
+        ("$AZ_BATCHAI_OUTPUT_A", "error", "lost"),
+        ("$MOUNT_ROOT", "warning", "nothing sets $MOUNT_ROOT, so the results are lost"),
+        ("$AZ_BATCH_TASK_DIR", "warning", "nothing sets $AZ_BATCH_TASK_DIR"),
+      )
+      for document, pointer in (
+        (job(stdOutErrPathPrefix=f"{prefix}/logs"), "/stdOutErrPathPrefix"),
+        (_outputs(_output(pathPrefix=f"{prefix}/logs")), "/outputDirectories/0/pathPrefix"),
+      )),
+    Bad("prefix of a variable of the job", job(stdOutErrPathPrefix="$OWN/logs",
+        environmentVariables=[{"name": "OWN", "value": "/data"}]), "SW045", "/stdOutErrPathPrefix",
+        says="is set after the directories of the results are made"),
     Bad("half a name", job(stdOutErrPathPrefix=f"{_JOB_ROOT}/logsx"), "SW033", "/stdOutErrPathPrefix"),
     Bad("the root itself", job(stdOutErrPathPrefix=_JOB_ROOT), "SW033", "/stdOutErrPathPrefix"),
     Bad("braces", job(stdOutErrPathPrefix="${AZ_BATCHAI_JOB_MOUNT_ROOT}/none"), "SW033",
@@ -445,6 +461,15 @@ NAMES = (
     Bad("secret in plain sight", _variables("DB_PASSWORD"), "SW049", "/environmentVariables/0", "hint"),
     *(Bad(f"time {text!r}", _time(text), "SW050", "/constraints/maxWallClockTime")
       for text in ("banana", "", "P", "PT", "P1M", "P1Y", "7D", "P-1D", "PT1H ", "P1DT", "1:00")),
+    *(Bad(f"time {text!r}", _time(text), "SW050", "/constraints/maxWallClockTime", says=says)
+      for text, says in (
+        ("PT1.5H", "has a fraction of hours; here, only seconds can have one"), ("PT1.5H", 'write "PT1H30M"'),
+        ("P0.5D", 'write "PT12H"'), ("P1.5W", 'write "P10DT12H"'), ("PT1,5H", 'write "PT1H30M"'),
+        ("PT0.123456H", "a fraction of hours"), ("PT2.5M", 'write "PT2M30S"'), ("PT1,5S", "a decimal comma"),
+        ("P1M", "is in months, which have no fixed length"), ("P1M", 'write days, for example "P30D"'),
+        ("P1Y2M", "is in years, which have no fixed length"), ("P999999999D", "more digits"),
+        ("P1X", "is not an ISO 8601 duration"), ("P", "is not an ISO 8601"), ("PT", "is not an ISO 8601"),
+      )),
     Bad("time of .NET", _time("7.00:00:00"), "SW050", "/constraints/maxWallClockTime", says='"P7D"'),
     *(Bad(f"time {text!r}", _time(text), "SW050", "/constraints/maxWallClockTime", says=f'"{says}"')
       for text, says in (("24h", "P1D"), ("7 days, 0:00:00", "P7D"), ("1 day, 2:03:04", "P1DT2H3M4S"),

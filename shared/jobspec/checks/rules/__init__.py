@@ -45,6 +45,7 @@ RULES: tuple[Rule, ...] = (
     runnable.scripts,
     runnable.commands,
     variables.variables,
+    variables.prefixes,
     placeholders.placeholders,
     secrets.in_plain_sight,
     lookalikes.lookalikes,

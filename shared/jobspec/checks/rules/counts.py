@@ -6,7 +6,14 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from shared.jobspec.checks.rules.context import Context
-from shared.jobspec.format.duration import from_dot_net, from_words, iso_duration, parse_duration
+from shared.jobspec.format.duration import (
+    duration_flaw,
+    from_dot_net,
+    from_words,
+    iso_duration,
+    parse_duration,
+    without_fractions,
+)
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
@@ -52,8 +59,10 @@ def wall_clock(context: Context) -> Iterator[Problem]:
     if length is None:
         better = _better(node.text) if len(node.text) < 32 else None
         remedy, fix = (f'write "{better}"', Fix("replace", node.pointer, better)) if better else (None, None)
-        message = "maxWallClockTime is not an ISO 8601 duration"
-        yield problem("SW050", node.pointer, message, remedy, fix=fix)
+        flaw = duration_flaw(node.text[:64])
+        if "fixed length" in flaw:
+            remedy = 'write days, for example "P30D"'
+        yield problem("SW050", node.pointer, f"maxWallClockTime {flaw}", remedy, fix=fix)
     elif not _SHORTEST <= length <= context.limits.max_wall_clock:
         longest = iso_duration(context.limits.max_wall_clock)
         message = f"maxWallClockTime has to be between {iso_duration(_SHORTEST)} and {longest}"
@@ -65,7 +74,7 @@ def _better(text: str) -> str | None:
     plain = text.strip()
     if parse_duration(plain.upper()) is not None:
         return plain.upper()
-    return from_dot_net(plain) or from_words(plain)
+    return without_fractions(plain.upper()) or from_dot_net(plain) or from_words(plain)
 
 
 def _parameter_servers(block: Node, count: int) -> Iterator[Problem]:

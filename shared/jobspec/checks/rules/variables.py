@@ -9,14 +9,23 @@ from typing import TypeAlias
 
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.problems.codes import problem
-from shared.jobspec.problems.problem import Problem
+from shared.jobspec.problems.problem import Problem, Severity
 from shared.jobspec.text.tree import Node, quote
 
 _USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
+#: The variable that a path begins with.
+_FIRST = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})", re.ASCII)
+#: Variables that systems set.
+_OF_SYSTEMS = frozenset(("HOME", "PWD", "TMPDIR", "USER"))
 #: Findings per text: each costs a search for a better name, and people would not read more.
 _MOST_IN_ONE_TEXT = 20
 #: Names of variables, in document order.
 _Ids: TypeAlias = dict[str, None]
+#: What follows for the results, unless the cluster keeps files outside of mounts.
+LOST = ", so the results are lost with the node"
+_ROOTED = "begin the path with $AZ_BATCHAI_JOB_MOUNT_ROOT/ or $AZ_BATCHAI_MOUNT_ROOT/"
+#: Azure Batch sets variables of its own on each node.
+_OF_AZURE_BATCH = "AZ_BATCH_"
 _INPUT, _OUTPUT = "AZ_BATCHAI_INPUT_", "AZ_BATCHAI_OUTPUT_"
 
 #: Variables that the service set: documented, or observed in recipes and on nodes.
@@ -64,11 +73,34 @@ def variables(context: Context) -> Iterator[Problem]:
     outputs = _ids(context, "outputDirectories", _OUTPUT)
     own = _names(context)
     nodes = [*context.files, *context.commands, *context.inputs, *context.prefixes]
+    prefixes = {node.pointer for node in context.prefixes}
     for node in (*nodes, *context.environment_values):
         used = dict.fromkeys(_USED.findall(node.text or ""))
+        first = _FIRST.match(node.text or "") if node.pointer in prefixes else None
+        if first and not (first[1] or first[2]).startswith(_INPUT):
+            used.pop(first[1] or first[2], None)  # `prefixes` reports it
         undefined = (name for name in used if not (name in own or name in inputs or name in outputs))
         for name in islice(undefined, _MOST_IN_ONE_TEXT):
             yield from _undefined(context, node, name, inputs, outputs)
+
+
+def prefixes(context: Context) -> Iterator[Problem]:
+    """The variable that a path of results begins with has to be set before the directories are made."""
+    own = _names(context) | set(_ids(context, "outputDirectories", _OUTPUT))
+    for node in context.prefixes:
+        match = _FIRST.match(node.text or "")
+        name = (match[1] or match[2]) if match else ""
+        if not name or name in KNOWN_VARIABLES or name in _OF_SYSTEMS or name.startswith(_INPUT):
+            continue
+        if name in own:
+            message = f"${name[:80]} is set after the directories of the results are made{LOST}"
+            yield problem("SW045", node.pointer, message, _ROOTED, "error", piece=name)
+        else:
+            certain = name.startswith("AZ_") and not name.startswith(_OF_AZURE_BATCH)
+            hint = context.suggestions.did_you_mean(name, KNOWN_VARIABLES)
+            message = f"nothing sets ${name[:80]}{LOST}{hint}"
+            severity: Severity = "error" if certain else "warning"
+            yield problem("SW045", node.pointer, message, _ROOTED, severity, piece=name)
 
 
 def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _Ids) -> Iterator[Problem]:

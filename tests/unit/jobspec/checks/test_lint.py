@@ -67,6 +67,17 @@ def test_results_outside_of_mounts_are_no_problem_where_the_cluster_keeps_them()
     assert codes == {False: ["SW034", "SW033", "SW034", "SW034"], True: ["SW034"]}
 
 
+def test_a_variable_that_nothing_sets_loses_no_results_where_the_cluster_keeps_them() -> None:
+    document = job(stdOutErrPathPrefix="$AZ_LEARNING_MOUNT_ROOT/logs")
+    problems = validate(document)[1]
+    found = {keeps: with_lint(problems, document, Facts(keeps_files=keeps)) for keeps in (False, True)}
+
+    assert {keeps: [(one.severity, one.message) for one in found[keeps]] for keeps in found} == {
+        False: [("error", "nothing sets $AZ_LEARNING_MOUNT_ROOT, so the results are lost with the node")],
+        True: [("warning", "nothing sets $AZ_LEARNING_MOUNT_ROOT")],
+    }
+
+
 def test_results_on_no_mount_of_a_known_cluster_are_an_error_there_too() -> None:
     document = job(stdOutErrPathPrefix="$AZ_BATCHAI_MOUNT_ROOT/own")
     _, problems = validate(document, cluster_mounts=frozenset({"data"}))

@@ -65,7 +65,7 @@ async def test_a_script_of_an_earlier_upload_that_a_template_would_run_too_is_na
     with pytest.raises(Failure, match=r"nothing was uploaded[^$]*SW105[^$]*before\.py, train\.py") as refused:
         await foresee(settings, tmp_path, "team/digits", None)
     last = str(refused.value).splitlines()[-1]
-    assert last == "of an earlier upload, in the drop container: team/digits/before.py"
+    assert last == "left in the drop container by an earlier upload or a job: team/digits/before.py"
 
 
 def _now() -> datetime:

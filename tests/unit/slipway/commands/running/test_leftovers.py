@@ -16,7 +16,7 @@ from tests.doubles.memory import MemoryDrops
 from tests.unit.world import job_json
 
 SETTINGS = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"})
-COUNTS = ", of an earlier upload, counts as well; it may be deleted"
+COUNTS = ", which an earlier upload or a job left there, counts as well; it may be deleted"
 TEMPLATE = {"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT:train*.py>"}}}
 
 
@@ -67,7 +67,7 @@ async def test_a_job_json_that_lay_there_is_named() -> None:
     plans = (await outlook(SETTINGS, drops, ["d/train.py"])).plans
 
     (line,) = _leftovers(plans, upload)
-    assert line.startswith("scripts/d/job.json, which the job needs, is of an earlier upload")
+    assert line.startswith("scripts/d/job.json, which the job needs, an earlier upload or a job left there")
     assert "deleted" not in line
 
 
