@@ -58,9 +58,7 @@ async def test_a_folder_runs_again_by_its_own_job_json(door: Door, tmp_path: Pat
     assert (code, out) == (0, "once more\n"), err
 
     assert "uploaded 1 of 2 files" in err
-    assert (
-        "files that an earlier upload or a job left there, and the job sees them: old.csv; delete" in err
-    )
+    assert "that an earlier upload or a job left there, and the job sees them: old.csv; delete" in err
     after = {blob.name: blob.etag async for blob in scripts.list_blobs(f"{folder.name}/")}
     assert [name for name in after if after[name] != before[name]] == [f"{folder.name}/job.json"]
 
