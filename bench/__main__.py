@@ -26,6 +26,7 @@ from pathlib import Path
 from bench import cold, download, idle, latency, listing, sweeping, throughput
 from bench import spec as documents
 from bench.celery import peer
+from bench.drops import folders
 from bench.floor import raw_floor, sdk_floor
 from bench.table import markdown, ratios
 from bench.world import ROOT, disk
@@ -89,12 +90,14 @@ def _read(arguments: list[str] | None) -> tuple[argparse.Namespace, dict[str, It
     parser.add_argument("--finished", type=int, default=100_000, help="jobs that long lists are over")
     parser.add_argument("--megabytes", type=float, default=1_000.0, help="that a job wrote, for `download`")
     parser.add_argument("--files", type=int, default=4_000, help="that they are in, beside one")
+    parser.add_argument("--dropped", type=int, default=1_000, help="files of one drop, for `folders`")
     parser.add_argument("--only", default="", help="names separated by commas; --list shows them")
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--out", type=Path, default=ROOT / ".local" / "bench")
     options = parser.parse_args(arguments)
     items = _items(options.jobs, options.rtt, options.idle, options.finished)
     items["download"] = partial(download.download, options.megabytes, options.files)
+    items["folders"] = partial(folders.folders, options.dropped)
     chosen = options.only.split(",") if options.only else list(items)
     if unknown := set(chosen) - set(items):
         parser.error(f"there is no {', '.join(sorted(unknown))}; --list shows what there is")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 from shared.core.errors import Misuse
-from shared.core.ports import Blob, Content, Drops
+from shared.core.ports import Blob, BlobPage, Content, Drops
 
 
 class FolderDrops:
@@ -17,10 +17,14 @@ class FolderDrops:
         self._files, self._container = files, container
         self._blobs = [Blob(name, name, now, len(body)) for name, body in sorted(files.items())]
 
-    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """The blobs with that prefix, in order of names."""
+    async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+        """The blobs with that prefix, in order of names, on one page."""
         blobs = (blob for blob in self._blobs if blob.name.startswith(prefix))
-        return [blob for blob in blobs if deep or "/" not in blob.name.removeprefix(prefix)]
+        return BlobPage(tuple(blob for blob in blobs if deep or "/" not in blob.name.removeprefix(prefix)))
+
+    async def find(self, name: str) -> Blob | None:
+        """The blob of that name."""
+        return next((blob for blob in self._blobs if blob.name == name), None)
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """The file; there is one version of it."""
@@ -59,10 +63,15 @@ class DropsToBe(FolderDrops):
         super().__init__(files, container)
         self._own, self._rest = frozenset(files), rest
 
-    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """The blobs with that prefix, in order of names."""
-        others = [one for one in await self._rest.list(prefix, deep=deep) if one.name not in self._own]
-        return sorted([*await super().list(prefix, deep=deep), *others], key=lambda one: one.name)
+    async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+        """The blobs with that prefix; those of the folder are on the first page."""
+        page = await self._rest.page(prefix, deep=deep, after=after)
+        own = () if after else (await super().page(prefix, deep=deep)).blobs
+        return BlobPage((*own, *(one for one in page.blobs if one.name not in self._own)), page.next)
+
+    async def find(self, name: str) -> Blob | None:
+        """The file of the folder, else the one that lies there."""
+        return await super().find(name) if name in self._own else await self._rest.find(name)
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """The file of the folder, else the one that lies there."""

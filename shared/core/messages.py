@@ -33,10 +33,14 @@ MESSAGE = "message"
 
 @dataclass(frozen=True)
 class FolderLook:
-    """Look at a folder again; `newest` is its youngest file when the message was sent."""
+    """Look at a folder again; `newest` is its youngest file when the message was sent.
+
+    `ticket` is the name of this look; "" in a message of an older version.
+    """
 
     folder: str
     newest: datetime
+    ticket: str = ""
 
 
 @dataclass(frozen=True)
@@ -68,7 +72,7 @@ def digest(document: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def look_message(folder: str, newest: datetime) -> str:
+def look_message(folder: str, newest: datetime, ticket: str = "") -> str:
     """The delayed message that looks at a folder again."""
     return json.dumps(
         {
@@ -76,7 +80,7 @@ def look_message(folder: str, newest: datetime) -> str:
             "type": LOOK_AT_FOLDER,
             "source": "urn:slipway",
             "id": f"{folder}@{newest.isoformat()}",
-            "data": {"folder": folder, "newest": newest.isoformat()},
+            "data": {"folder": folder, "newest": newest.isoformat(), "ticket": ticket},
         }
     )
 

@@ -49,6 +49,8 @@ class Policy:
     archive_deadline: float = 120.0
     max_document: int = 256 << 10
     max_script: int = 16 << 20
+    #: files directly in one folder of a drop
+    max_files: int = 20_000
     #: stops submissions, regardless of the pause in the ledger
     paused: bool = False
     #: after how long a running job with idle GPUs, or one with a silent log, is warned (0: never), and how

@@ -25,6 +25,7 @@ from shared.core.meter import Meter, NoMeter
 from shared.core.notify.outbox import Outbox
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
+from shared.core.pacing.joint import Joint
 from shared.core.pacing.looks import Looks
 from shared.core.pacing.memo import Memo
 from shared.core.policy import Policy
@@ -51,6 +52,13 @@ IN_ARCHIVE = "is in the archive tier, in which nothing can read it"
 OUT_OF_ARCHIVE = "move it to the hot or cool tier, which takes up to 15 hours"
 
 
+class BlobPage(NamedTuple):
+    """Some blobs in the order of names; `next` is the start of the following ones, or ""."""
+
+    blobs: tuple[Blob, ...]
+    next: str = ""
+
+
 class Content(NamedTuple):
     """The bytes of a blob, and its ETag."""
 
@@ -61,8 +69,14 @@ class Content(NamedTuple):
 class Drops(Protocol):
     """The drop container, and the container of answers."""
 
-    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """Every blob whose name starts with the prefix; with `deep=False` none in a folder below it."""
+    async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+        """Some of the blobs whose names start with the prefix; with `deep=False` none in a folder below it.
+
+        `after`: the `next` of an earlier page. A page may be empty and have a next one.
+        """
+
+    async def find(self, name: str) -> Blob | None:
+        """One blob as lists show it, in one small request; None if there is none. Its name has no `..`."""
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """Content and ETag; None if it is missing or has another ETag. Raises Misuse above `limit` bytes."""
@@ -239,6 +253,8 @@ class Ports:
     #: settings that clients need to send files, by name; no secrets
     client_settings: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
+    #: looks at folders of drops
+    joint: Joint = field(default_factory=Joint)
     #: for jobs that may be idle
     looks: Looks = field(default_factory=Looks)
     meter: Meter = field(default_factory=NoMeter)

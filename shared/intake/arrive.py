@@ -13,7 +13,7 @@ from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, refused
 from shared.intake.accept import Accepted
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
-from shared.intake.drops.drop import FolderResult, look_at_folder
+from shared.intake.drops.drop import FolderResult, file_arrived, look_as_ordered
 from shared.intake.drops.folder import ignored, parent, unusable
 from shared.intake.job_sweep import expand
 from shared.intake.message import ForeignEvent, Message, Request, read_message
@@ -45,7 +45,7 @@ async def blob_arrived(ports: Ports, container: str, name: str) -> FolderResult:
         if unusable(name):
             log.warning("dropped file %r is left alone, because its name %s", name[:200], name_flaw(name))
         return FolderResult()
-    result = await look_at_folder(ports, parent(name))
+    result = await file_arrived(ports, name)
     if result.waits:
         log.info("folder %r: %s", parent(name), result.waits)
     return result
@@ -141,7 +141,7 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
         await sweep_part(ports, message)
         return []
     if isinstance(message, FolderLook):
-        return list((await look_at_folder(ports, message.folder, sent_for=message.newest)).accepted)
+        return list((await look_as_ordered(ports, message.folder, message.ticket)).accepted)
     if isinstance(message, SweepExpansion):
         await expand(ports, message.sweep_id)
         return []

@@ -17,8 +17,10 @@ from shared.core.ledger.listing import Query
 from shared.core.ledger.records import Active
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Ports
 from shared.core.trouble import OPERATOR_NEEDED
+from shared.intake.drops.contents import files_in
 from shared.intake.drops.folder import plans
 from shared.intake.drops.inventory import unseen
+from shared.intake.drops.plan import Plans
 from shared.jobspec import name_flaw
 from shared.lifecycle.active import active_jobs
 from shared.lifecycle.legible import is_known, legible, records
@@ -107,10 +109,11 @@ async def _drops(ports: Ports, report: Audit) -> None:
     for blob in inventory.unusable:
         flaw = name_flaw(blob.name)
         report.differs("drop", ascii(blob.name), f"its name {flaw}; upload it again under another name")
-    for folder, blobs in inventory.folders.items():
-        if age(ports, max(blob.modified for blob in blobs)) < GRACE:
+    for folder, contents in inventory.folders.items():
+        if age(ports, contents.newest) < GRACE:
             continue
-        result = await plans(ports, folder, blobs)
+        files = await files_in(ports, folder)
+        result = await plans(ports, folder, files) if files is not None else Plans()
         if result.runs:
             report.differs("drop", folder, "a complete folder without a job")
         for blob in result.archived:

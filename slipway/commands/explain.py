@@ -10,6 +10,7 @@ from typing import Any
 from shared.core.errors import Misconfigured, Misuse
 from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
+from shared.intake.drops.contents import files_in, walk
 from shared.intake.drops.drop import explain_folder
 from shared.intake.drops.folder import ignored, parent, plans
 from shared.intake.explanation.explain import explain
@@ -117,7 +118,7 @@ def _with_files(ports: Ports, folder: Path | None) -> Ports:
 
 async def _folders(ports: Ports) -> list[str]:
     """The folders of these files, each with its slash: a template runs in the folders below it."""
-    return sorted({parent(blob.name) for blob in await ports.drops.list("") if not ignored(blob.name)})
+    return sorted({parent(blob.name) async for blob in walk(ports.drops, "") if not ignored(blob.name)})
 
 
 async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
@@ -128,7 +129,7 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     ports = _with_files(build(Settings(_NOWHERE)), folder)
     runs: list[tuple[bytes, dict[str, str]]] = []
     for where in await _folders(ports):
-        folder_plans = await plans(ports, where, await ports.drops.list(where, deep=False))
+        folder_plans = await plans(ports, where, await files_in(ports, where) or ())
         if folder_plans.waits:
             # a file that is missing here may be in the container
             own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)

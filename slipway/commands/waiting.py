@@ -5,7 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Drops
-from shared.intake.drops.folder import Plan, ignored, parent, plans
+from shared.intake.drops.contents import files_in, too_many
+from shared.intake.drops.folder import parent, plans
+from shared.intake.drops.plan import Plan, Plans
 from shared.settings import Settings
 from shared.wiring import build
 
@@ -36,8 +38,8 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
     folders = sorted({parent(name) for name in names})
     runs, waits = list[Plan](), list[str]()
     for folder in folders:
-        blobs = [blob for blob in await drops.list(folder, deep=False) if not ignored(blob.name)]
-        folder_plans = await plans(ports, folder, blobs)
+        files = await files_in(ports, folder)
+        folder_plans = Plans(waits=too_many(ports)) if files is None else await plans(ports, folder, files)
         runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")

@@ -87,9 +87,11 @@ async def test_a_directory_of_a_hierarchical_account_is_no_drop(container: Conta
     await container.upload("d/train", b"", hdi_isfolder="true")
     await container.upload("d/train.py", b"1", mode="Explain")
 
-    (only,) = await container.drops.list("d/", deep=deep)
+    ((only,), after) = await container.drops.page("d/", deep=deep)
 
-    assert (only.name, only.mode) == ("d/train.py", "explain")
+    assert (only.name, only.mode, after) == ("d/train.py", "explain", "")
+    assert await container.drops.find("d/train.py") == only
+    assert await container.drops.find("d/train") is None
 
 
 async def test_an_answer_is_read_as_it_was_written_and_none_is_none(container: Container) -> None:

@@ -318,6 +318,11 @@ async def test_dropped_paths_are_remembered(ledger: Ledger) -> None:
     assert await ledger.drop_memo(memo.path) == memo
     assert await ledger.drop_memo("other|") is None
     assert await ledger.drop_memos() == {memo.path: memo}
+    ordered = DropMemo(
+        "d/|look", {}, "", 1, folder="d/", ticket="l", until=datetime(2026, 1, 1, 12, tzinfo=UTC)
+    )
+    await ledger.remember(ordered)
+    assert await ledger.drop_memo("d/|look") == ordered
 
 
 async def test_another_shard_count_is_refused(storage: Azurite) -> None:

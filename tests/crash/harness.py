@@ -29,6 +29,7 @@ from shared.core.job import Job, JobState, Reason
 from shared.core.messages import SWEEP
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
+from shared.core.pacing.joint import Joint
 from shared.core.pacing.looks import Looks
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
@@ -137,6 +138,8 @@ class Run:
 
     #: rounds for which an attempt is queued without a reason
     queues_for = 0
+    #: whether an inventory finds what no event brought
+    inventories = True
 
     async def until_quiet(self) -> None:
         """Run rounds until nothing is active, undelivered or unread; a violation if that never happens."""
@@ -152,7 +155,7 @@ class Run:
         await self._handle()
         if self.parts == 1 or number % 3:  # with several parts, every third timer is missed
             await self._work(begin)
-        if number % 2 == 1:
+        if number % 2 == 1 and self.inventories:
             await self._work(inventory)
         if self.archives and number % 2 == 0:
             await self._work(archive)
@@ -262,6 +265,7 @@ class Run:
             job_sweeps=TableJobSweeps(ledger.store),
             teams=TableTeams(ledger.store),
             breaker=Breaker(),
+            joint=Joint(),
             looks=Looks(),
             receivers=Receivers(),
             drops=Seam(ports.drops, "drops", chaos),

@@ -14,7 +14,7 @@ from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job
 from shared.core.ledger.activity import Act, Hour
 from shared.core.ledger.finished_jobs import LineLocation
-from shared.core.ports import IN_ARCHIVE, Blob, Content, Posted
+from shared.core.ports import IN_ARCHIVE, Blob, BlobPage, Content, Posted
 from shared.core.trouble import Troubles
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
@@ -146,6 +146,8 @@ class MemoryDrops:
     written: list[tuple[str, bytes]] = field(default_factory=list)
     container: str = "scripts"
     count: int = 0
+    #: blobs on a page
+    most: int = 100
 
     def upload(self, name: str, body: bytes, mode: str = "", *, archived: bool = False) -> Blob:
         self.count += 1
@@ -154,13 +156,18 @@ class MemoryDrops:
         self.blobs[name] = (body, blob)
         return blob
 
-    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """The blobs with a prefix, in order of name."""
-        return [
-            blob
-            for name, (_, blob) in sorted(self.blobs.items())
-            if name.startswith(prefix) and (deep or "/" not in name[len(prefix) :])
-        ]
+    async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+        """The blobs with a prefix, in order of name, `most` at a time."""
+        names = sorted(
+            name
+            for name in self.blobs
+            if name.startswith(prefix) and name > after and (deep or "/" not in name[len(prefix) :])
+        )
+        more = names[self.most - 1] if len(names) > self.most else ""
+        return BlobPage(tuple(self.blobs[name][1] for name in names[: self.most]), more)
+
+    async def find(self, name: str) -> Blob | None:
+        return self.blobs.get(name, (b"", None))[1]
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         body, blob = self.blobs.get(name, (b"", None))

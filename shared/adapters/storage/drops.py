@@ -6,14 +6,17 @@ from collections.abc import Collection, Mapping
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from shared.adapters.storage.wire.bloblist import find_blob, list_blobs
 from shared.adapters.storage.wire.connection import Account, storage_errors
 from shared.adapters.storage.wire.listed_blob import as_listed, is_folder
 from shared.core.errors import Misuse, Unavailable
-from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Content
+from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, BlobPage, Content
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import BlobClient, StorageStreamDownloader
 
+#: The number of blobs on a page: some megabytes while it is read.
+_PAGE = 1_000
 #: How many STATUS lines a process remembers after it wrote or read them; each saves a request for the blob.
 _LINES = 20_000
 #: How often the write of a line is repeated if another writer was faster.
@@ -37,26 +40,16 @@ class BlobDrops:
         self._readable = frozenset(readable) - {answers}  # an answer can never start a job
         self._lines: dict[str, tuple[int, str]] = {}
 
-    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        """List blobs, flat or one level by delimiter. A missing container counts as empty."""
-        from azure.core.exceptions import ResourceNotFoundError
-        from azure.storage.blob import BlobProperties
+    async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+        """One request. A missing container counts as empty."""
+        page = await list_blobs(self._account.lists, self._drops, prefix, _PAGE, after, deep=deep)
+        blobs = (as_listed(blob) for blob in page.blobs if not is_folder(blob.metadata))
+        return BlobPage(tuple(blobs), page.next)
 
-        container = self._account.blobs.get_container_client(self._drops)
-        listing = (
-            container.list_blobs(name_starts_with=prefix, include=["metadata"])
-            if deep
-            else container.walk_blobs(name_starts_with=prefix, include=["metadata"], delimiter="/")
-        )
-        async with storage_errors():
-            try:
-                return [
-                    as_listed(item)
-                    async for item in listing
-                    if isinstance(item, BlobProperties) and not is_folder(item.metadata)
-                ]
-            except ResourceNotFoundError:
-                return []
+    async def find(self, name: str) -> Blob | None:
+        """A HEAD request, which costs a tenth of a list."""
+        blob = await find_blob(self._account.lists, self._drops, name)
+        return None if blob is None or is_folder(blob.metadata) else as_listed(blob)
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         """Read one version of one dropped blob."""

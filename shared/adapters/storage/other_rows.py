@@ -83,6 +83,7 @@ def drop_memo_row(memo: DropMemo, shards: int) -> Entity:
         "Folder": memo.folder,
         "Content": memo.content,
         "Started": memo.started,
+        **({"Ticket": memo.ticket, "Until": text_of(memo.until)} if memo.until else {}),
         **split("Etags", json.dumps(dict(memo.etags))),
     }
 
@@ -98,6 +99,8 @@ def drop_memo_of(entity: Mapping[str, Any]) -> DropMemo:
         folder=entity["Folder"],
         content=entity["Content"],
         started=bool(entity.get("Started", True)),
+        ticket=str(entity.get("Ticket", "")),
+        until=moment_of(entity["Until"]) if entity.get("Until") else None,
     )
 
 

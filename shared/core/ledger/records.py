@@ -145,6 +145,9 @@ class DropMemo:
     content: str = ""
     #: False if it was rejected or explained: then a new version of any of its files is checked
     started: bool = True
+    #: of a folder with a delayed look: which message brings it, and when
+    ticket: str = ""
+    until: datetime | None = None
 
 
 @dataclass(frozen=True)

@@ -6,33 +6,33 @@ join it. Files may arrive in any order.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from shared.core.caller import KEY_HOLDER
+from shared.core.each import each
 from shared.core.job import JobState
 from shared.core.ledger.records import DropMemo
-from shared.core.messages import look_message
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate
 from shared.intake.dependencies import with_dependencies
+from shared.intake.drops.contents import contents_of, files_in, too_many
 from shared.intake.drops.dropped import candidate_of_drop
-from shared.intake.drops.folder import Plan, content_of, ignored, plans, waiting_path
+from shared.intake.drops.folder import parent, plans, waiting_path
+from shared.intake.drops.ordered import begin, is_ordered, order
+from shared.intake.drops.plan import Plan
+from shared.intake.drops.part import note_decided, run_of
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.teams import with_share
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
-
-#: The queue for delayed looks, which is the queue of job messages.
-QUEUE = "jobs"
 
 
 @dataclass(frozen=True)
@@ -62,31 +62,55 @@ class _Result:
     explained: str = ""
 
 
-async def look_at_folder(
-    ports: Ports, folder: str, *, sent_for: datetime | None = None, door: str = "drop"
-) -> FolderResult:
+async def file_arrived(ports: Ports, name: str) -> FolderResult:
+    """A file was written: look at its folder, unless this can change nothing, or such a look is ordered."""
+    folder = parent(name)
+    run = await run_of(ports, name)
+    if run is None or await is_ordered(ports, folder):
+        return FolderResult()
+    accepted = await _accepted_before(ports, name, run)
+    return FolderResult((accepted,)) if accepted else await look_at_folder(ports, folder)
+
+
+async def look_as_ordered(ports: Ports, folder: str, ticket: str) -> FolderResult:
+    """The delayed look at a folder."""
+    await begin(ports, folder, ticket)
+    return await look_at_folder(ports, folder)
+
+
+async def look_at_folder(ports: Ports, folder: str, *, door: str = "drop") -> FolderResult:
     """Accept the complete runs of a folder (its name ends with a slash, or is empty at the top).
 
-    A folder that is not quiet gets a delayed look for its youngest file. `sent_for` is set by such
-    a look: when it finds a still younger file, that file's own look will come.
+    One look at a time in a process; all who ask meanwhile share the next one. A folder that is not quiet
+    gets a delayed look for its youngest file, which until then takes the place of any other.
     """
-    blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
-    folder_plans = await plans(ports, folder, blobs)
+    return await ports.joint.run(folder, lambda: _one_look(ports, folder, door))
+
+
+async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
+    settles = FolderResult(waits=f"settles for {ports.policy.settle:g} s")
+    if await is_ordered(ports, folder):
+        return settles
+    files = await files_in(ports, folder)
+    if files is None:
+        return FolderResult(waits=too_many(ports))
+    folder_plans = await plans(ports, folder, files)
+    if folder_plans.decided is not None:
+        note_decided(ports, folder, folder_plans.decided)
     if not folder_plans.runs:
         return FolderResult(waits=folder_plans.waits)
-    newest = max(blob.modified for plan in folder_plans.runs for blob in plan.files)
+    newest = max(blob.modified for plan in folder_plans.runs for blob in (*plan.files, *plan.rivals))
     # Last-Modified has whole seconds: a file may be up to a second younger than it says.
     wait = (newest + timedelta(seconds=ports.policy.settle + 1) - ports.clock()).total_seconds()
     if wait > 0:
-        if sent_for is None or newest <= sent_for:
-            await ports.queues.send(QUEUE, look_message(folder, newest), delay=min(wait, 3600.0))
-        return FolderResult(waits=f"settles for {ports.policy.settle:g} s")
-    ended = await asyncio.gather(
-        *(_answer(ports, plan) if plan.explains else _accept(ports, plan, door) for plan in folder_plans.runs)
+        await order(ports, folder, newest, wait)
+        return settles
+    ended = await each(
+        folder_plans.runs, lambda plan: _answer(ports, plan) if plan.explains else _accept(ports, plan, door)
     )
     results = [one for one in ended if one is not None]
     if len(results) == len(folder_plans.runs):
-        await _remember(ports, folder, content_of(blobs), (one.memo for one in results))
+        await _remember(ports, folder, contents_of(files).digest, [one.memo for one in results])
     return FolderResult(
         tuple(one.accepted for one in results if one.accepted is not None),
         explained=tuple(one.explained for one in results if one.explained),
@@ -95,10 +119,24 @@ async def look_at_folder(
 
 async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanations:
     """Explain each run of a folder. Writes nothing."""
-    blobs = [blob for blob in await ports.drops.list(folder, deep=False) if not ignored(blob.name)]
-    folder_plans = await plans(ports, folder, blobs)
+    files = await files_in(ports, folder)
+    if files is None:
+        return Explanations(waits=too_many(ports))
+    folder_plans = await plans(ports, folder, files)
     explained = [await _explained(ports, plan, live=live) for plan in folder_plans.runs]
     return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
+
+
+async def _accepted_before(ports: Ports, name: str, run: str) -> Accepted | None:
+    """The job that started from this version of a file: its event came late, or again."""
+    memo = await ports.ledger.drop_memo(run)
+    if memo is None or not memo.started or name not in memo.etags:
+        return None
+    blob = await ports.drops.find(name)
+    if blob is None or memo.etags[name] != blob.etag:
+        return None
+    stored = await ports.ledger.get(memo.job_id)
+    return Accepted(stored.job, created=False) if stored is not None else None
 
 
 async def _answer(ports: Ports, plan: Plan) -> _Result | None:
@@ -165,7 +203,7 @@ async def _remember(ports: Ports, folder: str, content: str, memos: Iterable[Dro
     """
     await _no_longer_waiting(ports, folder)  # first, because a known folder is not looked at again
     new = [replace(memo, content=content) for memo in memos if memo.content != content]
-    await asyncio.gather(*(ports.ledger.remember(memo) for memo in new))
+    await each(new, ports.ledger.remember)
 
 
 async def _no_longer_waiting(ports: Ports, folder: str) -> None:

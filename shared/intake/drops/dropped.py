@@ -15,7 +15,7 @@ from shared.core.messages import digest
 from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
 from shared.intake.candidate import Candidate, key_of
-from shared.intake.drops.folder import Plan
+from shared.intake.drops.plan import Plan
 from shared.intake.fetch import with_document
 from shared.intake.message import Request
 from shared.jobspec import Problem, Source, read_envelope, read_through, sound_members

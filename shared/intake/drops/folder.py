@@ -3,98 +3,22 @@
 from __future__ import annotations
 
 import fnmatch
-import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from shared.core.errors import Misuse
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Ports
 from shared.core.refusals import refused
+from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
 from shared.intake.drops.wanted import alike, exact, named_alike, wanted
 from shared.intake.message import Request, read_request
-from shared.jobspec import (
-    Envelope,
-    JsonObject,
-    Problem,
-    name_flaw,
-    script_pattern,
-)
+from shared.jobspec import Envelope, Problem, name_flaw, script_pattern
 
 JOB_FILE = "job.json"
 ENVELOPE_FILE = "slipway.json"
 #: How many levels up a template is searched for.
 _LEVELS = 8
 _ANY_SCRIPT = "*.py"
-
-
-@dataclass(frozen=True)
-class JobFile:
-    """One version of a job.json."""
-
-    blob: Blob
-    raw: bytes
-    request: Request
-
-    @property
-    def document(self) -> JsonObject | None:
-        """The job in it; None if there is none, or if it cannot be read."""
-        return self.request.document if self.request.readable else None
-
-
-@dataclass(frozen=True)
-class Plan:
-    """One run that a folder asks for. `script` is set when a template runs it."""
-
-    folder: str
-    job: JobFile
-    scripts: tuple[Blob, ...]
-    envelope: Blob | None
-    script: Blob | None = None
-    problems: tuple[Problem, ...] = ()
-    #: the scripts of which the template could not choose one
-    rivals: tuple[Blob, ...] = ()
-
-    @property
-    def files(self) -> tuple[Blob, ...]:
-        """Every blob that the run depends on."""
-        return (self.job.blob, *self.scripts, *([self.envelope] if self.envelope else []))
-
-    @property
-    def own_files(self) -> tuple[Blob, ...]:
-        """The files whose change starts another run.
-
-        The envelope does not, nor does a template, which folders share.
-        """
-        return self.scripts if self.script else (self.job.blob, *self.scripts)
-
-    @property
-    def etags(self) -> dict[str, str]:
-        """The version of every blob that the run depends on."""
-        return {blob.name: blob.etag for blob in self.files}
-
-    @property
-    def explains(self) -> bool:
-        """Whether the metadata of the job file or of a script asks for an explanation only."""
-        return any(blob.mode == "explain" for blob in (self.job.blob, *self.scripts))
-
-    @property
-    def path(self) -> str:
-        """Its key in the ledger's cache."""
-        return f"{self.folder}|{self.script.name if self.script else ''}"
-
-
-@dataclass(frozen=True)
-class Plans:
-    """The runs that a folder asks for, or what it waits for, in a sentence.
-
-    The folder of a template itself asks for none.
-    """
-
-    runs: tuple[Plan, ...] = ()
-    waits: str = ""
-    #: the blobs that keep it from running because they cannot be read
-    archived: tuple[Blob, ...] = ()
 
 
 async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
@@ -105,7 +29,7 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
     blob = await _job_blob(ports, folder, blobs)
     if blob is not None and blob.archived:
         return _archived([blob])
-    job = await _read_job(ports, blob) if blob is not None else None
+    job = await read_job(ports, blob) if blob is not None else None
     if job is None:
         hint = alike(f"{folder}{JOB_FILE}", (one.name for one in blobs))
         return Plans(waits=f"there is no {JOB_FILE} in this folder, and no template above it{hint}")
@@ -123,8 +47,9 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile)
     envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
     pattern = script_pattern(job.document)
     if pattern is not None:
-        if await _has_script_above(ports, folder, job.blob.name, pattern):
-            return Plans()  # helpers below a folder that runs
+        above = await _script_above(ports, folder, job.blob.name, pattern)
+        if above is not None:
+            return Plans(decided=Decided(job.blob, above))  # helpers below a folder that runs
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
         return Plans()  # helpers below a job's own folder
@@ -133,12 +58,6 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile)
         hint = await named_alike(ports, absent[0], folder, blobs)
         return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names{hint}")
     return Plans((Plan(folder, job, scripts, envelope),))
-
-
-def content_of(blobs: Sequence[Blob]) -> str:
-    """A digest of the files directly in a folder, by which an unchanged folder is recognised."""
-    listed = sorted(f"{blob.name}={blob.etag}" for blob in blobs)
-    return hashlib.sha256("\n".join(listed).encode()).hexdigest()
 
 
 def waiting_path(folder: str) -> str:
@@ -195,33 +114,50 @@ def _of_template(
         )
         scripts, rivals = scripts[:1], tuple(scripts)
     runs = (Plan(folder, job, (b,), envelope, b, problems, rivals) for b in scripts)
-    return Plans(tuple(runs))
+    return Plans(tuple(runs), decided=Decided(job.blob, rivals[0]) if rivals else None)
 
 
-async def _has_script_above(ports: Ports, folder: str, template: str, pattern: str) -> bool:
-    """Whether a folder between this one and the template's has a script of its own."""
+async def _script_above(ports: Ports, folder: str, template: str, pattern: str) -> Blob | None:
+    """A script of its own that a folder between this one and the template's has."""
     above = parent(folder.rstrip("/"))
     while len(above) > len(parent(template)):
-        blobs = await ports.drops.list(above, deep=False)
-        if any(fnmatch.fnmatchcase(PurePosixPath(blob.name).name, pattern) for blob in blobs):
-            return True
+        script = await _script_in(ports, above, pattern)
+        if script is not None:
+            return script
         above = parent(above.rstrip("/"))
-    return False
+    return None
+
+
+async def _script_in(ports: Ports, folder: str, pattern: str) -> Blob | None:
+    after, more = "", True
+    while more:
+        page = await ports.drops.page(folder, deep=False, after=after)
+        scripts = (b for b in page.blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern))
+        if (script := next(scripts, None)) is not None:
+            return script
+        after, more = page.next, bool(page.next)
+    return None
+
+
+async def job_blob(ports: Ports, folder: str, levels: int = _LEVELS + 1) -> Blob | None:
+    """The job.json of the folder, or of the nearest folder above it that has one."""
+    for _ in range(levels):
+        blob = await exact(ports, f"{folder}{JOB_FILE}")
+        if blob is not None or not folder:
+            return blob
+        folder = parent(folder.rstrip("/"))
+    return None
 
 
 async def _job_blob(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Blob | None:
-    """The job.json of the folder, or of the nearest folder above it that has one."""
+    """The same; that of the folder itself is among its files."""
     blob = next((b for b in blobs if b.name == f"{folder}{JOB_FILE}"), None)
-    above = folder
-    for _ in range(_LEVELS):
-        if blob is not None or not above:
-            break
-        above = parent(above.rstrip("/"))
-        blob = await exact(ports, f"{above}{JOB_FILE}")
+    if blob is None and folder:
+        return await job_blob(ports, parent(folder.rstrip("/")), _LEVELS)
     return blob
 
 
-async def _read_job(ports: Ports, blob: Blob) -> JobFile | None:
+async def read_job(ports: Ports, blob: Blob) -> JobFile | None:
     """The job.json in this blob; None if it has changed since it was listed."""
     try:
         content = await ports.drops.read(blob.name, etag=blob.etag, limit=ports.policy.max_document)

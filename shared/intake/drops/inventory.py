@@ -8,13 +8,15 @@ from collections import defaultdict
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from datetime import datetime
 
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.ledger.records import DropMemo
 from shared.core.ports import Blob, Ports
 from shared.intake.answer_path import answer_path
+from shared.intake.drops.contents import Contents, walk
 from shared.intake.drops.drop import look_at_folder
-from shared.intake.drops.folder import content_of, ignored, parent, unusable, waiting_path
+from shared.intake.drops.folder import ignored, parent, unusable, waiting_path
 from shared.intake.drops.unusable import path_of, say_unusable
 
 log = logging.getLogger(__name__)
@@ -42,12 +44,12 @@ async def inventory(ports: Ports) -> InventoryCounts:
         await ports.ledger.forget(path)
     await say_unusable(ports, drops.unusable, drops.remembered)
     looked = accepted = waiting = 0
-    for folder, files in drops.folders.items():
+    for folder, contents in drops.folders.items():
         looked += 1
         try:
             result = await look_at_folder(ports, folder, door="inventory")
             accepted += sum(1 for one in result.accepted if one.created)
-            if result.waits and await _say_what_it_waits_for(ports, folder, files, result.waits):
+            if result.waits and await _say_what_it_waits_for(ports, folder, contents.newest, result.waits):
                 waiting += 1
         except Unreadable as error:
             log.info("folder %r is left alone: %s", folder, error)
@@ -63,8 +65,8 @@ async def inventory(ports: Ports) -> InventoryCounts:
 class Unseen:
     """The differences between the drop container and the ledger's memory of it."""
 
-    #: folders whose content the ledger does not know, in order, with their files
-    folders: Mapping[str, list[Blob]]
+    #: folders whose content the ledger does not know, in order
+    folders: Mapping[str, Contents]
     #: all entries that the ledger remembers, by path
     remembered: Mapping[str, DropMemo]
     #: the paths of entries whose folder is gone, or older than the inventory looks back
@@ -75,26 +77,29 @@ class Unseen:
 
 async def unseen(ports: Ports) -> Unseen:
     """Compare the two. Costs one listing, and one range query a shard."""
-    blobs = await ports.drops.list("")
     remembered = await ports.ledger.drop_memos()
-    oldest = ports.clock() - ports.policy.inventory_window
-    folders: dict[str, list[Blob]] = defaultdict(list)
-    for blob in blobs:
-        if not ignored(blob.name):
-            folders[parent(blob.name)].append(blob)
-    bad = [blob for blob in blobs if unusable(blob.name) and blob.modified >= oldest]
     rows: dict[str, list[DropMemo]] = defaultdict(list)
     for memo in remembered.values():
         rows[memo.folder].append(memo)
-    etags = {blob.name: blob.etag for blob in blobs}
-    unknown = {}
-    for folder, files in sorted(folders.items()):
-        is_known = _is_known(rows[folder], content_of(files), etags)
-        if not (is_known or max(b.modified for b in files) < oldest):
-            unknown[folder] = files
-    young = {folder for folder, files in folders.items() if max(b.modified for b in files) >= oldest}
-    young |= {path_of(blob.name) for blob in bad}
-    stale = [path for path, memo in remembered.items() if memo.folder not in young]
+    oldest = ports.clock() - ports.policy.inventory_window
+    etags = {name: "" for memo in remembered.values() if not memo.started for name in memo.etags}
+    folders: dict[str, Contents] = defaultdict(Contents)
+    bad = list[Blob]()
+    async for blob in walk(ports.drops, ""):
+        if blob.name in etags:
+            etags[blob.name] = blob.etag
+        if not ignored(blob.name):
+            folders[parent(blob.name)].add(blob)
+        elif unusable(blob.name) and blob.modified >= oldest:
+            bad.append(blob)
+    young = {folder: contents for folder, contents in folders.items() if contents.newest >= oldest}
+    unknown = {
+        folder: contents
+        for folder, contents in sorted(young.items())
+        if not _is_known(rows[folder], contents.digest, etags)
+    }
+    present = {*young, *(path_of(blob.name) for blob in bad)}
+    stale = [path for path, memo in remembered.items() if memo.folder not in present]
     return Unseen(unknown, remembered, stale, bad)
 
 
@@ -110,9 +115,9 @@ def _is_known(rows: list[DropMemo], content: str, etags: Mapping[str, str]) -> b
     )
 
 
-async def _say_what_it_waits_for(ports: Ports, folder: str, files: list[Blob], waits: str) -> bool:
+async def _say_what_it_waits_for(ports: Ports, folder: str, newest: datetime, waits: str) -> bool:
     """Leave a note for a person whose drop is incomplete, once their upload should be over."""
-    age = (ports.clock() - max(b.modified for b in files)).total_seconds()
+    age = (ports.clock() - newest).total_seconds()
     over = age >= ports.policy.drop_patience
     if over:
         await _note(ports, folder, waits)

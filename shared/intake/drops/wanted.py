@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 from shared.core.ports import Blob, Ports
-from shared.jobspec import complete, quote, scripts_possible, scripts_wanted
+from shared.jobspec import complete, name_flaw, quote, scripts_possible, scripts_wanted
 
 
 class Wanted(NamedTuple):
@@ -17,13 +17,25 @@ class Wanted(NamedTuple):
     absent: tuple[str, ...]
 
 
-async def wanted(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]) -> Wanted:
-    """The blobs that the job of a folder names; `blobs` are the files directly in it."""
+class Named(NamedTuple):
+    """The names of blobs in a job's document: those that it needs, and those that it may mean."""
+
+    needed: tuple[str, ...]
+    possible: tuple[str, ...]
+
+
+def names_in(ports: Ports, document: Any, folder: str) -> Named:
+    """The names in the document of a folder's job."""
     completed, _ = complete(document, ports.policy.completion, folder=folder.rstrip("/"))
     place = {"container": ports.policy.drop_container, "account": ports.policy.completion.drop_account}
-    names = scripts_wanted(completed, **place)
+    return Named(scripts_wanted(completed, **place), scripts_possible(completed, **place))
+
+
+async def wanted(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]) -> Wanted:
+    """The blobs that the job of a folder names; `blobs` are the files directly in it."""
+    names, possible = names_in(ports, document, folder)
     have, scripts = {blob.name: blob for blob in blobs}, dict[str, Blob]()
-    for name in (*names, *scripts_possible(completed, **place)):
+    for name in (*names, *possible):
         blob = have.get(name) or await exact(ports, name)
         if blob is not None:
             scripts[name] = blob
@@ -33,14 +45,18 @@ async def wanted(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]
 
 async def exact(ports: Ports, name: str) -> Blob | None:
     """The blob of just this name."""
-    return next((b for b in await ports.drops.list(name) if b.name == name), None)
+    return None if name_flaw(name) else await ports.drops.find(name)
 
 
 async def named_alike(ports: Ports, name: str, folder: str, blobs: Sequence[Blob]) -> str:
     """A sentence about a blob that may be meant by the name of a missing one; "" if there is none."""
     own = name[: name.rfind("/") + 1]
-    beside = [] if own == folder else await ports.drops.list(own, deep=False)
-    return alike(name, (blob.name for blob in (*blobs, *beside)))
+    names, after, more = [blob.name for blob in blobs], "", own != folder
+    while more:
+        page = await ports.drops.page(own, deep=False, after=after)
+        names += [blob.name for blob in page.blobs]
+        after, more = page.next, bool(page.next)
+    return alike(name, names)
 
 
 def alike(name: str, names: Iterable[str]) -> str:

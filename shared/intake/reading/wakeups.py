@@ -68,7 +68,8 @@ def folder_look(data: dict[str, Any]) -> FolderLook | None:
     """A folder to look at, and its newest file; None if the data has another form."""
     try:
         newest = datetime.fromisoformat(str(data["newest"]))
-        return FolderLook(str(data["folder"]), newest) if newest.tzinfo else None
+        folder, ticket = str(data["folder"]), str(data.get("ticket", ""))
+        return FolderLook(folder, newest, ticket) if newest.tzinfo else None
     except (KeyError, ValueError):
         return None
 

@@ -8,7 +8,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from shared.intake.drops.folder import ENVELOPE_FILE, Plan, parent
+from shared.intake.drops.folder import ENVELOPE_FILE, parent
+from shared.intake.drops.plan import Plan
 from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import chosen_patience, patiently, pause

@@ -5,7 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, Plan
+from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE
+from shared.intake.drops.plan import Plan
 from shared.jobspec import is_bare_job, report
 from shared.settings import Settings
 from slipway.client.refusal import placed

@@ -171,8 +171,11 @@ async def test_no_byte_of_a_record_is_read_however_many_it_has(
         async def read(self, name: str, *, etag: str | None = None, limit: int) -> Any:
             raise AssertionError(f"{name} was read")
 
-        async def list(self, prefix: str, *, deep: bool = True) -> Any:
+        async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> Any:
             raise AssertionError(f"{prefix} was listed")
+
+        async def find(self, name: str) -> Any:
+            raise AssertionError(f"{name} was sought")
 
     job = await queued(world)
     drops = Unread(world.clock)

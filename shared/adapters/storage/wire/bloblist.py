@@ -5,6 +5,7 @@ learn.microsoft.com/rest/api/storageservices/list-blobs.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from datetime import datetime
 from email.utils import parsedate_to_datetime
@@ -20,6 +21,12 @@ if TYPE_CHECKING:
     from shared.adapters.storage.wire.rest import Rest
 
 
+#: Bytes of a page that is read at once: some ten blobs.
+_SHORT = 16 << 10
+#: What the headers of a blob's metadata begin with.
+_META = "x-ms-meta-"
+
+
 class Blob(NamedTuple):
     """A blob of a list; `name` is its full name in the container."""
 
@@ -27,6 +34,9 @@ class Blob(NamedTuple):
     size: int
     modified: datetime
     metadata: Mapping[str, str]
+    etag: str = ""
+    #: "" where the answer does not name it
+    tier: str = ""
 
 
 class BlobPage(NamedTuple):
@@ -36,13 +46,17 @@ class BlobPage(NamedTuple):
     next: str
 
 
-async def list_blobs(rest: Rest, container: str, prefix: str, count: int, after: str) -> BlobPage:
-    """The blobs whose names are the prefix and a name without a slash; none if there is no container.
+async def list_blobs(
+    rest: Rest, container: str, prefix: str, count: int, after: str, *, deep: bool = False
+) -> BlobPage:
+    """The blobs whose names are the prefix and a name without a slash, or any name with `deep`.
 
-    Raises Misuse for an `after` that is not from an earlier page, and Unavailable.
+    None if there is no container. A long page is read in a thread, so that other calls go on. Raises Misuse
+    for an `after` that is not from an earlier page, and Unavailable.
     """
     query = {
-        "restype": "container", "comp": "list", "prefix": prefix, "delimiter": "/", "include": "metadata",
+        "restype": "container", "comp": "list", **({"prefix": prefix} if prefix else {}),
+        **({} if deep else {"delimiter": "/"}), "include": "metadata",
         "maxresults": str(count), **({"marker": after} if after else {}),
     }  # fmt: skip
     bad = (HTTPStatus.BAD_REQUEST,) if after else ()
@@ -51,7 +65,29 @@ async def list_blobs(rest: Rest, container: str, prefix: str, count: int, after:
         return BlobPage((), "")
     if answer.status == HTTPStatus.BAD_REQUEST:
         raise Misuse("after is not the `next` of an earlier answer", remedy="begin without it")
-    return _page(answer.body)
+    if len(answer.body) < _SHORT:
+        return _page(answer.body)
+    return await asyncio.to_thread(_page, answer.body)
+
+
+async def find_blob(rest: Rest, container: str, name: str) -> Blob | None:
+    """One blob; None if it is missing. Raises Unavailable."""
+    path = f"/{quote(container)}/{quote(name, safe='/~')}"
+    answer = await rest.call("HEAD", path, expected=(HTTPStatus.NOT_FOUND,))
+    if answer.status == HTTPStatus.NOT_FOUND:
+        return None
+    headers = answer.headers
+    try:
+        return Blob(
+            name,
+            int(headers["content-length"]),
+            parsedate_to_datetime(headers["last-modified"]),
+            {one.removeprefix(_META): text for one, text in headers.items() if one.startswith(_META)},
+            headers["etag"].strip('"'),
+            headers.get("x-ms-access-tier", ""),
+        )
+    except (KeyError, ValueError) as error:
+        raise Unavailable("storage answered with something that is not a blob") from error
 
 
 def _page(body: bytes) -> BlobPage:
@@ -76,4 +112,6 @@ def _blob(element: Element) -> Blob:
         int(properties.findtext("Content-Length", "")),
         parsedate_to_datetime(properties.findtext("Last-Modified", "")),
         {one.tag: one.text or "" for one in (metadata if metadata is not None else ())},
+        properties.findtext("Etag", "").strip('"'),
+        properties.findtext("AccessTier", ""),
     )

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from shared.adapters.storage.wire import bloblist
 from shared.core.ports import Blob
-
-if TYPE_CHECKING:
-    from azure.storage.blob import BlobProperties
 
 #: The tier in which blobs cannot be read, as lists name it.
 _ARCHIVE = "Archive"
 
 
-def as_listed(item: BlobProperties) -> Blob:
+def as_listed(item: bloblist.Blob) -> Blob:
     """The blob of the drops port."""
-    mode, archived = _mode(item.metadata), item.blob_tier == _ARCHIVE
-    return Blob(item.name, item.etag.strip('"'), item.last_modified, item.size, mode, archived)
+    return Blob(
+        item.name, item.etag, item.modified, item.size, _mode(item.metadata), item.tier == _ARCHIVE
+    )
 
 
 def _mode(metadata: Mapping[str, str] | None) -> str:

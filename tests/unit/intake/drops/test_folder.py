@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import pytest
 
 from shared.core.errors import Misuse
-from shared.core.ports import Blob, Content
-from shared.intake.drops.folder import Plan, Plans, plans
+from shared.core.ports import Blob, BlobPage, Content
+from shared.intake.drops.folder import plans
+from shared.intake.drops.plan import Plan, Plans
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 
@@ -28,18 +29,23 @@ def template(placeholder: str = "<SLIPWAY_SCRIPT>") -> bytes:
 
 @dataclass
 class Listed(MemoryDrops):
-    """Notes what was listed; `large` cannot be read, and `newer` is written anew after every listing."""
+    """Notes what was asked for; `large` cannot be read, and `newer` is written anew after every listing."""
 
-    listed: list[tuple[str, bool]] = field(default_factory=list)
+    listed: list[str] = field(default_factory=list)
+    sought: list[str] = field(default_factory=list)
     large: str = ""
     newer: str = ""
 
-    async def list(self, prefix: str, *, deep: bool = True) -> list[Blob]:
-        self.listed.append((prefix, deep))
-        answer = await super().list(prefix, deep=deep)
+    async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+        self.listed.append(prefix)
+        answer = await super().page(prefix, deep=deep, after=after)
         if self.newer in self.blobs:
             self.upload(self.newer, b"{}")
         return answer
+
+    async def find(self, name: str) -> Blob | None:
+        self.sought.append(name)
+        return await super().find(name)
 
     async def read(self, name: str, *, etag: str | None = None, limit: int) -> Content | None:
         if name == self.large:
@@ -59,7 +65,7 @@ class Dropped:
             self.drops.upload(name, body)
 
     async def plans(self, folder: str) -> Plans:
-        blobs = await MemoryDrops.list(self.drops, folder, deep=False)
+        blobs = (await MemoryDrops.page(self.drops, folder, deep=False)).blobs
         return await plans(self.world.ports, folder, blobs)
 
     async def plan(self, folder: str) -> Plan:
@@ -95,7 +101,8 @@ async def test_a_job_runs_with_the_scripts_that_it_names_wherever_they_are(dropp
     files = {"a/job.json": job_for("a/train.py", "lib/tools.py"), "a/train.py": b"", "lib/tools.py": b""}
     dropped.put(**files, **{"a/slipway.json": b"{}", "a/other.py": b"", "job.json": PLAIN})
     assert await dropped.runs("a/") == [("a/job.json", "a/train.py", "lib/tools.py", "a/slipway.json")]
-    assert dropped.drops.listed == [("lib/tools.py", True)]  # what the folder's listing says costs nothing
+    assert dropped.drops.sought == ["lib/tools.py"]  # what the folder's listing says costs nothing
+    assert dropped.drops.listed == []
 
     plan = await dropped.plan("a/")
     assert (plan.folder, plan.path, plan.script, plan.problems) == ("a/", "a/|", None, ())
@@ -114,7 +121,7 @@ async def test_a_job_may_name_a_script_of_its_own_folder_without_naming_the_fold
 async def test_a_job_at_the_top_runs_and_nothing_is_asked_for_above_it(dropped: Dropped) -> None:
     dropped.put(**{"job.json": job_for("train.py"), "train.py": b""})
     assert await dropped.runs("") == [("job.json", "train.py")]
-    assert dropped.drops.listed == []
+    assert dropped.drops.sought == []
 
 
 async def test_a_script_that_is_missing_is_waited_for_by_name(dropped: Dropped) -> None:
@@ -182,7 +189,7 @@ async def test_problems_name_the_job_file(dropped: Dropped) -> None:
 async def test_a_job_file_that_changes_meanwhile_is_left_to_its_next_look(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": PLAIN})
     dropped.drops.newer = "a/job.json"
-    blobs = await dropped.drops.list("a/", deep=False)
+    blobs = (await dropped.drops.page("a/", deep=False)).blobs
     assert (await plans(dropped.world.ports, "a/", blobs)).waits
 
 
@@ -246,10 +253,10 @@ async def test_a_template_is_looked_for_eight_levels_up(dropped: Dropped, levels
 async def test_the_nearest_template_counts_and_no_more_is_asked_for(dropped: Dropped) -> None:
     dropped.put(**{"job.json": template("<SLIPWAY_SCRIPT:x.py>"), "a/job.json": template(), "a/b/y.py": b""})
     assert await dropped.runs("a/b/") == [("a/job.json", "a/b/y.py")]
-    assert [prefix for prefix, _ in dropped.drops.listed] == ["a/job.json"]
+    assert dropped.drops.sought == ["a/job.json"]
 
 
 async def test_at_the_top_the_search_ends(dropped: Dropped) -> None:
     dropped.put(**{"a/b/train.py": b""})
     assert (await dropped.plans("a/b/")).waits
-    assert [prefix for prefix, _ in dropped.drops.listed] == ["a/job.json", "job.json"]
+    assert dropped.drops.sought == ["a/job.json", "job.json"]

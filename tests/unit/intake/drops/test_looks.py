@@ -12,7 +12,13 @@ from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
 from shared.core.ledger.records import DropMemo
 from shared.core.ports import Content
-from shared.intake.drops.drop import Explanations, FolderResult, explain_folder, look_at_folder
+from shared.intake.drops.drop import (
+    Explanations,
+    FolderResult,
+    explain_folder,
+    look_as_ordered,
+    look_at_folder,
+)
 from shared.intake.drops.inventory import inventory, unseen
 from tests.doubles.memory import MemoryDrops, MemoryLedger
 from tests.unit.intake.drops.test_drop import JOB, TEMPLATE
@@ -108,7 +114,7 @@ async def test_a_folder_is_quiet_a_second_after_its_time(world: World) -> None:
 async def test_a_look_that_comes_too_early_orders_another_one(world: World) -> None:
     upload(world, job=PLAIN)
 
-    await look_at_folder(world.ports, FOLDER, sent_for=world.now)
+    await look_as_ordered(world.ports, FOLDER, "")
 
     assert len(world.queues.messages) == 1
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from shared.core.ports import Blob
-from shared.intake.drops.folder import JobFile, Plan
+from shared.intake.drops.plan import JobFile, Plan
 from shared.intake.message import read_request
 from shared.jobspec import Limits
 from shared.settings import Settings
