@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from shared.adapters.logs import write_json_lines
 from shared.configured import ConfiguredEngines
 from shared.core.account import is_apps_own
+from shared.core.caller import NamedKeys, Tokens
 from shared.core.cost.prices import Price, prices_from
 from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.policy import Policy
-from shared.core.ports import Addresses, Engines, NamedKeys, Ports, Tokens
+from shared.core.ports import Addresses, Engines, Ports
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
 from shared.settings import Settings

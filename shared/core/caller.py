@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from shared.core.errors import Misuse
 
@@ -102,3 +102,21 @@ KEY_NAME_RULE = "up to 64 letters, digits, dots, @, - and _, and begins with a l
 def digest_of(key: str) -> str:
     """The hash that a deployment keeps of a named key, in hexadecimal digits. Keys are random."""
     return hashlib.sha256(key.encode(errors="backslashreplace")).hexdigest()
+
+
+class Tokens(Protocol):
+    """The check of access tokens."""
+
+    @property
+    def sign_in(self) -> SignIn | None:
+        """Where a browser gets one; None if the settings name no application by its id."""
+
+    async def verify(self, token: str) -> Caller:
+        """Its caller. Raises Misuse (401, 403), and Unavailable if it cannot be checked now."""
+
+
+class NamedKeys(Protocol):
+    """The named keys of the deployment."""
+
+    def holder(self, key: str) -> Caller:
+        """Its holder. Raises Misuse: 401 without a key, 403 for a key without a name."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, NamedTuple, Protocol
 
-from shared.core.caller import Caller, SignIn
+from shared.core.caller import NamedKeys, Tokens
 from shared.core.engine import Cluster, Engine
 from shared.core.ledger.activity import Activity
 from shared.core.ledger.dead import DeadMessages
@@ -119,24 +119,6 @@ class Seal(Protocol):
 
     def unseal(self, text: str, context: str) -> str:
         """The value. Raises Misconfigured when the key does not fit."""
-
-
-class Tokens(Protocol):
-    """The check of access tokens."""
-
-    @property
-    def sign_in(self) -> SignIn | None:
-        """Where a browser gets one; None if the settings name no application by its id."""
-
-    async def verify(self, token: str) -> Caller:
-        """Its caller. Raises Misuse (401, 403), and Unavailable if it cannot be checked now."""
-
-
-class NamedKeys(Protocol):
-    """The named keys of the deployment."""
-
-    def holder(self, key: str) -> Caller:
-        """Its holder. Raises Misuse: 401 without a key, 403 for a key without a name."""
 
 
 #: `retry`: try again later; `gone`: the receiver wants no more events; `refused`: a gate refused it, for

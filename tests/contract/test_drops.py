@@ -113,8 +113,9 @@ async def test_a_blob_in_the_archive_tier_is_listed_as_such_and_its_content_is_r
     await blob.set_standard_blob_tier(StandardBlobTier.ARCHIVE)
 
     for deep in (True, False):
-        listed = await container.drops.list("d/", deep=deep)
+        listed = (await container.drops.page("d/", deep=deep)).blobs
         assert [(one.name, one.archived) for one in listed] == [("d/job.json", True), ("d/train.py", False)]
+    assert await container.drops.find("d/job.json") == listed[0]
     for read in (
         container.drops.read("d/job.json", etag=listed[0].etag, limit=100),
         container.drops.read_reference(f"{container.name}/d/job.json", limit=100),

@@ -36,7 +36,9 @@ class Joint:
             task.add_done_callback(_retrieve)
         return cast("T", await asyncio.shield(task))
 
-    async def _run_after(self, key: str, before: asyncio.Task[Any] | None, act: Callable[[], Awaitable[T]]) -> T:
+    async def _run_after(
+        self, key: str, before: asyncio.Task[Any] | None, act: Callable[[], Awaitable[T]]
+    ) -> T:
         if before is not None:
             await asyncio.wait({before})
             self._running[key] = self._next.pop(key)

@@ -25,8 +25,8 @@ from shared.intake.drops.contents import contents_of, files_in, too_many
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import parent, plans, waiting_path
 from shared.intake.drops.ordered import begin, is_ordered, order
-from shared.intake.drops.plan import Plan
 from shared.intake.drops.part import note_decided, run_of
+from shared.intake.drops.plan import Plan
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.teams import with_share

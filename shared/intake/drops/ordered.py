@@ -1,8 +1,8 @@
 """The delayed look at a folder that has been ordered: later events of the folder join it.
 
-A row says when its message becomes visible. The process that handles the message removes the row, and then lists the
-folder: so an event that finds the row has its file listed, and one that finds none looks by itself. The time
-bounds how long a message counts that was lost. Nothing depends on the row but how often a folder is listed.
+A row says when its message becomes visible. The process that handles the message removes the row, and then
+lists the folder: so an event that finds the row has its file listed, and one that finds none looks by itself.
+The time bounds how long a message counts that was lost. Nothing depends on the row but the number of lists.
 """
 
 from __future__ import annotations

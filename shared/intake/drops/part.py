@@ -1,7 +1,7 @@
 """part: whether a file of the drop container is part of a run, by the job.json of its folder or above it.
 
-A file that is part of none changes nothing, so its event needs no look: only a job.json makes it part of a run
-later, and that one's own event looks at the folder.
+A file that is part of none changes nothing, so its event needs no look. Only a job.json makes it part of a
+run later, and the event of that one looks at the folder.
 """
 
 from __future__ import annotations

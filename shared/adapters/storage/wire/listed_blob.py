@@ -13,9 +13,7 @@ _ARCHIVE = "Archive"
 
 def as_listed(item: bloblist.Blob) -> Blob:
     """The blob of the drops port."""
-    return Blob(
-        item.name, item.etag, item.modified, item.size, _mode(item.metadata), item.tier == _ARCHIVE
-    )
+    return Blob(item.name, item.etag, item.modified, item.size, _mode(item.metadata), item.tier == _ARCHIVE)
 
 
 def _mode(metadata: Mapping[str, str] | None) -> str:

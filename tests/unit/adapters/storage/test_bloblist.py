@@ -108,7 +108,7 @@ async def test_a_list_is_of_one_folder_or_of_all_below_it(prefix: str, deep: boo
     assert urls == [f"http://h/acct/runs?restype=container&comp=list&{query}"]
 
 
-async def found(name: str, answer: Answer) -> tuple[Blob | None, str]:
+async def sought(name: str, answer: Answer) -> tuple[Blob | None, str]:
     urls = list[str]()
 
     async def send(request: Request) -> Answer:
@@ -120,22 +120,22 @@ async def found(name: str, answer: Answer) -> tuple[Blob | None, str]:
 
 async def test_one_blob_is_as_lists_show_it() -> None:
     headers = {**_HEAD, "x-ms-meta-mode": "explain", "x-ms-request-id": "r"}
-    assert await found("a/\u00fc b#1.py", Answer(200, headers, b"")) == (
+    assert await sought("a/\u00fc b#1.py", Answer(200, headers, b"")) == (
         Blob("a/\u00fc b#1.py", 3, _MODIFIED, {"mode": "explain"}, "0x8D"),
         "HEAD http://h/acct/runs/a/%C3%BC%20b%231.py",
     )
 
 
 async def test_a_blob_that_is_missing_is_none() -> None:
-    assert (await found("a", Answer(404, {}, b"")))[0] is None
+    assert (await sought("a", Answer(404, {}, b"")))[0] is None
 
 
 @pytest.mark.parametrize("name", _HEAD)
 async def test_an_answer_without_what_a_blob_has_is_none_of_storage(name: str) -> None:
     with pytest.raises(Unavailable, match="not a blob"):
-        await found("a", Answer(200, {key: text for key, text in _HEAD.items() if key != name}, b""))
+        await sought("a", Answer(200, {key: text for key, text in _HEAD.items() if key != name}, b""))
 
 
 async def test_a_length_that_is_not_a_number_is_none_of_storage() -> None:
     with pytest.raises(Unavailable, match="not a blob"):
-        await found("a", Answer(200, {**_HEAD, "content-length": "x"}, b""))
+        await sought("a", Answer(200, {**_HEAD, "content-length": "x"}, b""))

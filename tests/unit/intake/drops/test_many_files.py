@@ -94,7 +94,7 @@ def flat(files: int) -> dict[str, bytes]:
     return data | {"d/job.json": OWN, "d/train.py": b"1"}
 
 
-def below(files: int) -> dict[str, bytes]:
+def nested(files: int) -> dict[str, bytes]:
     return {"d/job.json": OWN, "d/train.py": b"1"} | {f"d/data/{n % 7}/{n}.txt": b"x" for n in range(files)}
 
 
@@ -115,7 +115,7 @@ def lost(files: int) -> dict[str, bytes]:
 
 
 Drop = Callable[[int], dict[str, bytes]]
-DROPS = (flat, below, scripts, rivals, helpers, lost)
+DROPS = (flat, nested, scripts, rivals, helpers, lost)
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -77,24 +77,24 @@ async def test_a_look_that_a_wrong_clock_ordered_does_not_count(
 
 
 async def test_no_row_is_written_for_a_message_that_was_not_sent(world: World) -> None:
-    class Down(MemoryQueues):
+    class Broken(MemoryQueues):
         async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
             raise Unavailable("storage answered 503")
 
-    world.use(queues=Down())
+    world.use(queues=Broken())
     with pytest.raises(Unavailable):
         await order(world.ports, FOLDER, world.now, 4)
     assert not await is_ordered(world.ports, FOLDER)
 
 
 async def test_a_message_without_its_row_still_looks(world: World) -> None:
-    class Down(MemoryLedger):
+    class Broken(MemoryLedger):
         async def remember(self, memo: DropMemo) -> None:
             raise Unavailable("storage answered 503")
 
     world.drops.upload(f"{FOLDER}job.json", PLAIN)
     ledger = world.ports.ledger
-    world.use(ledger=Down(world.clock, table=world.ledger.table))
+    world.use(ledger=Broken(world.clock, table=world.ledger.table))
     with pytest.raises(Unavailable):
         await blob_arrived(world.ports, "scripts", f"{FOLDER}job.json")
     world.use(ledger=ledger)
