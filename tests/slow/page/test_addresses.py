@@ -4,21 +4,23 @@ from __future__ import annotations
 
 import json
 import subprocess
+import sys
 from pathlib import Path
 from urllib.parse import parse_qsl, unquote, urlsplit
 
+from local.setup.node import installed_node, packaged_node
+from local.setup.page import WEB
 from tests.names import TREE
-
-ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_a_file_of_any_name_is_asked_for_listed_and_shown_under_its_own_name() -> None:
     """The page is bundled in `web`, where its packages are."""
     program = Path(__file__).with_name("addresses.mjs").read_text(encoding="utf-8")
+    node = installed_node() or packaged_node(Path(sys.prefix))
 
     ran = subprocess.run(
-        ["node", "--input-type=module", "--eval", program],
-        cwd=ROOT / "web",
+        [*node.node, "--input-type=module", "--eval", program],
+        cwd=WEB,
         input=json.dumps([*TREE]),
         capture_output=True,
         text=True,
