@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from shared.core.engine import FileChunk
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+#: Bytes of an archive's name: with its ending, a disk takes 255; a header of more than 8 KiB, few clients.
+_LONGEST_NAME = 240
 #: A job wrote it: no browser runs it, shows it as a page, or guesses another type.
 _HOSTILE = {"Content-Security-Policy": "default-src 'none'; sandbox"}
 
@@ -91,6 +93,7 @@ async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
     name = "-".join((job_id, directory, *(part for part in path.split("/") if part not in ("", "."))))
+    name = name.encode()[:_LONGEST_NAME].decode(errors="ignore")
     async with ARCHIVES.share() as seat, BODIES.share() as share:
         await seat.take(1)
         archive = await zipped(ports(), job_id, directory, path, caller(), share.take)

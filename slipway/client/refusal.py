@@ -30,6 +30,8 @@ _COMMANDS = {
 _PASSING = frozenset({403, 404, 408, 425, 429})
 #: Statuses with which a gateway says that it has no answer of the app.
 _GATEWAY = frozenset({408, 425, 429})
+#: Statuses for an address that is too long, and the characters from which on web servers refuse one.
+_TOO_LONG, _LONGEST_ADDRESS = frozenset({400, 414, 431}), 8_000
 
 
 class Absent(Failure):
@@ -127,7 +129,12 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str, *, met: b
 
 def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
     """The exception for a page that is not of the API; Unanswered if it may be gone in a minute."""
-    status = answer.status
+    status, length = answer.status, len(str(answer.url))
+    if status in _TOO_LONG and length > _LONGEST_ADDRESS:
+        return Failure(
+            f"the path is too long to ask for: with it, the address has {length:,} characters, of which web "
+            f"servers take about {_LONGEST_ADDRESS:,}; copy the file from where the job wrote it"
+        )
     what = f"{url} answered {status} {printable(answer.reason or '')}".rstrip()
     wait = _retry_after(answer)
     if status >= 500 or status in _GATEWAY:

@@ -151,7 +151,10 @@ def _real_directory(job: Job, directory_id: str) -> str | None:
 def _check_inside(path: str) -> None:
     """Raises ArmError if a path cannot lead to a directory in an output directory."""
     names = [part for part in path.split("/") if part not in ("", ".", "..")]
-    if len(path) > _LONGEST_PATH or not all(map(is_name, names)):
+    if len(path) > _LONGEST_PATH:
+        message = f"A path has at most {_LONGEST_PATH:,} characters, as of the File service."
+        raise invalid(message, "directory", "InvalidParameter")
+    if not all(map(is_name, names)):
         raise invalid("Is not the name of a directory.", "directory", "InvalidParameter")
     if posixpath.normpath(path).partition("/")[0] in ("..", ""):
         raise invalid("The directory must lie in the output directory.", "directory", "InvalidParameter")

@@ -6,6 +6,7 @@ Read-only.
 from __future__ import annotations
 
 import io
+import unicodedata
 import zipfile
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
@@ -151,17 +152,37 @@ async def _archive(
                     if chunk.next >= chunk.size:
                         break
                     chunk = await engine.read(target, directory, member.path, chunk.next, _CHUNK)
-        if left_out:
-            archive.comment = _comment(left_out)
+        archive.comment = _comment(left_out, [member.path for member in tree.members])
     return Zipped(buffer.getvalue(), len(left_out))
 
 
-def _comment(left_out: Sequence[str]) -> bytes:
-    """How many entries the file lacks, with the first names."""
-    names = ", ".join(escaped(name) for name in sorted(left_out)[:_NAMED])
-    more = ", …" if len(left_out) > _NAMED else ""
-    text = f"{len(left_out)} entries of the directory are not in this file: {names}{more}"
-    return text.encode("utf-8", "backslashreplace")[:_LONGEST_COMMENT]
+def _comment(left_out: Sequence[str], paths: Sequence[str]) -> bytes:
+    """How many entries the file lacks, and how many names a disk may take for another, with the first."""
+    lines = []
+    if left_out:
+        lines.append(f"{len(left_out)} entries of the directory are not in this file: {_names(left_out)}")
+    if alike := _alike(paths):
+        lines.append(
+            f"{len(alike)} names differ from another one in case or in how letters are composed alone, and "
+            f"where a disk ignores that, one file takes the other's place: {_names(alike)}"
+        )
+    return "\n".join(lines).encode("utf-8", "backslashreplace")[:_LONGEST_COMMENT]
+
+
+def _names(names: Sequence[str]) -> str:
+    return ", ".join(map(escaped, sorted(names)[:_NAMED])) + (", …" if len(names) > _NAMED else "")
+
+
+def _alike(paths: Sequence[str]) -> list[str]:
+    """The paths that are another one's on a disk which ignores case and composition."""
+    first: dict[str, str] = {}
+    for path in paths:
+        first.setdefault(_folded(path), path)
+    return [path for path in paths if first[_folded(path)] != path]
+
+
+def _folded(path: str) -> str:
+    return unicodedata.normalize("NFC", unicodedata.normalize("NFC", path).casefold())
 
 
 def _info(name: str, modified: datetime | None) -> zipfile.ZipInfo:

@@ -61,14 +61,15 @@ WRITTEN = {
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
 async def home(door: Door, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a folder was run, whose job wrote the corpus into each of its directories."""
-    home, name, container = tmp_path_factory.mktemp("names"), unique("names"), unique("names")
-    await door.blobs.create_container(container)
-    mount = {"containerName": container, "accountName": door.blobs.account_name, "relativeMountPath": "out"}
-    prefixes = {"SHARE": "$AZ_BATCHAI_MOUNT_ROOT/logs", "BLOBS": "$AZ_BATCHAI_JOB_MOUNT_ROOT/out"}
+    home, name = tmp_path_factory.mktemp("names"), unique("names")
+    mount = {"containerName": "datalake", "accountName": door.blobs.account_name, "relativeMountPath": "out"}
+    prefixes = {"SHARE": "$AZ_BATCHAI_MOUNT_ROOT/logs/a b&c", "BLOBS": "$AZ_BATCHAI_JOB_MOUNT_ROOT/out/a%20b"}
     document = shell(
         f"python3 $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{name}/write.py",
         mountVolumes={"azureBlobFileSystems": [mount]},
-        outputDirectories=[{"id": one, "pathPrefix": prefixes[one], "pathSuffix": "m"} for one in prefixes],
+        outputDirectories=[
+            {"id": one, "pathPrefix": prefixes[one], "pathSuffix": "lr=1+2 #0"} for one in prefixes
+        ],
     )
     folder = home / name
     folder.mkdir()

@@ -8,6 +8,7 @@ import io
 import json
 import zipfile
 from collections.abc import Awaitable, Callable
+from urllib.parse import quote, unquote
 
 import azure.functions as func
 import pytest
@@ -139,6 +140,25 @@ async def test_a_missing_file_is_404_with_the_directories_that_there_are(get: Ge
 async def test_a_name_with_an_unusual_space_can_be_asked_for(get: Get, world: World) -> None:
     world.engine.output["loss\u00a0curve.png"] = b"x"
     assert (await get("loss\u00a0curve.png")).get_body() == b"x"
+
+
+async def test_the_name_of_an_archive_fits_into_a_header_and_on_a_disk(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    job = (await world.message(job_json())).job
+    path = "/".join(["\u00fc" * 120] * 9)
+    world.engine.output[f"{path}/a.bin"] = b"a"
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
+    await world.sweep()
+
+    answer = await call("GET", f"/api/jobs/{job.id}/zip?path={quote(path)}")
+
+    assert answer.status_code == 200
+    name = answer.headers["Content-Disposition"].partition("filename*=UTF-8''")[2]
+    assert unquote(name).startswith(f"{job.id}-stdouterr-\u00fc\u00fc")
+    assert unquote(name).endswith("\u00fc.zip")
+    assert len(unquote(name).encode()) <= 255
 
 
 async def test_a_directory_comes_as_one_zip_file(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -153,3 +153,16 @@ async def test_names_stay_as_the_job_wrote_them(world: World, job: Job) -> None:
     world.engine.output = names
 
     assert [*content(await zipped_of(world, job))] == sorted(f"stdouterr/{name}" for name in names)
+
+
+async def test_names_that_some_disks_take_for_one_are_all_in_it_and_named(world: World, job: Job) -> None:
+    names = ["Case", "case", "STRASSE", "stra\u00dfe", "caf\u00e9", "cafe\u0301"]
+    world.engine.output |= {f"alike/{name}": name.encode() for name in names}
+
+    archive = await zipped_of(world, job, "alike")
+
+    assert content(archive) == {f"stdouterr/alike/{name}": name.encode() for name in names}
+    with zipfile.ZipFile(io.BytesIO(archive.data)) as opened:
+        comment = opened.comment.decode()
+    assert comment.startswith("3 names differ from another one in case or in how letters are composed alone")
+    assert comment.endswith(": alike/caf\u00e9, alike/case, alike/stra\u00dfe")

@@ -245,6 +245,19 @@ async def test_a_page_of_what_stands_before_the_app_is_an_answer_to_ask_for_agai
     assert (type(refused.value), str(refused.value)) == (kind, f"{url} {words}")
 
 
+async def test_a_path_that_is_too_long_for_an_address_is_said_to_be() -> None:
+    """A web server refuses it before it asks Slipway: the test's as well."""
+    path = "/".join(["\u00fc" * 120] * 12)
+
+    async def unasked(_: web.Request) -> web.Response:
+        raise AssertionError
+
+    async with answering(unasked) as url, service(url) as api:
+        for ask in (api.content("j_1", "MODEL", path), api.files("j_1", "MODEL", path)):
+            with pytest.raises(Failure, match=r"the path is too long to ask for: .* copy the file"):
+                await ask
+
+
 async def test_a_redirect_is_named_without_its_query_and_as_url_takes_it() -> None:
     async def elsewhere(request: web.Request) -> web.Response:
         return web.Response(
