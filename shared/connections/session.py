@@ -7,11 +7,12 @@ from typing import Any
 from aiohttp import ClientResponse, ClientSession
 
 from shared.connections.connector import Connector
+from shared.connections.limits import ANSWER_LIMITS
 
 
 def session(connector: Connector | None = None, **options: Any) -> ClientSession:
     """A session; the options are aiohttp's. Its timeouts end waits of callers, and no attempt to connect."""
-    return ClientSession(connector=connector or Connector(), **options)
+    return ClientSession(connector=connector or Connector(), **{**ANSWER_LIMITS, **options})
 
 
 def distrust(http: ClientSession, answer: ClientResponse) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 
 import aiohttp
 
-from slipway.client.deployment import proxy_for
 from slipway.client.unreachable import why
+from slipway.client.wire import session
 from slipway.failure import Failure
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)
@@ -38,8 +38,8 @@ async def health(url: str) -> Health:
     began, start = time.monotonic(), time.time()
     try:
         async with (
-            aiohttp.ClientSession(timeout=_PATIENCE, proxy=proxy_for(url)) as session,
-            session.get(f"{url}/api/health", allow_redirects=False) as answer,
+            session(url, timeout=_PATIENCE) as http,
+            http.get(f"{url}/api/health", allow_redirects=False) as answer,
         ):
             end, seconds = time.time(), time.monotonic() - began
             body = await answer.json(content_type=None) if answer.status in (200, 503) else None

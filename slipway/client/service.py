@@ -25,17 +25,15 @@ from slipway.client.answers import (
     range_of,
     settings_in,
 )
-from slipway.client.deployment import find_deployment, proxy_for
+from slipway.client.deployment import find_deployment
 from slipway.client.keys import key_for, keyed, new_key, repeatable
 from slipway.client.refusal import Unanswered
-from slipway.client.wire import Wire
+from slipway.client.wire import Wire, session
 from slipway.failure import Failure
 
 #: A token has three parts with dots between them; no function key does.
 _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
-#: The most bytes of a header: gateways add long ones.
-_HEADER = 1 << 16
 #: Most jobs in one answer.
 _PAGE = 200
 #: Ids that are safe in a path: none leads to another path.
@@ -48,8 +46,8 @@ class Service:
     Each is repeated while no answer comes: what changes something has a key, or is harmless to repeat.
     """
 
-    def __init__(self, session: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
-        self._url, self._wire = url, Wire(session, url, met=met)
+    def __init__(self, http: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
+        self._url, self._wire = url, Wire(http, url, met=met)
 
     async def submit(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
@@ -282,11 +280,8 @@ async def service(url: str, key: str = "", *, met: bool = False) -> AsyncIterato
         if not key.isprintable():
             raise Failure("the key has control characters in it; give it with --key or SLIPWAY_KEY as it is")
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
-    proxy = proxy_for(deployment.url)
-    async with aiohttp.ClientSession(
-        headers=headers, timeout=_PATIENCE, proxy=proxy, max_field_size=_HEADER, max_line_size=_HEADER
-    ) as session:
-        yield Service(session, deployment.url, met=met)
+    async with session(deployment.url, headers=headers, timeout=_PATIENCE) as http:
+        yield Service(http, deployment.url, met=met)
 
 
 def _id(text: str, listed: str = "slipway jobs") -> str:

@@ -6,6 +6,8 @@ from typing import Any, TypeVar
 
 import aiohttp
 
+from shared.connections.limits import ANSWER_LIMITS
+from slipway.client.deployment import proxy_for
 from slipway.client.patience import chosen_patience
 from slipway.client.refusal import (
     Absent,
@@ -30,12 +32,17 @@ class _NoSuchCall(Absent):
     """The app answers, and its host says that it does not have this call."""
 
 
+def session(url: str, **options: Any) -> aiohttp.ClientSession:
+    """For requests to this place: over the proxy of the environment, and for the long answers of gateways."""
+    return aiohttp.ClientSession(proxy=proxy_for(url), **{**ANSWER_LIMITS, **options})
+
+
 class Wire:
     """The way to one deployment. `met`: it has answered before, so that what fails now will pass."""
 
-    def __init__(self, session: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
+    def __init__(self, http: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
         self.url = url
-        self._session = session
+        self._session = http
         #: whether the API has answered, and whether anything has
         self._met, self._reached = met, met
 

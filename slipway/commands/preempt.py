@@ -9,6 +9,7 @@ from typing import Any
 import aiohttp
 
 from shared.configured import ConfiguredEngines
+from shared.connections.limits import ANSWER_LIMITS
 from shared.core.errors import Misconfigured
 from shared.engines.registry import ENGINES
 from shared.settings import Settings
@@ -42,7 +43,7 @@ def _emulator(settings: Settings) -> str:
 
 
 async def _run(node_name: str, cluster: str, base: str, *, as_json: bool) -> int:
-    async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
+    async with aiohttp.ClientSession(timeout=_PATIENCE, **ANSWER_LIMITS) as session:
         all_nodes: list[Node] = (await _ask(session, "GET", f"{base}/emulator/nodes"))["value"]
         nodes = of_cluster(cluster, all_nodes)
         if not node_name:

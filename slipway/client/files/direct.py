@@ -17,10 +17,10 @@ from typing import TYPE_CHECKING, Self
 import aiohttp
 
 from slipway.client.answers import AddressPage, Blob, FileChunk, range_of
-from slipway.client.deployment import proxy_for
 from slipway.client.files.remote import Remote
 from slipway.client.refusal import Changed
 from slipway.client.service import Service
+from slipway.client.wire import session
 from slipway.failure import Failure
 
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ class Direct:
     async def get(self, url: str, first: int, last: int, tag: str) -> FileChunk:
         """A range of a blob. Raises Changed, _NoAddress."""
         if self._session is None:
-            self._session = aiohttp.ClientSession(timeout=_PATIENCE, proxy=proxy_for(url))
+            self._session = session(url, timeout=_PATIENCE)
         headers = {"Range": f"bytes={first}-{last}", "Accept-Encoding": "identity"}
         headers |= {"If-Match": tag} if tag else {}
         try:

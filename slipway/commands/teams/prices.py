@@ -11,6 +11,7 @@ from urllib.parse import urlencode, urlsplit
 
 import aiohttp
 
+from shared.connections.limits import ANSWER_LIMITS
 from shared.core.cost.prices import Price, prices_from
 from slipway.client.deployment import proxy_for
 from slipway.client.unreachable import why
@@ -73,7 +74,7 @@ def merged(own: Sequence[Price], rows: Sequence[Price]) -> list[Price]:
 async def _ask(nodes: Sequence[NodeType], currency: str, api: str) -> list[Price]:
     today = datetime.fromtimestamp(time.time(), UTC).date()
     rows: list[Price] = []
-    async with aiohttp.ClientSession(timeout=_PATIENCE) as session:
+    async with aiohttp.ClientSession(timeout=_PATIENCE, **ANSWER_LIMITS) as session:
         for one in nodes:
             prices: dict[str, float] = {}
             async for item in _items(session, one, currency, api):

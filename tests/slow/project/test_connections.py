@@ -80,3 +80,20 @@ def test_that_room_makes_them() -> None:
 )
 def test_another_way_to_connect_is_seen(code: str) -> None:
     assert list(openers(tuple(ast.walk(ast.parse(code)))))
+
+
+def strict_sessions(tree: Sequence[ast.AST]) -> Iterator[int]:
+    """The lines of sessions that refuse the long answers of a gateway."""
+    for node in tree:
+        if isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] == "ClientSession":
+            spread = [ast.unparse(keyword.value) for keyword in node.keywords if keyword.arg is None]
+            if not any("ANSWER_LIMITS" in one for one in spread):
+                yield node.lineno
+
+
+def test_every_session_takes_answers_to_which_a_gateway_added_its_headers() -> None:
+    files = [path for room in ("shared", "slipway") for path in (ROOT / room).rglob("*.py")]
+    strict = {path.relative_to(ROOT).as_posix(): [*strict_sessions(nodes(path))] for path in files}
+
+    assert {path: lines for path, lines in strict.items() if lines} == {}
+    assert list(strict_sessions(tuple(ast.walk(ast.parse("ClientSession(timeout=1, **options)")))))

@@ -6,8 +6,9 @@ from typing import Any
 
 import aiohttp
 
-from slipway.client.deployment import proxy_for, token
+from slipway.client.deployment import token
 from slipway.client.unreachable import why
+from slipway.client.wire import session
 from slipway.failure import Failure
 
 _SCOPE = "https://management.azure.com/.default"
@@ -28,8 +29,8 @@ class ArmError(Failure):
 class Arm:
     """Reads resources. Each call raises Failure."""
 
-    def __init__(self, session: aiohttp.ClientSession, address: str) -> None:
-        self._session = session
+    def __init__(self, http: aiohttp.ClientSession, address: str) -> None:
+        self._session = http
         self._address = address
 
     async def get(self, path: str, version: str) -> dict[str, Any]:
@@ -74,5 +75,5 @@ class Arm:
 async def resource_manager(address: str) -> AsyncIterator[Arm]:
     """Resource Manager, for the length of the block. Raises Failure if no one is signed in."""
     headers = {"Authorization": f"Bearer {await token(_SCOPE)}"}
-    async with aiohttp.ClientSession(timeout=_PATIENCE, headers=headers, proxy=proxy_for(address)) as session:
-        yield Arm(session, address)
+    async with session(address, timeout=_PATIENCE, headers=headers) as http:
+        yield Arm(http, address)

@@ -11,10 +11,11 @@ from typing import Any
 import aiohttp
 
 from shared.settings import Settings
-from slipway.client.deployment import Deployment, chosen_profile, proxy_for
+from slipway.client.deployment import Deployment, chosen_profile
 from slipway.client.service import Service, service
 from slipway.client.storage import storage_account
 from slipway.client.unreachable import why
+from slipway.client.wire import session
 from slipway.commands.doctor.findings import Finding, fail, ok, skip
 from slipway.commands.drop import Uploaded, upload
 from slipway.failure import Failure
@@ -32,8 +33,8 @@ async def refusal(deployment: Deployment) -> Finding:
     url = f"{deployment.url}/api/jobs"
     try:
         async with (
-            aiohttp.ClientSession(timeout=_REFUSING, proxy=proxy_for(url)) as session,
-            session.get(url, allow_redirects=False) as answer,
+            session(url, timeout=_REFUSING) as http,
+            http.get(url, allow_redirects=False) as answer,
         ):
             status = answer.status
     except (aiohttp.ClientError, TimeoutError) as error:
