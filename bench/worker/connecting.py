@@ -49,9 +49,9 @@ async def _serve() -> None:
     await loop.run_in_executor(None, sys.stdin.read)
 
 
-async def _measure(kind: type[aiohttp.TCPConnector], url: str, number: int, *, kept: bool) -> float:
+async def _measure(kind: type[aiohttp.TCPConnector], url: str, number: int, *, keeps: bool) -> float:
     """Microseconds of processor time a request."""
-    connector = kind(limit=64, force_close=not kept)
+    connector = kind(limit=64, force_close=not keeps)
     async with aiohttp.ClientSession(connector=connector, cookie_jar=aiohttp.DummyCookieJar()) as http:
 
         async def requests(numbers: Any) -> None:
@@ -84,8 +84,8 @@ def main() -> None:
         server.stdin.close()
     sys.stdout.write("| loop | connector | kept connection, µs | new connection, µs |\n|---|---|---|---|\n")
     for loop, connector in product(_LOOPS, _CONNECTORS):
-        kept, new = (min(times[loop, connector, kept]) for kept in (True, False))
-        sys.stdout.write(f"| {loop} | {connector} | {kept:.0f} | {new:.0f} |\n")
+        old, new = (min(times[loop, connector, keeps]) for keeps in (True, False))
+        sys.stdout.write(f"| {loop} | {connector} | {old:.0f} | {new:.0f} |\n")
 
 
 def _rounds(url: str, rounds: int, number: int) -> dict[tuple[str, str, bool], list[float]]:
@@ -93,10 +93,10 @@ def _rounds(url: str, rounds: int, number: int) -> dict[tuple[str, str, bool], l
     ways = list(product(_LOOPS, _CONNECTORS, (True, False)))
     for _ in range(rounds):
         random.shuffle(ways)
-        for loop, connector, kept in ways:
+        for loop, connector, keeps in ways:
             with asyncio.Runner(loop_factory=_LOOPS[loop]) as runner:
-                took = runner.run(_measure(_CONNECTORS[connector], url, number, kept=kept))
-            times[loop, connector, kept].append(took)
+                took = runner.run(_measure(_CONNECTORS[connector], url, number, keeps=keeps))
+            times[loop, connector, keeps].append(took)
     return times
 
 

@@ -101,18 +101,18 @@ async def test_a_file_of_any_name_is_put_listed_and_got_with_its_own_bytes(
         (tmp_path / "names" / path).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "names" / path).write_bytes(content)
 
-    sent = await put(world.lake, to_put([tmp_path / "names"], "team"), count)
+    upload = await put(world.lake, to_put([tmp_path / "names"], "team"), count)
     listed = await world.lake.files("team/")
     home = await get(world.lake, await find(world.lake, ["team"]), tmp_path / "home", count)
     by_name = [await find(world.lake, [f"team/names/{path}"]) for path in corpus]
 
-    assert (sent.saved, sent.failed, home.failed) == (len(corpus), [], [])
+    assert (upload.saved, upload.failed, home.failed) == (len(corpus), [], [])
     assert {file.name: file.size for file in listed} == {
         f"team/names/{path}": len(content) for path, content in corpus.items()
     }
-    got = (path for path in (tmp_path / "home/team/names").rglob("*") if path.is_file())
+    paths = (path for path in (tmp_path / "home/team/names").rglob("*") if path.is_file())
     assert {
-        path.relative_to(tmp_path / "home/team/names").as_posix(): path.read_bytes() for path in got
+        path.relative_to(tmp_path / "home/team/names").as_posix(): path.read_bytes() for path in paths
     } == corpus
     for path, files in zip(corpus, by_name, strict=True):
         assert f"team/names/{path}" in {file.name for file in files}

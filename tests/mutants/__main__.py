@@ -34,8 +34,10 @@ TESTS = (
     "tests/slow/delivery",
     "tests/mutants/stories.py",
 )
-#: Of pytest: no words and no limits of its own; `forked` has others.
-FLAGS = ("-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal", "--limit=0")
+#: Of pytest: no words of its own.
+FLAGS = ("-o", "addopts=", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:terminal")
+#: Of our tests: no limits, for `forked` has others.
+NO_LIMIT = "--limit=0"
 EQUIVALENT = Path(__file__).with_name("equivalent.txt")
 CACHE = ROOT / ".local" / "mutants.json"
 
@@ -157,7 +159,9 @@ def main(arguments: list[str] | None = None) -> int:
     report = Report(equivalents(EQUIVALENT.read_text(encoding="utf-8")), options.fresh, options.quick)
     names = {module: _name(module) for module in modules}
     mutation = Mutation(names, report, lambda: random.random() < options.sample, options.jobs)
-    status = pytest.main(["--all", *FLAGS, *(str(ROOT / test) for test in TESTS)], plugins=[mutation])
+    status = pytest.main(
+        ["--all", *FLAGS, NO_LIMIT, *(str(ROOT / test) for test in TESTS)], plugins=[mutation]
+    )
     ran = status in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED)
     return 0 if ran and mutation.as_expected else 1
 

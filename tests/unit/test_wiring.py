@@ -33,8 +33,8 @@ def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
     settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
     policy = policy_of(settings, ConfiguredEngines(settings).clusters)
     assert policy.limits.mountable == frozenset({"datalake", "logs", "scripts"})
-    known = replace(policy.limits, mountable=None)  # which containers there are depends on the deployment
-    assert replace(policy, completion=Policy().completion, limits=known) == Policy()
+    limits = replace(policy.limits, mountable=None)  # which containers there are depends on the deployment
+    assert replace(policy, completion=Policy().completion, limits=limits) == Policy()
 
 
 def test_an_app_logs_the_clusters_on_which_no_job_can_run(caplog: pytest.LogCaptureFixture) -> None:

@@ -9,8 +9,8 @@ from pathlib import PurePosixPath
 from shared.core.errors import Misuse
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Ports
 from shared.core.refusals import refused
+from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
-from shared.intake.drops.wanted import alike, exact, named_alike, wanted
 from shared.intake.message import Request, read_request
 from shared.jobspec import Envelope, Problem, name_flaw, script_pattern
 
@@ -53,7 +53,7 @@ async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile)
         return _of_template(folder, blobs, job, envelope, pattern)
     if parent(job.blob.name) != folder:
         return Plans()  # helpers below a job's own folder
-    scripts, absent = await wanted(ports, job.document, folder, blobs)
+    scripts, absent = await scripts_of(ports, job.document, folder, blobs)
     if absent:
         hint = await named_alike(ports, absent[0], folder, blobs)
         return Plans(waits=f"waits for {', '.join(absent)}, which {job.blob.name} names{hint}")

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from shared.core.ports import Blob, Ports
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, job_blob, parent, read_job
+from shared.intake.drops.needed_scripts import names_in
 from shared.intake.drops.plan import Decided
-from shared.intake.drops.wanted import names_in
 from shared.jobspec import script_pattern
 
 #: Seconds for which a process remembers what a version of a job.json asks for.

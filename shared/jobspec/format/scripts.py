@@ -37,8 +37,8 @@ def scripts_possible(
     """Other names that texts of the document may mean: they count if there are such blobs, sorted."""
     properties = Node("", document).member("properties")
     places = tuple(_places(properties, container, account))
-    wanted = {one.name for _, one in places if one.certain}
-    return tuple(sorted({one.name for _, one in places} - wanted))
+    certain = {one.name for _, one in places if one.certain}
+    return tuple(sorted({one.name for _, one in places} - certain))
 
 
 def script_places(

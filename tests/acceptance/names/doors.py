@@ -80,7 +80,7 @@ def _folders(paths: Iterable[str]) -> list[str]:
     return sorted({path.rpartition("/")[0] for path in paths})
 
 
-def _below(folder: Path) -> dict[str, bytes]:
+def _bytes_of(folder: Path) -> dict[str, bytes]:
     """The files below a local folder; names are bytes, and Python reads them as they are."""
     files = (path for path in folder.rglob("*") if path.is_file())
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
@@ -137,12 +137,12 @@ async def _log(outlet: Outlet, paths: Sequence[str]) -> dict[str, bytes]:
 
 async def _run(outlet: Outlet, paths: Sequence[str]) -> dict[str, bytes]:
     """`slipway run --to out` made the job, and has ended."""
-    return _below(outlet.home / "out" / outlet.directory)
+    return _bytes_of(outlet.home / "out" / outlet.directory)
 
 
 async def _download(outlet: Outlet, paths: Sequence[str]) -> dict[str, bytes]:
     await outlet.command("download", outlet.job, outlet.directory, "--to", "fetched")
-    return _below(outlet.home / "fetched" / outlet.directory)
+    return _bytes_of(outlet.home / "fetched" / outlet.directory)
 
 
 async def _tree(outlet: Outlet, paths: Sequence[str]) -> dict[str, bytes]:

@@ -116,9 +116,9 @@ async def test_the_address_of_a_file_of_any_name_gives_its_own_bytes(stored: Sto
     async def both(path: str) -> tuple[bytes, bytes]:
         async with several:
             above, _, name = path.rpartition("/")
-            found = await stored.addresses.find(stored.folder(f"{TOP}/{above}"), name)
-            assert found is not None, path
-            async with stored.http.get(found.url) as one, stored.http.get(listed[path]) as other:
+            address = await stored.addresses.find(stored.folder(f"{TOP}/{above}"), name)
+            assert address is not None, path
+            async with stored.http.get(address.url) as one, stored.http.get(listed[path]) as other:
                 return await one.read(), await other.read()
 
     assert listed.keys() == files.keys()

@@ -1,4 +1,4 @@
-"""No client discards an error that it did not expect: whoever reads the code finds the reason here."""
+"""No client discards an error that it did not expect: the reason stands where the code does."""
 
 from __future__ import annotations
 

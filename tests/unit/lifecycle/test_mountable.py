@@ -22,7 +22,7 @@ def mounting(*containers: str) -> dict[str, Any]:
     return {"team": "a", "spec": job_json(mountVolumes={"azureBlobFileSystems": mounts})}
 
 
-async def sent(world: World, message: dict[str, Any]) -> Job:
+async def job_of(world: World, message: dict[str, Any]) -> Job:
     return (await world.message(message)).job
 
 
@@ -43,7 +43,7 @@ def own(world: World) -> World:
 async def test_a_container_that_the_deployment_or_the_team_names_gets_the_key(own: World) -> None:
     await teams(own, a={"containers": ["eyes"]}, b={"containers": ["ears"]})
 
-    job = await sent(own, mounting("datalake", "eyes"))
+    job = await job_of(own, mounting("datalake", "eyes"))
 
     assert job.state is JobState.QUEUED
     assert keyed(own) == {"datalake": True, "eyes": True}
@@ -53,7 +53,7 @@ async def test_a_container_that_the_deployment_or_the_team_names_gets_the_key(ow
 async def test_any_other_container_is_refused_with_its_place(own: World, container: str) -> None:
     await teams(own, a={"containers": ["eyes"]}, b={"containers": ["ears"]})
 
-    job = await sent(own, mounting("datalake", container))
+    job = await job_of(own, mounting("datalake", container))
 
     assert job.state is JobState.REJECTED
     (error,) = [one for one in job.problems if one["severity"] == "error"]
@@ -65,7 +65,7 @@ async def test_any_other_container_is_refused_with_its_place(own: World, contain
 async def test_a_container_that_the_team_lost_meanwhile_gets_no_key(own: World) -> None:
     await teams(own, a={"containers": ["eyes"]})
     own.policy(paused=True)
-    job = await sent(own, mounting("datalake", "eyes"))
+    job = await job_of(own, mounting("datalake", "eyes"))
     own.policy(paused=False)
     await teams(own, a={})
 

@@ -120,12 +120,13 @@ async def test_a_part_that_there_is_not_is_swept_by_no_one(world: World, part: i
 @pytest.mark.parametrize(
     "data", ['{"part": 0}', '{"part": [], "of": 1, "at": "2026-01-01T00:00:00+00:00"}', "[]"]
 )
-async def test_an_order_that_cannot_be_read_is_ignored(world: World, data: str) -> None:
+async def test_an_order_that_cannot_be_read_is_rejected_and_sweeps_nothing(world: World, data: str) -> None:
     body = (
         f'{{"specversion": "1.0", "type": "io.slipway.sweep.v1", "source": "x", "id": "x", "data": {data}}}'
     )
-    assert await message_arrived(world.ports, body.encode(), "forged") == []
-    assert world.ledger.jobs == []
+    (rejected,) = await message_arrived(world.ports, body.encode(), "forged")
+    assert [one.state for one in world.ledger.jobs] == [JobState.REJECTED]
+    assert rejected.job.id == world.ledger.jobs[0].id
 
 
 async def test_each_part_submits_its_share_of_what_may_be_at_work(world: World) -> None:

@@ -9,8 +9,8 @@ from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.messages import ENDED
 from shared.intake.arrive import message_arrived
-from shared.intake.message import ForeignEvent, read_message
-from shared.jobspec import Limits
+from shared.intake.message import Request, read_message
+from shared.jobspec import Limits, has_errors
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder, status_lines
@@ -174,11 +174,12 @@ async def test_a_record_remembered_from_the_attempt_before_is_read_again(world: 
     assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
-def test_what_is_no_list_of_job_ids_is_no_ones_event() -> None:
+def test_what_is_not_a_list_of_job_ids_is_a_request_with_a_problem() -> None:
     wrong = ("x", 5), ("j_' or 1",), tuple(["j_" + "a" * 24] * 1001)
     for jobs in wrong:
         (only,) = read_message(notice(*jobs), Limits())
-        assert isinstance(only, ForeignEvent)
+        assert isinstance(only, Request)
+        assert has_errors(only.problems)
 
 
 async def test_only_the_named_jobs_are_asked_for(world: World) -> None:

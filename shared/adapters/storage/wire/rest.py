@@ -79,8 +79,8 @@ class Connections:
                 request.verb, URL(request.url, encoded=True), data=request.body, headers=request.headers
             ) as answer:
                 headers = {name.lower(): value for name, value in answer.headers.items()}
-                sent = request.headers.get(_ID)
-                if headers.get(_ID, sent) != sent:
+                own_id = request.headers.get(_ID)
+                if headers.get(_ID, own_id) != own_id:
                     distrust(self._opened(), answer)
                     raise NoAnswer("what it sent answers another request")
                 return Answer(answer.status, headers, await answer.read())

@@ -90,11 +90,11 @@ def dropped(world: World) -> Dropped:
 async def test_a_folder_without_any_job_file_says_so(dropped: Dropped) -> None:
     dropped.put(**{"a/train.py": b"", "a/job.json.bak": PLAIN, "a/x/job.json": PLAIN})
     output = "there is no job.json in this folder, and no template above it"
-    there = '; there is "{}job.json.bak", which has ".bak" at its end'
-    assert await dropped.plans("a/") == Plans(waits=output + there.format("a/"))
+    near = '; there is "{}job.json.bak", which has ".bak" at its end'
+    assert await dropped.plans("a/") == Plans(waits=output + near.format("a/"))
     assert await dropped.plans("") == Plans(waits=output)
     dropped.put(**{"job.json.bak": PLAIN})
-    assert await dropped.plans("") == Plans(waits=output + there.format(""))
+    assert await dropped.plans("") == Plans(waits=output + near.format(""))
 
 
 async def test_a_job_runs_with_the_scripts_that_it_names_wherever_they_are(dropped: Dropped) -> None:

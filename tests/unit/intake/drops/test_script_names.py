@@ -69,7 +69,7 @@ async def test_a_template_runs_it_where_a_field_holds_its_path(world: World, nam
 
 
 @pytest.mark.parametrize("name", NAMES, ids=ascii)
-async def test_by_http_nobody_is_warned_of_a_script_that_is_there(world: World, name: str) -> None:
+async def test_by_http_there_is_no_warning_of_a_script_that_is_there(world: World, name: str) -> None:
     world.drops.upload(f"d/{name}", b"print()")
     mount = {"accountName": "acct", "containerName": "scripts", "relativeMountPath": "scripts"}
     text = job_for(f"{ROOT}/d/{name}", mountVolumes={"azureBlobFileSystems": [mount]})
@@ -128,7 +128,7 @@ CORPUS = one_each(_NAMED, lambda one: one[0])
 
 
 @pytest.mark.parametrize("name", [name for _, name in CORPUS], ids=ascii)
-async def test_no_folder_waits_for_a_name_that_nobody_wrote(world: World, name: str) -> None:
+async def test_no_folder_waits_for_a_name_that_was_not_written(world: World, name: str) -> None:
     job = await dropped(world, f"{name}.py", job_for(f"{ROOT}/d/{name}.py"))
 
     assert job is not None

@@ -70,9 +70,9 @@ def test_results_outside_of_mounts_are_no_problem_where_the_cluster_keeps_them()
 def test_a_variable_that_nothing_sets_loses_no_results_where_the_cluster_keeps_them() -> None:
     document = job(stdOutErrPathPrefix="$AZ_LEARNING_MOUNT_ROOT/logs")
     problems = validate(document)[1]
-    found = {keeps: with_lint(problems, document, Facts(keeps_files=keeps)) for keeps in (False, True)}
+    flaws = {keeps: with_lint(problems, document, Facts(keeps_files=keeps)) for keeps in (False, True)}
 
-    assert {keeps: [(one.severity, one.message) for one in found[keeps]] for keeps in found} == {
+    assert {keeps: [(one.severity, one.message) for one in flaws[keeps]] for keeps in flaws} == {
         False: [("error", "nothing sets $AZ_LEARNING_MOUNT_ROOT, so the results are lost with the node")],
         True: [("warning", "nothing sets $AZ_LEARNING_MOUNT_ROOT")],
     }

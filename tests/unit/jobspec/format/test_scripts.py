@@ -132,13 +132,13 @@ QUOTING = (
 )
 
 
-@pytest.mark.parametrize(("line", "wanted", "possible"), QUOTING)
+@pytest.mark.parametrize(("line", "needed", "possible"), QUOTING)
 def test_in_a_command_line_the_quotes_of_the_shell_decide(
-    line: str, wanted: tuple[str, ...], possible: tuple[str, ...]
+    line: str, needed: tuple[str, ...], possible: tuple[str, ...]
 ) -> None:
     completed, _ = complete(_command(line, mountVolumes=None), DROP)
 
-    assert scripts_wanted(completed) == wanted
+    assert scripts_wanted(completed) == needed
     assert scripts_possible(completed) == possible
 
 

@@ -28,6 +28,7 @@ def _all_findings() -> list[Problem]:
     result += [problem for bad in BAD_ENVELOPES for problem in read_envelope(bad[1])[1]]
     result += validate(job(a=1, b=2), accounts=[], limits=Limits(max_problems=1))[1]
     result += validate(job(), accounts=[])[1]
+    result += validate(job(), accounts=["account"], limits=Limits(mountable=frozenset()))[1]
     result += read_envelope({"spec": job(), "sweep": {"lr": [0.1]}})[1]
     result += read_request(b'{"specversion": "1.0", "type": "org.example"}', Limits()).problems
     result += read_request(b'{"nodeCount": 1}', Limits()).problems

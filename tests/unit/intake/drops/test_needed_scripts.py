@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.job import JobState
 from shared.intake.drops.inventory import inventory
-from shared.intake.drops.wanted import alike
+from shared.intake.drops.needed_scripts import alike
 from shared.operate.audit import audit
 from tests.unit.world import World, job_json
 

@@ -1,4 +1,4 @@
-"""wanted: the files that the job of a folder names, and a blob that may be meant by one that is missing."""
+"""scripts_of: the files that a folder's job names, and a blob that may be meant by one that is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from shared.core.ports import Blob, Ports
 from shared.jobspec import complete, name_flaw, quote, scripts_possible, scripts_wanted
 
 
-class Wanted(NamedTuple):
+class Scripts(NamedTuple):
     """The blobs that a job names, in order of names, and the names that have no blob."""
 
     scripts: tuple[Blob, ...]
@@ -31,7 +31,7 @@ def names_in(ports: Ports, document: Any, folder: str) -> Named:
     return Named(scripts_wanted(completed, **place), scripts_possible(completed, **place))
 
 
-async def wanted(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]) -> Wanted:
+async def scripts_of(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]) -> Scripts:
     """The blobs that the job of a folder names; `blobs` are the files directly in it."""
     names, possible = names_in(ports, document, folder)
     have, scripts = {blob.name: blob for blob in blobs}, dict[str, Blob]()
@@ -39,8 +39,8 @@ async def wanted(ports: Ports, document: Any, folder: str, blobs: Sequence[Blob]
         blob = have.get(name) or await exact(ports, name)
         if blob is not None:
             scripts[name] = blob
-    found = tuple(scripts[name] for name in sorted(scripts))
-    return Wanted(found, tuple(name for name in names if name not in scripts))
+    present = tuple(scripts[name] for name in sorted(scripts))
+    return Scripts(present, tuple(name for name in names if name not in scripts))
 
 
 async def exact(ports: Ports, name: str) -> Blob | None:
