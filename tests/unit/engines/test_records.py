@@ -9,6 +9,7 @@ import stat
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
@@ -17,6 +18,7 @@ from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
 from shared.engines.records import Records
 from tests.doubles.scans import count_scans
+from tests.names import REFUSED, TREE, each, tree
 from tests.unit.engines.slurm.launch_plans import CLUSTER
 
 TARGET = Target(engine="slurm", cluster="gpu", experiment="e", name="n", token="t.1")
@@ -78,6 +80,35 @@ async def test_logs_and_output_are_read(share: Share) -> None:
     assert await share.listed(path="deep") == {"a b.bin": 4}
     assert await share.listed(path="deep/a b.bin") == {}
     assert await share.listed(path="none") == {}
+
+
+async def test_a_file_of_any_name_is_listed_and_read_with_its_own_bytes(share: Share) -> None:
+    """On every engine whose nodes share a directory with the app: Slurm, Kubernetes, Azure Batch."""
+    outputs = share.run() / "outputs"
+    for path, content in (TREE | tree(each(REFUSED))).items():
+        (outputs / path).parent.mkdir(parents=True, exist_ok=True)
+        (outputs / path).write_bytes(content)
+
+    for path, content in TREE.items():
+        folder, _, name = path.rpartition("/")
+        if folder != "files":
+            assert await share.listed(path=folder) == {name: len(content)}
+        assert (await share.records.chunk(TARGET, "M", path, 0, 1 << 16)).data == content
+    for folder in ("files", "folders"):
+        shown = await share.listed(path=folder)
+        assert {name for name in shown if shown[name] != "left out"} == set(each())
+        assert sum(one == "left out" for one in shown.values()) == len(each(REFUSED))
+
+
+async def test_a_list_goes_on_after_any_name(share: Share) -> None:
+    outputs = share.run() / "outputs"
+    for name in each():
+        (outputs / name).touch()
+
+    names = sorted(each())
+    for number, name in enumerate(names):
+        page = await share.records.page(TARGET, "M", ".", quote(name, safe=""))
+        assert [file.name for file in page.files] == names[number + 1 :]
 
 
 async def test_the_folders_of_a_run_are_those_below_the_prefix(share: Share) -> None:
