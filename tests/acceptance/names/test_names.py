@@ -40,16 +40,20 @@ OTHERS = {
 }
 _NAMING = {"file", "files", "folder", "path", "paths", "patterns", "names", "directory", "to", "receipt"}
 
-WRITES = """import json, os, pathlib
+WRITES = """import json, os, pathlib, shutil
 here = pathlib.Path(__file__).parent
 for variable, paths in json.loads((here / "corpus.json").read_text(encoding="utf-8")).items():
     for path in paths:
         file = pathlib.Path(os.environ[variable], path)
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(path.encode())
+sent = pathlib.Path(os.environ["AZ_BATCHAI_OUTPUT_SENT"], "sent")
+shutil.copytree(here / "data", sent)
 """
 #: A name of each kind, or all.
 SOME = one_each(each(), kind_of)
+#: What lies beside the script, and is sent with it; hidden files are not.
+SENT = tree([name for name in SOME if not name.startswith(".")])
 #: What the job writes into each directory.
 WRITTEN = {
     "SHARE": TREE,
@@ -63,12 +67,13 @@ async def home(door: Door, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Where a folder was run, whose job wrote the corpus into each of its directories."""
     home, name = tmp_path_factory.mktemp("names"), unique("names")
     mount = {"containerName": "datalake", "accountName": door.blobs.account_name, "relativeMountPath": "out"}
-    prefixes = {"SHARE": "$AZ_BATCHAI_MOUNT_ROOT/logs/a b&c", "BLOBS": "$AZ_BATCHAI_JOB_MOUNT_ROOT/out/a%20b"}
+    share, blobs = "$AZ_BATCHAI_MOUNT_ROOT/logs/a b&c", "$AZ_BATCHAI_JOB_MOUNT_ROOT/out/a%20b"
+    prefixes = {"SHARE": share, "BLOBS": blobs, "SENT": share}
     document = shell(
         f"python3 $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{name}/write.py",
         mountVolumes={"azureBlobFileSystems": [mount]},
         outputDirectories=[
-            {"id": one, "pathPrefix": prefixes[one], "pathSuffix": "lr=1+2 #0"} for one in prefixes
+            {"id": one, "pathPrefix": prefixes[one], "pathSuffix": f"lr=1+2 #{one}"} for one in prefixes
         ],
     )
     folder = home / name
@@ -77,6 +82,9 @@ async def home(door: Door, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "write.py").write_text(WRITES)
     variables = {"stdouterr": "AZ_BATCHAI_STDOUTERR_DIR"}
     corpus = {variables.get(one, f"AZ_BATCHAI_OUTPUT_{one}"): [*WRITTEN[one]] for one in WRITTEN}
+    for sent, content in SENT.items():
+        (folder / "data" / sent).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "data" / sent).write_bytes(content)
     (folder / "corpus.json").write_text(json.dumps(corpus))
 
     code, _, err = await slipway(door, home, "run", "--to", "out", name)
@@ -101,6 +109,26 @@ async def test_a_file_of_any_name_comes_out_with_its_own_bytes(
     ours = {path: content for path, content in result.items() if "/" in path}
     assert {path for path in expected if ours.get(path) != expected[path]} == set()
     assert {path for path in ours if ours[path] != WRITTEN[directory].get(path)} == set()
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_a_file_of_any_name_beside_the_script_is_what_the_job_sees(door: Door, home: Path) -> None:
+    seen = (path for path in (home / "out/SENT/sent").rglob("*") if path.is_file())
+    assert {path.relative_to(home / "out/SENT/sent").as_posix(): path.read_bytes() for path in seen} == SENT
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_the_receipt_names_the_directories_as_the_job_file_does(door: Door, home: Path) -> None:
+    outlet = Outlet(door, (home / "job").read_text(), "SHARE", home)
+
+    receipt = json.loads(await outlet.get("receipt"))
+    by_command, _ = await outlet.command("receipt", outlet.job)
+
+    assert json.loads(by_command) == receipt
+    paths = {one["id"]: one["path"] for one in receipt["outputs"]}
+    assert paths["SHARE"].startswith("$AZ_BATCHAI_MOUNT_ROOT/logs/a b&c/")
+    assert paths["BLOBS"].startswith("$AZ_BATCHAI_JOB_MOUNT_ROOT/out/a%20b/")
+    assert paths["BLOBS"].endswith("/outputs/lr=1+2 #BLOBS")
 
 
 @pytest.mark.asyncio(loop_scope="session")
@@ -130,7 +158,7 @@ async def test_what_has_no_name_to_ask_for_is_named_with_the_reason_by_every_doo
     failed = json.loads(out)["failed"]
     assert len(failed) == 2 * len(each(REFUSED))
     assert {"reorder text" in one["reason"] for one in failed} == {True}
-    for name in each(REFUSED):
+    for name in (names[0] for names in REFUSED.values()):
         _, err = await outlet.command("cat", job["id"], f"SHARE/files/{name}", code=1)
         assert "character U+" in err or "has a backslash" in err, (name, err)
 
