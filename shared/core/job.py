@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from pydantic import AwareDatetime, Field
 
 from shared.core.cost.usage import Rate, Usage, seconds_between
 from shared.core.errors import NoTarget
+from shared.core.pacing.waits import WaitKind
 from shared.core.relations.claim import Claim
 from shared.core.relations.contents import Budget, Drop, FrozenModel, Receiver, Target, Waiting
 from shared.core.relations.dependency import Dependency
@@ -121,6 +122,22 @@ class Job(FrozenModel):
         if self.target is None:
             raise NoTarget(self.id)
         return self.target
+
+    @property
+    def wait(self) -> WaitKind:
+        """What it waits for until `due`."""
+        if self.state is JobState.SUBMITTING:
+            return WaitKind.SUBMISSION
+        if self.state is not JobState.ACCEPTED:
+            return WaitKind.EVIDENCE
+        if self.slot is not None and self.due == self.slot:
+            return WaitKind.SLOT
+        return WaitKind.ATTEMPT if self.attempt > 1 else WaitKind.ROOM
+
+    @property
+    def planned_wait(self) -> timedelta | None:
+        """How long it was to wait for its slot of the hour; None for any other wait."""
+        return self.due - self.created if self.wait is WaitKind.SLOT else None
 
     @property
     def unmet(self) -> tuple[Dependency, ...]:

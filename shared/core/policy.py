@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
+from functools import cached_property
 
 from shared.core.cost.prices import Price
 from shared.core.notify.schedule import Schedule
 from shared.core.notify.webhook_url import UrlPolicy
-from shared.core.pacing.backoff import LONGEST_JOB_WAIT
+from shared.core.pacing.waits import (
+    LATE,
+    LONGEST_JOB_WAIT,
+    LONGEST_MESSAGE,
+    LONGEST_SLOT,
+    SKEW,
+    Planned,
+    WaitKind,
+    is_over,
+)
 from shared.jobspec import Defaults, JsonObject, Limits
 
 
@@ -75,12 +86,42 @@ class Policy:
     limits: Limits = field(default_factory=Limits)
     completion: Defaults = field(default_factory=lambda: Defaults(cluster_id=None, clusters={}))
 
-    @property
-    def longest_wait(self) -> timedelta:
-        """Longer than any wait of a job: a due time further ahead was written by a wrong clock."""
-        return max(LONGEST_JOB_WAIT, timedelta(seconds=max(self.lost_after, self.submit_lease)))
+    def is_over(self, wait: WaitKind, due: datetime, now: datetime, planned: timedelta | None = None) -> bool:
+        """Whether a wait is over: it is due, or a wrong clock wrote its time, which is too far ahead.
+
+        `planned`: how long this one was to take, where that is known; clocks may differ by an hour then.
+        """
+        return (
+            is_over(due, now, self.longest(wait)) if planned is None else Planned(due, planned).is_over(now)
+        )
+
+    def longest(self, wait: WaitKind) -> timedelta:
+        """The longest that any wait of this kind takes."""
+        return self._longest_waits[wait]
 
     @property
     def longest_delivery_wait(self) -> timedelta:
-        """The same for an event in the outbox, where the sweep looks a little later than the message."""
-        return self.schedule.longest_wait + timedelta(seconds=self.deliver_grace)
+        """That of an event in the outbox, where the sweep looks a little later than the message."""
+        return self.longest(WaitKind.EVENT)
+
+    @cached_property
+    def _longest_waits(self) -> Mapping[WaitKind, timedelta]:
+        job = max(LONGEST_JOB_WAIT, timedelta(seconds=max(self.lost_after, self.submit_lease)))
+        delivery = self.schedule.longest_wait + timedelta(seconds=self.deliver_grace)
+        idle = timedelta(seconds=max(self.idle_gpus, self.idle_log, self.idle_grace)) + SKEW
+        return {
+            WaitKind.SLOT: LONGEST_SLOT + LATE,
+            WaitKind.ROOM: timedelta(),
+            WaitKind.ATTEMPT: job,
+            WaitKind.SUBMISSION: job,
+            WaitKind.EVIDENCE: job,
+            WaitKind.TRY: delivery,
+            WaitKind.EVENT: delivery,
+            WaitKind.MESSAGE: LONGEST_MESSAGE,
+            WaitKind.LEASE: timedelta(seconds=self.sweep_deadline + self.ask_deadline),
+            WaitKind.LOOK: idle,
+            WaitKind.WARNING: idle,
+            # Last-Modified has whole seconds: a file may be up to a second younger than it says.
+            WaitKind.NOTE: timedelta(seconds=self.drop_patience),
+            WaitKind.SETTLE: timedelta(seconds=self.settle + 1),
+        }

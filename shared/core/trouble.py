@@ -25,8 +25,8 @@ _MOST = 1000
 
 
 def lately(kind: str, moment: datetime, now: datetime) -> bool:
-    """Whether a problem found at that time still counts."""
-    return now - moment < (_SWEPT if kind in ("sweep", "cluster") else _LATELY)
+    """Whether a problem found at that time still counts. The clock of who found it may be wrong."""
+    return abs(now - moment) < (_SWEPT if kind in ("sweep", "cluster") else _LATELY)
 
 
 class Troubles:

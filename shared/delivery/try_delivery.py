@@ -9,7 +9,7 @@ from shared.core.errors import DEFECT, Misconfigured, SlipwayError
 from shared.core.meter import timed
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
-from shared.core.pacing.backoff import is_due
+from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Ports, Posted
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.delivery.answers import put_final
@@ -22,8 +22,9 @@ _BUSY, _PARKED = 5.0, 300.0
 
 async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
     """The delivery after a try, or after a reason against one. Storage and network errors are outcomes."""
-    longest = ports.policy.longest_delivery_wait
-    if delivery.state != "pending" or (delivery.try_count and not is_due(delivery.due, now, longest)):
+    if delivery.state != "pending":
+        return delivery
+    if delivery.try_count and not ports.policy.is_over(WaitKind.TRY, delivery.due, now):
         return delivery
     try:
         if delivery.url == RECEIPT:

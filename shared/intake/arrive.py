@@ -141,7 +141,7 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
         await sweep_part(ports, message)
         return []
     if isinstance(message, FolderLook):
-        return list((await look_as_ordered(ports, message.folder, message.ticket)).accepted)
+        return list((await look_as_ordered(ports, message.folder, message.ticket, message.newest)).accepted)
     if isinstance(message, SweepExpansion):
         await expand(ports, message.sweep_id)
         return []

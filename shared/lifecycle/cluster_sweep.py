@@ -11,7 +11,7 @@ from shared.core.engine import Observation
 from shared.core.errors import Unreadable
 from shared.core.job import JobState, Stored
 from shared.core.ledger.records import Active, Change
-from shared.core.pacing.backoff import is_due
+from shared.core.pacing.waits import WaitKind
 from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.delivery.answers import put_news
@@ -71,7 +71,7 @@ def _news(row: Active, observations: Observations, policy: Policy, now: datetime
     observation = observations[row.job_id]
     if observation is None:
         # Evidence with a distance: the next miss counts only after a part of the whole period.
-        return row.misses == 0 or is_due(row.due, now, policy.longest_wait)
+        return row.misses == 0 or policy.is_over(WaitKind.EVIDENCE, row.due, now)
     if observation.state is not row.state or row.misses > 0:
         return True
     return starts_later(row, observation) or waits_anew(row, observation, now)

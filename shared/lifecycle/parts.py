@@ -13,6 +13,7 @@ from datetime import timedelta
 
 from shared.core.errors import SlipwayError
 from shared.core.messages import QUEUE, SweepPart, sweep_message
+from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Ports
 from shared.lifecycle.sweep import Swept, sweep
 
@@ -36,8 +37,10 @@ async def sweep_part(ports: Ports, message: SweepPart) -> Swept | None:
         log.warning("there is no part %d of %d", message.part, message.parts)
         return None
     name, now = f"sweep-{message.part}-of-{message.parts}", ports.clock()
-    until = now + timedelta(seconds=ports.policy.sweep_deadline + ports.policy.ask_deadline)
-    token = await ports.leases.take(name, now, until, message.sent_at)
+    until = now + ports.policy.longest(WaitKind.LEASE)
+    # What the timer of a wrong clock sent seems to be old: then the part is swept less often, and not never.
+    since = max(message.sent_at, now - ports.policy.longest(WaitKind.MESSAGE))
+    token = await ports.leases.take(name, now, until, since)
     if token is None:
         return None
     try:

@@ -347,10 +347,10 @@ async def test_recent_finds_the_jobs_of_a_source_since_a_moment(ledger: Ledger) 
         created = NOW - timedelta(minutes=age)
         await ledger.create(make(f"k{n}", source=source, created=created), None, None)
 
-    result = await ledger.recent("http:o'brien", NOW - timedelta(hours=1))
+    result = await ledger.recent("http:o'brien", NOW - timedelta(hours=1), NOW + timedelta(hours=1))
 
     assert sorted(result.values()) == [NOW - timedelta(minutes=50), NOW - timedelta(minutes=10)]
-    assert await ledger.recent("nobody", NOW - timedelta(hours=1)) == {}
+    assert await ledger.recent("nobody", NOW - timedelta(hours=1), NOW + timedelta(hours=1)) == {}
 
 
 async def test_recent_counts_a_job_that_had_to_wait_by_its_turn(ledger: Ledger) -> None:
@@ -359,9 +359,19 @@ async def test_recent_counts_a_job_that_had_to_wait_by_its_turn(ledger: Ledger) 
         job = make(key, source="queue", created=NOW - timedelta(minutes=age))
         await ledger.create(job.model_copy(update={"slot": NOW + timedelta(minutes=ahead)}), None, None)
 
-    result = await ledger.recent("queue", NOW - timedelta(hours=1))
+    result = await ledger.recent("queue", NOW - timedelta(hours=1), NOW + timedelta(hours=1))
 
     assert sorted(result.values()) == [NOW - timedelta(minutes=10), NOW + timedelta(minutes=200)]
+
+
+async def test_recent_leaves_out_what_a_clock_that_was_ahead_created(ledger: Ledger) -> None:
+    for days in (0, 1):
+        created = NOW + timedelta(days=days)
+        await ledger.create(make(f"k{days}", source="queue", created=created), None, None)
+
+    result = await ledger.recent("queue", NOW - timedelta(hours=1), NOW + timedelta(hours=1))
+
+    assert [*result.values()] == [NOW]
 
 
 async def test_the_switch_is_off_then_on_then_off(ledger: Ledger) -> None:

@@ -133,6 +133,9 @@ class Run:
         self.unheard = 0
         #: whether one process handles messages that arrive together, and commits them in groups
         self.together = together
+        #: how wrong the clock of a process is, by its number, in each round
+        self.skew: Callable[[int, int], timedelta] = lambda process, number: timedelta()
+        self._rounds = 0
         self._engine = engine or self.world.engine
         self._processes = [self._process() for _ in range(2)]
 
@@ -152,6 +155,7 @@ class Run:
     async def round(self, number: int) -> None:
         """One minute: handle messages, timers and zombies, and advance the cluster."""
         self.world.pass_time(61)
+        self._rounds = number
         await self._handle()
         if self.parts == 1 or number % 3:  # with several parts, every third timer is missed
             await self._work(begin)
@@ -255,6 +259,7 @@ class Run:
         ledger = MemoryLedger(self.world.clock, table=Seam(self.world.ledger.table, "table", chaos))
         own = replace(
             ports,
+            clock=lambda: self.world.clock() + self.skew(number, self._rounds),
             ledger=ledger,
             outbox=TableOutbox(ledger.store),
             dead=TableDeadMessages(ledger.store),

@@ -1,4 +1,4 @@
-"""Random schedules, each from a seed: a few jobs, sweeps of jobs, duplicates, many faults."""
+"""Random schedules, each from a seed: a few jobs, sweeps, duplicates, quotas, wrong clocks, many faults."""
 
 from __future__ import annotations
 
@@ -9,15 +9,19 @@ import random
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
+from datetime import timedelta
 
 from tests.crash.chaos import Fault
 from tests.crash.harness import Run
 from tests.crash.stories import HOOK, message, notices
+from tests.crash.team_stories import share
 from tests.unit.world import job_json
 
 _BLOCK = 100
 #: The jobs of a sweep.
 _SWEPT = 3
+#: The parts of the schedules with a quota, and with wrong clocks.
+_SHARED, _SKEWED = 0.3, 0.3
 
 
 async def simulate(seed: int) -> list[str]:
@@ -32,8 +36,26 @@ async def simulate(seed: int) -> list[str]:
         message({"spec": job_json(), "notify": [HOOK]}, name, twin=dice.random() < 0.5) for name in arrivals
     ]
     swept = _sweeps(run, dice)
+    if dice.random() < _SHARED:
+        share(run, jobs=dice.randint(1, 2))
+    if dice.random() < _SKEWED:
+        _set_clocks_wrong(run, dice)
     await run.until_quiet()
     return run.check(accepted=jobs + swept, started=jobs + swept)
+
+
+def _set_clocks_wrong(run: Run, dice: random.Random) -> None:
+    """The clocks of all processes, or of every second one, are wrong by days, until some round or for good.
+
+    Never by less than the longest wait of an event: one may be late by a small jump.
+    """
+    days, until = timedelta(days=dice.choice((-400, -3, 3, 10, 40))), dice.choice((3, 8, 1_000))
+    every = dice.choice((1, 2))
+
+    def skew(process: int, number: int) -> timedelta:
+        return days if number < until and process % every == 0 else timedelta()
+
+    run.skew = skew
 
 
 def _sweeps(run: Run, dice: random.Random) -> int:

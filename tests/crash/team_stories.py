@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from datetime import timedelta
 from typing import Any
 
 from shared.adapters.storage.table import VersionedRow
@@ -16,7 +17,7 @@ from tests.crash.stories import HOOK, Story, message, notices
 from tests.unit.world import job_json
 
 
-def _share(run: Run, **quota: int) -> None:
+def share(run: Run, **quota: int) -> None:
     """Put all jobs into one team with this quota."""
     teams = Teams.model_validate({"default": "vision", "teams": {"vision": {"quota": quota}}})
     row = document_row(teams)
@@ -30,33 +31,40 @@ def _ask(number: int, *, nodes: int = 1, twin: bool = False, **members: Any) -> 
 
 def _shared(run: Run) -> None:
     """Three jobs, two at once, and a message that arrives again."""
-    _share(run, jobs=2)
+    share(run, jobs=2)
     run.messages += [*(_ask(number) for number in range(3)), _ask(1)]
 
 
 def _at_once(run: Run) -> None:
     """Three messages at once; two of them request all nodes."""
-    _share(run, nodes=2)
+    share(run, nodes=2)
     run.messages += [_ask(1, nodes=2, twin=True), _ask(2, twin=True), _ask(3, nodes=2, twin=True)]
+
+
+def _ahead(run: Run) -> None:
+    """Three jobs, one at a time; the clock was days ahead when they came, and is right after that."""
+    _shared(run)
+    share(run, jobs=1)
+    run.skew = lambda process, number: timedelta(days=3 * (number < 2))
 
 
 def _lost_nodes(run: Run) -> None:
     """Two jobs, one at a time; each loses its node once."""
-    _share(run, jobs=1)
+    share(run, jobs=1)
     run.preempts = True
     run.messages += [_ask(1), _ask(2)]
 
 
 def _notified(run: Run) -> None:
     """The same without losses; their ends are notified, often too early."""
-    _share(run, jobs=1)
+    share(run, jobs=1)
     run.pushes = notices
     run.messages += [_ask(1), _ask(2)]
 
 
 def _cancelled(run: Run) -> None:
     """Three jobs, one at a time, and all of them are cancelled."""
-    _share(run, jobs=1)
+    share(run, jobs=1)
     run.messages += [_ask(number) for number in range(3)]
 
     async def ask(ports: Ports) -> None:
@@ -128,12 +136,14 @@ RECALLED_AND_CANCELLED = Story(
 )
 SHARED = Story("jobs of a team with a quota", _shared, 3, 3)
 IN_PARTS = Story("jobs of a team with a quota, swept in parts", _shared, 3, 3, parts=2)
+AHEAD = Story("jobs of a team, whose clock was days ahead", _ahead, 3, 3)
 AT_ONCE = Story("jobs of a team at once", _at_once, 3, 3)
 RECALLED_IN_VAIN = Story("a job that borrows, and is recalled in vain", _recalled_in_vain, 3, None)
 TEAMS = (
     SHARED,
     IN_PARTS,
     AT_ONCE,
+    AHEAD,
     Story("jobs of a team that lose their nodes", _lost_nodes, 2, 4),
     Story("jobs of a team whose ends are told", _notified, 2, 2),
     Story("jobs of a team that are cancelled", _cancelled, 3, None),

@@ -73,12 +73,17 @@ class BlobAddresses:
         query = read_blob(self.account, path, key, expires, https=https, file=name)
         return Address(name, blob.size, blob.modified, f"{base}/{quote(path, safe='/~')}?{query}")
 
+    def _is_valid(self, now: datetime) -> bool:
+        """Whether the key lasts as long as an address; one that lasts longer is of a wrong clock."""
+        least = now + self._valid + _EARLIER
+        return least < self._until <= least + _LASTING
+
     async def _key(self) -> Key:
         if self._connection.string:
             return Key(self._connection.members()["AccountKey"])
         async with self._asking:
             now = self._clock()
-            if self._delegated is None or self._until <= now + self._valid + _EARLIER:
+            if self._delegated is None or not self._is_valid(now):
                 until = now + self._valid + _EARLIER + _LASTING
                 answer = await self._account.blobs.get_user_delegation_key(now - _EARLIER, until)
                 self._delegated, self._until = delegated(answer), until

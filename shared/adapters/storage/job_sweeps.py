@@ -9,7 +9,7 @@ of the two is recorded.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 
 from shared.adapters.storage import rows
@@ -20,6 +20,9 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep
 from shared.core.ledger.job_sweeps import FinishedSweep
 from shared.core.notify.events import Notice
 from shared.jobspec import JsonObject
+
+#: Before every time that is compared.
+_ALWAYS = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class TableJobSweeps:
@@ -139,9 +142,9 @@ class TableJobSweeps:
         return {**keys, **split("Sweep", sweep.model_dump_json(exclude_defaults=True))}
 
     def _open(self, sweep: JobSweep) -> rows.Entity:
-        # Always due: the range of unfinished work leaves out rows that are due later.
+        # Always due, by every clock: the range of unfinished work leaves out rows that are due later.
         keys = rows.row_of(sweep.id, f"p|{sweep.id}", self._store.shards)
-        return {**keys, "Due": rows.text_of(sweep.created)}
+        return {**keys, "Due": rows.text_of(_ALWAYS)}
 
 
 def _sweep_of(entity: Mapping[str, Any]) -> JobSweep:

@@ -115,11 +115,12 @@ class TableLedger:
         """A share of a transaction for each job whose list row an older version did not update."""
         return await relist_active(self._store, [row for row in jobs if not row.listed_now][:_RELISTED])
 
-    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+    async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
         """Two range queries a shard, of keys and sources; the slot of a job counts more than its creation."""
+        latest, columns = {"l": rows.listed(until), "t": ""}, ("RowKey", "Source")
         ranges = (
-            Range(rows.partition(n), f"{kind}|", f"{kind}|{rows.listed(since)}", select=("RowKey", "Source"))
-            for kind in "lt"
+            Range(rows.partition(n), f"{kind}|{first}", f"{kind}|{rows.listed(since)}", select=columns)
+            for kind, first in latest.items()
             for n in range(self._shards)
         )
         answers = await asyncio.gather(*(self._store.rows(each) for each in ranges))

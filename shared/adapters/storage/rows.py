@@ -21,6 +21,7 @@ from shared.adapters.storage.table import ETAG, Range, joined, split
 from shared.core.job import Job, JobState, Target
 from shared.core.ledger.records import Active, StatusLine, checksum, packed, unpacked
 from shared.core.notify.events import Notice
+from shared.core.pacing.waits import WaitKind
 from shared.core.relations.claim import Claim
 
 Entity = dict[str, Any]
@@ -107,6 +108,8 @@ def active_row(job: Job, shards: int) -> Entity:
         **row_of(job.id, f"n|{job.id}", shards),
         "State": job.state.value,
         "Due": text_of(job.due),
+        "Wait": job.wait.value,
+        "Planned": job.planned_wait / timedelta(seconds=1) if job.planned_wait else 0.0,
         "Target": job.target.model_dump_json() if job.target else "",
         "Cancel": job.cancel,
         "Misses": job.misses,
@@ -145,6 +148,8 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         sweep=entity.get("Sweep", ""),
         claim=Claim.model_validate_json(entity["Claim"]) if entity.get("Claim") else None,
         team=entity.get("Team", ""),
+        wait=WaitKind(entity.get("Wait", WaitKind.SLOT)),
+        planned_wait=timedelta(seconds=planned) if (planned := entity.get("Planned")) else None,
     )
 
 

@@ -68,10 +68,10 @@ class Ledger(Protocol):
     async def relist(self, jobs: Sequence[Active]) -> int:
         """Correct the list rows of active jobs that an older version changed; returns how many."""
 
-    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+    async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
         """When each job of a source could start, from `since` on: its creation, or its slot; by id.
 
-        Two range queries a shard.
+        A creation after `until` was written by a wrong clock, and is left out. Two range queries a shard.
         """
 
     async def paused(self) -> Pause | None:

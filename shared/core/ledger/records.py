@@ -6,12 +6,13 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from shared.core.errors import NoTarget, Unreadable
 from shared.core.job import Job, JobState, Stored, Target, Transition
 from shared.core.notify.events import Notice
+from shared.core.pacing.waits import WaitKind
 from shared.core.relations.claim import Claim
 
 #: Sizes for zlib, as powers of two: with its defaults, its setup costs ten times as much as a small record.
@@ -59,6 +60,9 @@ class Active(NamedTuple):
     #: its claim on its team's quota, and the team; None if there is no quota
     claim: Claim | None = None
     team: str = ""
+    #: the same as `Job.wait` and `Job.planned_wait` of the record
+    wait: WaitKind = WaitKind.ROOM
+    planned_wait: timedelta | None = None
 
     @property
     def needs_seat(self) -> bool:

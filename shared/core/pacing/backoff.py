@@ -4,23 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 #: The most seconds for which an address is left alone, whether it requests that or keeps failing.
 LONGEST_RETRY_AFTER = 24 * 3600.0
 
-#: Longer than any wait of a job.
-LONGEST_JOB_WAIT = timedelta(hours=1)
-
 #: RFC 9110 sets no limit to the digits; more than fit into a header that is considered are none of a wait.
 _SECONDS = re.compile(r"[0-9]{1,100}", re.ASCII)
 _LEAP_SECOND = re.compile(r"(?<=[0-9]{2}:[0-9]{2}):60(?![0-9])", re.ASCII)
-
-
-def is_due(due: datetime, now: datetime, longest: timedelta) -> bool:
-    """Whether a time has come. A time further ahead than any wait was written by a wrong clock."""
-    return due <= now or due - now > longest
 
 
 def full_jitter(tries: int, base: float, cap: float, jitter: float) -> float:

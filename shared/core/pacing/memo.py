@@ -11,8 +11,9 @@ T = TypeVar("T")
 #: Beyond this number of keys, everything is forgotten, and queried again when needed.
 _KEYS = 1000
 _HOUR = timedelta(hours=1)
-#: Seconds for which an added entry may be missing in an answer, because it is still being written.
-_WRITING = timedelta(seconds=10)
+#: For how long an added entry may be missing in an answer, because it is still being written; and the longest
+#: that a query takes.
+_WRITING, _ASKING = timedelta(seconds=10), timedelta(minutes=2)
 
 
 class Memo:
@@ -83,7 +84,7 @@ class Memo:
         if isinstance(answer, dict) and entry in answer:
             return
         since, count = self._counts.get(key, (now, 0))
-        self._counts[key] = (since, count + 1) if now - since < _HOUR else (now, 1)
+        self._counts[key] = (since, count + 1) if abs(now - since) < _HOUR else (now, 1)
         if isinstance(answer, dict):
             answer[entry] = value
             self._added.setdefault(key, {})[entry] = now, value
@@ -102,9 +103,14 @@ class Memo:
         self._answers.pop(key, None)
 
     def _keep_young(self, key: str, since: datetime, fresh: object) -> None:
-        """Keep entries that were added shortly before the query, or during it: the answer may lack them."""
+        """Keep entries that were added shortly before the query, or during it: the answer may lack them.
+
+        One that was added later than that was added before the clock went back.
+        """
         added = self._added.pop(key, {})
-        young = {entry: addition for entry, addition in added.items() if addition[0] > since - _WRITING}
+        young = {
+            entry: addition for entry, addition in added.items() if -_WRITING < addition[0] - since < _ASKING
+        }
         if young and isinstance(fresh, dict):
             self._added[key] = young
             for entry, (_, value) in young.items():

@@ -44,24 +44,25 @@ class Account:
         scope = f"{cluster.management}/.default"
         self._login = Login("Azure Resource Manager", scope, client_id, credential, clock)
         self._properties: Mapping[str, Any] = {}
-        self._ask_at = self._read_at = float("-inf")
+        #: when the account was last asked, for how long no question follows, and when it last answered
+        self._asked_at, self._pause, self._read_at = float("-inf"), 0.0, float("-inf")
 
     async def quota(self, size: str) -> Quota | None:
         """The quota for nodes of this size; None if it is not known. Never raises.
 
         It is at most an hour old, or two where the account cannot be read.
         """
-        if self._cluster.resource and self._clock() >= self._ask_at:
-            self._ask_at = self._clock() + _AGAIN
+        if self._cluster.resource and not 0 <= self._clock() - self._asked_at < self._pause:
+            self._asked_at, self._pause = self._clock(), _AGAIN
             try:
                 async with asyncio.timeout(self._patience):
                     self._properties = await self._read()
-                self._read_at = self._clock()
-                self._ask_at = self._read_at + _GOOD
+                self._asked_at = self._read_at = self._clock()
+                self._pause = _GOOD
             except (EngineError, TimeoutError) as error:
                 why = str(error) or "no answer in time"
                 log.warning("the quota of the account of %s is not known: %s", self._cluster.name, why)
-        return self._quota(self._properties if self._clock() - self._read_at < _LONGEST else {}, size)
+        return self._quota(self._properties if abs(self._clock() - self._read_at) < _LONGEST else {}, size)
 
     async def read_quota(self, size: str) -> Quota | None:
         """The quota right now; None if the account does not report it. Raises EngineError."""

@@ -61,7 +61,7 @@ class Pool:
         is_short = self._target < min(demand.total, self._cluster.max_nodes)
         if not self._cluster.scales or not (has_changed or is_short):
             return
-        if self._clock() < self._written + (_PAUSE if has_changed else _AGAIN):
+        if 0 <= self._clock() - self._written < (_PAUSE if has_changed else _AGAIN):
             return
         self._written = self._clock()
         try:

@@ -142,7 +142,7 @@ class Sweep:
         if observed.state is not JobState.QUEUED or target.name not in lists.pods:
             return True
         memory = self._memories[target.name]
-        is_fresh = self._clock() - memory.at < _EXPLAINED
+        is_fresh = abs(self._clock() - memory.at) < _EXPLAINED
         return is_fresh and memory.words == _words(lists.pods[target.name])
 
     def _explained(self, target: Target, observed: Observation, lists: _Lists) -> Observation:

@@ -22,7 +22,7 @@ from shared.core.job import JobState, Target
 from shared.engines.alone import alone
 from shared.engines.records import Records
 from shared.engines.slurm.cluster import SlurmCluster
-from shared.engines.slurm.copies import Settled, Verdict, judge
+from shared.engines.slurm.copies import Settled, Sightings, Verdict, judge
 from shared.engines.slurm.ended.leftovers import Leftovers
 from shared.engines.slurm.ended.sources import EndSources
 from shared.engines.slurm.job.chosen import refusal, unknown_option
@@ -55,6 +55,7 @@ class Attempts:
         self._finished = EndSources(cluster, client, records)
         self._leftovers = Leftovers(cluster, client, records)
         self._jobs = SlurmJobs(cluster, client)
+        self._sightings = Sightings()
         #: name → token of each submission by this process
         self._own_tokens: dict[str, str] = {}
         #: name → a job that is released and durable: while the controller lives, no other job gets its number
@@ -99,10 +100,7 @@ class Attempts:
         since, queue = await self._jobs.statistics_epoch(), await self._jobs.queue()
         await self._settle(queue, rest, since)
         results = await each(rest, lambda target: self._status_of(target, queue))
-        return {
-            **quick,
-            **{t.name: one for t, one in zip(rest, results, strict=True) if one is not None},
-        }
+        return quick | {t.name: one for t, one in zip(rest, results, strict=True) if one is not None}
 
     async def at_work(self) -> Mapping[str, str]:
         """Every copy with a token that has not ended."""
@@ -173,8 +171,8 @@ class Attempts:
 
     def _judged(self, target: Target, queue: Queue) -> Verdict:
         # A job whose name cannot be read may be another copy, which runs: nothing is released beside it.
-        settle = math.inf if queue.has_nameless else self._cluster.settle_seconds
-        return judge(_ours(queue, target), self._clock(), settle)
+        settle, now = math.inf if queue.has_nameless else self._cluster.settle_seconds, self._clock()
+        return judge(self._sightings.aged(_ours(queue, target), now), now, settle)
 
     async def _by_state(self, targets: Sequence[Target]) -> dict[str, Observation]:
         """The observations from states alone, for jobs whose numbers are certain. Changed jobs are read."""
@@ -183,7 +181,7 @@ class Attempts:
         if not dialect.states or not old:
             return {}
         states, since = await self._jobs.states(), await self._jobs.statistics_epoch()
-        listed = self._clock() - self._listed < _LOOK_AGAIN
+        listed = abs(self._clock() - self._listed) < _LOOK_AGAIN
         observations: dict[str, Observation] = {}
         moved = []
         for target in old:

@@ -7,10 +7,13 @@ before it is released, and only one is: the one that is no longer held, else the
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.engines.recorded import IDLE
 from shared.engines.slurm.wire.dialect import Copy
+
+#: Beyond this number of held jobs, all sightings are forgotten, and each is held a little longer.
+_MOST = 20_000
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,27 @@ class Settled:
         copy = self.copy
         same = (now.name, now.token) == (copy.name, copy.token)
         return same and (now.submitted == copy.submitted or now.restarts > copy.restarts)
+
+
+class Sightings:
+    """When a process first saw held jobs that Slurm's clock puts into the future of its own.
+
+    By their own times they would be held for as long as the process's clock is behind.
+    """
+
+    def __init__(self) -> None:
+        self._first: dict[int, float] = {}
+
+    def aged(self, copies: Sequence[Copy], now: float) -> list[Copy]:
+        """The copies, each with a time that is not ahead of now."""
+        return [self._aged(copy, now) if copy.held and copy.submitted > now else copy for copy in copies]
+
+    def _aged(self, copy: Copy, now: float) -> Copy:
+        if len(self._first) >= _MOST:
+            self._first.clear()
+        first = min(self._first.get(copy.id, now), now)
+        self._first[copy.id] = first
+        return replace(copy, submitted=first)
 
 
 def judge(copies: Sequence[Copy], now: float, settle: float) -> Verdict:

@@ -10,12 +10,13 @@ import json
 import logging
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from shared.core.caller import KEY_HOLDER
 from shared.core.each import each
 from shared.core.job import JobState
 from shared.core.ledger.records import DropMemo
+from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
@@ -24,7 +25,7 @@ from shared.intake.dependencies import with_dependencies
 from shared.intake.drops.contents import contents_of, files_in, too_many
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import parent, plans, waiting_path
-from shared.intake.drops.ordered import begin, is_ordered, order
+from shared.intake.drops.ordered import begin, has_waited, is_ordered, order
 from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
 from shared.intake.explanation.explain import explain
@@ -72,9 +73,9 @@ async def file_arrived(ports: Ports, name: str) -> FolderResult:
     return FolderResult((accepted,)) if accepted else await look_at_folder(ports, folder)
 
 
-async def look_as_ordered(ports: Ports, folder: str, ticket: str) -> FolderResult:
-    """The delayed look at a folder."""
-    await begin(ports, folder, ticket)
+async def look_as_ordered(ports: Ports, folder: str, ticket: str, newest: datetime) -> FolderResult:
+    """The delayed look at a folder, which was ordered for its youngest file."""
+    await begin(ports, folder, ticket, newest)
     return await look_at_folder(ports, folder)
 
 
@@ -100,10 +101,11 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
     if not folder_plans.runs:
         return FolderResult(waits=folder_plans.waits)
     newest = max(blob.modified for plan in folder_plans.runs for blob in (*plan.files, *plan.rivals))
-    # Last-Modified has whole seconds: a file may be up to a second younger than it says.
-    wait = (newest + timedelta(seconds=ports.policy.settle + 1) - ports.clock()).total_seconds()
-    if wait > 0:
-        await order(ports, folder, newest, wait)
+    longest = ports.policy.longest(WaitKind.SETTLE)
+    wait = newest + longest - ports.clock()
+    # By our clock the file may come from the future: then the delay of its look shows that it is quiet.
+    if wait > timedelta() and not (wait > longest and has_waited(ports, folder, newest)):
+        await order(ports, folder, newest, min(wait, longest).total_seconds())
         return settles
     ended = await each(
         folder_plans.runs, lambda plan: _answer(ports, plan) if plan.explains else _accept(ports, plan, door)

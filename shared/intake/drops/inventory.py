@@ -12,6 +12,7 @@ from datetime import datetime
 
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.ledger.records import DropMemo
+from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Blob, Ports
 from shared.intake.answer_path import answer_path
 from shared.intake.drops.contents import Contents, walk
@@ -117,8 +118,8 @@ def _is_known(rows: list[DropMemo], content: str, etags: Mapping[str, str]) -> b
 
 async def _say_what_it_waits_for(ports: Ports, folder: str, newest: datetime, waits: str) -> bool:
     """Leave a note for a person whose drop is incomplete, once their upload should be over."""
-    age = (ports.clock() - newest).total_seconds()
-    over = age >= ports.policy.drop_patience
+    patience = ports.policy.longest(WaitKind.NOTE)
+    over = ports.policy.is_over(WaitKind.NOTE, newest + patience, ports.clock(), patience)
     if over:
         await _note(ports, folder, waits)
     return over

@@ -34,11 +34,21 @@ async def order(ports: Ports, folder: str, newest: datetime, wait: float) -> Non
     await ports.ledger.remember(DropMemo(_path(folder), {}, "", 1, folder=folder, ticket=ticket, until=until))
 
 
-async def begin(ports: Ports, folder: str, ticket: str) -> None:
-    """Note that this look begins: from now on, no event may join it."""
+async def begin(ports: Ports, folder: str, ticket: str, newest: datetime) -> None:
+    """Note that this look begins, and its delay is over: from now on, no event may join it."""
+    ports.memo.put(_memory(folder), ports.clock(), {newest.isoformat(): True})
     memo = await ports.ledger.drop_memo(_path(folder))
     if memo is not None and ticket and memo.ticket == ticket:
         await ports.ledger.forget(memo.path)
+
+
+def has_waited(ports: Ports, folder: str, newest: datetime) -> bool:
+    """Whether a look that was ordered for this file has come: so long the folder was quiet, by any clock."""
+    return newest.isoformat() in ports.memo.latest(_memory(folder))
+
+
+def _memory(folder: str) -> str:
+    return f"waited|{folder}"
 
 
 def _path(folder: str) -> str:

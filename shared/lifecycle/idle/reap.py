@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 
 from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.records import Active, Change
+from shared.core.pacing.waits import Planned, WaitKind
 from shared.core.ports import Ports
 from shared.core.relations.idle import KEEP, Idle, IdleCause
 from shared.delivery.deliver import deliver_now
@@ -52,7 +53,9 @@ async def reap(ports: Ports, rows: Sequence[Active]) -> int:
         return 0
     rows_by_id = {row.job_id: row for row in rows if _is_judged(ports, row)}
     shortest = timedelta(seconds=min(_limits(ports).values()))
-    first = {row.job_id: _start(row, ports.clock()) + shortest for row in rows_by_id.values()}
+    first = {
+        row.job_id: Planned(_start(row, ports.clock()) + shortest, shortest) for row in rows_by_id.values()
+    }
     due = ports.looks.due(first, ports.clock(), MOST_LOOKS)
     try:
         async with asyncio.timeout(ports.policy.dispatch_deadline):
@@ -85,11 +88,11 @@ def _start(row: Active, now: datetime) -> datetime:
 
 async def _one(ports: Ports, row: Active) -> None:
     # If the look fails, the next one is a while away: a share that hangs must not take every pass.
-    ports.looks.plan(row.job_id, ports.clock() + _UNKNOWN)
+    ports.looks.plan(row.job_id, ports.clock() + _UNKNOWN, ports.clock())
     stored = row.stored
     exempt = await _is_exempt(ports, stored.job)
     verdict = _spared(ports, stored) if exempt else judge(ports, stored, await idle_spans(ports, stored.job))
-    ports.looks.plan(row.job_id, verdict.next)
+    ports.looks.plan(row.job_id, verdict.next, ports.clock())
     if verdict.change is None:
         return
     applied = await apply(ports, verdict.change)
@@ -129,7 +132,8 @@ def _after_warning(ports: Ports, stored: Stored, idle: Idle, span: Span | None) 
     if span is None:
         return _Verdict(None, now + _UNKNOWN)
     idled = span.until - idle.latest
-    if now < idle.ends or idled < idle.ends - idle.warned:
+    grace = idle.ends - idle.warned
+    if not ports.policy.is_over(WaitKind.WARNING, idle.ends, now, grace) or idled < grace:
         return _Verdict(None, max(idle.ends, now + _SHORTEST))
     ending = idle.model_copy(update={"is_ending": True})
     text = f"{idle.clause}, so its end is requested"

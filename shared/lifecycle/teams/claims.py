@@ -17,7 +17,6 @@ from shared.core.engine import Why
 from shared.core.errors import SlipwayError
 from shared.core.job import Job
 from shared.core.ledger.records import Active
-from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS
 from shared.core.teams.document import Quota
@@ -40,8 +39,8 @@ from shared.lifecycle.teams.rows import (
     without_ends,
     written,
 )
+from shared.lifecycle.waiting.due import is_due
 from shared.lifecycle.waiting.pauses import paused
-from shared.lifecycle.waiting.slots import NO_SLOT
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
@@ -155,7 +154,7 @@ async def _release(ports: Ports, team: str, jobs: Sequence[Job]) -> None:
 def _is_next(ports: Ports, row: Active) -> bool:
     """Whether the job waits for nothing but its claim."""
     is_free = row.needs_claim and not row.after and not row.needs_seat and not row.cancel
-    return is_free and is_due(row.due, ports.clock(), NO_SLOT)
+    return is_free and is_due(ports, row)
 
 
 async def _planned(ports: Ports, requests: Mapping[str, Requests], of_pass: PassJobs) -> Mapping[str, Plan]:

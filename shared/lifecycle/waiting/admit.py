@@ -15,11 +15,11 @@ from functools import partial
 from shared.core.engine import Why
 from shared.core.job import Job, JobState
 from shared.core.ledger.records import Active
-from shared.core.pacing.backoff import is_due
+from shared.core.pacing.waits import LONGEST_SLOT, SKEW, WaitKind
 from shared.core.ports import Ports
+from shared.lifecycle.waiting.due import is_due
 from shared.lifecycle.waiting.pauses import PAUSED, describe_pause, paused
 from shared.lifecycle.waiting.slots import (
-    NO_SLOT,
     few,
     good_for,
     in_order,
@@ -32,8 +32,6 @@ from shared.lifecycle.waiting.slots import (
 log = logging.getLogger(__name__)
 
 _HOUR = timedelta(hours=1)
-#: The longest wait for a slot.
-_LONGEST_SLOT = timedelta(days=30)
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ async def admit_next(ports: Ports, job: Job) -> bool:
     if await paused(ports) is not None:
         return False
     await look_at_work(ports)
-    if not is_due(job.due, ports.clock(), NO_SLOT) or is_crowded(ports, job.id):
+    if not is_due(ports, job) or is_crowded(ports, job.id):
         return False
     take_slot(ports, job.id)
     return True
@@ -111,13 +109,10 @@ async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) 
 
 
 def _is_due(ports: Ports, row: Active) -> bool:
-    """Whether it is time to submit a job; one that waits for a slot of its source may wait for days."""
+    """Whether it is time to submit a job."""
     if row.state not in (JobState.ACCEPTED, JobState.SUBMITTING):
         return False
-    if row.after or row.needs_seat or row.needs_claim:
-        return False
-    for_a_slot = row.state is JobState.ACCEPTED and ports.policy.max_jobs_per_hour > 0
-    return is_due(row.due, ports.clock(), NO_SLOT if for_a_slot else ports.policy.longest_wait)
+    return not (row.after or row.needs_seat or row.needs_claim) and is_due(ports, row)
 
 
 def _age(row: Active) -> str:
@@ -131,7 +126,7 @@ async def _look_at_rate(ports: Ports, source: str) -> None:
         return
 
     async def ask() -> dict[str, datetime]:
-        return await ports.ledger.recent(source, now - _HOUR)
+        return await ports.ledger.recent(source, now - _HOUR, now + SKEW)
 
     none: dict[str, datetime] = {}
     await ports.memo.get_or_last(key, now, partial(good_for, limit), ask, before=none)
@@ -145,9 +140,10 @@ def _too_many(ports: Ports, source: str, job_id: str) -> Wait | None:
     starts: Mapping[str, datetime] = ports.memo.latest(key)
     start = starts.get(job_id, now)  # a job that arrives again, because its record failed, keeps its slot
     if job_id not in starts and len(starts) >= limit:
-        counted = sorted(at for at in starts.values() if now - _HOUR < at <= now + NO_SLOT)
-        start = min(counted[-limit] + _HOUR, now + _LONGEST_SLOT) if len(counted) >= limit else now
-    if start <= now:
+        latest = now + ports.policy.longest(WaitKind.SLOT)
+        counted = sorted(at for at in starts.values() if now - _HOUR < at <= latest)
+        start = min(counted[-limit] + _HOUR, now + LONGEST_SLOT) if len(counted) >= limit else now
+    if ports.policy.is_over(WaitKind.SLOT, start, now):
         return None
     return Wait(start, hourly_limit(ports), rate=True)
 

@@ -15,6 +15,7 @@ from shared.core.engine import Why
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.job import Job, JobState, Member, Stored
 from shared.core.ledger.records import Active, Change
+from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Ports
 from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
 from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
@@ -24,6 +25,7 @@ from shared.lifecycle.active import active_jobs
 from shared.lifecycle.ends import end_unmet
 from shared.lifecycle.transition import apply, note
 from shared.lifecycle.waiting.admit import hourly_limit
+from shared.lifecycle.waiting.due import is_due
 from shared.lifecycle.waiting.reason import waiting
 
 log = logging.getLogger(__name__)
@@ -152,7 +154,7 @@ def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:
     if judgement.dependencies == job.dependencies:
         return None
     why = why_after(judgement.dependencies)
-    if why is None and job.slot is not None and job.slot > ports.clock():
+    if why is None and job.wait is WaitKind.SLOT and not is_due(ports, job):
         why = hourly_limit(ports)
     why = why or why_member(job.sweep)
     text = why.text if why else ""

@@ -18,6 +18,7 @@ from shared.core.errors import (
 )
 from shared.core.job import Job, JobState
 from shared.core.pacing.backoff import full_jitter
+from shared.core.pacing.waits import not_ahead
 from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.jobspec import JsonObject
@@ -57,7 +58,9 @@ def postponed(ports: Ports, job: Job, error: SlipwayError | TimeoutError, error_
         why = "no answer in time" if isinstance(error, TimeoutError) else error_text[:200]
         text = f"the engine {how} ({why}); the call is repeated with the same name"
         text += ", and the job is cancelled then" if job.cancel else ""
-    since = job.unknown_since or (now if isinstance(error, (Transient, TimeoutError)) else None)
+    # A clock that went back starts the time anew for which some submission may still land.
+    unknown = not_ahead(job.unknown_since, now) if job.unknown_since is not None else None
+    since = unknown or (now if isinstance(error, (Transient, TimeoutError)) else None)
     # A wait has its own time, a message has none.
     waits = waiting(ports, job, Why(word, f"{OPERATOR_NEEDED}: {error_text}" if word == PARKED else text))
     due = now + timedelta(seconds=wait)

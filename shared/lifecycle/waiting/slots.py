@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Sequence, Sized
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 
 from shared.core.engine import Why
 from shared.core.errors import Unreadable
 from shared.core.job import JobState, Stored
 from shared.core.ledger.records import Active
-from shared.core.pacing.backoff import is_due
 from shared.core.ports import Ports
 from shared.core.teams.turns import compete, in_turn
 from shared.delivery.answers import put_news
@@ -25,12 +24,11 @@ from shared.lifecycle.active import active_jobs
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.steps import for_each
 from shared.lifecycle.transition import apply, note
+from shared.lifecycle.waiting.due import is_due
 from shared.lifecycle.waiting.pauses import paused
 from shared.lifecycle.waiting.reason import sentence
 from shared.lifecycle.waiting.reason import waiting as waiting_since
 
-#: What is due further ahead was written by a wrong clock.
-NO_SLOT = timedelta(days=31)
 #: Seconds for which the counts of the ledger are good.
 _COUNTS = 15.0
 #: That many jobs away from a limit, a count is good for longer.
@@ -93,7 +91,7 @@ async def _count(ports: Ports) -> dict[str, datetime]:
 
 def _is_in_line(ports: Ports, row: Active) -> bool:
     """Whether a job waits for nothing but a slot; one with a seat or a claim says so itself."""
-    if row.state is not JobState.ACCEPTED or row.after or not is_due(row.due, ports.clock(), NO_SLOT):
+    if row.state is not JobState.ACCEPTED or row.after or not is_due(ports, row):
         return False
     return not (row.needs_seat or row.needs_claim) or row.waits == sentence(why_slot(ports))
 
@@ -164,8 +162,8 @@ async def note_lines(ports: Ports, rows: Iterable[Active]) -> None:
 
     So people see it, and the doors count them. Costs a write for each such job, once.
     """
-    text, now = sentence(why_slot(ports)), ports.clock()
-    new = [row for row in rows if row.waits != text and is_due(row.due, now, NO_SLOT)]
+    text = sentence(why_slot(ports))
+    new = [row for row in rows if row.waits != text and is_due(ports, row)]
     if new and ports.policy.max_active_jobs and await paused(ports) is None:
         await for_each(ports, new, lambda row: note_line(ports, row.stored))
 

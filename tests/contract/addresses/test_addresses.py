@@ -69,6 +69,20 @@ async def test_an_address_ends(stored: Stored, monkeypatch: pytest.MonkeyPatch) 
         assert answer.status == 403
 
 
+async def test_an_address_reads_its_blob_after_the_clock_was_ahead_for_a_while(stored: Stored) -> None:
+    await stored.put("a")
+    right, ahead = stored.addresses._clock, datetime.now(UTC) + timedelta(days=3)
+    stored.addresses._clock = lambda: ahead
+    await stored.addresses.find(stored.folder(), "a")
+    stored.addresses._clock = right
+
+    address = await stored.addresses.find(stored.folder(), "a")
+
+    assert address is not None
+    async with stored.http.get(address.url) as answer:
+        assert answer.status == 200, await answer.text()
+
+
 async def test_a_folder_comes_in_pages_in_the_order_of_names(
     stored: Stored, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -286,7 +286,7 @@ async def test_garbage_in_the_listing_keeps_no_job_out(world: World) -> None:
         world.ledger.held["s001", key] = replace(held, row=bad)
     page = await list_jobs(world.ports, {})
     assert [one.id for one in page.jobs] == [job.id]
-    assert list(await world.ledger.recent("queue", world.now - timedelta(hours=1))) == [job.id]
+    assert list(await world.ledger.recent("queue", world.now - timedelta(hours=1), world.now)) == [job.id]
 
 
 async def test_records_that_cannot_be_read_hold_up_no_archive_and_are_named(world: World) -> None:

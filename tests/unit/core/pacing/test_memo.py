@@ -78,6 +78,19 @@ async def test_an_answer_that_does_not_come_is_not_remembered() -> None:
     assert await memo.get("a", NOW, 10.0, question) == {"number": 1}
 
 
+async def test_what_was_added_before_the_clock_went_back_is_not_kept_beside_a_later_answer() -> None:
+    memo, question = Memo(), Question()
+    question.let_go.set()
+    await memo.get("a", NOW, 10.0, question)
+    memo.add("a", NOW, "wrong", 7)
+
+    before = NOW - timedelta(days=1)
+
+    assert await memo.get("a", before, 10.0, question) == {"number": 2}
+    memo.add("a", before, "young", 7)
+    assert memo.added("a") == 1
+
+
 async def test_what_is_added_while_one_asks_is_in_the_answer() -> None:
     memo, question = Memo(), Question()
     asking = asyncio.create_task(memo.get_or_last("a", NOW, 10.0, question, before={"number": 0}))

@@ -83,6 +83,20 @@ async def test_a_job_is_held_until_the_controller_cannot_forget_it(version: str)
         assert [job.held for job in rig.model.jobs.values()] == [False]
 
 
+async def test_a_job_is_not_held_for_as_long_as_the_clock_of_slurm_is_ahead() -> None:
+    async with slurm_rig(NEW) as rig:
+        job_order = order()
+        await rig.engine.submit(job_order)
+        rig.later(-86_400.0)
+        await rig.status(job_order)
+        assert [job.held for job in rig.model.jobs.values()] == [True], "it may still be forgotten"
+
+        rig.later()
+        await rig.status(job_order)
+
+        assert [job.held for job in rig.model.jobs.values()] == [False]
+
+
 @BOTH
 async def test_only_fields_that_the_dialect_knows_are_sent(version: str) -> None:
     options = {

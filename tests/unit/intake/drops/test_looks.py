@@ -114,7 +114,7 @@ async def test_a_folder_is_quiet_a_second_after_its_time(world: World) -> None:
 async def test_a_look_that_comes_too_early_orders_another_one(world: World) -> None:
     upload(world, job=PLAIN)
 
-    await look_as_ordered(world.ports, FOLDER, "")
+    await look_as_ordered(world.ports, FOLDER, "", world.now)
 
     assert len(world.queues.messages) == 1
 

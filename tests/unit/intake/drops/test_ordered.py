@@ -44,7 +44,7 @@ async def test_what_comes_after_an_ordered_look_began_looks_by_itself(world: Wor
     assert await is_ordered(world.ports, FOLDER)
     ticket = (await world.ledger.drop_memos())[f"{FOLDER}|look"].ticket
 
-    await begin(world.ports, FOLDER, ticket)
+    await begin(world.ports, FOLDER, ticket, world.now)
 
     assert not await is_ordered(world.ports, FOLDER)
 
@@ -52,7 +52,7 @@ async def test_what_comes_after_an_ordered_look_began_looks_by_itself(world: Wor
 @pytest.mark.parametrize("ticket", ["", "another"])
 async def test_the_look_of_another_message_is_still_to_come(world: World, ticket: str) -> None:
     await order(world.ports, FOLDER, world.now, 4)
-    await begin(world.ports, FOLDER, ticket)
+    await begin(world.ports, FOLDER, ticket, world.now)
     assert await is_ordered(world.ports, FOLDER)
     assert not await is_ordered(world.ports, "d/")
 

@@ -40,9 +40,9 @@ class Counting(MemoryLedger):
         self.requests.append("standing")
         return await super().standing()
 
-    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+    async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
         self.requests.append("recent")
-        return await super().recent(source, since)
+        return await super().recent(source, since, until)
 
     async def active(self, shard: int) -> list[Active]:
         self.requests.append("active")
@@ -217,8 +217,8 @@ async def test_a_pause_does_not_switch_the_rate_off(world: World) -> None:
 class Slow(MemoryLedger):
     """Storage that lets others come while it answers."""
 
-    async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
-        answer = await super().recent(source, since)
+    async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
+        answer = await super().recent(source, since, until)
         await asyncio.sleep(0)
         return answer
 

@@ -11,6 +11,7 @@ import pytest
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
+from shared.core.pacing.waits import WaitKind
 from shared.core.teams.document import Teams
 from shared.lifecycle.waiting.admit import admit, submittable
 from shared.lifecycle.waiting.pauses import describe_pause, pause, paused, resume
@@ -97,12 +98,16 @@ async def test_a_part_counts_the_jobs_of_all_shards_only_if_it_may_submit_one_mo
     assert ledger.requests.count("active") == (ledger.shards if counts else 0)
 
 
-@pytest.mark.parametrize(("hourly", "result"), [(0, 1), (1, 0)])
+@pytest.mark.parametrize(
+    ("wait", "hourly", "result"), [(WaitKind.SLOT, 0, 1), (WaitKind.SLOT, 1, 0), (WaitKind.ROOM, 1, 1)]
+)
 async def test_a_wait_of_days_is_believed_only_where_jobs_take_turns(
-    world: World, hourly: int, result: int
+    world: World, wait: WaitKind, hourly: int, result: int
 ) -> None:
     await _waiting(world, 1)
-    rows = [row._replace(due=world.now + timedelta(days=3)) for row in await _rows(world)]
+    days = timedelta(days=3)
+    planned = days if wait is WaitKind.SLOT else None
+    rows = [row._replace(due=world.now + days, wait=wait, planned_wait=planned) for row in await _rows(world)]
     world.policy(max_jobs_per_hour=hourly)
 
     assert len(await submittable(world.ports, rows)) == result
@@ -119,9 +124,9 @@ async def test_where_nothing_is_due_no_one_asks_for_the_switch(world: World) -> 
 @pytest.mark.parametrize("limits", [{"max_jobs_per_hour": 5}, {"max_active_jobs": 5}], ids=str)
 async def test_of_many_at_once_one_asks_for_the_counts(world: World, limits: dict[str, int]) -> None:
     class Slow(Counting):
-        async def recent(self, source: str, since: datetime) -> dict[str, datetime]:
+        async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
             await asyncio.sleep(0)
-            return await super().recent(source, since)
+            return await super().recent(source, since, until)
 
         async def active(self, shard: int) -> list[Active]:
             await asyncio.sleep(0)
