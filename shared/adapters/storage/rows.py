@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from pydantic_core import to_json
 
-from shared.adapters.storage.table import ETAG, Range, joined, split
+from shared.adapters.storage.table import ETAG, DueRange, Range, joined, split
 from shared.core.job import Job, JobState, Target
 from shared.core.ledger.records import Active, StatusLine, checksum, packed, unpacked
 from shared.core.notify.events import Notice
@@ -219,13 +219,6 @@ def range_of(
     return Range(partition(shard), f"{kind}|", f"{kind}}}", due, beyond, equal=equal)
 
 
-class DueRange(NamedTuple):
-    """`Due` columns up to the first, or beyond the second, are due; compared as text."""
-
-    due: str
-    never: str
-
-
 def unfinished(shard: int, now: datetime, longest: timedelta) -> Range:
     """Index rows, events that are due, and job sweeps: their kinds are neighbours, so one range holds all."""
     due, never = due_range(now, longest)
@@ -233,7 +226,7 @@ def unfinished(shard: int, now: datetime, longest: timedelta) -> Range:
 
 
 def due_range(now: datetime, longest: timedelta) -> DueRange:
-    """The `Due` columns up to the first, or beyond the second, are due; compared as text."""
+    """The `Due` columns that are due: the time has come, or is further ahead than the longest wait."""
     return DueRange(text_of(now), text_of(now + longest))
 
 

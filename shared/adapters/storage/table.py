@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from pydantic_core import to_json
 
@@ -62,6 +62,13 @@ class Range:
     #: 0 for all
     limit: int = 0
     etags: bool = False
+
+
+class DueRange(NamedTuple):
+    """`Due` columns up to the first, or beyond the second, are due; compared as text."""
+
+    due: str
+    never: str
 
 
 @dataclass(frozen=True)
