@@ -12,7 +12,7 @@ import json
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any
 
@@ -133,14 +133,14 @@ class Run:
         self.unheard = 0
         #: whether one process handles messages that arrive together, and commits them in groups
         self.together = together
-        #: how wrong the clock of a process is, by its number, in each round
-        self.skew: Callable[[int, int], timedelta] = lambda process, number: timedelta()
-        self._rounds = 0
         self._engine = engine or self.world.engine
         self._processes = [self._process() for _ in range(2)]
 
     #: rounds for which an attempt is queued without a reason
     queues_for = 0
+    #: how wrong the clock of a process is, by its number, in each round; None: not at all
+    skew: Callable[[int, int], timedelta] | None = None
+    _rounds = 0
     #: whether an inventory finds what no event brought
     inventories = True
 
@@ -259,7 +259,7 @@ class Run:
         ledger = MemoryLedger(self.world.clock, table=Seam(self.world.ledger.table, "table", chaos))
         own = replace(
             ports,
-            clock=lambda: self.world.clock() + self.skew(number, self._rounds),
+            clock=lambda: self._clock_of(number),
             ledger=ledger,
             outbox=TableOutbox(ledger.store),
             dead=TableDeadMessages(ledger.store),
@@ -279,6 +279,10 @@ class Run:
             engines=_Engines(Seam(self._engine, "engine", chaos), ports.engines.clusters),
         )
         return _Process(number, own)
+
+    def _clock_of(self, process: int) -> datetime:
+        wrong = self.skew(process, self._rounds) if self.skew else timedelta()
+        return self.world.clock() + wrong
 
     async def _sleeps(self, process: int) -> None:
         while process not in self.chaos.asleep:
