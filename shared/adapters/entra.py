@@ -2,12 +2,12 @@
 
 The tenant publishes its keys (OpenID Connect discovery, `jwks_uri`). They are fetched at the first token,
 after a day, and again when a token names an unknown key, at most once a minute. If they cannot be fetched,
-the known keys remain in use for a week.
+the known keys remain in use for a week. Only a token that needs the fetch waits for it: neither one with a
+known key, nor one that comes shortly after a fetch has failed.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import re
 import time
@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from shared.core.caller import ROLES, Caller, SignIn
 from shared.core.errors import Misuse, Unavailable
+from shared.core.pacing.shared_call import SharedCall
 
 if TYPE_CHECKING:
     from jwt import PyJWK
@@ -26,6 +27,9 @@ log = logging.getLogger(__name__)
 _ALGORITHMS = ("RS256",)
 #: Seconds: the permitted clock skew, the timeout for fetching the keys, and the time between two fetches.
 _LEEWAY, _PATIENCE, _PAUSE = 60, 10.0, 60.0
+#: Seconds: for which a token with a known key waits for newer keys, and for which a failed fetch that took
+#: longer is the answer to every token with an unknown one.
+_SHORT, _REST = 1.0, 5.0
 #: Seconds after which the keys are fetched again, because one may have been withdrawn.
 _DAY = 86_400.0
 #: Seconds for which known keys are used while newer ones cannot be fetched.
@@ -46,6 +50,7 @@ class EntraTokens:
         tenant: str,
         audiences: tuple[str, ...],
         clock: Callable[[], float] = time.monotonic,
+        patience: float = _PATIENCE,
     ) -> None:
         base = f"{authority.rstrip('/')}/{tenant}"
         self.sign_in = _sign_in(authority, base, audiences)
@@ -55,9 +60,9 @@ class EntraTokens:
         self._tenant = tenant
         self._audiences = audiences
         self._keys: dict[str, PyJWK] = {}
-        self._clock = clock
-        self._fetched = self._failed = float("-inf")
-        self._fetching = asyncio.Lock()
+        self._clock, self._patience = clock, patience
+        self._fetched = self._failed = self._hung = float("-inf")
+        self._fetching = SharedCall(self._renew)
 
     async def verify(self, token: str) -> Caller:
         """The caller who sent it.
@@ -95,20 +100,29 @@ class EntraTokens:
         return Caller(str(claims["oid"]), roles, _texts(claims.get("groups")), written)
 
     async def _key(self, kid: str) -> PyJWK:
-        async with self._fetching:
-            is_known, age = kid in self._keys, self._clock() - self._fetched
-            rests = is_known and age <= _WEEK and self._clock() - self._failed <= _PAUSE
-            if age > (_DAY if is_known else _PAUSE) and not rests:
-                try:
-                    self._keys = await self._fetch()
-                    self._fetched = self._clock()
-                except Unavailable:
-                    self._failed = self._clock()
-                    if not is_known or age > _WEEK:
-                        raise
+        now, is_known = self._clock(), kid in self._keys
+        age = now - self._fetched
+        if is_known and age <= _WEEK:
+            if age > _DAY and now - self._failed > _PAUSE:
+                await self._fetching.begin(_SHORT)
+        elif is_known or age > _PAUSE:
+            if now - self._hung <= _REST:
+                raise _unavailable()
+            await self._fetching.result()
         if kid not in self._keys:
             raise _refused("its key is not one of the tenant's")
         return self._keys[kid]
+
+    async def _renew(self) -> None:
+        began = self._clock()
+        try:
+            self._keys = await self._fetch()
+            self._fetched = self._clock()
+        except Unavailable:
+            self._failed = self._clock()
+            if self._failed - began > _SHORT:
+                self._hung = self._failed
+            raise
 
     async def _fetch(self) -> dict[str, PyJWK]:
         import aiohttp
@@ -116,7 +130,7 @@ class EntraTokens:
 
         from shared.connections.session import session
 
-        timeout = aiohttp.ClientTimeout(total=_PATIENCE)
+        timeout = aiohttp.ClientTimeout(total=self._patience)
         try:
             async with (
                 session(timeout=timeout, trust_env=False) as http,
@@ -126,7 +140,7 @@ class EntraTokens:
                 keys = jwt.PyJWKSet.from_dict(await answer.json(content_type=None)).keys
         except (aiohttp.ClientError, TimeoutError, ValueError, AttributeError, jwt.PyJWTError) as error:
             log.warning("the keys of the tenant cannot be fetched: %s", type(error).__name__)
-            raise Unavailable("the keys that sign tokens cannot be fetched") from None
+            raise _unavailable() from None
         return {key.key_id: key for key in keys if key.key_id}
 
 
@@ -164,6 +178,10 @@ _WHY = {
     "InvalidIssuerError": "it is of another issuer",
     "MissingRequiredClaimError": "a claim is missing",
 }
+
+
+def _unavailable() -> Unavailable:
+    return Unavailable("the keys that sign tokens cannot be fetched")
 
 
 def _refused(why: str) -> Misuse:

@@ -22,6 +22,8 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
         super().__init__(use_env_settings=use_env_settings, **options)
         self._trust_env = use_env_settings
         self.session: ClientSession | None
+        #: whether the last request has an answer
+        self.answered = False
 
     async def open(self) -> None:
         """Open the session, unless it is open or was closed, which azure-core reports."""
@@ -33,7 +35,9 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
 
     async def send(self, request: Any, **options: Any) -> Any:
         """Send a request. An answer that names another one is no answer: azure-core tries again."""
+        self.answered = False
         answer = await super().send(request, **options)
+        self.answered = True
         name = answer.headers.get(_ID)
         if name is not None and name != request.headers.get(_ID, name):
             if self.session is not None:

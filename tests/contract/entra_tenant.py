@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import hashlib
 import json
@@ -42,6 +43,10 @@ class Tenant:
         self.fetched = 0
         #: in place of the keys
         self.answer: web.Response | None = None
+        #: cleared while the keys' address accepts and does not answer
+        self.answers = asyncio.Event()
+        self.answers.set()
+        self.asked = asyncio.Event()
         self.person = Person()
         self.redeemed = 0
         #: code → the request that it answers
@@ -78,6 +83,8 @@ class Tenant:
 
     async def _publish(self, request: web.Request) -> web.Response:
         self.fetched += 1
+        self.asked.set()
+        await self.answers.wait()
         if self.answer is not None:
             return web.Response(status=self.answer.status, body=self.answer.body)
         key = json.loads(jwt.algorithms.RSAAlgorithm.to_jwk(self.public("one")))

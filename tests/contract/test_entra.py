@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -20,10 +21,10 @@ from tests.contract.entra_tenant import AUDIENCE, TENANT, Tenant, open_tenant
 
 @asynccontextmanager
 async def tenant_and_tokens(
-    clock: Callable[[], float] = time.monotonic,
+    clock: Callable[[], float] = time.monotonic, patience: float = 10.0
 ) -> AsyncIterator[tuple[Tenant, EntraTokens]]:
     async with open_tenant() as tenant:
-        yield tenant, EntraTokens(tenant.authority, TENANT, (AUDIENCE,), clock)
+        yield tenant, EntraTokens(tenant.authority, TENANT, (AUDIENCE,), clock, patience)
 
 
 async def test_a_token_names_its_caller_and_the_roles_that_are_ours() -> None:
@@ -131,3 +132,45 @@ async def test_keys_that_cannot_be_fetched_are_no_verdict_on_a_token() -> None:
                 await tokens.verify(tenant.token())
         tenant.answer = None
         assert await tokens.verify(tenant.token())
+
+
+async def test_junk_tokens_hold_nobody_else_while_the_keys_address_does_not_answer() -> None:
+    now = 0.0
+    async with tenant_and_tokens(lambda: now) as (tenant, tokens):
+        await tokens.verify(tenant.token())
+        now += 61
+        tenant.answers.clear()
+        tenant.asked.clear()
+        junk = [asyncio.create_task(tokens.verify(tenant.token(kid="two"))) for _ in range(5)]
+        await tenant.asked.wait()
+
+        assert (await tokens.verify(tenant.token())).id == "ann"
+        assert not any(task.done() for task in junk)
+
+        tenant.answers.set()
+        ends = await asyncio.gather(*junk, return_exceptions=True)
+    assert {type(end) for end in ends} == {Misuse}
+    assert tenant.fetched == 2
+
+
+async def test_a_fetch_that_hung_is_the_answer_to_unknown_keys_for_a_while() -> None:
+    now = 0.0
+    async with tenant_and_tokens(lambda: now, patience=0.1) as (tenant, tokens):
+        await tokens.verify(tenant.token())
+        now += 61
+        tenant.answers.clear()
+        tenant.asked.clear()
+        first = asyncio.create_task(tokens.verify(tenant.token(kid="two")))
+        await tenant.asked.wait()
+        now += 10
+        with pytest.raises(Unavailable):
+            await first
+        for _ in range(5):
+            with pytest.raises(Unavailable):
+                await tokens.verify(tenant.token(kid="two"))
+        assert tenant.fetched == 2
+        now += 6
+        tenant.answers.set()
+        with pytest.raises(Misuse):
+            await tokens.verify(tenant.token(kid="two"))
+    assert tenant.fetched == 3

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from shared.adapters.storage.wire.bloblist import Blob, list_blobs
 from shared.adapters.storage.wire.connection import Account, Connection, storage_errors
 from shared.adapters.storage.wire.sas import Key, delegated, read_blob
+from shared.core.pacing.shared_call import SharedCall
 from shared.core.ports import Address, AddressPage, BlobFolder
 
 #: The number of blobs on a page.
@@ -31,7 +32,7 @@ class BlobAddresses:
         self._account, self._connection, self._valid, self._clock = account, connection, valid, clock
         self._delegated: Key | None = None
         self._until = clock()
-        self._asking = asyncio.Lock()
+        self._asking = SharedCall(self._ask)
 
     @property
     def account(self) -> str:
@@ -81,12 +82,15 @@ class BlobAddresses:
     async def _key(self) -> Key:
         if self._connection.string:
             return Key(self._connection.members()["AccountKey"])
-        async with self._asking:
-            now = self._clock()
-            if self._delegated is None or not self._is_valid(now):
-                until = now + self._valid + _EARLIER + _LASTING
-                answer = await self._account.blobs.get_user_delegation_key(now - _EARLIER, until)
-                self._delegated, self._until = delegated(answer), until
+        if self._delegated is None or not self._is_valid(self._clock()):
+            return await self._asking.result()
+        return self._delegated
+
+    async def _ask(self) -> Key:
+        now = self._clock()
+        until = now + self._valid + _EARLIER + _LASTING
+        answer = await self._account.blobs.get_user_delegation_key(now - _EARLIER, until)
+        self._delegated, self._until = delegated(answer), until
         return self._delegated
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
@@ -15,6 +14,7 @@ from shared.adapters.storage.group import LINGER, GroupCommit, Write
 from shared.adapters.storage.layout import LAYOUT, claim, listed_until
 from shared.adapters.storage.table import Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Unreadable
+from shared.core.pacing.shared_call import SharedCall
 from shared.core.trouble import Troubles
 
 log = logging.getLogger(__name__)
@@ -39,7 +39,7 @@ class Store:
         self._group = GroupCommit(table, linger)
         self._ready = False
         self._layout: Row = {}
-        self._opening = asyncio.Lock()
+        self._opening = SharedCall(self._claim)
 
     async def row(self, job_id: str, key: str) -> VersionedRow | None:
         """One row of a job."""
@@ -128,10 +128,11 @@ class Store:
         """
         if self._ready:
             return
-        async with self._opening:
-            if not self._ready:
-                self._layout = await claim(self._table, self.shards, self._owner)
-                self._ready = True
+        await self._opening.result()
+
+    async def _claim(self) -> None:
+        self._layout = await claim(self._table, self.shards, self._owner)
+        self._ready = True
 
     async def listed(self) -> str:
         """The time up to which the lists of groups hold every job that ended; "" while that is not known.

@@ -6,13 +6,14 @@ that are likely to be requested next, and a file that was not in it is not searc
 
 from __future__ import annotations
 
-import asyncio
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 from shared.core.errors import no_file
+from shared.core.pacing.shared_call import SharedCall
 
 #: Seconds for which an address is reused; the service signs them for an hour.
 _FRESH = 1800.0
@@ -60,7 +61,8 @@ class _Folder:
     until: float = 0.0
     #: by name, for names that are not files there
     absences: dict[str, _Absence] = field(default_factory=dict)
-    listing: asyncio.Lock = field(default_factory=asyncio.Lock)
+    #: the list that is being read
+    listing: SharedCall[Listed] | None = None
 
 
 class Addresses:
@@ -77,23 +79,33 @@ class Addresses:
         """
         entry = self._folders.pop(folder, None) or _Folder()
         self._folders[folder] = entry
-        if url := self._address(entry, name, path):
-            return url
-        async with entry.listing:  # of several callers that wait for the same list, one requests it
-            if url := self._address(entry, name, path):
-                return url
-            began = self._clock()
+        while not (url := self._address(entry, name, path)):
+            if (listing := entry.listing) is None:
+                entry.listing = listing = SharedCall(partial(self._list, entry, name, list_folder))
+                listed = await listing.result()
+                if name not in listed.urls:
+                    raise no_file(path or name, is_directory=name in listed.directories)
+                return listed.urls[name]
+            # Of several callers that wait for the same list, one requests it, and all get its error.
+            await listing.result()
+        return url
+
+    async def _list(self, entry: _Folder, name: str, list_folder: List) -> Listed:
+        began = self._clock()
+        try:
             listed = await _listed(list_folder, name)
-            now = self._clock()
-            if name not in listed.urls:
-                if len(entry.absences) >= _MOST_ABSENCES:
-                    entry.absences.clear()
-                until = now + min(_LONGEST, _PAUSE * (now - began))
-                entry.absences[name] = _Absence(until, name in listed.directories)
-                raise no_file(path or name, is_directory=name in listed.directories)
+        finally:
+            entry.listing = None
+        now = self._clock()
+        if name in listed.urls:
             entry.urls, entry.until = dict(listed.urls), now + _FRESH
             self._trim()
-            return listed.urls[name]
+        else:
+            if len(entry.absences) >= _MOST_ABSENCES:
+                entry.absences.clear()
+            until = now + min(_LONGEST, _PAUSE * (now - began))
+            entry.absences[name] = _Absence(until, name in listed.directories)
+        return listed
 
     def _address(self, entry: _Folder, name: str, path: str) -> str:
         """The address if it is valid; "" if the folder has to be listed. Raises NotFound."""

@@ -8,6 +8,7 @@ from typing import Any
 from urllib.parse import quote, urlencode, urlsplit
 
 from shared.core.errors import Misconfigured
+from shared.login import Login
 
 #: The hosts of Azure Resource Manager in every cloud; the service Batch AI behind them was shut down in 2019.
 _AZURE = (
@@ -17,6 +18,7 @@ _AZURE = (
     "management.chinacloudapi.cn",
     "management.microsoftazure.de",
 )
+_SCOPE = "https://management.azure.com/.default"
 
 
 @dataclass(frozen=True)
@@ -91,11 +93,7 @@ def connect(workspace: Workspace) -> Any:
             transport=transport,
             **options,
         )
-    from azure.identity.aio import DefaultAzureCredential
-
-    credential = DefaultAzureCredential(
-        managed_identity_client_id=workspace.client_id or None, transport=Transport()
-    )
+    credential = Login("Batch AI", _SCOPE, workspace.client_id).credential()
     return BatchAI(credential, workspace.subscription, transport=transport, **options)
 
 

@@ -97,3 +97,21 @@ def test_every_session_takes_answers_to_which_a_gateway_added_its_headers() -> N
 
     assert {path: lines for path, lines in strict.items() if lines} == {}
     assert list(strict_sessions(tuple(ast.walk(ast.parse("ClientSession(timeout=1, **options)")))))
+
+
+#: Where a lock is held while something is awaited, and why no caller waits long for it.
+LOCKS = {
+    "shared/engines/recent.py": "a look takes 2 s at most, and a failed one is the answer to those behind it"
+}
+
+
+def test_no_caller_waits_behind_a_lock_for_the_network() -> None:
+    """Of callers that need one answer each would try in turn: shared/core/pacing/shared_call.py shares it."""
+    holders = {
+        path.relative_to(ROOT).as_posix()
+        for path in deployed()
+        for node in nodes(path)
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in {"asyncio.Lock", "asyncio.Condition"}
+    }
+
+    assert holders == set(LOCKS)

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 
 from shared.adapters.storage.wire.rest import OTHERS, TABLE, Connections, Rest, Send
 from shared.adapters.storage.wire.sign import Identity, SharedKey
-from shared.core.errors import Misconfigured, Misuse, Unavailable
+from shared.core.errors import EngineError, Misconfigured, Misuse, Unavailable
 from shared.core.no_answer import no_answer
 
 if TYPE_CHECKING:
@@ -183,6 +183,8 @@ async def storage_errors() -> AsyncIterator[None]:
 
     try:
         yield
+    except EngineError as error:  # there is no token
+        raise Unavailable(str(error)) from error
     except HttpResponseError as error:
         if error.status_code == 413:
             raise Misuse("this is larger than storage accepts", status=413, remedy="shorten it") from error

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
-from shared.core.errors import Misconfigured, Unavailable
+from shared.core.errors import EngineError, Unavailable
 from shared.login import Login
 
 _SCOPE = "https://storage.azure.com/.default"
@@ -92,5 +92,5 @@ class Identity(Login):
         """A bearer token. Raises Unavailable when there is none."""
         try:
             return f"Bearer {await self.token()}"
-        except Misconfigured as error:
+        except EngineError as error:
             raise Unavailable(str(error)) from error

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from shared.core.errors import Busy, EngineError, Misconfigured, Transient
 from shared.core.no_answer import no_answer
 from shared.engines.batch.cluster import BatchCluster
+from shared.login import Login
 
 if TYPE_CHECKING:
     from azure.storage.blob.aio import ContainerClient
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 #: How long a task at an emulator may wait and run.
 _SIGNED = timedelta(days=30)
 _THROTTLED = (429, 500, 503)
+_SCOPE = "https://storage.azure.com/.default"
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ class Access:
     def __init__(self, cluster: BatchCluster, client_id: str = "", key: SharedKey | None = None) -> None:
         self._cluster, self._client_id, self._key = cluster, client_id, key
         self._client: ContainerClient | None = None
-        self._credential: Any = None
+        self._login: Login | None = None
 
     @property
     def container(self) -> ContainerClient:
@@ -79,23 +81,17 @@ class Access:
         if self._client is not None:
             await self._client.close()
             self._client = None
-        if self._credential is not None:
-            await self._credential.close()
-            self._credential = None
+        if self._login is not None:
+            await self._login.close()
+            self._login = None
 
     def _signer(self) -> Any:
         if self._cluster.is_emulated:
             if self._key is None:
                 raise Misconfigured("a container of an emulator needs AzureWebJobsStorage with its key")
             return {"account_name": self._key.account, "account_key": self._key.secret}
-        from azure.identity.aio import DefaultAzureCredential
-
-        from shared.connections.transport import Transport
-
-        self._credential = DefaultAzureCredential(
-            managed_identity_client_id=self._client_id or None, transport=Transport()
-        )
-        return self._credential
+        self._login = Login("Azure Storage", _SCOPE, self._client_id)
+        return self._login.credential()
 
 
 @asynccontextmanager

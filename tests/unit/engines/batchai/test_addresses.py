@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from shared.core.errors import NotFound
+from shared.core.errors import NotFound, Transient
 from shared.engines.batchai import addresses as module
 from shared.engines.batchai.addresses import Addresses, Listed
 
@@ -153,3 +153,22 @@ async def test_a_search_in_vain_costs_no_download_its_addresses() -> None:
         await cluster.find("metrics.jsonl")
 
     assert await cluster.find("b") == "https://x/b?1"
+
+
+async def test_those_who_wait_for_a_list_that_fails_get_its_error_and_no_list_of_their_own() -> None:
+    lists, ends = [], asyncio.Event()
+
+    async def fail(after: str) -> Listed:
+        lists.append(after)
+        await ends.wait()
+        raise Transient("the cluster's API did not answer")
+
+    addresses = Addresses()
+    callers = [asyncio.create_task(addresses.find("f", name, fail)) for name in "abcde"]
+    await asyncio.sleep(0)
+    ends.set()
+
+    outcomes = await asyncio.gather(*callers, return_exceptions=True)
+
+    assert {type(outcome) for outcome in outcomes} == {Transient}
+    assert len(lists) == 1
