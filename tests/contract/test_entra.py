@@ -134,7 +134,7 @@ async def test_keys_that_cannot_be_fetched_are_no_verdict_on_a_token() -> None:
         assert await tokens.verify(tenant.token())
 
 
-async def test_junk_tokens_hold_nobody_else_while_the_keys_address_does_not_answer() -> None:
+async def test_junk_tokens_hold_no_other_caller_while_the_keys_address_does_not_answer() -> None:
     now = 0.0
     async with tenant_and_tokens(lambda: now) as (tenant, tokens):
         await tokens.verify(tenant.token())
