@@ -46,7 +46,7 @@ class Tenant:
         #: cleared while the keys' address accepts and does not answer
         self.answers = asyncio.Event()
         self.answers.set()
-        self.asked = asyncio.Event()
+        self.fetching = asyncio.Event()
         self.person = Person()
         self.redeemed = 0
         #: code → the request that it answers
@@ -83,7 +83,7 @@ class Tenant:
 
     async def _publish(self, request: web.Request) -> web.Response:
         self.fetched += 1
-        self.asked.set()
+        self.fetching.set()
         await self.answers.wait()
         if self.answer is not None:
             return web.Response(status=self.answer.status, body=self.answer.body)

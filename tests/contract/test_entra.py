@@ -140,9 +140,9 @@ async def test_junk_tokens_hold_no_other_caller_while_the_keys_address_does_not_
         await tokens.verify(tenant.token())
         now += 61
         tenant.answers.clear()
-        tenant.asked.clear()
+        tenant.fetching.clear()
         junk = [asyncio.create_task(tokens.verify(tenant.token(kid="two"))) for _ in range(5)]
-        await tenant.asked.wait()
+        await tenant.fetching.wait()
 
         assert (await tokens.verify(tenant.token())).id == "ann"
         assert not any(task.done() for task in junk)
@@ -159,9 +159,9 @@ async def test_a_fetch_that_hung_is_the_answer_to_unknown_keys_for_a_while() -> 
         await tokens.verify(tenant.token())
         now += 61
         tenant.answers.clear()
-        tenant.asked.clear()
+        tenant.fetching.clear()
         first = asyncio.create_task(tokens.verify(tenant.token(kid="two")))
-        await tenant.asked.wait()
+        await tenant.fetching.wait()
         now += 10
         with pytest.raises(Unavailable):
             await first
