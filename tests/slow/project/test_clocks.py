@@ -51,7 +51,8 @@ COMPARED = {
     "delivery/try_delivery.py: now - notice.since > schedule.life": (
         "an event that could never be sent is given up later; until then it is tried"
     ),
-    "adapters/entra.py: self._clock() - self._failed <= _PAUSE": _STEADY,
+    "adapters/entra.py: now - self._failed > _PAUSE": _STEADY,
+    "adapters/entra.py: now - self._hung <= _REST": _STEADY,
     "adapters/storage/addresses.py: least < self._until <= least + _LASTING": _BOTH_SIDES,
     "adapters/storage/leases.py: now < interval[1] <= until": _BOTH_SIDES,
     "adapters/storage/leases.py: since <= interval[0] <= now": _BOTH_SIDES,
