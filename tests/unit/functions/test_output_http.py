@@ -6,6 +6,7 @@ import base64
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Awaitable, Callable
 from urllib.parse import quote, unquote
@@ -16,6 +17,7 @@ import pytest
 from functions import caller, output
 from shared.core.engine import OutputFile
 from shared.core.job import JobState
+from tests.names import each
 from tests.unit.functions.calls import call, use
 from tests.unit.world import World, job_json
 
@@ -140,6 +142,24 @@ async def test_a_missing_file_is_404_with_the_directories_that_there_are(get: Ge
 async def test_a_name_with_an_unusual_space_can_be_asked_for(get: Get, world: World) -> None:
     world.engine.output["loss\u00a0curve.png"] = b"x"
     assert (await get("loss\u00a0curve.png")).get_body() == b"x"
+
+
+async def test_a_file_of_any_name_is_an_attachment_of_its_own_name(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    use(world, monkeypatch)
+    job = (await world.message(job_json())).job
+    world.engine.output |= {name: name.encode() for name in each()}
+    world.engine.set_state(world.engine.started[0], JobState.RUNNING)
+    await world.sweep()
+
+    for name in each():
+        answer = await call("GET", f"/api/jobs/{job.id}/files/stdouterr/{quote(name)}")
+        assert (answer.status_code, answer.get_body()) == (200, name.encode())
+        plain, _, encoded = answer.headers["Content-Disposition"].partition("; filename*=UTF-8''")
+        assert unquote(encoded) == name
+        assert re.fullmatch(r'attachment; filename="[\w.-]+"', plain, re.ASCII)
+        assert re.fullmatch(r"[\w.~%-]+", encoded, re.ASCII)  # RFC 8187
 
 
 async def test_the_name_of_an_archive_fits_into_a_header_and_on_a_disk(
