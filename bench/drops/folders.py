@@ -1,9 +1,9 @@
 """A folder of many small files dropped at once, and what everybody else notices of it.
 
 The files lie directly in one folder, with a script and a job.json between them, and every write raises its
-event. Meanwhile another sender submits a job every second, by the API and by the queue, a reader asks for a
-list ten times a second, and the worker notes the longest stretch for which its event loop did nothing else.
-It ends when the drop's job was submitted and the queue of events is empty.
+event. Meanwhile another sender submits one job after the other, by the API and by the queue, a reader asks
+for lists, and the worker notes the longest time for which its event loop was busy with one thing. It ends
+when the drop's job was recorded and the queue of events is empty.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ import aiohttp
 from bench.download import memory
 from bench.job import SPEC
 from bench.rest import Raw
-from bench.world import QUIET, World, disk, world
+from bench.world import QUIET, World, cpu, disk, world
 from shared.core.identity import job_id
 from shared.intake.candidate import key_of
 
@@ -70,7 +70,8 @@ def _key(stack: World) -> dict[str, str]:
 
 
 async def _measured(stack: World, http: aiohttp.ClientSession, raw: Raw, files: int) -> dict[str, float]:
-    idle, before = stack.worker.memory_info().rss, Counter(stack.requests.lines)
+    idle, spent = stack.worker.memory_info().rss, cpu(stack.worker)
+    before = Counter(stack.requests.lines)
     began, others = time.perf_counter(), _Others()
     async with memory(stack.worker) as worker, _watched(http, raw, others):
         uploaded = await _drop(stack, files)
@@ -82,6 +83,7 @@ async def _measured(stack: World, http: aiohttp.ClientSession, raw: Raw, files: 
         "upload s": uploaded,
         "until submitted s": submitted,
         "until quiet s": quiet,
+        "worker CPU s": cpu(stack.worker) - spent,
         "worker MiB": max(worker) / _MB,
         "worker MiB above idle": (max(worker) - idle) / _MB,
         "lists": sum(n for line, n in counts.items() if line in ("GET scripts", "GET scripts/")),
@@ -121,22 +123,20 @@ async def _drop(stack: World, files: int) -> float:
 
 @asynccontextmanager
 async def _watched(http: aiohttp.ClientSession, raw: Raw, others: _Others) -> AsyncIterator[None]:
-    """The others, for the length of the block; what they began by then, they end."""
+    """The others, for the length of the block: each begins anew some time after it has its answer."""
     over = asyncio.Event()
 
     async def every(seconds: float, times: list[float], act: Callable[[], Awaitable[None]]) -> None:
-        pending = set[asyncio.Task[None]]()
         while not over.is_set():
-            pending.add(asyncio.create_task(_timed(others, times, act())))
+            await _timed(others, times, act())
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):
                     await over.wait()
-        await asyncio.wait(pending)
 
     tasks = [
-        asyncio.create_task(every(1.0, others.by_api, lambda: _accepted_by_api(http))),
-        asyncio.create_task(every(1.0, others.by_queue, lambda: _accepted_by_queue(http, raw))),
-        asyncio.create_task(every(0.1, others.lists, lambda: _get(http, "/api/jobs?limit=10"))),
+        asyncio.create_task(every(0.5, others.by_api, lambda: _accepted_by_api(http))),
+        asyncio.create_task(every(0.5, others.by_queue, lambda: _accepted_by_queue(http, raw))),
+        asyncio.create_task(every(0.2, others.lists, lambda: _get(http, "/api/jobs?limit=10"))),
     ]
     try:
         yield
