@@ -1,17 +1,11 @@
 """Upload a folder to the drop container, its scripts first and its job.json last."""
 
-import asyncio
-import hashlib
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, field
-from io import SEEK_END, BufferedReader, BytesIO
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shared.adapters.storage.drops import BlobDrops
-from shared.adapters.storage.wire.listed_blob import is_folder
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
 from shared.jobspec import Source, has_errors, name_flaw, report
 from shared.settings import Settings
@@ -27,10 +21,10 @@ from slipway.screen import say
 from slipway.terminal import printable
 
 if TYPE_CHECKING:
-    from azure.storage.blob.aio import ContainerClient
+    pass
 
 #: The file that completes a drop is uploaded last, so that an incomplete one is not accepted.
-_LAST = (ENVELOPE_FILE, JOB_FILE)
+LAST = (ENVELOPE_FILE, JOB_FILE)
 #: Bytes of a file that is read whole, and so never while it changes; a larger one is read as it is sent.
 _WHOLE = 16 << 20
 
@@ -56,102 +50,6 @@ def check(folder: Path, target: str) -> None:
             )
 
 
-@dataclass
-class Uploaded:
-    """The blobs of a folder: SHA-256 of each by its name in the container, and how many had to be sent."""
-
-    container: str
-    digests: dict[str, str] = field(default_factory=dict)
-    number: int = 0
-    #: the version of the last one, which completes the drop
-    etag: str = ""
-    #: the versions of all that were sent
-    etags: dict[str, str] = field(default_factory=dict)
-    #: what is in the folder of the container and not in this upload, where that was looked at
-    others: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> list[str]:
-        """The names of the blobs, each after its container."""
-        return [f"{self.container}/{name}" for name in self.digests]
-
-
-async def upload(
-    settings: Settings,
-    folder: Path,
-    to: str = "",
-    *,
-    changed: bool = False,
-    own_envelope: bool = False,
-    remarks: bool = True,
-) -> Uploaded:
-    """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
-
-    With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job, and
-    the other blobs of the folder are noted; with `own_envelope`, too, a slipway.json of an earlier upload is
-    deleted, before the job.json goes up. `remarks` are those of `to_upload`.
-    """
-    from azure.storage.blob import ContentSettings
-
-    files, target = to_upload(folder, remarks=remarks), target_of(folder, to)
-    uploaded = Uploaded(settings.text("SLIPWAY_DROP_CONTAINER"))
-    async with storage_account(settings) as account:
-        container = account.blobs.get_container_client(uploaded.container)
-        contents = await _contents(container, f"{target}/") if changed else {}
-        for file in files:
-            name, large = f"{target}/{file.relative_to(folder).as_posix()}", file.stat().st_size > _WHOLE
-            with file.open("rb") if large else BytesIO(file.read_bytes()) as data:
-                uploaded.digests[name] = await asyncio.to_thread(_sha256, data)
-                md5, size = await asyncio.to_thread(_md5, data), data.seek(0, SEEK_END)
-                if file.name not in _LAST and contents.get(name) == (size, md5):
-                    continue
-                if name == f"{target}/{JOB_FILE}" and own_envelope:  # earlier, what lies there could begin
-                    await _remove_envelope(container, target, contents, uploaded)
-                content = ContentSettings(content_md5=bytearray(md5))
-                blob = container.get_blob_client(name)
-                data.seek(0)
-                answer = await blob.upload_blob(data, length=size, overwrite=True, content_settings=content)
-                uploaded.number, uploaded.etag = uploaded.number + 1, str(answer["etag"]).strip('"')
-                uploaded.etags[name] = uploaded.etag
-    uploaded.others = tuple(sorted(name for name in {*contents} - {*uploaded.digests} if not ignored(name)))
-    return uploaded
-
-
-async def _remove_envelope(
-    container: "ContainerClient", target: str, contents: dict[str, tuple[int, bytes]], uploaded: Uploaded
-) -> None:
-    """Delete the slipway.json of an earlier upload, which would set this job's dependencies and receivers."""
-    from azure.core.exceptions import ResourceNotFoundError
-
-    name = f"{target}/{ENVELOPE_FILE}"
-    if name in uploaded.digests or contents.pop(name, None) is None:
-        return
-    with suppress(ResourceNotFoundError):
-        await container.delete_blob(name)
-    say(f"deleted {uploaded.container}/{name} of an earlier upload, which this folder does not have")
-
-
-def _sha256(data: BytesIO | BufferedReader) -> str:
-    data.seek(0)
-    return hashlib.file_digest(data, "sha256").hexdigest()
-
-
-def _md5(data: BytesIO | BufferedReader) -> bytes:
-    data.seek(0)
-    return hashlib.file_digest(data, lambda: hashlib.md5(usedforsecurity=False)).digest()
-
-
-def runs_the_same(job: Mapping[str, Any], folder: Path, target: str) -> bool:
-    """Whether the files with which a job was accepted equal the folder's files of the same names."""
-    for one in job.get("drop", {}).get("files", ()):
-        file = folder / str(one["name"]).removeprefix(f"{target}/")
-        if str(one["name"]).startswith(f"{target}/") and file.is_file():
-            with file.open("rb") as data:
-                if _sha256(data) != one["sha256"]:
-                    return False
-    return True
-
-
 async def etag_of(settings: Settings, container: str, name: str) -> str:
     """The current version of a blob; "" if there is none."""
     from azure.core.exceptions import ResourceNotFoundError
@@ -168,15 +66,6 @@ async def has_container(settings: Settings, name: str) -> bool:
     """Whether the storage account has a blob container of that name. Raises Failure."""
     async with storage_account(settings) as account:
         return await account.blobs.get_container_client(name).exists()
-
-
-async def _contents(container: "ContainerClient", prefix: str) -> dict[str, tuple[int, bytes]]:
-    """Size and MD5 of each blob that is a file; no bytes for one without."""
-    return {
-        blob.name: (blob.size, bytes(blob.content_settings.content_md5 or b""))
-        async for blob in container.list_blobs(name_starts_with=prefix, include=["metadata"])
-        if not is_folder(blob.metadata)
-    }
 
 
 def target_of(folder: Path, to: str) -> str:
@@ -202,7 +91,7 @@ def to_upload(folder: Path, *, remarks: bool = True) -> Sequence[Path]:
     """
     check_folder(folder)
     ignore = IgnoreFile.of_folder(folder)
-    for name in _LAST:
+    for name in LAST:
         if (folder / name).is_file() and ignore.fits(name):
             raise Failure(
                 f"{folder / IGNORE_FILE} leaves out {name}, which says what runs; add the line !{name} to it"
@@ -242,7 +131,7 @@ async def outlook_of(
 
 
 def _rank(path: Path) -> int:
-    return _LAST.index(path.name) + 1 if path.name in _LAST else 0
+    return LAST.index(path.name) + 1 if path.name in LAST else 0
 
 
 def _is_hidden(path: Path, folder: Path) -> bool:

@@ -12,8 +12,8 @@ from local.stack import Options, Stack
 from shared.settings import Settings
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED, Watch
-from slipway.commands.drop import upload
 from slipway.commands.enqueue import enqueue
+from slipway.commands.running.upload import upload
 from slipway.failure import Failure
 from slipway.screen import Line, Screen, screen
 from slipway.settings import ROOT, display_path

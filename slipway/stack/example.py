@@ -6,7 +6,7 @@ from local.stack import Stack
 from shared.settings import Settings
 from slipway.client.deployment import KEY
 from slipway.client.service import service
-from slipway.commands.drop import upload
+from slipway.commands.running.upload import upload
 from slipway.failure import Failure
 from slipway.settings import ROOT
 

@@ -11,8 +11,9 @@ from shared.settings import Settings
 from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import patiently, pause
 from slipway.client.service import Service, service
-from slipway.commands.drop import Uploaded, etag_of, outlook_of, runs_the_same, target_of, upload
+from slipway.commands.drop import etag_of, outlook_of, target_of
 from slipway.commands.running.foresee import foresee
+from slipway.commands.running.upload import Uploaded, runs_the_same, upload
 from slipway.failure import Failure
 from slipway.screen import say
 from slipway.terminal import printable

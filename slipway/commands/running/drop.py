@@ -15,18 +15,11 @@ from slipway.client.folder_lease import folder_lease
 from slipway.client.patience import chosen_patience, patiently, pause
 from slipway.client.service import Service, service
 from slipway.client.upload_settings import upload_settings
-from slipway.commands.drop import (
-    Uploaded,
-    check,
-    check_folder,
-    outlook_of,
-    runs_the_same,
-    target_of,
-    upload,
-)
+from slipway.commands.drop import check, check_folder, outlook_of, target_of
 from slipway.commands.jobs import rejection, show, standing, unmeant
 from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
 from slipway.commands.running.foresee import foresee
+from slipway.commands.running.upload import Uploaded, runs_the_same, upload
 from slipway.failure import Failure
 from slipway.screen import put, remark, say
 from slipway.settings import address_beside

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
@@ -13,7 +14,7 @@ from azure.storage.blob.aio import BlobServiceClient, ContainerClient
 
 from local.azurite import Azurite
 from shared.settings import Settings
-from slipway.commands.drop import upload
+from slipway.commands.running.upload import upload
 from slipway.failure import Failure
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
@@ -82,3 +83,38 @@ async def test_the_folders_that_a_hierarchical_namespace_lists_are_no_files(
     uploaded = await upload(world.settings, tmp_path, "d", changed=True)
 
     assert uploaded.others == ("d/slipway.json", "d/train.py")
+
+
+async def test_files_go_up_several_at_once_and_those_that_begin_a_job_last(
+    world: World, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    names = ["job.json", "slipway.json", "train.py", *(f"part-{n:03d}.txt" for n in range(40))]
+    for name in names:
+        (tmp_path / name).write_bytes(name.encode())
+
+    uploaded = await upload(world.settings, tmp_path, "many")
+
+    blobs = [blob async for blob in world.container.list_blobs(name_starts_with="many/")]
+    assert {blob.name for blob in blobs} == {f"many/{name}" for name in names}
+    assert uploaded.number == len(names)
+    assert list(uploaded.digests)[-2:] == ["many/slipway.json", "many/job.json"]
+    etags = {blob.name: blob.etag.strip('"') for blob in blobs}
+    assert uploaded.etags == etags
+    assert uploaded.etag == etags["many/job.json"]
+    digests = {f"many/{name}": hashlib.sha256(name.encode()).hexdigest() for name in names}
+    assert uploaded.digests == digests
+    newest = max(blob.last_modified for blob in blobs)
+    assert {blob.last_modified for blob in blobs if blob.name == "many/job.json"} == {newest}
+    assert capsys.readouterr().err == ""
+
+
+async def test_an_error_ends_an_upload_before_its_job_can_begin(world: World, tmp_path: Path) -> None:
+    for name in ("job.json", "train.py", *(f"part-{n:03d}.txt" for n in range(40))):
+        (tmp_path / name).touch()
+    lease = await world.container.get_blob_client("d/train.py").acquire_lease()
+
+    with pytest.raises(Failure):
+        await upload(world.settings, tmp_path, "d")
+    await lease.release()
+
+    assert not await world.container.get_blob_client("d/job.json").exists()

@@ -17,7 +17,7 @@ from slipway.client.storage import storage_account
 from slipway.client.unreachable import why
 from slipway.client.wire import session
 from slipway.commands.doctor.findings import Finding, fail, ok, skip
-from slipway.commands.drop import Uploaded, upload
+from slipway.commands.running.upload import Uploaded, upload
 from slipway.failure import Failure
 
 #: Seconds for a drop to become a job. Within them, the inventory finds it even without its event.

@@ -11,7 +11,8 @@ import pytest
 
 from shared.settings import Settings
 from slipway.commands.data.put import to_put
-from slipway.commands.drop import _md5, _sha256, check, runs_the_same, target_of, to_upload
+from slipway.commands.drop import check, target_of, to_upload
+from slipway.commands.running.upload import _md5, _sha256, _warn_of_data, runs_the_same
 from slipway.commands.waiting import Outlook, outlook
 from slipway.failure import Failure
 from tests.doubles.memory import MemoryDrops
@@ -183,3 +184,19 @@ def test_a_job_has_the_files_of_a_folder_or_others(tmp_path: Path) -> None:
 
     assert runs_the_same(job(sha256), tmp_path, "team/d")
     assert not runs_the_same(job("0"), tmp_path, "team/d")
+
+
+@pytest.mark.parametrize(
+    ("files", "size", "warned"),
+    [(300, 300 << 20, False), (301, 5, True), (1, (300 << 20) + 1, True)],
+)
+def test_data_among_the_files_of_a_job_is_warned_of(
+    capsys: pytest.CaptureFixture[str], files: int, size: int, warned: bool
+) -> None:
+    _warn_of_data(Path("digits"), files, size)
+    error = capsys.readouterr().err
+    assert bool(error) is warned
+    if warned:
+        assert f"digits has {files:,} files" in error
+        assert ".slipwayignore" in error
+        assert "slipway data put" in error

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from slipway.commands.drop import Uploaded
 from slipway.commands.running.begin import _is_own
+from slipway.commands.running.upload import Uploaded
 from slipway.failure import Failure
 
 UPLOADED = Uploaded("scripts", {"d/train.py": "1", "d/job.json": "2"}, 2, "0xA")

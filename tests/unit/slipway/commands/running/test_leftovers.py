@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 import pytest
 
 from shared.settings import Settings
-from slipway.commands.drop import Uploaded
 from slipway.commands.running.begin import _leftovers as first_of
 from slipway.commands.running.drop import _begun, _is_job_of, _leftovers
+from slipway.commands.running.upload import Uploaded
 from slipway.commands.waiting import outlook
 from tests.doubles.memory import MemoryDrops
 from tests.unit.world import job_json

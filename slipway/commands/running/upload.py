@@ -1,0 +1,190 @@
+"""Upload a folder to the drop container: several files at once, those that begin a job last."""
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from io import SEEK_END, BufferedReader, BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from shared.adapters.storage.wire.listed_blob import is_folder
+from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
+from shared.settings import Settings
+from slipway.client.files.output import PARALLEL
+from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.storage import storage_account
+from slipway.commands.drop import LAST, target_of, to_upload
+from slipway.commands.output.bar import progress
+from slipway.screen import say
+
+if TYPE_CHECKING:
+    from azure.storage.blob.aio import ContainerClient
+
+#: Bytes of a file that is read whole, and so never while it changes; a larger one is read as it is sent.
+_WHOLE = 16 << 20
+#: Files, and bytes, from which on they are probably data.
+_MANY, _LARGE = 300, 300 << 20
+
+
+@dataclass
+class Uploaded:
+    """The blobs of a folder: SHA-256 of each by its name in the container, and how many had to be sent."""
+
+    container: str
+    digests: dict[str, str] = field(default_factory=dict)
+    number: int = 0
+    #: the version of the last one, which completes the drop
+    etag: str = ""
+    #: the versions of all that were sent
+    etags: dict[str, str] = field(default_factory=dict)
+    #: what is in the folder of the container and not in this upload, where that was looked at
+    others: tuple[str, ...] = ()
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the blobs, each after its container."""
+        return [f"{self.container}/{name}" for name in self.digests]
+
+
+class _Content(NamedTuple):
+    """What a blob is compared with."""
+
+    size: int
+    md5: bytes
+
+
+async def upload(
+    settings: Settings,
+    folder: Path,
+    to: str = "",
+    *,
+    changed: bool = False,
+    own_envelope: bool = False,
+    remarks: bool = True,
+) -> Uploaded:
+    """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
+
+    With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job, and
+    the other blobs of the folder are noted; with `own_envelope`, too, a slipway.json of an earlier upload is
+    deleted, before the job.json goes up. `remarks` are those of `to_upload`.
+    """
+    files, target = to_upload(folder, remarks=remarks), target_of(folder, to)
+    size = sum(file.stat().st_size for file in files)
+    _warn_of_data(folder, len(files), size)
+    names = {file: f"{target}/{file.relative_to(folder).as_posix()}" for file in files}
+    uploaded = Uploaded(settings.text("SLIPWAY_DROP_CONTAINER"), dict.fromkeys(names.values(), ""))
+    job = f"{target}/{JOB_FILE}"
+    async with storage_account(settings) as account:
+        container = account.blobs.get_container_client(uploaded.container)
+        contents = await _contents(container, f"{target}/") if changed else {}
+        with progress(size) as bar:
+
+            async def send(file: Path) -> None:
+                if names[file] == job and own_envelope:  # earlier, what lies there could begin
+                    await _remove_envelope(container, target, contents, uploaded)
+                known = contents.get(names[file]) if file.name not in LAST else None
+                bar.advance(await _send(container, file, names[file], known, uploaded))
+
+            await _at_once([file for file in files if file.name not in LAST], send)
+            for file in (file for file in files if file.name in LAST):
+                await send(file)
+    uploaded.etag = next((uploaded.etags[n] for n in reversed(uploaded.digests) if n in uploaded.etags), "")
+    uploaded.others = tuple(sorted(name for name in {*contents} - {*uploaded.digests} if not ignored(name)))
+    return uploaded
+
+
+def _warn_of_data(folder: Path, files: int, size: int) -> None:
+    if files > _MANY or size > _LARGE:
+        say(
+            f"{folder} has {files:,} files of {size / 1e6:,.0f} MB together, and the drop container is for "
+            f"job files and scripts: name the data in {IGNORE_FILE}, and put it where jobs mount it "
+            "(slipway data put)"
+        )
+
+
+async def _send(
+    container: "ContainerClient", file: Path, name: str, known: _Content | None, uploaded: Uploaded
+) -> int:
+    """Send a file, unless it is known there; returns its size."""
+    from azure.storage.blob import ContentSettings
+
+    with await asyncio.to_thread(_opened, file) as data:
+        uploaded.digests[name] = await asyncio.to_thread(_sha256, data)
+        content = _Content(data.seek(0, SEEK_END), await asyncio.to_thread(_md5, data))
+        if content == known:
+            return content.size
+        settings = ContentSettings(content_md5=bytearray(content.md5))
+        data.seek(0)
+        answer = await container.get_blob_client(name).upload_blob(
+            data, length=content.size, overwrite=True, content_settings=settings
+        )
+    uploaded.number += 1
+    uploaded.etags[name] = str(answer["etag"]).strip('"')
+    return content.size
+
+
+def _opened(file: Path) -> BytesIO | BufferedReader:
+    return file.open("rb") if file.stat().st_size > _WHOLE else BytesIO(file.read_bytes())
+
+
+async def _at_once(files: Sequence[Path], send: Callable[[Path], Awaitable[None]]) -> None:
+    """Send several at a time. The first error ends all."""
+    waiting = iter(files)
+
+    async def work() -> None:
+        for file in waiting:
+            await send(file)
+
+    tasks = [asyncio.create_task(work()) for _ in range(min(PARALLEL, len(files)))]
+    try:
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def _remove_envelope(
+    container: "ContainerClient", target: str, contents: dict[str, _Content], uploaded: Uploaded
+) -> None:
+    """Delete the slipway.json of an earlier upload, which would set this job's dependencies and receivers."""
+    from azure.core.exceptions import ResourceNotFoundError
+
+    name = f"{target}/{ENVELOPE_FILE}"
+    if name in uploaded.digests or contents.pop(name, None) is None:
+        return
+    with suppress(ResourceNotFoundError):
+        await container.delete_blob(name)
+    say(f"deleted {uploaded.container}/{name} of an earlier upload, which this folder does not have")
+
+
+async def _contents(container: "ContainerClient", prefix: str) -> dict[str, _Content]:
+    """Size and MD5 of each blob that is a file; no bytes for one without."""
+    return {
+        blob.name: _Content(blob.size, bytes(blob.content_settings.content_md5 or b""))
+        async for blob in container.list_blobs(name_starts_with=prefix, include=["metadata"])
+        if not is_folder(blob.metadata)
+    }
+
+
+def runs_the_same(job: Mapping[str, Any], folder: Path, target: str) -> bool:
+    """Whether the files with which a job was accepted equal the folder's files of the same names."""
+    for one in job.get("drop", {}).get("files", ()):
+        file = folder / str(one["name"]).removeprefix(f"{target}/")
+        if str(one["name"]).startswith(f"{target}/") and file.is_file():
+            with file.open("rb") as data:
+                if _sha256(data) != one["sha256"]:
+                    return False
+    return True
+
+
+def _sha256(data: BytesIO | BufferedReader) -> str:
+    data.seek(0)
+    return hashlib.file_digest(data, "sha256").hexdigest()
+
+
+def _md5(data: BytesIO | BufferedReader) -> bytes:
+    data.seek(0)
+    return hashlib.file_digest(data, lambda: hashlib.md5(usedforsecurity=False)).digest()
