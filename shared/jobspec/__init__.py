@@ -27,7 +27,7 @@ from shared.jobspec.format.duration import duration_flaw, iso_duration, parse_du
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.models import JobSpec
 from shared.jobspec.format.mounts import MOUNT_LISTS
-from shared.jobspec.format.placeholders import script_pattern
+from shared.jobspec.format.placeholders import placeholder_flaw, script_pattern
 from shared.jobspec.format.scripts import scripts_possible, scripts_wanted
 from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
 from shared.jobspec.hidden.embedded import SEALED
@@ -95,6 +95,7 @@ __all__ = [
     "open_secrets",
     "page_of",
     "parse_duration",
+    "placeholder_flaw",
     "problem",
     "quote",
     "read",

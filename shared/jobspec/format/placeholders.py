@@ -43,11 +43,11 @@ def script_pattern(document: JsonObject | None) -> str | None:
 def with_script(text: str, *, script: str | None, folder: str | None, member: str) -> str:
     """The text of a member with its placeholders filled in, if the names are known and can be read there."""
     top = (folder or "").strip("/")
-    if _flaw(top, member):
+    if placeholder_flaw(top, member):
         return text
     if folder is not None:
         text = text.replace(_FOLDER, _mounted(top))
-    if script is not None and not _flaw(path := _joined(top, script), member):
+    if script is not None and not placeholder_flaw(path := _joined(top, script), member):
         text = _SCRIPT.sub(lambda _: _mounted(path), text)
     return text
 
@@ -60,19 +60,10 @@ def has_script_placeholder(text: str) -> bool:
 def plain_path(path: str) -> str | None:
     """The path if it is safe in a command line and stays below its root, else None."""
     path = path.strip("/")
-    return path if path and not _flaw(path, "") else None
+    return path if path and not placeholder_flaw(path, "") else None
 
 
-def unfilled(text: str, member: str, *, script: str | None, folder: str | None) -> Unfilled | None:
-    """The dropped name that a placeholder in this text stands for, if one is known."""
-    top = (folder or "").strip("/")
-    name = _joined(top, script) if script is not None and _SCRIPT.search(text) else top
-    if not name or not has_script_placeholder(text):
-        return None
-    return Unfilled(name, _flaw(top, member) or _flaw(name, member))
-
-
-def _flaw(path: str, member: str) -> str:
+def placeholder_flaw(path: str, member: str) -> str:
     """Why a member of a job cannot hold the path below the mount; "" if it can."""
     if len(path) > _LONGEST_PATH:
         return f"has {len(path)} characters; {_LONGEST_PATH} are allowed"
@@ -87,6 +78,15 @@ def _flaw(path: str, member: str) -> str:
     strange = next((one for one in path if one != "/" and not _is_plain(one)), "")
     strange = strange or next((level[0] for level in path.split("/") if level[0] in "-."), "")
     return f"has {_shown(strange)}, which no command line takes unquoted" if strange else ""
+
+
+def unfilled(text: str, member: str, *, script: str | None, folder: str | None) -> Unfilled | None:
+    """The dropped name that a placeholder in this text stands for, if one is known."""
+    top = (folder or "").strip("/")
+    name = _joined(top, script) if script is not None and _SCRIPT.search(text) else top
+    if not name or not has_script_placeholder(text):
+        return None
+    return Unfilled(name, placeholder_flaw(top, member) or placeholder_flaw(name, member))
 
 
 def _is_plain(character: str) -> bool:

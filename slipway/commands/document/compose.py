@@ -6,11 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from shared.jobspec import name_flaw, placeholder_flaw
 from slipway.commands.document.order import Order
 from slipway.failure import Failure
+from slipway.terminal import printable
 
 #: The output directory of such a job, `$AZ_BATCHAI_OUTPUT_MODEL` to its script.
 OUTPUT = "MODEL"
+#: The member of a job that holds the path of a Python script.
+PATH_FIELD = "pythonScriptFilePath"
 #: The packages that the script needs, for pip.
 REQUIREMENTS = "requirements.txt"
 #: The directory for them, which each node has for this job alone.
@@ -18,8 +22,6 @@ _PACKAGES = "$AZ_BATCHAI_JOB_TEMP/packages"
 _AT_ONCE = Order()
 #: A variable of the job, which the node replaces with its value.
 _VARIABLE = re.compile(r"(\$AZ_BATCHAI_\w+|\$\{AZ_BATCHAI_\w+\})", re.ASCII)
-#: Paths in a job.json with which Slipway finds the script in the drop container.
-_PLAIN = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 
 
 @dataclass(frozen=True)
@@ -57,16 +59,19 @@ def compose(
     the first node. With `requirements`, each node first installs what the folder's requirements.txt lists.
     Raises Failure for another kind of script, and for a name that no path can have.
     """
-    _check_names(script, folder)
+    is_python = script.endswith(".py")
+    _check_names(script, folder, PATH_FIELD if is_python and not requirements else "commandLine")
     path = f"<SLIPWAY_FOLDER>/{script}"  # correct wherever the folder is dropped
     arguments = " ".join(map(_shell_text, choices.arguments))
     properties: dict[str, Any] = {"nodeCount": choices.nodes}
-    if script.endswith(".py"):
-        properties["pyTorchSettings"] = {"pythonScriptFilePath": path}
+    if is_python:
+        properties["pyTorchSettings"] = {PATH_FIELD: path}
         if arguments:
             properties["pyTorchSettings"]["commandLineArgs"] = arguments
     elif script.endswith((".sh", ".bash")):
-        line = f'bash "{path}" {arguments}'.rstrip()
+        quoted = shlex.quote(script)  # the same for a plain name
+        path = path if quoted == script else "<SLIPWAY_FOLDER>/"
+        line = f'bash "{path}"{"" if quoted == script else quoted} {arguments}'.rstrip()
         properties["customToolkitSettings"] = {"commandLine": line}
     else:
         raise Failure(f"{script} is neither a Python script nor a shell script; write a job.json beside it")
@@ -87,14 +92,14 @@ def compose(
     return {"properties": properties}
 
 
-def _check_names(script: str, folder: str) -> None:
-    for name in (script, *folder.split("/")):
-        if not _PLAIN.fullmatch(name):
-            raise Failure(
-                f"{name!r} cannot be used in the path of a script: letters, digits and '_' can, and "
-                "'.' and '-' after the first character; "
-                f"rename the script{'' if name == script else ', or name the folder with --name'}"
-            )
+def _check_names(script: str, folder: str, member: str) -> None:
+    """Raise Failure for names that the job could not hold; `member` is what has that of the folder."""
+    if flaw := placeholder_flaw(folder, member):
+        text = f"the folder {printable(folder)} cannot be a part of the path of a script: it {flaw}"
+        raise Failure(f"{text}; rename the script, or name the folder with --name")
+    if flaw := placeholder_flaw(script, PATH_FIELD) if script.endswith(".py") else name_flaw(script):
+        text = f"{printable(script)} cannot be a part of the path of a script: it {flaw}"
+        raise Failure(f"{text}; rename the script")
 
 
 def _shell_text(argument: str) -> str:

@@ -88,7 +88,7 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     if path.is_file():
         _warn(script)
     own = script.resolve().parent if path.is_dir() else script.with_suffix("")
-    folder = target_of(own, options.name or (_plain(own.name) if path.is_dir() else ""))
+    folder = target_of(own, options.name or _plain(own.name))
     listed = script.parent / REQUIREMENTS in files
     text = json.dumps(compose(script.name, folder, choices, prefix, requirements=listed), indent=2) + "\n"
     if options.keep:

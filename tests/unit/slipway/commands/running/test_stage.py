@@ -210,7 +210,8 @@ def test_what_is_refused_names_no_temporary_place(tmp_path: Path) -> None:
         ("my project", "my-project"),
         ("Größe (2)", "Groe-2"),
         ("-x- ", "x"),
-        ("數據", ""),
+        ("數據", "數據"),
+        ("$", ""),
         ("a.b_c-1", "a.b_c-1"),
     ],
 )
