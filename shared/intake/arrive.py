@@ -15,10 +15,11 @@ from shared.intake.accept import Accepted
 from shared.intake.dead_letter import body_of, bury, bury_poison, hold, pointed_to, put_off, wait
 from shared.intake.drops.drop import FolderResult, file_arrived, look_as_ordered
 from shared.intake.drops.folder import ignored, parent, unusable
+from shared.intake.drops.renamed import folder_renamed
 from shared.intake.job_sweep import expand
 from shared.intake.message import ForeignEvent, Message, Request, read_message
 from shared.intake.reading.event import REJECTION
-from shared.intake.reading.wakeups import BlobWritten
+from shared.intake.reading.wakeups import BlobWritten, FolderRenamed
 from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested
 from shared.jobspec import name_flaw
 from shared.lifecycle.parts import sweep_part
@@ -69,7 +70,7 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
     as a dead letter.
     """
     messages = read_message(body, ports.policy.limits)
-    if not (messages and all(isinstance(message, BlobWritten) for message in messages)):
+    if not (messages and all(isinstance(message, BlobWritten | FolderRenamed) for message in messages)):
         await bury_poison(ports, "jobs", poison_id, body)
         return
     try:
@@ -134,6 +135,9 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
         return []
     if isinstance(message, BlobWritten):
         return list((await blob_arrived(ports, message.container, message.name)).accepted)
+    if isinstance(message, FolderRenamed):
+        await folder_renamed(ports, message)
+        return []
     if isinstance(message, JobsEnded):
         await jobs_ended(ports, message.job_ids)
         return []

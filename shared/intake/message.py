@@ -23,7 +23,7 @@ from shared.core.relations.dependency import Dependency
 from shared.core.teams.membership import NO_TEAM, Share
 from shared.intake.reading.event import REJECTION, SUBMIT, Event, carries_job, event_in, refusal
 from shared.intake.reading.unwrap import unwrap
-from shared.intake.reading.wakeups import WAKE_UPS, BlobWritten, arrival, triggered
+from shared.intake.reading.wakeups import WAKE_UPS, BlobWritten, FolderRenamed, arrival, renamed, triggered
 from shared.jobspec import (
     Envelope,
     JsonObject,
@@ -42,6 +42,8 @@ from shared.jobspec import (
 
 #: In an account with directories a file may get its name by a rename, which is then its only event.
 _BLOB_CREATED = ("Microsoft.Storage.BlobCreated", "Microsoft.Storage.BlobRenamed")
+#: The files of a renamed directory get no event of their own, and keep their times.
+_FOLDER_RENAMED = "Microsoft.Storage.DirectoryRenamed"
 _BLOB_TRIGGER = "BlobTrigger"
 
 
@@ -80,7 +82,9 @@ class Request:
     share: Share = NO_TEAM
 
 
-Message = BlobWritten | FolderLook | JobsEnded | SweepPart | SweepExpansion | ForeignEvent | Request
+Message = (
+    BlobWritten | FolderRenamed | FolderLook | JobsEnded | SweepPart | SweepExpansion | ForeignEvent | Request
+)
 
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:
@@ -160,6 +164,8 @@ def _message_of(document: JsonObject, source: Source, limits: Limits, pointer: s
         return _submitted(event, document, data, source, limits, f"{pointer}/data")
     if event.type in _BLOB_CREATED and (written := arrival(str(document.get("subject", "")))):
         return written
+    if event.type == _FOLDER_RENAMED and (folder := renamed(str(document.get("subject", "")))):
+        return folder
     if event.type in WAKE_UPS and (meaning := WAKE_UPS[event.type](data if isinstance(data, dict) else {})):
         return meaning
     if event.type == REJECTION or not (event.is_ours or carries_job(document)):

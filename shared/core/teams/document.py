@@ -16,13 +16,25 @@ from pydantic import Field, ValidationError
 
 from shared.core.account import CONTAINER_RULE, is_apps_own, is_container
 from shared.core.caller import KEY_NAME, KEY_NAME_RULE
-from shared.jobspec import Items, JsonObject, Model, Problem, Text, problem, quote, shape_problems, step
+from shared.jobspec import (
+    Items,
+    JsonObject,
+    Model,
+    Problem,
+    Text,
+    name_flaw,
+    problem,
+    quote,
+    shape_problems,
+    step,
+)
 
 #: The most teams of a document, members of a team, and bytes of the document, which is one entity of the
 #: ledger.
 MAX_TEAMS, MAX_MEMBERS, MAX_BYTES = 200, 1_000, 256 << 10
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
-_FOLDER = re.compile(r"[^/\\?#\x00-\x1f]{1,255}(/[^/\\?#\x00-\x1f]{1,255}){0,63}")
+#: The most levels of a folder, and the most characters of each.
+_LEVELS, _LONGEST = 64, 255
 _KINDS = ("user", "group", "role", "key")
 _Amount = Annotated[float, Field(ge=0, lt=1e12)]
 
@@ -200,8 +212,12 @@ def _members(place: str, team: Team) -> Iterator[Problem]:
 
 def _folder(place: str, folder: str, team: str, owners: dict[str, str]) -> Iterator[Problem]:
     path = folder.strip("/")
-    if not _FOLDER.fullmatch(path) or {".", ".."} & set(path.split("/")):
-        yield _wrong(place, f"{quote(folder)} is not a folder of the drop container", "as vision/training")
+    levels = path.split("/")
+    flaw = name_flaw(path) or ("has an empty level" if "" in levels else "")
+    flaw = flaw or ("is too long" if len(levels) > _LEVELS or max(map(len, levels)) > _LONGEST else "")
+    if flaw:
+        text = f"{quote(folder)} is not a folder of the drop container: it {flaw}"
+        yield _wrong(place, text, "as vision/training")
     elif (other := owners.setdefault(path, team)) != team:
         yield _wrong(place, f"{quote(folder)} belongs to the team {quote(other)} already", "remove one")
 

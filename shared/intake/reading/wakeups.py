@@ -30,6 +30,20 @@ class BlobWritten:
     name: str
 
 
+@dataclass(frozen=True)
+class FolderRenamed:
+    """A folder got its name, with all that is below it, in an account with directories."""
+
+    container: str
+    name: str
+
+
+def renamed(subject: str) -> FolderRenamed | None:
+    """The folder whose new name a storage event gives; None if it gives none."""
+    place = arrival(subject)
+    return FolderRenamed(place.container, place.name.rstrip("/")) if place else None
+
+
 def arrival(subject: str) -> BlobWritten | None:
     """The blob that a storage event names; None if it names none."""
     # /blobServices/default/containers/<container>/blobs/<name>  (Event Grid, storage event schema)

@@ -69,6 +69,26 @@ def test_a_member_by_a_name_that_no_key_can_have_is_refused(key: str) -> None:
     assert [one.pointer for one in problems] == ["/teams/a/members/1/key"]
 
 
+@pytest.mark.parametrize("folder", ["a?b#c", "100%", "my project", "実験\u30001", "x" * 255, "a" + "/a" * 63])
+def test_a_folder_of_any_name_that_can_be_dropped_may_be_a_teams(folder: str) -> None:
+    assert problems({"teams": {"a": {"folders": [folder]}}}) == []
+
+
+@pytest.mark.parametrize(
+    ("folder", "flaw"),
+    [
+        ("a\\b", "it has a backslash, which clients turn into a slash"),
+        ("a//b", "it has an empty level"),
+        ("x" * 256, "it is too long"),
+        ("a" + "/a" * 64, "it is too long"),
+    ],
+)
+def test_why_a_folder_cannot_be_dropped_is_said(folder: str, flaw: str) -> None:
+    ((_, message),) = problems({"teams": {"a": {"folders": [folder]}}})
+
+    assert message.endswith(f"is not a folder of the drop container: {flaw}")
+
+
 def test_a_default_team_exists_a_name_is_a_name_and_a_folder_has_one_owner() -> None:
     assert problems({"default": "a"}) == [("/default", 'there is no team "a"')]
     assert problems({"teams": {"a b": {}}}) == [("/teams/a b", '"a b" cannot be the name of a team')]

@@ -1,0 +1,31 @@
+"""renamed: look at the folders below a directory that got another name, however old their files are."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from shared.core.each import each
+from shared.core.messages import look_message
+from shared.core.ports import Ports
+from shared.intake.drops.drop import QUEUE
+from shared.intake.drops.folder import ignored, parent
+from shared.intake.reading.wakeups import FolderRenamed
+
+
+async def folder_renamed(ports: Ports, folder: FolderRenamed) -> None:
+    """Send a look at each folder below. Only the drop container counts.
+
+    An inventory would leave the folders alone if their files are older than it looks back.
+    """
+    if folder.container != ports.policy.drop_container:
+        return
+    newest: dict[str, datetime] = {}
+    for blob in await ports.drops.list(f"{folder.name}/"):
+        if not ignored(blob.name):
+            place = parent(blob.name)
+            newest[place] = max(blob.modified, newest.get(place, blob.modified))
+
+    async def look(place: str) -> None:
+        await ports.queues.send(QUEUE, look_message(place, newest[place]))
+
+    await each(newest, look)
