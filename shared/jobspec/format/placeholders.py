@@ -7,7 +7,7 @@ import unicodedata
 from typing import NamedTuple
 
 from shared.jobspec.format.drop_paths import DROP_MOUNT, JOB_MOUNT_ROOT, PATH_FIELDS
-from shared.jobspec.text.file_names import name_flaw
+from shared.jobspec.text.file_names import level_flaw, name_flaw
 from shared.jobspec.text.lookalikes import character_name
 from shared.jobspec.text.tree import JsonObject, walk
 
@@ -67,14 +67,12 @@ def placeholder_flaw(path: str, member: str) -> str:
     """Why a member of a job cannot hold the path below the mount; "" if it can."""
     if len(path) > _LONGEST_PATH:
         return f"has {len(path)} characters; {_LONGEST_PATH} are allowed"
-    if not path or (flaw := name_flaw(path)):
+    if not path or (flaw := name_flaw(path) or level_flaw(path)):
         return flaw if path else ""
     if member in PATH_FIELDS:
         match = _MISREAD.search(path)
         why = "which begins a variable" if match and match[0] == "$" else "which is read as a placeholder"
         return f"has {_shown(match[0][0])}, {why}" if match else ""
-    if "" in path.split("/"):
-        return "has an empty level"
     strange = next((one for one in path if one != "/" and not _is_plain(one)), "")
     strange = strange or next((level[0] for level in path.split("/") if level[0] in "-."), "")
     return f"has {_shown(strange)}, which no command line takes unquoted" if strange else ""

@@ -16,6 +16,8 @@ HIDING = "\u200b\u202a-\u202e\u2060\u2066-\u2069\ufeff"
 CONTROLS = "\x00-\x1f\x7f-\x9f"
 #: Parts of a path that a client resolves before it sends the request.
 _CLIMBS = (".", "..")
+#: Bytes of one level of a path.
+_LONGEST_LEVEL = 255
 #: The characters that no name may have, and why; the first class that fits one is its reason.
 _REASONS = (
     (re.compile(r"\\"), "a backslash, which clients turn into a slash"),
@@ -37,8 +39,18 @@ def name_flaw(name: str) -> str:
         return flaw
     if name.startswith("/"):
         return "begins with a slash, which clients leave out"
+    if "//" in name:
+        return "has an empty level, which no file system shows"
     level = next((one for one in name.split("/") if one in _CLIMBS), None)
     return f'has "{level}" as a level, which clients resolve before they ask' if level else ""
+
+
+def level_flaw(path: str) -> str:
+    """What a level of a path has that no file system of a node takes; "" if nothing."""
+    longest = max(len(level.encode("utf-8", "replace")) for level in path.split("/"))
+    if longest <= _LONGEST_LEVEL:
+        return ""
+    return f"has a level of {longest} bytes, and file systems take {_LONGEST_LEVEL}"
 
 
 def character_flaw(text: str) -> str:

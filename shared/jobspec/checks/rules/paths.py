@@ -14,7 +14,7 @@ from shared.jobspec.checks.rules.text import is_forbidden
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, Severity
-from shared.jobspec.text.file_names import character_flaw
+from shared.jobspec.text.file_names import character_flaw, level_flaw
 from shared.jobspec.text.lookalikes import SPACES
 from shared.jobspec.text.tree import Node, quote, walk
 
@@ -43,6 +43,7 @@ def plain_paths(context: Context) -> Iterator[Problem]:
     """No backslashes or line breaks, and no path that leaves the directory to which it is relative."""
     for node in context.files:
         yield from _plain(node, may_climb=True)
+        yield from _too_long(node)
     for node in (*context.inputs, *context.prefixes):
         yield from _plain(node)
     for entry in context.properties.member("outputDirectories").each():
@@ -113,6 +114,12 @@ def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:
     elif not may_climb and not {".", ".."}.isdisjoint(node.text.split("/")):
         message = 'the path has "." or ".." as a level'
         yield problem("SW048", node.pointer, message, "write the path without it")
+
+
+def _too_long(node: Node) -> Iterator[Problem]:
+    """A level that no file system of a node takes."""
+    if flaw := level_flaw(node.text or ""):
+        yield problem("SW048", node.pointer, f"the path {flaw}", "give the file or folder a shorter name")
 
 
 def _plainly(node: Node, text: str) -> Fix | None:

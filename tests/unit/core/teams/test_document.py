@@ -78,7 +78,7 @@ def test_a_folder_of_any_name_that_can_be_dropped_may_be_a_teams(folder: str) ->
     ("folder", "flaw"),
     [
         ("a\\b", "it has a backslash, which clients turn into a slash"),
-        ("a//b", "it has an empty level"),
+        ("a//b", "it has an empty level, which no file system shows"),
         ("x" * 256, "it is too long"),
         ("a" + "/a" * 64, "it is too long"),
     ],

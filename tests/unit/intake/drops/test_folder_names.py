@@ -61,6 +61,7 @@ def test_a_document_that_had_to_be_mended_is_good_for_diagnostics_only() -> None
         ("a\\x", True, True),
         ("a/x\n", True, True),
         ("a/\u202ex", True, True),
+        ("a//x", True, True),
         ("実験\u30001/my\u00a0train.py", False, False),
         ("a/1.00\u202fPM.csv", False, False),
         ("\U0001f469\u200d\U0001f52c/\u0645\u06cc\u200c\u062e.py", False, False),

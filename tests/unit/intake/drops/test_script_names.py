@@ -107,6 +107,12 @@ async def test_a_template_refuses_what_would_be_read_as_something_else(world: Wo
     assert f'because "d/{name}" has the character {ONLY_OF_TEMPLATES[name]}' in headline(job)
 
 
+async def test_a_template_refuses_a_name_that_no_node_can_open(world: World) -> None:
+    job = await dropped(world, "x" * 256 + ".py", job_for("<SLIPWAY_SCRIPT>"), "job.json")
+
+    assert "has a level of 259 bytes, and file systems take 255" in headline(job)
+
+
 @pytest.mark.parametrize("name", [name for name in NAMES if name not in ("ok.py", "-c.py")], ids=ascii)
 async def test_in_the_command_line_of_a_template_letters_run_and_others_are_named(
     world: World, name: str
@@ -135,4 +141,5 @@ async def test_no_folder_waits_for_a_name_that_was_not_written(world: World, nam
     assert job.drop is not None
     assert set(job.drop.files) == {"d/job.json", f"d/{name}.py"}
     if job.state is JobState.REJECTED:
-        assert "U+" in job.last_error or "looks like a placeholder" in job.last_error
+        reasons = ("U+", "looks like a placeholder", "has a level of 258 bytes")
+        assert any(reason in job.last_error for reason in reasons)

@@ -59,6 +59,7 @@ def test_a_name_that_storage_carries_has_no_flaw(name: str) -> None:
         ("a\u202eb", "has the character U+202E (RIGHT-TO-LEFT OVERRIDE), which hides or reorders"),
         ("a\u200bb", "has the character U+200B (ZERO WIDTH SPACE), which hides or reorders"),
         ("a\u2028b", "has the character U+2028 (LINE SEPARATOR), which breaks the line"),
+        ("a//b", "has an empty level, which no file system shows"),
         ("/a", "begins with a slash, which clients leave out"),
         ("a/../b", 'has ".." as a level, which clients resolve before they ask'),
         ("./b", 'has "." as a level, which clients resolve before they ask'),
