@@ -5,9 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from shared.core.each import each
-from shared.core.messages import look_message
+from shared.core.messages import QUEUE, look_message
 from shared.core.ports import Ports
-from shared.intake.drops.drop import QUEUE
+from shared.intake.drops.contents import walk
 from shared.intake.drops.folder import ignored, parent
 from shared.intake.reading.wakeups import FolderRenamed
 
@@ -20,7 +20,7 @@ async def folder_renamed(ports: Ports, folder: FolderRenamed) -> None:
     if folder.container != ports.policy.drop_container:
         return
     newest: dict[str, datetime] = {}
-    for blob in await ports.drops.list(f"{folder.name}/"):
+    async for blob in walk(ports.drops, f"{folder.name}/"):
         if not ignored(blob.name):
             place = parent(blob.name)
             newest[place] = max(blob.modified, newest.get(place, blob.modified))
