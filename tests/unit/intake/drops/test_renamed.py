@@ -44,7 +44,7 @@ def world_of_old_files(world: World) -> World:
 
 
 async def _processed(world: World) -> int:
-    """The jobs that the messages in the queue make, in whatever order they come."""
+    """The jobs that the messages in the queue make, in any order."""
     bodies = [body for queue, body, _ in world.queues.messages if queue == "jobs"]
     world.queues.messages.clear()
     accepted = [
