@@ -25,7 +25,7 @@ async def folder_renamed(ports: Ports, folder: FolderRenamed) -> None:
             place = parent(blob.name)
             newest[place] = max(blob.modified, newest.get(place, blob.modified))
 
-    async def look(place: str) -> None:
+    async def send(place: str) -> None:
         await ports.queues.send(QUEUE, look_message(place, newest[place]))
 
-    await each(newest, look)
+    await each(newest, send)

@@ -30,7 +30,7 @@ _FIND = "find it: slipway jobs --source drop,inventory --limit 5"
 #: The exit code of a shell command that Ctrl-C ended.
 _INTERRUPTED = 130
 #: Of a file that is only in the container: which of the two, nothing there tells.
-_LEFT = "an earlier upload or a job left there"
+_ORIGIN = "an earlier upload or a job left there"
 
 Job = Mapping[str, Any]
 
@@ -158,9 +158,9 @@ def _leftovers(plans: Sequence[Plan], uploaded: Uploaded) -> list[str]:
     files = {file.name for plan in plans for file in plan.files if parent(file.name) == plan.folder}
     names = sorted(files - {*uploaded.digests})
     return [
-        f"{uploaded.container}/{name}, which {_LEFT}, counts as well; it may be deleted"
+        f"{uploaded.container}/{name}, which {_ORIGIN}, counts as well; it may be deleted"
         if name.endswith(f"/{ENVELOPE_FILE}")
-        else f"{uploaded.container}/{name}, which the job needs, {_LEFT}; this upload has none"
+        else f"{uploaded.container}/{name}, which the job needs, {_ORIGIN}; this upload has none"
         for name in names
     ]
 
