@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import azure.functions as func
 
 from functions.caller import caller
+from functions.document import key_of
 from functions.problem import answer, api_route, body_of
 from functions.process import ports
 from shared.core.caller import ADMIN
@@ -58,7 +59,10 @@ async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("receivers/test", methods=["POST"])
 @api_route()
 async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
-    """Send a test to {"url": …, "secret": name}; 2xx from there enables an address that was disabled."""
+    """Send a test to {"url": …, "secret": name}; 2xx from there enables an address that was disabled.
+
+    The same Idempotency-Key sends the same event again.
+    """
     from shared.jobspec import read as parse
     from shared.operate import redeliver
 
@@ -70,7 +74,7 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
     url, secret = document.get("url"), document.get("secret", "")
     if not isinstance(url, str) or not isinstance(secret, str) or document.keys() - {"url", "secret"}:
         raise Misuse("the body has `url` and, optionally, `secret`", remedy='send {"url": "https://…"}')
-    posted = await redeliver.send_test(app, url, secret)
+    posted = await redeliver.send_test(app, url, secret, key_of(req, None) or app.token())
     return answer(
         {
             "outcome": posted.outcome,

@@ -34,6 +34,15 @@ AfterFailure = Annotated[
     list[str] | None,
     typer.Option(metavar="JOB", help="wait until this job has ended without success; may be given again"),
 ]
+IdempotencyKey = Annotated[
+    str,
+    typer.Option(
+        "--idempotency-key",
+        metavar="KEY",
+        help="one key, one job: that of a submission whose answer was lost  [default: a new key]",
+        show_default=False,
+    ),
+]
 SettingsFile = Annotated[
     Path | None,
     typer.Option(

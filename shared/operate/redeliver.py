@@ -112,10 +112,11 @@ async def _restart(ports: Ports, notice: Notice) -> None:
     await ports.queues.send(QUEUE, json.dumps({"job": notice.job_id, "sequence": notice.sequence}))
 
 
-async def send_test(ports: Ports, url: str, secret: str) -> Posted:
+async def send_test(ports: Ports, url: str, secret: str, key: str) -> Posted:
     """Send one signed event to an address now. An answer of 2xx enables an address that was disabled.
 
-    Raises Misuse for an address that no job may name, or a secret that is not configured.
+    The same `key` sends the same event, so that its receiver knows a repetition by the id. Raises Misuse for
+    an address that no job may name, or a secret that is not configured.
     """
     if (problem := webhook_url.refusal(url, ports.policy.urls)) is not None:
         raise Misuse(problem, remedy="see the rules for addresses in docs/reference/webhooks.md")
@@ -126,7 +127,7 @@ async def send_test(ports: Ports, url: str, secret: str) -> Posted:
             remedy="name one of SLIPWAY_WEBHOOK_SECRETS",
         )
     now = ports.clock()
-    identity, body = _test_event(ports, url, now)
+    identity, body = _test_event(ports, url, key, now)
     posted = await ports.webhooks.post(url, identity, body, secrets, now)
     if posted.outcome == "delivered":
         await ports.outbox.enable(receiver_id(url))
@@ -141,8 +142,8 @@ class _TestEvent(NamedTuple):
     body: bytes
 
 
-def _test_event(ports: Ports, url: str, now: datetime) -> _TestEvent:
-    identity = "evt_" + hashlib.sha256(f"{url}|{now.isoformat()}".encode()).hexdigest()[:26]
+def _test_event(ports: Ports, url: str, key: str, now: datetime) -> _TestEvent:
+    identity = "evt_" + hashlib.sha256(f"{url}|{key}".encode()).hexdigest()[:26]
     data = {"message": "a test of this address"}
     subject = f"receivers/{receiver_id(url)}"
     body = cloud_event(

@@ -76,7 +76,8 @@ async def replace_teams(
     """Replace the document; with `dry_run`, only show the changes.
 
     `version`: that of the document that the new one was made from, "" for any, also one that cannot be read.
-    Raises Misuse (412) if it is another. A document with problems changes nothing.
+    Raises Misuse (412) if it is another, unless that is the new document already: then the answer to the same
+    request was lost. A document with problems changes nothing.
     """
     source = Source(text, _FILE)
     document, problems = read_through(source, Limits(max_bytes=MAX_BYTES))
@@ -86,17 +87,13 @@ async def replace_teams(
     after, problems = read_teams(document, ports.engines.clusters.keys(), ports.policy.own_containers)
     if after is None:
         return TeamsResult(before, problems=source.locate(problems))
-    _check_version(before, version)
     result = TeamsResult(after, changes=(*lost, *changes(before, after)))
+    if result.changes and version and version != version_of(before):
+        raise _changed()
     if not dry_run and result.changes:
         await _write(ports, after, etag)
         log.warning("teams are changed by %s: %s", by, "; ".join(result.changes))
     return result
-
-
-def _check_version(before: Teams, version: str) -> None:
-    if version and version != version_of(before):
-        raise _changed()
 
 
 class _Present(NamedTuple):

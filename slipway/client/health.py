@@ -8,8 +8,8 @@ from typing import Any
 
 import aiohttp
 
+from slipway.client.calls.wire import session
 from slipway.client.unreachable import why
-from slipway.client.wire import session
 from slipway.failure import Failure
 
 _PATIENCE = aiohttp.ClientTimeout(total=30)

@@ -37,6 +37,9 @@ _TOO_LONG, _LONGEST_ADDRESS = frozenset({400, 414, 431}), 8_000
 class Absent(Failure):
     """The service reports that it does not exist."""
 
+    #: whether an earlier try of the same request may have made that so
+    repeated = False
+
 
 class Changed(Failure):
     """The file has changed since the last read."""

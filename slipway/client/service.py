@@ -1,34 +1,20 @@
 """The client of a running Slipway's HTTP API."""
 
-import base64
-import hashlib
 import json
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
-from urllib.parse import quote
 
 import aiohttp
 
-from slipway.client.answers import (
-    AddressPage,
-    Body,
-    FileChunk,
-    FilePage,
-    Listed,
-    LogChunk,
-    address_page,
-    following,
-    listed,
-    log_chunk,
-    range_of,
-    settings_in,
-)
+from slipway.client.answers import Body, Listed, settings_in
+from slipway.client.calls.base import id_of
+from slipway.client.calls.keys import key_for, keyed, new_key, repeatable
+from slipway.client.calls.output import OutputCalls
+from slipway.client.calls.wire import session
 from slipway.client.deployment import find_deployment
-from slipway.client.keys import key_for, keyed, new_key, repeatable
-from slipway.client.refusal import Unanswered
-from slipway.client.wire import Wire, session
+from slipway.client.refusal import Absent
 from slipway.failure import Failure
 
 #: A token has three parts with dots between them; no function key does.
@@ -36,18 +22,13 @@ _TOKEN = re.compile(r"eyJ[\w-]+\.[\w-]+\.[\w-]+", re.ASCII)
 _PATIENCE = aiohttp.ClientTimeout(total=60)
 #: Most jobs in one answer.
 _PAGE = 200
-#: Ids that are safe in a path: none leads to another path.
-_ID = re.compile(r"[\w-]{1,100}", re.ASCII)
 
 
-class Service:
+class Service(OutputCalls):
     """The operations of the API. Each raises Failure with the service's message and remedy.
 
     Each is repeated while no answer comes: what changes something has a key, or is harmless to repeat.
     """
-
-    def __init__(self, http: aiohttp.ClientSession, url: str, *, met: bool = False) -> None:
-        self._url, self._wire = url, Wire(http, url, met=met)
 
     async def submit(
         self, document: bytes, key: str | None = None, file: str = "the document", name: str = ""
@@ -73,16 +54,16 @@ class Service:
 
     async def sweep(self, sweep_id: str) -> dict[str, Any]:
         """A sweep by its id. Raises Failure."""
-        return await self._json("GET", f"sweeps/{_id(sweep_id)}")
+        return await self._json("GET", f"sweeps/{id_of(sweep_id)}")
 
     async def cancel_sweep(self, sweep_id: str) -> dict[str, Any]:
         """Cancel every job of a sweep. Raises Failure."""
-        return await self._json("POST", f"sweeps/{_id(sweep_id)}/cancel")
+        return await self._json("POST", f"sweeps/{id_of(sweep_id)}/cancel")
 
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
         """Run exactly the same again."""
         async with repeatable(key):
-            return await self._json("POST", f"jobs/{_id(job_id)}/rerun", data=receipt, headers=keyed(key))
+            return await self._json("POST", f"jobs/{id_of(job_id)}/rerun", data=receipt, headers=keyed(key))
 
     async def explain(self, document: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
         """What would happen to a document, without running it."""
@@ -106,11 +87,11 @@ class Service:
 
     async def job(self, job_id: str) -> dict[str, Any]:
         """A job by its id. Raises Failure."""
-        return await self._json("GET", f"jobs/{_id(job_id)}")
+        return await self._json("GET", f"jobs/{id_of(job_id)}")
 
     async def cancel(self, job_id: str) -> dict[str, Any]:
         """Cancel a job and return it as it is now. Raises Failure."""
-        return await self._json("POST", f"jobs/{_id(job_id)}/cancel")
+        return await self._json("POST", f"jobs/{id_of(job_id)}/cancel")
 
     async def pause(self, reason: str) -> dict[str, Any]:
         """Stop submissions to all clusters until `resume`. Raises Failure."""
@@ -160,82 +141,14 @@ class Service:
         """Every cluster in its current state."""
         return list((await self._json("GET", "clusters"))["clusters"])
 
-    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
-        """The files of one output directory, or of a folder in it, fetched page by page."""
-        files, page = list[dict[str, Any]](), await self.files_page(job_id, directory, path)
-        while page.next:
-            files, page = (
-                files + page.files,
-                await self.files_page(job_id, directory, path, page.next),
-            )
-        return files + page.files
-
-    async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
-        """One page of these files: the one at the `next` of an earlier page."""
-        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
-        answer = await self._json("GET", f"jobs/{_id(job_id)}/files", params=query)
-        return FilePage(listed(answer["files"], f"{directory}/{path}"), following(answer, after))
-
-    async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
-        """Addresses of a folder's files in storage, without this API; None if the directory has none."""
-        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
-        answer = await self._json("GET", f"jobs/{_id(job_id)}/addresses", params=query)
-        return address_page(answer, after, secure=self._url.startswith("https://"))
-
-    async def receipt(self, job_id: str) -> bytes:
-        """The bytes of the job's receipt.json, as stored."""
-        return await self._wire.ask("GET", f"jobs/{_id(job_id)}/receipt", _whole)
-
-    async def outputs(self, job_id: str) -> list[str]:
-        """The ids of a job's output directories."""
-        return [one["id"] for one in (await self._json("GET", f"jobs/{_id(job_id)}/outputs"))["outputs"]]
-
-    async def content(
-        self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
-    ) -> FileChunk:
-        """As much of a file from `first` on as one answer holds. Raises Changed if its tag differs.
-
-        If `last` is less than `first`, no range is requested, because an empty file has none.
-        """
-        headers = {"If-Match": tag} if tag else {}
-        if last is None or last >= first:
-            headers["Range"] = f"bytes={first}-{'' if last is None else last}"
-        address = f"{quote(directory, safe='')}/{quote(path, safe='/')}"
-
-        async def read(answer: aiohttp.ClientResponse) -> FileChunk:
-            data = await answer.read()
-            digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
-            if answer.headers.get("Content-Digest", f"sha-256=:{digest}:") != f"sha-256=:{digest}:":
-                raise Unanswered("the bytes that arrived are not those that were sent")
-            begins, size = range_of(answer, len(data))
-            if begins != first:
-                raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
-            return FileChunk(data, size, answer.headers.get("ETag", ""))
-
-        return await self._wire.ask("GET", f"jobs/{_id(job_id)}/files/{address}", read, headers=headers)
-
-    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
-        """A chunk of a log, by default of the job's standard output."""
-        query = {"offset": str(offset)} | ({"file": file} if file else {})
-        return await self._wire.ask("GET", f"jobs/{_id(job_id)}/log", log_chunk, params=query)
-
-    async def errors(self, job_id: str) -> dict[str, Any]:
-        """The last lines of standard error of some of the job's processes, and how many more there are."""
-        return await self._json("GET", f"jobs/{_id(job_id)}/errors")
-
-    async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
-        """The metrics that a job reported after the `next` of an earlier answer."""
-        query = {"points": "2000"} | ({"after": after} if after else {})
-        return await self._json("GET", f"jobs/{_id(job_id)}/metrics", params=query)
-
     async def events(self, job_id: str) -> list[dict[str, Any]]:
         """The events of a job, each with its tries."""
-        return list((await self._json("GET", f"jobs/{_id(job_id)}/events"))["events"])
+        return list((await self._json("GET", f"jobs/{id_of(job_id)}/events"))["events"])
 
     async def redeliver(self, what: str) -> list[str]:
         """Send an event (evt_…), or all events of a job, again; returns their ids."""
         kind = "events/{}/redeliver" if what.startswith("evt_") else "jobs/{}/events/redeliver"
-        return list((await self._json("POST", kind.format(_id(what))))["events"])
+        return list((await self._json("POST", kind.format(id_of(what))))["events"])
 
     async def test_receiver(self, url: str, secret: str) -> dict[str, Any]:
         """Send a test to an address; returns its response. A repetition sends the same event."""
@@ -251,21 +164,17 @@ class Service:
         return list((await self._json("GET", "dead"))["dead"])
 
     async def redrive(self, identity: str) -> str:
-        """Send a dead letter again; returns whether it is a message or an event."""
-        return str((await self._json("POST", f"dead/{_id(identity, 'slipway dead list')}/redrive"))["kind"])
+        """Send a dead letter again; returns whether it is a message or an event, or "gone".
 
-    async def _json(self, method: str, path: str, **options: Any) -> dict[str, Any]:
-        async def read(answer: aiohttp.ClientResponse) -> dict[str, Any]:
-            body = await answer.json()
-            if not isinstance(body, dict):
-                raise Failure(f"{self._url} answers, but not as Slipway's API does; does --url name it?")
-            return Body(body)
-
-        return await self._wire.ask(method, path, read, **options)
-
-
-async def _whole(answer: aiohttp.ClientResponse) -> bytes:
-    return await answer.read()
+        It is gone where the answer of the first try was lost, and the message was handled before the second.
+        """
+        path = f"dead/{id_of(identity, 'slipway dead list')}/redrive"
+        try:
+            return str((await self._json("POST", path))["kind"])
+        except Absent as absent:
+            if not absent.repeated:
+                raise
+            return "gone"
 
 
 @asynccontextmanager
@@ -282,9 +191,3 @@ async def service(url: str, key: str = "", *, met: bool = False) -> AsyncIterato
         headers = {"Authorization": f"Bearer {key}"} if _TOKEN.fullmatch(key) else {"x-functions-key": key}
     async with session(deployment.url, headers=headers, timeout=_PATIENCE) as http:
         yield Service(http, deployment.url, met=met)
-
-
-def _id(text: str, listed: str = "slipway jobs") -> str:
-    if not _ID.fullmatch(text):
-        raise Failure(f"{text[:80]!r} is not an id; `{listed}` shows them")
-    return text

@@ -10,6 +10,9 @@ from slipway.failure import Failure
 from slipway.screen import put, put_json, say, table
 from slipway.times import moment
 
+#: What becomes of a dead letter, by what it is.
+_REDRIVEN = {"message": "goes back to its queue", "gone": "is not dead any more: it was sent again"}
+
 
 def list_dead(url: str, key: str, *, utc: bool = False, as_json: bool = False) -> int:
     """Print the dead letters, one on each line, or as JSON."""
@@ -45,7 +48,7 @@ async def redrive_each(api: Service, ids: Sequence[str], *, as_json: bool = Fals
         else:
             redriven.append({"id": one, "kind": kind})
             if not as_json:
-                put(f"{one}  {'goes back to its queue' if kind == 'message' else 'goes out again'}")
+                put(f"{one}  {_REDRIVEN.get(kind, 'goes out again')}")
     if as_json:
         put_json(redriven)
     return code

@@ -6,7 +6,19 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, After, AfterFailure, JobId, Json, JsonLines, Key, SettingsFile, Url, Utc
+from slipway.options import (
+    LOCAL,
+    After,
+    AfterFailure,
+    IdempotencyKey,
+    JobId,
+    Json,
+    JsonLines,
+    Key,
+    SettingsFile,
+    Url,
+    Utc,
+)
 
 app = typer.Typer()
 
@@ -33,6 +45,7 @@ def submit(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json; - reads standard input")],
     after: After = None,
     after_failure: AfterFailure = None,
+    idempotency_key: IdempotencyKey = "",
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
@@ -43,7 +56,8 @@ def submit(
     A job.json that runs a script beside it is dropped with its folder, as by `slipway drop`.
     """
     order = _command("document.order").Order(after or (), after_failure or ())
-    raise typer.Exit(_command("submit").run(file, url, key, order, settings, as_json=as_json))
+    how = {"as_json": as_json, "once": idempotency_key}
+    raise typer.Exit(_command("submit").run(file, url, key, order, settings, **how))
 
 
 @app.command(short_help="Upload a script or a folder, follow its job, and download its output.")
@@ -175,13 +189,15 @@ def cancel(job: JobId, as_json: Json = False, url: Url = LOCAL, key: Key = "") -
 @app.command()
 def rerun(
     receipt: Annotated[str, typer.Argument(help="a file, or runs/…/receipt.json as `show` names it")],
+    idempotency_key: IdempotencyKey = "",
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:
     """Run the job of a receipt again, exactly as it ran."""
-    raise typer.Exit(_command("rerun").run(receipt, url, key, settings, as_json=as_json))
+    how = {"as_json": as_json, "once": idempotency_key}
+    raise typer.Exit(_command("rerun").run(receipt, url, key, settings, **how))
 
 
 @app.command()

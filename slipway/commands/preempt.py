@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,9 @@ from shared.connections.limits import ANSWER_LIMITS
 from shared.core.errors import Misconfigured
 from shared.engines.registry import ENGINES
 from shared.settings import Settings
-from slipway.client.unreachable import why
+from slipway.client.patience import patiently
+from slipway.client.refusal import Unanswered, Unreached
+from slipway.client.unreachable import is_final, is_foreign, is_unsent, why
 from slipway.commands.jobs import show
 from slipway.failure import Failure
 from slipway.screen import table
@@ -23,6 +26,10 @@ _PATIENCE = aiohttp.ClientTimeout(total=30)
 #: Which setting holds its address.
 _SETTING = next(entry.address for entry in ENGINES.values() if entry.is_emulated)
 Node = Mapping[str, Any]
+
+
+class _Refused(Failure):
+    """The emulator answers that it cannot."""
 
 
 def run(node: str, cluster: str, url: str, settings_file: Path | None, *, as_json: bool = False) -> int:
@@ -50,7 +57,7 @@ async def _run(node_name: str, cluster: str, base: str, *, as_json: bool) -> int
             show(nodes, rows, as_json=as_json)
             return 0
         node = select_node(node_name, nodes)
-        await _ask(session, "POST", f"{base}/emulator/nodes/{node['id']}/preempt")
+        await _preempt(session, f"{base}/emulator/nodes/{node['id']}/preempt")
     done = f"{node['id']} of {_cluster(node)} is preempted; {_consequence(node)}"
     show({"preempted": node}, lambda _: [done], as_json=as_json)
     return 0
@@ -106,16 +113,37 @@ def _name(resource_id: str) -> str:
     return resource_id.rpartition("/")[2]
 
 
+async def _preempt(session: aiohttp.ClientSession, url: str) -> None:
+    """Preempt a node that is there; after a lost answer, it may have left before the second try."""
+    tries = 0
+
+    async def once() -> None:
+        nonlocal tries
+        tries += 1
+        try:
+            await _once(session, "POST", url)
+        except _Refused:
+            if tries == 1:
+                raise
+
+    await patiently(once)
+
+
 async def _ask(session: aiohttp.ClientSession, method: str, url: str) -> Any:
+    return await patiently(partial(_once, session, method, url))
+
+
+async def _once(session: aiohttp.ClientSession, method: str, url: str) -> Any:
     try:
         async with session.request(method, url) as answer:
             body = await answer.json(content_type=None)
             refusal = body["error"]["message"] if answer.status >= 400 else ""
     except (aiohttp.ClientError, aiohttp.InvalidURL, TimeoutError, ValueError, KeyError, TypeError) as error:
-        raise Failure(
-            f"no emulator answers at {url}: {why(error)}; "
-            f"is one running (`slipway up`), and does --emulator or {_SETTING} name it?"
+        kind = Unreached if is_final(error) or is_unsent(error) or is_foreign(error) else Unanswered
+        raise kind(
+            f"no emulator answers at {url}: {why(error)}",
+            f"is one running (`slipway up`), and does --emulator or {_SETTING} name it?",
         ) from error
     if refusal:
-        raise Failure(refusal)
+        raise _Refused(refusal)
     return body

@@ -1,13 +1,13 @@
 """`slipway rerun`: exactly the same again, by the receipt of a job."""
 
 import asyncio
-import uuid
 from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from shared.core.identity import short_id
 from shared.jobspec import read
 from shared.settings import Settings
+from slipway.client.calls.keys import new_key
 from slipway.client.service import service
 from slipway.client.upload_settings import upload_settings
 from slipway.commands.jobs import show, standing
@@ -16,14 +16,19 @@ from slipway.failure import Failure
 _REMEDY = "name a file, or a receipt as `slipway show JOB` names it: runs/…/receipt.json"
 
 
-def run(receipt: str, url: str, key: str, settings_file: Path | None, *, as_json: bool = False) -> int:
-    """Send the receipt back, and show the outcome. Raises Failure, which names a changed script."""
+def run(
+    receipt: str, url: str, key: str, settings_file: Path | None, *, once: str = "", as_json: bool = False
+) -> int:
+    """Send the receipt back, and show the outcome; `once` is its idempotency key, by default a new one.
+
+    Raises Failure, which names a changed script.
+    """
     body, is_stored = _read(receipt, url, key, settings_file)
     job_id = job_of(receipt, body, is_stored=is_stored)
 
     async def ask() -> int:
         async with service(url, key) as api:
-            job = await api.rerun(job_id, body, str(uuid.uuid4()))
+            job = await api.rerun(job_id, body, once or new_key())
         show(job, lambda job: [f"{standing(job)}, a rerun of {job_id}"], as_json=as_json)
         return 0
 

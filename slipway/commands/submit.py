@@ -28,14 +28,22 @@ def run(
     order: Order = _AT_ONCE,
     settings_file: Path | None = None,
     *,
+    once: str = "",
     as_json: bool = False,
 ) -> int:
     """Post a job.json or a message, and show what became of it; `-` is standard input.
+
+    `once` is its idempotency key, by default a new one.
 
     The folder of a job.json that lies beside its script is dropped. Raises Failure, with the places in the
     file.
     """
     if has_its_script(file):
+        if once:
+            raise Failure(
+                f"{file} runs a script beside it, so its folder is dropped, and its files are its key; leave "
+                "out --idempotency-key"
+            )
         return _drop(file.absolute().parent, url, key, order, settings_file, as_json=as_json)
     stdin = str(file) == "-"
     try:
@@ -45,9 +53,8 @@ def run(
 
     async def ask(api: Service) -> int:
         ordered = text_in_order(document, await order.ids(api))
-        return await submit(
-            api, ordered, "standard input" if stdin else str(file), name_of(file), as_json=as_json
-        )
+        called = "standard input" if stdin else str(file)
+        return await submit(api, ordered, called, name_of(file), once=once, as_json=as_json)
 
     return asking(ask, url, key)
 
@@ -90,15 +97,17 @@ def name_of(file: Path) -> str:
     return file.resolve().parent.name if file.name == _JOB_FILE else file.stem
 
 
-async def submit(api: Service, document: bytes, file: str, name: str = "", *, as_json: bool = False) -> int:
+async def submit(
+    api: Service, document: bytes, file: str, name: str = "", *, once: str = "", as_json: bool = False
+) -> int:
     """Post it, and show its warnings, as of that file, and what it waits for."""
     if _is_sweep(document):
-        sweep = await api.submit_sweep(document, file=file, name=name)
+        sweep = await api.submit_sweep(document, once, file, name)
         show(sweep, lines, as_json=as_json)
         if hint := unmeant({"name": sweep.get("name", ""), "id": sweep["sweepId"]}):
             remark(hint)
         return 0
-    job = await api.submit(document, file=file, name=name)
+    job = await api.submit(document, once, file, name)
     if warnings := placed(job.get("problems", []), file):
         remark(warnings)
     show(job, lambda job: [standing(job)], as_json=as_json)

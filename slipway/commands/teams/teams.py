@@ -7,7 +7,7 @@ from typing import Any
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
-from slipway.screen import put, put_json, table
+from slipway.screen import put, put_json, remark, table
 
 #: Parts of a use, and the limits of a quota on them.
 _PARTS = {"jobs": "jobs", "nodes": "nodes", "gpus": "gpus", "gpuHours": "gpuHours", "cost": "budget"}
@@ -40,17 +40,31 @@ def apply_teams(
         raise Failure(f"{file}: {error.strerror or error}") from None
 
     async def ask(api: Service) -> int:
-        version = "" if force else str((await api.teams())["version"])
-        result = await api.put_teams(text, version, dry_run=dry_run, file=str(file))
+        before = {} if force else await api.teams()
+        result = await api.put_teams(text, str(before.get("version", "")), dry_run=dry_run, file=str(file))
+        result["changes"] = result["changes"] or _changes_before(before, result)
         if as_json:
             put_json(result)
             return 0
         put(*(result["changes"] or ["nothing changes"]))
+        if force and api.repeated and not result["changes"]:
+            remark(f"the teams are those of {file}; the answer that named the changes was lost")
         if dry_run and result["changes"]:
             put("nothing was written; run it again without --dry-run")
         return 0
 
     return asking(ask, url, key)
+
+
+def _changes_before(before: Mapping[str, Any], result: Mapping[str, Any]) -> list[str]:
+    """What the request changed when its first answer was lost: then the second one sees no change."""
+    from shared.core.teams.document import Teams, changes
+
+    try:
+        documents = [Teams.model_validate(one["document"]) for one in (before, result)]
+    except (KeyError, ValueError):
+        return []
+    return list(changes(*documents))
 
 
 def usage(url: str, key: str, *, as_json: bool = False) -> int:

@@ -26,7 +26,7 @@ EXPECTED = {
     "client/folder_lease.py _renew": "the next try may succeed before the lease ends",
     "client/watch.py _read": "the next look asks again",
     "client/watch.py _read_one": "the next look asks again, unless the job wrote nothing",
-    "client/wire.py _is_up": "the answer that led to the question is raised",
+    "client/calls/wire.py _is_up": "the answer that led to the question is raised",
     "commands/document/validate.py known_facts": "documents are checked without clusters",
     "metrics.py points": "a list of rows takes the place of a data frame",
     "stack/local_checks.py _answers": "that nothing answers is what was asked",

@@ -86,7 +86,7 @@ async def test_a_dead_letter_has_all_its_attempts_again(world: World) -> None:
 
 async def send_test_ok(world: World) -> Posted:
     world.webhooks.answers = [OK]
-    return await send_test(world.ports, HOOK["url"], "")
+    return await send_test(world.ports, HOOK["url"], "", "k")
 
 
 async def test_a_test_that_is_answered_enables_a_disabled_address(world: World) -> None:
@@ -109,14 +109,14 @@ async def test_another_address_that_is_shown_alike_and_is_disabled_keeps_no_even
 
 async def test_a_test_that_fails_changes_nothing(world: World) -> None:
     await _ended(world, RECEIVER_GONE)
-    assert (await send_test(world.ports, HOOK["url"], "")).outcome == "gone"
+    assert (await send_test(world.ports, HOOK["url"], "", "k")).outcome == "gone"
     assert len(await world.outbox.disabled()) == 1
 
 
 @pytest.mark.parametrize(("url", "secret"), [("https://127.0.0.1/x", ""), (HOOK["url"], "nobody")])
 async def test_a_test_passes_the_same_gates_as_a_job(world: World, url: str, secret: str) -> None:
     with pytest.raises(Misuse):
-        await send_test(world.ports, url, secret)
+        await send_test(world.ports, url, secret, "k")
     assert world.webhooks.posts == []
 
 

@@ -178,7 +178,9 @@ async def test_a_requested_wait_is_kept_within_bounds(
 
 async def test_a_submission_without_an_answer_says_how_to_repeat_it() -> None:
     async with answering(Plan(page(503)).answer) as url, service(url) as api:
-        with pytest.raises(Unanswered, match="with the idempotency key k-7, which joins what was accepted"):
+        with pytest.raises(
+            Unanswered, match=r"with --idempotency-key k-7 \(in Python, idempotency_key\), which joins"
+        ):
             await api.submit(b"{}", "k-7")
         own = b'{"idempotencyKey": "mine", "spec": {}}'
         with pytest.raises(Unanswered, match="send the same document again, which joins"):
@@ -201,8 +203,8 @@ async def test_a_wait_that_is_ended_says_how_to_repeat_the_submission(waits: Wai
             await sending
 
     assert waits.said == [
-        "it may have been accepted all the same: send it again with the idempotency key k-7, "
-        "which joins what was accepted"
+        "it may have been accepted all the same: send it again with --idempotency-key k-7 "
+        "(in Python, idempotency_key), which joins what was accepted"
     ]
 
 

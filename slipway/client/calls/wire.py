@@ -1,7 +1,6 @@
 """Sends requests to the HTTP API, again where no answer of the API comes."""
 
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any, TypeVar
 
 import aiohttp
@@ -45,6 +44,8 @@ class Wire:
         self._session = http
         #: whether the API has answered, and whether anything has
         self._met, self._reached = met, met
+        #: how many requests were sent more than once
+        self.repeated = 0
 
     async def ask(
         self, method: str, path: str, read: Read[Content], *, file: str = "the document", **options: Any
@@ -53,7 +54,18 @@ class Wire:
 
         The request may be sent several times, so it must be harmless to repeat.
         """
-        once = partial(self._surely, method, path, read, file, options)
+        tries = 0
+
+        async def once() -> Content:
+            nonlocal tries
+            tries += 1
+            self.repeated += tries == 2
+            try:
+                return await self._surely(method, path, read, file, options)
+            except Absent as absent:
+                absent.repeated = tries > 1
+                raise
+
         return await chosen_patience().until_answered(once, at_once=(Silent,))
 
     async def _surely(

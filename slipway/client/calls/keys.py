@@ -35,7 +35,11 @@ def keyed(key: str) -> Mapping[str, str]:
 @asynccontextmanager
 async def repeatable(key: str) -> AsyncIterator[None]:
     """Say how to send the same again without a second job, where no answer comes or the wait is ended."""
-    how = f"send it again with the idempotency key {key}" if key else "send the same document again"
+    how = (
+        f"send it again with --idempotency-key {key} (in Python, idempotency_key)"
+        if key
+        else "send the same document again"
+    )
     hint = f"it may have been accepted all the same: {how}, which joins what was accepted"
     try:
         yield

@@ -1,0 +1,99 @@
+"""The calls for what a job wrote."""
+
+import base64
+import hashlib
+from typing import Any
+from urllib.parse import quote
+
+import aiohttp
+
+from slipway.client.answers import (
+    AddressPage,
+    FileChunk,
+    FilePage,
+    LogChunk,
+    address_page,
+    following,
+    listed,
+    log_chunk,
+    range_of,
+)
+from slipway.client.calls.base import Calls, id_of
+from slipway.client.refusal import Unanswered
+from slipway.failure import Failure
+
+
+class OutputCalls(Calls):
+    """The operations for a job's files, log and metrics. Each raises Failure."""
+
+    async def files(self, job_id: str, directory: str, path: str = ".") -> list[dict[str, Any]]:
+        """The files of one output directory, or of a folder in it, fetched page by page."""
+        files, page = list[dict[str, Any]](), await self.files_page(job_id, directory, path)
+        while page.next:
+            files, page = (
+                files + page.files,
+                await self.files_page(job_id, directory, path, page.next),
+            )
+        return files + page.files
+
+    async def files_page(self, job_id: str, directory: str, path: str, after: str = "") -> FilePage:
+        """One page of these files: the one at the `next` of an earlier page."""
+        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
+        answer = await self._json("GET", f"jobs/{id_of(job_id)}/files", params=query)
+        return FilePage(listed(answer["files"], f"{directory}/{path}"), following(answer, after))
+
+    async def addresses(self, job_id: str, directory: str, path: str, after: str = "") -> AddressPage | None:
+        """Addresses of a folder's files in storage, without this API; None if the directory has none."""
+        query = {"directory": directory, "path": path} | ({"after": after} if after else {})
+        answer = await self._json("GET", f"jobs/{id_of(job_id)}/addresses", params=query)
+        return address_page(answer, after, secure=self._url.startswith("https://"))
+
+    async def receipt(self, job_id: str) -> bytes:
+        """The bytes of the job's receipt.json, as stored."""
+        return await self._wire.ask("GET", f"jobs/{id_of(job_id)}/receipt", _whole)
+
+    async def outputs(self, job_id: str) -> list[str]:
+        """The ids of a job's output directories."""
+        return [one["id"] for one in (await self._json("GET", f"jobs/{id_of(job_id)}/outputs"))["outputs"]]
+
+    async def content(
+        self, job_id: str, directory: str, path: str, first: int = 0, last: int | None = None, tag: str = ""
+    ) -> FileChunk:
+        """As much of a file from `first` on as one answer holds. Raises Changed if its tag differs.
+
+        If `last` is less than `first`, no range is requested, because an empty file has none.
+        """
+        headers = {"If-Match": tag} if tag else {}
+        if last is None or last >= first:
+            headers["Range"] = f"bytes={first}-{'' if last is None else last}"
+        address = f"{quote(directory, safe='')}/{quote(path, safe='/')}"
+
+        async def read(answer: aiohttp.ClientResponse) -> FileChunk:
+            data = await answer.read()
+            digest = base64.b64encode(hashlib.sha256(data).digest()).decode()
+            if answer.headers.get("Content-Digest", f"sha-256=:{digest}:") != f"sha-256=:{digest}:":
+                raise Unanswered("the bytes that arrived are not those that were sent")
+            begins, size = range_of(answer, len(data))
+            if begins != first:
+                raise Failure(f"{path}: bytes from {first:,} on were asked for, and the service sent others")
+            return FileChunk(data, size, answer.headers.get("ETag", ""))
+
+        return await self._wire.ask("GET", f"jobs/{id_of(job_id)}/files/{address}", read, headers=headers)
+
+    async def log(self, job_id: str, offset: int = 0, file: str = "") -> LogChunk:
+        """A chunk of a log, by default of the job's standard output."""
+        query = {"offset": str(offset)} | ({"file": file} if file else {})
+        return await self._wire.ask("GET", f"jobs/{id_of(job_id)}/log", log_chunk, params=query)
+
+    async def errors(self, job_id: str) -> dict[str, Any]:
+        """The last lines of standard error of some of the job's processes, and how many more there are."""
+        return await self._json("GET", f"jobs/{id_of(job_id)}/errors")
+
+    async def metrics(self, job_id: str, after: str = "") -> dict[str, Any]:
+        """The metrics that a job reported after the `next` of an earlier answer."""
+        query = {"points": "2000"} | ({"after": after} if after else {})
+        return await self._json("GET", f"jobs/{id_of(job_id)}/metrics", params=query)
+
+
+async def _whole(answer: aiohttp.ClientResponse) -> bytes:
+    return await answer.read()
