@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 from shared.core.errors import EngineError, Unavailable
 from shared.core.no_answer import no_answer
+from slipway.client.refusal import Unanswered
 from slipway.failure import Failure
 
 
@@ -22,7 +23,7 @@ def reaching(what: str, setting: str) -> Iterator[None]:
     try:
         yield
     except (EngineError, Unavailable) as error:
-        raise Failure(f"{what}: {error}; check {setting}") from error
+        raise Unanswered(f"{what}: {error}", f"check {setting}") from error
     except HttpResponseError as error:
         if isinstance(error, ClientAuthenticationError) and error.status_code is None:
             raise Failure(
@@ -30,8 +31,8 @@ def reaching(what: str, setting: str) -> Iterator[None]:
             ) from error
         raise Failure(f"{what} {_refusal(error)}; check {setting}") from error
     except (ServiceRequestError, ServiceResponseError) as error:
-        raise Failure(
-            f"{what} does not answer; check {setting}, and that it runs (`slipway up` starts a local one)"
+        raise Unanswered(
+            f"{what} does not answer", f"check {setting}, and that it runs (`slipway up` starts a local one)"
         ) from error
     except AzureError as error:
         raise Failure(f"{what} cannot be used: {no_answer(error)}; check {setting}") from error

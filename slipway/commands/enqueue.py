@@ -5,11 +5,12 @@ import json
 from pathlib import Path
 
 from shared.adapters.storage.queues import StorageQueues
-from shared.core.identity import message_name
 from shared.settings import Settings
+from slipway.client.calls.keys import new_key, repeatable
 from slipway.client.storage import storage_account
 from slipway.client.upload_settings import upload_settings
 from slipway.commands.jobs import show, unmeant
+from slipway.commands.keyed_message import keyed_message
 from slipway.commands.submit import has_its_script
 from slipway.failure import Failure
 from slipway.screen import remark
@@ -22,8 +23,11 @@ _FOLDER = b"<SLIPWAY_FOLDER>"
 _LARGEST = 48 * 1024
 
 
-def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int:
-    """Send the message, and report it. Raises Failure."""
+def run(file: Path, settings_file: Path | None, *, once: str = "", as_json: bool = False) -> int:
+    """Send the message, and report it; `once` is its idempotency key, by default a new one. Raises Failure.
+
+    A message with a key is one job, also if storage keeps it twice because an answer was lost.
+    """
     if has_its_script(file) and _FOLDER in file.read_bytes():
         folder = file.absolute().parent
         raise Failure(
@@ -33,11 +37,12 @@ def run(file: Path, settings_file: Path | None, *, as_json: bool = False) -> int
     settings = asyncio.run(upload_settings("", "", settings_file))
     document(file, "a job message or a job.json")
     body = file.read_bytes()
-    message_id = asyncio.run(enqueue(settings, body))
-    its_name = message_name(message_id)
+    message = keyed_message(body, once or new_key(), chosen=bool(once))
+    message_id = asyncio.run(enqueue(settings, message.body, message.key))
+    called = f"; a job without a name is called {message.name}" if message.name else ""
     show(
-        {"queue": _QUEUE, "messageId": message_id},
-        lambda _: [f"sent {file} to the queue {_QUEUE}; a job without a name is called {its_name}"],
+        {"queue": _QUEUE, "messageId": message_id} | ({"name": message.name} if message.name else {}),
+        lambda _: [f"sent {file} to the queue {_QUEUE}{called}"],
         as_json=as_json,
     )
     for name in unmeant_names(body):
@@ -59,12 +64,15 @@ def unmeant_names(message: bytes) -> list[str]:
     return [name for name, kind in named if isinstance(name, str) and unmeant({"name": name, "id": kind})]
 
 
-async def enqueue(settings: Settings, message: bytes) -> str:
-    """Send one message in base64, as Azure's tools do. Returns its id. Raises Failure."""
+async def enqueue(settings: Settings, message: bytes, key: str = "") -> str:
+    """Send one message in base64, as Azure's tools do. Returns its id.
+
+    `key` is the idempotency key in it, if it was made for it. Raises Failure, with how to send it again.
+    """
     if len(message) > _LARGEST:
         raise Failure(
             f"the message has {len(message)} bytes, and a queue takes {_LARGEST}; "
             "upload the job.json as a blob and name it with specBlob"
         )
-    async with storage_account(settings) as account:
+    async with repeatable(key), storage_account(settings) as account:
         return await StorageQueues(account).send(_QUEUE, message.decode())

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from slipway.options import LOCAL, Json, Key, SettingsFile, Url
+from slipway.options import LOCAL, IdempotencyKey, Json, Key, SettingsFile, Url
 
 app = typer.Typer()
 
@@ -39,11 +39,12 @@ def drop(
 @app.command()
 def enqueue(
     file: Annotated[Path, typer.Argument(help="a job message or a job.json")],
+    idempotency_key: IdempotencyKey = "",
     as_json: Json = False,
     settings: SettingsFile = None,
 ) -> None:
-    """Put a job message on the queue."""
-    raise typer.Exit(_command("enqueue").run(file, settings, as_json=as_json))
+    """Put a job message on the queue, with an idempotency key: it is one job, however often it arrives."""
+    raise typer.Exit(_command("enqueue").run(file, settings, once=idempotency_key, as_json=as_json))
 
 
 def _command(name: str) -> Any:

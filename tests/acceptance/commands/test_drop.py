@@ -33,7 +33,7 @@ async def test_drop_and_enqueue_print_json_and_a_message_names_its_job(door: Doo
     assert dropped == {"uploaded": names, "answers": f"runs/{folder.name}/", "waits": []}
     assert begun["id"] == (await door.ended(name=folder.name))["id"]
     assert queued["queue"] == "jobs"
-    job = await door.ended(name=f"message-{queued['messageId'][:8]}")
+    job = await door.ended(name=queued["name"])
     assert job["door"] == "queue"
 
 

@@ -1,0 +1,79 @@
+"""Gives a message for the queue a key and a name, so that it is one job however often it arrives."""
+
+import json
+from typing import Any, NamedTuple
+
+from shared.core.identity import message_name
+from shared.intake.message import Request, read_message
+from shared.jobspec import Limits, foreign_document, is_bare_job, unwrapped
+from slipway.failure import Failure
+
+
+class KeyedMessage(NamedTuple):
+    """A message as it is sent, with the key and the name that were made for it; "" for none."""
+
+    body: bytes
+    key: str = ""
+    name: str = ""
+
+
+def keyed_message(message: bytes, key: str, *, chosen: bool = False) -> KeyedMessage:
+    """The message with an idempotency key, if it has none of its own and is not an event.
+
+    `chosen`: a person has named the key. Raises Failure if the message does not take it.
+    """
+    document = json.loads(message.decode("utf-8-sig"))
+    documents = document if isinstance(document, list) else [document]
+    keyed = [_keyed(one, f"{key}#{number}" if number else key) for number, one in enumerate(documents)]
+    made = key if any(one.members for one in keyed) else ""
+    if chosen and not made:
+        raise Failure("this message is not a job, or has a key of its own; leave out --idempotency-key")
+    name = next((one.name for one in keyed if one.name), "")
+    if isinstance(document, list):
+        whole = json.dumps([one.document for one in keyed], ensure_ascii=False)
+        return KeyedMessage(whole.encode(), made, name)
+    return KeyedMessage(_spliced(message, keyed[0]), made, name)
+
+
+class _Keyed(NamedTuple):
+    """One document, the members that it lacks, and whether it is a job.json, which becomes their `spec`."""
+
+    own: Any
+    members: dict[str, str]
+    is_bare: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.members.get("name", "")
+
+    @property
+    def document(self) -> Any:
+        if not self.members:
+            return self.own
+        return {**self.members, **({"spec": self.own} if self.is_bare else self.own)}
+
+
+def _keyed(document: Any, key: str) -> _Keyed:
+    messages = read_message(json.dumps(document).encode(), Limits())
+    requests = [one for one in messages if isinstance(one, Request) and one.key is None]
+    is_event = isinstance(document, dict) and ("specversion" in document or "eventType" in document)
+    if not requests or not isinstance(document, dict) or is_event or "idempotencyKey" in document:
+        return _Keyed(document, {})
+    if is_bare_job(document):
+        return _Keyed(document, {"idempotencyKey": key, "name": message_name(key)}, is_bare=True)
+    if foreign_document(document) or unwrapped(document):
+        return _Keyed(document, {})  # its rejection shows it as it is
+    named = "name" in document or "specBlob" in document
+    return _Keyed(document, {"idempotencyKey": key} | ({} if named else {"name": message_name(key)}))
+
+
+def _spliced(message: bytes, keyed: _Keyed) -> bytes:
+    """The text with these members in front, on its first line: each problem of it keeps its line."""
+    if not keyed.members:
+        return message
+    text = message.decode("utf-8-sig")
+    front = json.dumps(keyed.members)[:-1]
+    if keyed.is_bare:
+        return f'{front}, "spec": {text}}}'.encode()
+    rest = text.lstrip()[1:]
+    return (f"{front}, {rest}" if keyed.own else f"{front}{rest}").encode()
