@@ -1,6 +1,7 @@
 """Reserves a folder of the drop container for one upload at a time, with a lease on a hidden blob in it."""
 
 import asyncio
+import uuid
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
@@ -48,11 +49,12 @@ async def folder_lease(settings: Settings, folder: str) -> AsyncIterator[FolderL
 async def _lease(blob: "BlobClient", folder: str) -> "BlobLeaseClient":
     from azure.core.exceptions import HttpResponseError, ResourceNotFoundError
 
+    mine = str(uuid.uuid4())  # storage takes a repeated request for the same lease, whose answer was lost
     for _ in range(_TRIES):
         with suppress(HttpResponseError):  # it exists; if the container is missing, the next line fails
             await blob.upload_blob(b"", overwrite=False)
         try:
-            return await blob.acquire_lease(_SECONDS)
+            return await blob.acquire_lease(_SECONDS, lease_id=mine)
         except ResourceNotFoundError as error:
             if str(getattr(error, "error_code", "")) == "ContainerNotFound":
                 raise

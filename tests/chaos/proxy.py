@@ -70,7 +70,7 @@ class Proxy:
                 await runner.cleanup()
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        fault = self._fault()
+        fault = self.fault(request)
         self.counts["requests"] += 1
         if fault:
             self.counts[fault] += 1
@@ -79,14 +79,15 @@ class Proxy:
         if fault == "refused":
             return web.Response(status=503, headers={"Retry-After": "0"})
         body = await request.read()
-        answer = await self._forward(request, body)
+        answer = await self.forwarded(request, body)
         if fault == "unanswered":
             return web.Response(status=503)
         if fault == "lost" and request.transport is not None:
             request.transport.abort()
         return answer
 
-    def _fault(self) -> str:
+    def fault(self, _: web.BaseRequest) -> str:
+        """What goes wrong with a request; "" for nothing."""
         odds, point = self._odds, self._dice.random()
         for name, share in (
             ("refused", odds.unavailable / 2),
@@ -99,7 +100,8 @@ class Proxy:
             point -= share
         return ""
 
-    async def _forward(self, request: web.BaseRequest, body: bytes) -> web.Response:
+    async def forwarded(self, request: web.BaseRequest, body: bytes) -> web.Response:
+        """The answer of the service."""
         assert self._http is not None
         url = URL(self.target + request.raw_path, encoded=True)
         headers = {name: value for name, value in request.headers.items() if name.lower() not in _HOP_BY_HOP}

@@ -14,13 +14,14 @@ from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
 from shared.settings import Settings
 from slipway.client.files.output import PARALLEL
 from slipway.client.ignore_file import NAME as IGNORE_FILE
+from slipway.client.replace_blob import replace_blob, sending, version_of
 from slipway.client.storage import storage_account
 from slipway.commands.drop import LAST, target_of, to_upload
 from slipway.commands.output.bar import progress
 from slipway.screen import say
 
 if TYPE_CHECKING:
-    from azure.storage.blob.aio import ContainerClient
+    from azure.storage.blob.aio import BlobClient, ContainerClient
 
 #: Bytes of a file that is read whole, and so never while it changes; a larger one is read as it is sent.
 _WHOLE = 16 << 20
@@ -55,6 +56,13 @@ class _Content(NamedTuple):
     md5: bytes
 
 
+class _Held(NamedTuple):
+    """A blob that is there, and its version, which is replaced."""
+
+    content: _Content
+    version: str
+
+
 async def upload(
     settings: Settings,
     folder: Path,
@@ -78,14 +86,19 @@ async def upload(
     job = f"{target}/{JOB_FILE}"
     async with storage_account(settings) as account:
         container = account.blobs.get_container_client(uploaded.container)
-        contents = await _contents(container, f"{target}/") if changed else {}
+        held = await _contents(container, f"{target}/")
+        contents = dict(held) if changed else {}
         with progress(size) as bar:
 
             async def send(file: Path) -> None:
                 if names[file] == job and own_envelope:  # earlier, what lies there could begin
                     await _remove_envelope(container, target, contents, uploaded)
                 known = contents.get(names[file]) if file.name not in LAST else None
-                bar.advance(await _send(container, file, names[file], known, uploaded))
+                there = held.get(names[file])
+                blob = container.get_blob_client(names[file])
+                content = known.content if known else None
+                version = there.version if there else ""
+                bar.advance(await _send(blob, file, names[file], content, version, uploaded))
 
             await _at_once([file for file in files if file.name not in LAST], send)
             for file in (file for file in files if file.name in LAST):
@@ -105,23 +118,19 @@ def _warn_of_data(folder: Path, files: int, size: int) -> None:
 
 
 async def _send(
-    container: "ContainerClient", file: Path, name: str, known: _Content | None, uploaded: Uploaded
+    blob: "BlobClient", file: Path, name: str, known: _Content | None, version: str, uploaded: Uploaded
 ) -> int:
-    """Send a file, unless it is known there; returns its size."""
-    from azure.storage.blob import ContentSettings
-
+    """Send a file in place of this version, unless its content is known there; returns its size."""
+    status = file.stat()
     with await asyncio.to_thread(_opened, file) as data:
         uploaded.digests[name] = await asyncio.to_thread(_sha256, data)
         content = _Content(data.seek(0, SEEK_END), await asyncio.to_thread(_md5, data))
         if content == known:
             return content.size
-        settings = ContentSettings(content_md5=bytearray(content.md5))
-        data.seek(0)
-        answer = await container.get_blob_client(name).upload_blob(
-            data, length=content.size, overwrite=True, content_settings=settings
-        )
+        with sending(file, None if isinstance(data, BytesIO) else status):
+            etag = await replace_blob(blob, data, content.size, content.md5, version)
     uploaded.number += 1
-    uploaded.etags[name] = str(answer["etag"]).strip('"')
+    uploaded.etags[name] = etag
     return content.size
 
 
@@ -147,7 +156,7 @@ async def _at_once(files: Sequence[Path], send: Callable[[Path], Awaitable[None]
 
 
 async def _remove_envelope(
-    container: "ContainerClient", target: str, contents: dict[str, _Content], uploaded: Uploaded
+    container: "ContainerClient", target: str, contents: dict[str, _Held], uploaded: Uploaded
 ) -> None:
     """Delete the slipway.json of an earlier upload, which would set this job's dependencies and receivers."""
     from azure.core.exceptions import ResourceNotFoundError
@@ -160,10 +169,12 @@ async def _remove_envelope(
     say(f"deleted {uploaded.container}/{name} of an earlier upload, which this folder does not have")
 
 
-async def _contents(container: "ContainerClient", prefix: str) -> dict[str, _Content]:
-    """Size and MD5 of each blob that is a file; no bytes for one without."""
+async def _contents(container: "ContainerClient", prefix: str) -> dict[str, _Held]:
+    """Each blob that is a file; no bytes as the MD5 of one without."""
     return {
-        blob.name: _Content(blob.size, bytes(blob.content_settings.content_md5 or b""))
+        blob.name: _Held(
+            _Content(blob.size, bytes(blob.content_settings.content_md5 or b"")), version_of(blob.etag)
+        )
         async for blob in container.list_blobs(name_starts_with=prefix, include=["metadata"])
         if not is_folder(blob.metadata)
     }
