@@ -35,7 +35,7 @@ class Patience:
     sleep: Callable[[float], Awaitable[object]] = asyncio.sleep
     tell: Callable[[str], None] = say
     #: when the last reason was shown; requests at the same time do not repeat it
-    _told: float = field(default=-math.inf, init=False)
+    _shown_at: float = field(default=-math.inf, init=False)
 
     async def until_answered(
         self, ask: Callable[[], Awaitable[Answer]], at_once: tuple[type[Unanswered], ...] = ()
@@ -59,18 +59,18 @@ class Patience:
                 wait = min(2 * wait, _LONGEST_WAIT) if wait else _FIRST_WAIT
             else:
                 if wait:
-                    self._told = -math.inf
+                    self._shown_at = -math.inf
                 return answer
 
     def _pause(self, lost: Unanswered, wait: float, spent: float) -> float:
         """Seconds until the next try, which a person is told; less than 0 where none follows."""
-        left = min(self.seconds, lost.patience) - spent
+        remaining = min(self.seconds, lost.patience) - spent
         pause = max(wait, min(lost.retry_after, _LONGEST_REQUESTED))
-        if pause >= left:
+        if pause >= remaining:
             return -1.0
-        if pause and (now := self.clock()) - self._told >= _TELL_EVERY:
-            self._told = now
-            self.tell(f"{lost.reason}; asking again for up to {_duration(left)} (Ctrl-C ends it)")
+        if pause and (now := self.clock()) - self._shown_at >= _TELL_EVERY:
+            self._shown_at = now
+            self.tell(f"{lost.reason}; asking again for up to {_duration(remaining)} (Ctrl-C ends it)")
         return pause
 
 

@@ -9,8 +9,8 @@ from shared.settings import Settings
 from slipway.client.calls.keys import new_key, repeatable
 from slipway.client.storage import storage_account
 from slipway.client.upload_settings import upload_settings
+from slipway.commands.document.keyed_message import keyed_message
 from slipway.commands.jobs import show, unmeant
-from slipway.commands.keyed_message import keyed_message
 from slipway.commands.submit import has_its_script
 from slipway.failure import Failure
 from slipway.screen import remark

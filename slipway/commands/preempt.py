@@ -117,23 +117,23 @@ async def _preempt(session: aiohttp.ClientSession, url: str) -> None:
     """Preempt a node that is there; after a lost answer, it may have left before the second try."""
     tries = 0
 
-    async def once() -> None:
+    async def attempt() -> None:
         nonlocal tries
         tries += 1
         try:
-            await _once(session, "POST", url)
+            await _request(session, "POST", url)
         except _Refused:
             if tries == 1:
                 raise
 
-    await patiently(once)
+    await patiently(attempt)
 
 
 async def _ask(session: aiohttp.ClientSession, method: str, url: str) -> Any:
-    return await patiently(partial(_once, session, method, url))
+    return await patiently(partial(_request, session, method, url))
 
 
-async def _once(session: aiohttp.ClientSession, method: str, url: str) -> Any:
+async def _request(session: aiohttp.ClientSession, method: str, url: str) -> Any:
     try:
         async with session.request(method, url) as answer:
             body = await answer.json(content_type=None)

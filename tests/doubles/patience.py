@@ -8,12 +8,12 @@ from slipway.client.patience import Patience
 
 
 class Waits:
-    """A clock that only waits move on, the waits, and what was said about them."""
+    """A clock that only waits move on, the waits, and what was lines about them."""
 
     def __init__(self) -> None:
         self.now = 0.0
         self.slept: list[float] = []
-        self.said: list[str] = []
+        self.lines: list[str] = []
 
     async def sleep(self, seconds: float) -> None:
         """Move the clock on, and let others work."""
@@ -23,4 +23,4 @@ class Waits:
 
     def patience(self, seconds: float = 300.0) -> Patience:
         """A patience by this clock."""
-        return Patience(seconds, clock=lambda: self.now, sleep=self.sleep, tell=self.said.append)
+        return Patience(seconds, clock=lambda: self.now, sleep=self.sleep, tell=self.lines.append)

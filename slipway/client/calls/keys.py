@@ -49,6 +49,6 @@ async def repeatable(key: str) -> AsyncIterator[None]:
     except Unreached:  # nothing was sent
         raise
     except Unanswered as lost:
-        told = Unanswered(f"{lost}\n{hint}")
-        told.spent = lost.spent
-        raise told from lost
+        hinted = Unanswered(f"{lost}\n{hint}")
+        hinted.spent = lost.spent
+        raise hinted from lost

@@ -56,7 +56,7 @@ class Wire:
         """
         tries = 0
 
-        async def once() -> Content:
+        async def attempt() -> Content:
             nonlocal tries
             tries += 1
             self.repeated += tries == 2
@@ -66,18 +66,18 @@ class Wire:
                 absent.repeated = tries > 1
                 raise
 
-        return await chosen_patience().until_answered(once, at_once=(Silent,))
+        return await chosen_patience().until_answered(attempt, at_once=(Silent,))
 
     async def _surely(
         self, method: str, path: str, read: Read[Content], file: str, options: dict[str, Any]
     ) -> Content:
         """Send it once; a call that the app does not have, twice, because the app may just have started."""
         try:
-            return await self._once(method, path, read, file, options)
+            return await self._one_try(method, path, read, file, options)
         except _NoSuchCall:
-            return await self._once(method, path, read, file, options)
+            return await self._one_try(method, path, read, file, options)
 
-    async def _once(
+    async def _one_try(
         self, method: str, path: str, read: Read[Content], file: str, options: dict[str, Any]
     ) -> Content:
         try:

@@ -124,13 +124,13 @@ async def test_run_and_data_do_everything_once(door: Door, tmp_path: Path) -> No
         ran, put = await asyncio.gather(
             someone.slipway("run", script.name), someone.slipway("data", "put", "data.csv", asks_app=False)
         )
-        got = await someone.slipway("data", "get", "data.csv", "--to", "back", asks_app=False)
+        fetched = await someone.slipway("data", "get", "data.csv", "--to", "back", asks_app=False)
         listed = await someone.slipway("data", "ls", asks_app=False)
         job = await AsyncClient(someone.app.url, door.key).run(other, settings=someone.settings)
         assert (await job.result()).state == "succeeded"
 
     assert (ran[0], "here" in ran[1]) == (0, True), ran
-    assert (put[0], got[0], listed[0]) == (0, 0, 0), (put, got, listed)
+    assert (put[0], fetched[0], listed[0]) == (0, 0, 0), (put, fetched, listed)
     assert (tmp_path / "back/data.csv").read_text() == "1,2\n"
     for one in (script, other):
         assert len(await door.jobs(name=one.stem)) == 1

@@ -58,7 +58,7 @@ async def losing(loss: Loss) -> AsyncIterator[tuple[str, Network]]:
 
 
 async def outcome(world: World) -> dict[str, Any]:
-    """What has happened in a world, once every message is processed: whatever was done twice shows."""
+    """What has happened in a world, once every message is processed, so that what was done twice shows."""
     for number, (queue, body, _) in enumerate(list(world.queues.messages)):
         if queue == "jobs":
             await message_arrived(world.ports, body.encode(), f"q{number}")
@@ -70,7 +70,7 @@ async def outcome(world: World) -> dict[str, Any]:
         "started": len(world.engine.started),
         "cancelled": sum(job.cancel for job in world.ledger.jobs),
         "dead": [one.id for one in await world.ports.dead.all()],
-        "tested": sorted({identity for _, identity, body in world.webhooks.posts if _is_test(body)}),
+        "tests": len({identity for _, identity, body in world.webhooks.posts if _is_test(body)}),
         "events": sorted(identity for _, identity, body in world.webhooks.posts if not _is_test(body)),
         "teams": stored.teams.model_dump_json() if stored else "",
         "paused": paused.reason if paused else None,

@@ -34,7 +34,7 @@ class Scene:
         self.files: dict[str, Any] = {"message": MESSAGE, "sweep": SWEEP, "teams": TEAMS}
 
     @classmethod
-    async def of(cls, world: World) -> Scene:
+    async def set_up(cls, world: World) -> Scene:
         """Set it up."""
         notify = [{"url": HOOK, "events": ["succeeded"]}]
         ran = (await world.message({"spec": job_json(), "name": "ran", "notify": notify}, "m1")).job.id

@@ -72,10 +72,10 @@ MORE = {
     "events redeliver one": "events redeliver EVENT",
     "submit a sweep": "submit FOLDER/sweep.json",
 }
-_HERE = "changes nothing but files of this machine"
+_LOCAL = "changes nothing but files of this machine"
 #: Commands that do not ask the API, or do not repeat what they ask: why, or which test is theirs.
 OTHERS = {
-    **dict.fromkeys(("az-env", "completion", "init", "logout", "teams key", "validate", "version"), _HERE),
+    **dict.fromkeys(("az-env", "completion", "init", "logout", "teams key", "validate", "version"), _LOCAL),
     **dict.fromkeys(("demo", "emulate batch", "up"), "starts programs of this machine"),
     **dict.fromkeys(("data get", "data ls", "data put", "drop", "enqueue", "run"), STORAGE),
     "doctor": "reports what is, and so repeats nothing",
@@ -124,10 +124,10 @@ async def in_a_world(scene: Scene, act: Act, loss: Loss) -> tuple[str, Any]:
     """What an act gives, and what has happened then."""
     with patience(Waits().patience()):
         async with losing(loss) as (url, network):
-            given = await asyncio.to_thread(act, scene, url)
+            result = await asyncio.to_thread(act, scene, url)
     assert network.arrived
     assert all(count == 1 + bool(loss) for count in network.arrived.values()), network.arrived
-    return scene.plain(repr(given), url), await outcome(scene.world)
+    return scene.plain(repr(result), url), await outcome(scene.world)
 
 
 async def check(act: Act, loss: Loss, *, reads: bool, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -141,7 +141,7 @@ async def check(act: Act, loss: Loss, *, reads: bool, folder: Path, monkeypatch:
     for how in hows:
         if scene is None or not reads:
             use(world := World(), monkeypatch)
-            scene = await Scene.of(world)
+            scene = await Scene.set_up(world)
         scene.move(folder / (how or "usual"))
         results.append(await in_a_world(scene, act, how))
     usual, lossy = results

@@ -91,7 +91,7 @@ async def test_where_no_answer_comes_for_minutes_the_end_is_not_known(
     assert await code_of(words, app, monkeypatch) == NOT_KNOWN
     assert 280 < waits.now < 310
     assert f"answered {status}" in capsys.readouterr().err
-    assert "asking again for up to 5 min" in waits.said[0]
+    assert "asking again for up to 5 min" in waits.lines[0]
 
 
 @pytest.mark.parametrize(

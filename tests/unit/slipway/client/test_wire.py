@@ -104,8 +104,8 @@ async def test_patience_counts_from_the_last_answer_and_ends(waits: Waits) -> No
 
     assert long > 300
     assert 280 < waits.now - long <= 300
-    assert waits.said[0] == f"{url} answered 502 Bad Gateway; asking again for up to 5 min (Ctrl-C ends it)"
-    assert len(waits.said) < 20
+    assert waits.lines[0] == f"{url} answered 502 Bad Gateway; asking again for up to 5 min (Ctrl-C ends it)"
+    assert len(waits.lines) < 20
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ async def test_an_address_where_nothing_listens_is_an_error_at_once_unless_it_ha
     async with answering(Plan(ours).answer) as url, service(url) as before:
         await before.job("j_1")
 
-        async def gone(api: Service) -> None:
+        async def is_unanswered(api: Service) -> None:
             with pytest.raises(Unanswered, match="nothing listens there"):
                 await api.job("j_1")
 
@@ -151,7 +151,7 @@ async def test_an_address_where_nothing_listens_is_an_error_at_once_unless_it_ha
             await api.job("j_1")
     assert not waits.slept
     async with service(away, met=True) as api:
-        await gone(api)
+        await is_unanswered(api)
     assert waits.now > 280
 
 
@@ -166,11 +166,11 @@ async def test_an_address_where_nothing_listens_is_an_error_at_once_unless_it_ha
         ("soon", 0.0),
     ],
 )
-@pytest.mark.parametrize("of", [page, refusal])
+@pytest.mark.parametrize("answer", [page, refusal])
 async def test_a_requested_wait_is_kept_within_bounds(
-    text: str, seconds: float, of: Callable[..., Page], waits: Waits
+    text: str, seconds: float, answer: Callable[..., Page], waits: Waits
 ) -> None:
-    async with answering(Plan(of(429, Retry_After=text), ours).answer) as url, service(url) as api:
+    async with answering(Plan(answer(429, Retry_After=text), ours).answer) as url, service(url) as api:
         await api.job("j_1")
 
     assert waits.slept == [seconds]
@@ -202,7 +202,7 @@ async def test_a_wait_that_is_ended_says_how_to_repeat_the_submission(waits: Wai
         with suppress(asyncio.CancelledError):
             await sending
 
-    assert waits.said == [
+    assert waits.lines == [
         "it may have been accepted all the same: send it again with --idempotency-key k-7 "
         "(in Python, idempotency_key), which joins what was accepted"
     ]

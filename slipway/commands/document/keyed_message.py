@@ -25,14 +25,14 @@ def keyed_message(message: bytes, key: str, *, chosen: bool = False) -> KeyedMes
     document = json.loads(message.decode("utf-8-sig"))
     documents = document if isinstance(document, list) else [document]
     keyed = [_keyed(one, f"{key}#{number}" if number else key) for number, one in enumerate(documents)]
-    made = key if any(one.members for one in keyed) else ""
-    if chosen and not made:
+    new_key = key if any(one.members for one in keyed) else ""
+    if chosen and not new_key:
         raise Failure("this message is not a job, or has a key of its own; leave out --idempotency-key")
     name = next((one.name for one in keyed if one.name), "")
     if isinstance(document, list):
         whole = json.dumps([one.document for one in keyed], ensure_ascii=False)
-        return KeyedMessage(whole.encode(), made, name)
-    return KeyedMessage(_spliced(message, keyed[0]), made, name)
+        return KeyedMessage(whole.encode(), new_key, name)
+    return KeyedMessage(_spliced(message, keyed[0]), new_key, name)
 
 
 class _Keyed(NamedTuple):

@@ -9,7 +9,7 @@ import pytest
 
 from shared.intake.message import Request, read_message
 from shared.jobspec import Limits, report
-from slipway.commands.keyed_message import keyed_message
+from slipway.commands.document.keyed_message import keyed_message
 from slipway.failure import Failure
 from tests.unit.world import World, job_json
 
