@@ -57,8 +57,7 @@ SHORT = {
     "shared/intake/candidate.py: identity[2:10]": _SHOWN,
     "shared/intake/explanation/explain.py: job.id[2:10]": _SHOWN,
     "shared/intake/job_sweep.py: identity[2:10]": _SHOWN,
-    "shared/operate/redeliver.py: "
-    "hashlib.sha256(f'{url}|{key}'.encode()).hexdigest()[:26]": "an id itself",
+    "shared/operate/redeliver.py: hashlib.sha256(f'{url}|{key}'.encode()).hexdigest()[:26]": "an id itself",
     "slipway/client/files/save.py: hashlib.sha256(file.name.encode()).hexdigest()[:16]": (
         "of the file's name, and the next one of the name with its version: 128 bits together"
     ),
