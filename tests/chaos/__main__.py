@@ -32,6 +32,7 @@ from slipway.stack.provision import Plan, provision
 from tests.chaos import evidence
 from tests.chaos.batch import GANGS, MortalBatch
 from tests.chaos.checker import Verdict, judge
+from tests.chaos.person import Gateway, Person
 from tests.chaos.proxy import Odds, Proxy
 from tests.chaos.sender import Sender
 from tests.chaos.storage import MortalStorage
@@ -80,6 +81,7 @@ class Chaos:
         self.batch = MortalBatch(data / "azurebatch", self.dice) if options.cluster == "batch" else None
         odds = Odds(options.unavailable, options.throttled, options.lost)
         self.proxies = {name: Proxy(odds, self.dice) for name in ("blob", "queue", "table", "cluster")}
+        self.proxies["app"] = Gateway(odds, self.dice)
 
     @asynccontextmanager
     async def system(self) -> AsyncIterator[Stack]:
@@ -134,7 +136,9 @@ class Chaos:
     async def run(self, system: Stack) -> tuple[Verdict, int]:
         """Send, kill, wait for quiet; the verdict, and how many sweeps that took after the last kill."""
         command = f'echo "$SLIPWAY_JOB_ID $SLIPWAY_ATTEMPT" >> {self.log}'
-        sender = Sender(system, command, self.dice, gangs=GANGS if self.batch else 0)
+        self.proxies["app"].stand_for(system.host_url)
+        person = Person(self.proxies["app"].url, system.settings, self.dice)
+        sender = Sender(system, person, command, self.dice, gangs=GANGS if self.batch else 0)
         host_log = system.logs / "host.log"
         telling = asyncio.create_task(self._tell(sender))
         killing = [asyncio.create_task(self._kill(system)), asyncio.create_task(self._kill_storage())]
@@ -152,12 +156,14 @@ class Chaos:
             before = _sweeps(host_log)
             while True:
                 verdict = await self._judge(system, sender)
+                verdict.other += await person.untold()
                 sweeps = max(0, _sweeps(host_log) - before)
                 if verdict.good or sweeps > _GIVE_UP_AFTER:
                     return verdict, sweeps
                 await asyncio.sleep(_LOOK_EVERY)
         finally:
             telling.cancel()
+            person.leave()
             await _ended([sending, *killing])
 
     async def _judge(self, system: Stack, sender: Sender) -> Verdict:

@@ -74,17 +74,21 @@ class Proxy:
         self.counts["requests"] += 1
         if fault:
             self.counts[fault] += 1
-        if fault == "throttled":
-            return web.Response(status=429, headers={"Retry-After": "0"})
-        if fault == "refused":
-            return web.Response(status=503, headers={"Retry-After": "0"})
+        if fault in ("throttled", "refused"):
+            return self.page(fault)
         body = await request.read()
         answer = await self.forwarded(request, body)
         if fault == "unanswered":
-            return web.Response(status=503)
+            return self.page(fault)
         if fault == "lost" and request.transport is not None:
             request.transport.abort()
         return answer
+
+    def page(self, fault: str) -> web.Response:
+        """What is answered instead of the service, which has done the work if it is "unanswered"."""
+        if fault == "unanswered":
+            return web.Response(status=503)
+        return web.Response(status=429 if fault == "throttled" else 503, headers={"Retry-After": "0"})
 
     def fault(self, _: web.BaseRequest) -> str:
         """What goes wrong with a request; "" for nothing."""

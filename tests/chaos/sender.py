@@ -15,6 +15,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from azure.storage.queue.aio import QueueServiceClient
 
 from local.stack import Stack
+from tests.chaos.person import Person
 
 #: Messages that may wait in the queue: Azurite sorts all of them at each request.
 _DEPTH = 300
@@ -29,10 +30,12 @@ _HANGS = "?hang=20&times=1"
 class Sender:
     """Sends numbered jobs; `acknowledged` are the names of those that a door took."""
 
-    def __init__(self, stack: Stack, command: str, dice: random.Random, gangs: int = 0) -> None:
-        """`gangs`: one of so many jobs is on two nodes; 0: none."""
+    def __init__(
+        self, stack: Stack, person: Person, command: str, dice: random.Random, gangs: int = 0
+    ) -> None:
+        """`person` sends some of them; `gangs`: one of so many jobs is on two nodes; 0: none."""
         self.acknowledged: list[str] = []
-        self._stack = stack
+        self._stack, self._person = stack, person
         self._command = command
         self._dice = dice
         self._gangs = gangs
@@ -43,12 +46,14 @@ class Sender:
 
     async def send(self, count: int) -> None:
         """Send that many jobs, each through a door that the dice choose."""
-        slots = asyncio.Semaphore(_AT_ONCE)
+        slots, person = asyncio.Semaphore(_AT_ONCE), self._person
         async with self._blobs, self._queues, aiohttp.ClientSession(self._stack.host_url) as http:
             doors: list[Callable[[str], Awaitable[None]]] = [
                 *[self._message] * 3,
                 lambda name: self._request(http, name),
                 self._drop,
+                lambda name: person.submit(self._whole(name)),
+                lambda name: person.enqueue(self._whole(name)),
             ]
 
             async def one(number: int) -> None:
@@ -76,12 +81,15 @@ class Sender:
         hook = f"{self._stack.receiver_url}/hooks/{name}{trouble}"
         return {"name": name, "notify": [{"url": hook}]}
 
+    def _whole(self, name: str) -> dict[str, Any]:
+        return {**self._envelope(name), "spec": self._spec()}
+
     def _spec(self) -> dict[str, Any]:
         nodes = 2 if self._gangs and self._dice.randrange(self._gangs) == 0 else 1
         return {"properties": {"nodeCount": nodes, "customToolkitSettings": {"commandLine": self._command}}}
 
     async def _message(self, name: str) -> None:
-        body = {**self._envelope(name), "spec": self._spec(), "idempotencyKey": name}
+        body = {**self._whole(name), "idempotencyKey": name}
         for _ in range(self._copies()):
             await self._put(body)
 
@@ -89,7 +97,7 @@ class Sender:
         await self._jobs.send_message(base64.b64encode(json.dumps(body).encode()).decode())
 
     async def _request(self, http: aiohttp.ClientSession, name: str) -> None:
-        body = {**self._envelope(name), "spec": self._spec()}
+        body = self._whole(name)
         copies = self._copies()
         await asyncio.gather(*(self._post(http, body, name) for _ in range(copies)))
 
