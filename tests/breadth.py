@@ -7,7 +7,7 @@ call (`make test-crash`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from itertools import cycle, islice, product
+from itertools import combinations, cycle, islice, product
 from typing import Any, TypeVar
 
 Case = TypeVar("Case")
@@ -85,3 +85,25 @@ def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Othe
     if _everything:
         return list(product(cases, ways))
     return list(islice(zip(cycle(cases), cycle(ways), strict=False), max(len(cases), len(ways))))
+
+
+def in_rounds(members: Iterable[Case], number: int) -> list[tuple[Case, Case]]:
+    """Every pair of members; in a quick run a round of a tournament, in which each member occurs once.
+
+    Another number is another round, until each pair has occurred.
+    """
+    players: list[Case | None] = list(members)
+    if _everything:
+        return [
+            (one, other) for one, other in combinations(players, 2) if one is not None and other is not None
+        ]
+    players += [None] * (len(players) % 2)
+    turn = number % max(1, len(players) - 1)
+    ring = [*players[1:][turn:], *players[1:][:turn]]
+    table = [*players[:1], *ring]
+    matches = zip(table, reversed(table), strict=True)
+    return [
+        (one, other)
+        for one, other in islice(matches, len(table) // 2)
+        if one is not None and other is not None
+    ]

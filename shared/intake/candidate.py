@@ -75,14 +75,24 @@ def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None)
 
 
 def record(
-    ports: Ports, candidate: Candidate, draft: Draft, key: str, generation: int, wait: Wait | None = None
+    ports: Ports,
+    candidate: Candidate,
+    draft: Draft,
+    key: str,
+    generation: int,
+    wait: Wait | None = None,
+    *,
+    waited: bool = False,
 ) -> Job:
-    """The first record. It holds the intent, which survives a crash, or the reason to wait. No I/O."""
+    """The first record. It holds the intent, which survives a crash, or the reason to wait. No I/O.
+
+    `waited`: as it will be submitted, when it waits for nothing any more.
+    """
     now, valid = ports.clock(), draft.valid
     envelope, identity = candidate.request.envelope, job_id(key, generation)
     name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
     experiment = slug(envelope.experiment or candidate.experiment, "default")
-    waits = _waits(candidate, wait, now) if valid else None
+    waits = _waits(candidate, wait, now) if valid and not waited else None
     history = _history(valid=valid, waits=waits, now=now, token=ports.token())
     job = Job(
         id=identity,

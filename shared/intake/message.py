@@ -241,3 +241,14 @@ def straighten(request: Request) -> Request:
             request, document=inner.document, properties=inner.properties, problems=problems, readable=False
         )
     return request
+
+
+def as_dropped(request: Request) -> Request:
+    """The request as the job file of a folder, which makes one job: a sweep in it is a problem."""
+    if request.envelope.sweep is None:
+        return request
+    text = "a dropped folder makes one job, not a sweep"
+    remedy = "send the job with its sweep to POST /api/sweeps, or to the queue"
+    flaw = problem("SW069", f"{request.envelope_at}/sweep", text, remedy)
+    envelope = request.envelope.model_copy(update={"sweep": None, "parallel": None})
+    return replace(request, envelope=envelope, problems=(*request.problems, flaw))

@@ -19,7 +19,7 @@ from shared.intake.explanation.explain_sweep import explain_sweep
 from shared.intake.facts import cluster_for
 from shared.intake.fetch import fetched
 from shared.intake.job_sweep import AcceptedSweep, accept_sweep
-from shared.intake.message import Request
+from shared.intake.message import Request, as_dropped
 from shared.intake.prepare import Draft, prepare
 from shared.jobspec import JsonObject, has_errors
 
@@ -94,6 +94,7 @@ async def request_explained(
     who: Caller = KEY_HOLDER,
 ) -> JsonObject:
     """Explain a request. With `drop`, explain the document as the job file of that folder."""
+    request = as_dropped(request) if drop else request
     request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
     key = request.key or key
     candidate = Candidate(

@@ -17,7 +17,7 @@ from shared.core.refusals import refused
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.drops.plan import Plan
 from shared.intake.fetch import with_document
-from shared.intake.message import Request
+from shared.intake.message import Request, as_dropped
 from shared.jobspec import Problem, Source, read_envelope, read_through, sound_members
 
 _SOURCE = "drop"
@@ -71,7 +71,7 @@ def _candidate(
     # must not run every drop below it again.
     own = {blob.name: hashes[blob.name] for blob in plan.own_files}
     key = "|".join([ports.policy.drop_container, folder, *(f"{name}={own[name]}" for name in sorted(own))])
-    request = plan.job.request
+    request = as_dropped(plan.job.request)
     problems = (*request.problems, *plan.problems, *too_large)
     request = replace(request, payload=digest(own), problems=problems)
     if plan.envelope is not None and plan.envelope.name in contents:

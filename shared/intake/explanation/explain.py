@@ -101,10 +101,8 @@ class _Foreseen(NamedTuple):
 async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
     generation = candidate.generation
-    # As it will be submitted when the jobs that it waits for have ended.
-    candidate = replace(candidate, request=replace(candidate.request, dependencies=()))
     while True:
-        job = record(ports, candidate, draft, key, generation)
+        job = record(ports, candidate, draft, key, generation, waited=True)
         existing = await ports.ledger.get(job.id) if live else None
         if existing is None and live and draft.valid and candidate.drop is None:
             return _Foreseen(job, None, await sweep_with_key(ports, job))
