@@ -7,7 +7,7 @@ call (`make test-crash`).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
-from itertools import combinations, cycle, islice, product
+from itertools import cycle, islice, product
 from typing import Any, TypeVar
 
 Case = TypeVar("Case")
@@ -87,23 +87,18 @@ def pairs(cases: Iterable[Case], ways: Iterable[Other]) -> list[tuple[Case, Othe
     return list(islice(zip(cycle(cases), cycle(ways), strict=False), max(len(cases), len(ways))))
 
 
-def in_rounds(members: Iterable[Case], number: int) -> list[tuple[Case, Case]]:
-    """Every pair of members; in a quick run a round of a tournament, in which each member occurs once.
+def rounds(members: Iterable[Case], number: int) -> list[list[tuple[Case, Case]]]:
+    """The rounds of a tournament: in each a member occurs once, and every pair in one. A quick run has one.
 
-    Another number is another round, until each pair has occurred.
+    Another number is another round.
     """
-    players: list[Case | None] = list(members)
-    if _everything:
-        return [
-            (one, other) for one, other in combinations(players, 2) if one is not None and other is not None
-        ]
-    players += [None] * (len(players) % 2)
-    turn = number % max(1, len(players) - 1)
-    ring = [*players[1:][turn:], *players[1:][:turn]]
-    table = [*players[:1], *ring]
-    matches = zip(table, reversed(table), strict=True)
-    return [
-        (one, other)
-        for one, other in islice(matches, len(table) // 2)
-        if one is not None and other is not None
-    ]
+    members = list(members)
+    players = [*members, *[None] * (len(members) % 2)]
+    numbers = range(max(1, len(players) - 1))
+    return [_round(players, n) for n in (numbers if _everything else [number % len(numbers)])]
+
+
+def _round(players: list[Case | None], shift: int) -> list[tuple[Case, Case]]:
+    table = [*players[:1], *players[1:][shift:], *players[1:][:shift]]
+    half = islice(zip(table, reversed(table), strict=True), len(table) // 2)
+    return [(one, other) for one, other in half if one is not None and other is not None]

@@ -9,10 +9,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import NamedTuple
 
 from shared.core.errors import Exists, Misuse, SlipwayError, Unavailable, quoted
-from shared.core.identity import job_id
 from shared.core.job import Job, JobState, Stored
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.meter import timed
@@ -21,8 +19,9 @@ from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door
-from shared.intake.candidate import Candidate, KeyedDraft, draft_of, record
+from shared.intake.candidate import Candidate, KeyedDraft, Place, draft_of, record
 from shared.intake.facts import cluster_for
+from shared.intake.generations import KeyHolder, next_place, runs_again
 from shared.intake.prepare import Draft
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.lifecycle.teams.claims import claim_at_door, release_claims
@@ -52,16 +51,15 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
     Unavailable when storage does not answer.
     """
     key, draft = drafted or draft_of(ports, candidate, await cluster_for(ports, candidate.request))
-    generation = candidate.generation
+    place = Place(key, candidate.generation)
     answered = candidate.door in _ANSWERED and candidate.member is None
     while True:
-        possible_id = job_id(key, generation)
         wait = None
         if draft.valid:
             later = candidate.member is not None or why_after(candidate.request.dependencies) is not None
             later = later or candidate.request.share.quota is not None
-            wait = await admit(ports, candidate.source, possible_id, waits=not answered, later=later)
-        job = record(ports, candidate, draft, key, generation, wait)
+            wait = await admit(ports, candidate.source, place.id, waits=not answered, later=later)
+        job = record(ports, candidate, draft, place, wait)
         if wait is not None and wait.rate and answered:
             await _refuse(ports, job, wait)
         notice = _first_notice(ports, job)
@@ -69,14 +67,11 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
             # A rejected document is not kept; its text is, without the values of unknown members.
             stored = await ports.ledger.create(job, draft.document if draft.valid else None, notice)
         except Exists:
-            existing = await ports.ledger.get(job.id)
+            existing, place = await _holder(ports, candidate, job, place)
             if existing is None:
-                await _check_claim(ports, job)
-            if existing is None or runs_again(existing, candidate):
-                generation += 1
                 continue
             ports.meter.add("slipway.duplicates.prevented", door=candidate.door)
-            log.info("duplicate joined %s", job.id, extra={"job": job.id, "action": "joined"})
+            log.info("duplicate joined %s", place.id, extra={"job": place.id, "action": "joined"})
             return Accepted(existing.job, created=False)
         break
     ports.meter.add("slipway.jobs.accepted", door=candidate.door, state=stored.job.state.value)
@@ -86,8 +81,18 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
     return Accepted(after, created=True, notes=draft.notes + _stuck_notes(after))
 
 
+async def _holder(ports: Ports, candidate: Candidate, job: Job, place: Place) -> KeyHolder:
+    """What the candidate joins, or another place for its record, as there is something at its own."""
+    existing = await ports.ledger.get(job.id)
+    if existing is None:
+        await _check_claim(ports, job)
+    elif not runs_again(existing, candidate):
+        return KeyHolder(existing, place)
+    return await next_place(ports, candidate, place, valid=job.state is not JobState.REJECTED)
+
+
 async def _check_claim(ports: Ports, job: Job) -> None:
-    """Raise KeyTaken if a sweep has claimed the id. A rejected job holds no key and gets the next id."""
+    """Raise KeyTaken if a sweep has claimed the id. A rejected job holds no key and gets another id."""
     sweep = await ports.job_sweeps.claimant(job.id)
     if sweep is None:
         raise Unavailable(f"record {job.id} exists and cannot be read")
@@ -144,42 +149,6 @@ async def _submit_claimed(ports: Ports, stored: Stored) -> Stored:
     stored = await dispatch(ports, stored.job.id, seated=True, claim=stored.job.claim) or stored
     await release_claims(ports, [stored.job])
     return stored
-
-
-def runs_again(existing: Stored, candidate: Candidate) -> bool:
-    """Whether the candidate starts a new generation; False joins. Raises Misuse for another payload."""
-    job = existing.job
-    ended = existing.stored if job.state.terminal else None
-    if candidate.modified is not None and ended is not None:
-        if candidate.modified > ended:
-            return True
-        # Last-Modified has whole seconds: in the second of the end, only different ETags reveal a new upload.
-        # A rejected job may be corrected in any of its files: a template, the envelope.
-        decisive = job.state is JobState.REJECTED or candidate.modified >= ended.replace(microsecond=0)
-        if decisive and candidate.drop and job.drop and candidate.drop.etags != job.drop.etags:
-            return True
-    if job.payload == candidate.request.payload:
-        return False
-    if job.state is JobState.REJECTED:
-        return True
-    raise key_taken(f"job {job.id}")
-
-
-class KeyHolder(NamedTuple):
-    """The job and its generation; without a job, the first free generation."""
-
-    job: Job | None
-    generation: int
-
-
-async def key_holder(ports: Ports, key: str) -> KeyHolder:
-    """The job that a key belongs to, rejected ones aside. Costs one point read for a new key."""
-    generation = 1
-    while (stored := await ports.ledger.get(job_id(key, generation))) is not None:
-        if stored.job.state is not JobState.REJECTED:
-            return KeyHolder(stored.job, generation)
-        generation += 1
-    return KeyHolder(None, generation)
 
 
 async def sweep_with_key(ports: Ports, job: Job) -> KeyTaken | None:

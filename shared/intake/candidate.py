@@ -54,6 +54,18 @@ def key_of(source: str, key: str) -> str:
     return hashlib.sha256(f"{source}|{key}".encode()).hexdigest()
 
 
+class Place(NamedTuple):
+    """The key and the generation of a record."""
+
+    key: str
+    generation: int
+
+    @property
+    def id(self) -> str:
+        """The id of the record that stands there."""
+        return job_id(self.key, self.generation)
+
+
 class KeyedDraft(NamedTuple):
     """The key of a candidate, as records keep it, and its document, ready to record."""
 
@@ -78,8 +90,7 @@ def record(
     ports: Ports,
     candidate: Candidate,
     draft: Draft,
-    key: str,
-    generation: int,
+    place: Place,
     wait: Wait | None = None,
     *,
     waited: bool = False,
@@ -89,29 +100,23 @@ def record(
     `waited`: as it will be submitted, when it waits for nothing any more.
     """
     now, valid = ports.clock(), draft.valid
-    envelope, identity = candidate.request.envelope, job_id(key, generation)
+    envelope, identity = candidate.request.envelope, place.id
     name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
     experiment = slug(envelope.experiment or candidate.experiment, "default")
     waits = _waits(candidate, wait, now) if valid and not waited else None
     history = _history(valid=valid, waits=waits, now=now, token=ports.token())
     job = Job(
         id=identity,
-        key=key,
-        generation=generation,
-        payload=candidate.request.payload,
-        door=candidate.door,
-        source=candidate.source,
+        key=place.key,
+        generation=place.generation,
+        **_arrival(candidate),
         name=name,
         experiment=experiment,
         cluster=draft.cluster.name if draft.cluster else "",
         **_queue_request(draft),
         notify=draft.receivers,
         **_envelope_members(envelope),
-        drop=candidate.drop,
         receipt=_receipt_folder(candidate, name, experiment, identity),
-        rerun_of=candidate.rerun_of,
-        dependencies=candidate.request.dependencies,
-        sweep=candidate.member,
         **_share(ports.policy, candidate, draft),
         state=history[-1].state,
         **_findings(draft, waits),
@@ -127,6 +132,19 @@ def record(
         lease = timedelta(seconds=ports.policy.submit_lease)
         job = job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
     return job
+
+
+def _arrival(candidate: Candidate) -> dict[str, Any]:
+    """How it came, and the other jobs that it has to do with."""
+    return {
+        "payload": candidate.request.payload,
+        "door": candidate.door,
+        "source": candidate.source,
+        "drop": candidate.drop,
+        "rerun_of": candidate.rerun_of,
+        "dependencies": candidate.request.dependencies,
+        "sweep": candidate.member,
+    }
 
 
 def _envelope_members(envelope: Envelope) -> dict[str, Any]:

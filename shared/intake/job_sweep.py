@@ -11,16 +11,16 @@ import logging
 from dataclasses import dataclass, replace
 
 from shared.core.errors import Unavailable
-from shared.core.identity import job_id
 from shared.core.job import Budget
 from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.core.refusals import key_claimed, key_taken
 from shared.core.teams.membership import Share, share_in
-from shared.intake.accept import Accepted, accept, key_holder
+from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate, KeyedDraft, draft_of, key_of
 from shared.intake.facts import cluster_for
+from shared.intake.generations import key_holder
 from shared.intake.message import Request
 from shared.intake.prepare import slug
 from shared.jobspec import (
@@ -71,8 +71,8 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     existing = await ports.job_sweeps.get(sweep_id(key))
     if existing is not None:
         return await _joined(ports, existing, candidate)
-    if (job := (await key_holder(ports, key)).job) is not None:
-        raise key_taken(f"job {job.id}")
+    if (holder := (await key_holder(ports, key)).stored) is not None:
+        raise key_taken(f"job {holder.job.id}")
     cluster = await cluster_for(ports, candidate.request)
     keyed = draft_of(ports, candidate, cluster)
     if not keyed.draft.valid or keyed.draft.document is None:
@@ -98,10 +98,10 @@ async def _claim(ports: Ports, sweep: JobSweep) -> None:
     After a crash the claim remains: the same request continues from there, and no job gets the key.
     """
     for _ in range(_CLAIMS):
-        holder, generation = await key_holder(ports, sweep.key)
+        holder, place = await key_holder(ports, sweep.key)
         if holder is not None:
-            raise key_claimed(f"job {holder.id}")
-        if await ports.job_sweeps.claim(sweep.id, job_id(sweep.key, generation)):
+            raise key_claimed(f"job {holder.job.id}")
+        if await ports.job_sweeps.claim(sweep.id, place.id):
             return
     raise Unavailable(f"the key of {sweep.id} could not be claimed")
 

@@ -21,11 +21,12 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
-from shared.intake.accept import runs_again, sweep_with_key
-from shared.intake.candidate import Candidate, draft_of, record
+from shared.intake.accept import sweep_with_key
+from shared.intake.candidate import Candidate, Place, draft_of, record
 from shared.intake.explanation.explain_run import describe_run
 from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.facts import cluster_for, cluster_member
+from shared.intake.generations import next_place, runs_again
 from shared.intake.prepare import Draft
 from shared.jobspec import JsonObject, redact
 from shared.lifecycle.active import active_jobs
@@ -33,8 +34,6 @@ from shared.lifecycle.waiting.dependents import Ends, ends_of, why_after
 
 #: Seconds within which the cluster has to answer.
 _PATIENCE = 5.0
-#: How many generations are searched, from the remembered one on.
-_GENERATIONS = 100
 _ANY = "<job id>"
 
 _DUPLICATES = {
@@ -100,20 +99,20 @@ class _Foreseen(NamedTuple):
 
 async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
-    generation = candidate.generation
-    while True:
-        job = record(ports, candidate, draft, key, generation, waited=True)
-        existing = await ports.ledger.get(job.id) if live else None
-        if existing is None and live and draft.valid and candidate.drop is None:
-            return _Foreseen(job, None, await sweep_with_key(ports, job))
-        if existing is None or generation >= candidate.generation + _GENERATIONS:
-            return _Foreseen(job, None, None)
-        try:
-            if not runs_again(existing, candidate):
-                return _Foreseen(job, existing, None)
-        except Misuse as error:
-            return _Foreseen(job, existing, error)
-        generation += 1
+    place = Place(key, candidate.generation)
+    job = record(ports, candidate, draft, place, waited=True)
+    existing = await ports.ledger.get(job.id) if live else None
+    try:
+        if existing is not None and not runs_again(existing, candidate):
+            return _Foreseen(job, existing, None)
+        if existing is not None:
+            existing, place = await next_place(ports, candidate, place, valid=draft.valid)
+            job = record(ports, candidate, draft, place, waited=True)
+    except Misuse as error:
+        return _Foreseen(job, existing, error)
+    if existing is None and live and draft.valid and candidate.drop is None:
+        return _Foreseen(job, None, await sweep_with_key(ports, job))
+    return _Foreseen(job, existing, None)
 
 
 class _ViewResult(NamedTuple):

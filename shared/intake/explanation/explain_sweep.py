@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
-from shared.intake.accept import key_holder
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.explanation.explain import explain
+from shared.intake.generations import key_holder
 from shared.jobspec import JsonObject, combinations, filled, text_of
 
 _SAME_KEY = (
@@ -45,8 +45,8 @@ async def explain_sweep(
     elif existing is not None:
         summary = f"It would be refused: its idempotency key belongs to the sweep {existing.sweep.id}."
         body["verdict"] = "refused"
-    elif identity and (holder := (await key_holder(ports, key)).job) is not None:
-        summary = f"It would be refused: its idempotency key belongs to job {holder.id}."
+    elif identity and (holder := (await key_holder(ports, key)).stored) is not None:
+        summary = f"It would be refused: its idempotency key belongs to job {holder.job.id}."
         body["verdict"] = "refused"
     return body | {"summary": summary, "sweep": members}
 

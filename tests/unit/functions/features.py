@@ -120,7 +120,7 @@ def _of_priced_quota(**limits: Any) -> Change:
     return changed
 
 
-def _down(scene: Scene) -> None:
+def _silent(scene: Scene) -> None:
     scene.world.engine.down = True
 
 
@@ -148,6 +148,7 @@ OF_TEAM: dict[str, Change] = {
     "members": of_team("members", [{"user": "bob"}]),
     "clusters": of_team("clusters", ["dev"]),
     "folders": of_team("folders", ["digits"]),
+    "containers": of_team("containers", ["data"]),
     "quota": of_quota(),
     "weight": of_team("weight", 2.0),
     "keepIdle": of_team("keepIdle", value=True),
@@ -172,7 +173,7 @@ OTHERS: dict[str, Change] = {
     "notices": of_policy(notices=True),
     "no receipts": of_policy(receipts=False),
     "prices": _priced,
-    "cluster down": _down,
+    "cluster down": _silent,
     "secret": of_job(secrets=[{"name": "TOKEN", "value": "canary"}]),
     "nodes": of_job(nodeCount=2),
     "unknown member": _refused(member("lables", {})),

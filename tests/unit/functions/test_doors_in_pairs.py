@@ -21,7 +21,7 @@ from shared.core.teams.document import Quota, Team
 from shared.intake.drops.drop import explain_folder
 from shared.intake.drops.inventory import inventory
 from shared.jobspec import Envelope
-from tests.breadth import in_rounds
+from tests.breadth import rounds
 from tests.unit.functions.calls import call, use
 from tests.unit.functions.features import FEATURES, OF_MESSAGE, OF_QUOTA, OF_TEAM, Scene, earlier_jobs
 from tests.unit.routes import BY_EVENT
@@ -269,12 +269,19 @@ def test_every_door_of_the_code_is_tried() -> None:
     assert calls == {"post_job", "post_sweep", "validate", "explain"}
 
 
-@pytest.mark.parametrize("door", DOORS)
+MATCHES = [
+    pytest.param(door, pairs, id=f"{door} {number}")
+    for place, door in enumerate(DOORS)
+    for number, pairs in enumerate(rounds(FEATURES, place))
+]
+
+
+@pytest.mark.parametrize(("door", "pairs"), MATCHES)
 async def test_every_door_takes_every_feature_beside_every_other(
-    door: str, monkeypatch: pytest.MonkeyPatch
+    door: str, pairs: list[tuple[str, str]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong = []
-    for first, second in in_rounds(FEATURES, list(DOORS).index(door)):
+    for first, second in pairs:
         scene = Scene(World())
         use(scene.world, monkeypatch)
         await earlier_jobs(scene.world)

@@ -13,9 +13,9 @@ from shared.core.engine import Why
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.job import Drop, Job, JobState, Reason, Stored
 from shared.core.refusals import refused
-from shared.intake.accept import runs_again
 from shared.intake.arrive import blob_arrived
-from shared.intake.candidate import Candidate, record
+from shared.intake.candidate import Candidate, Place, record
+from shared.intake.generations import runs_again
 from shared.intake.message import Request, read_request
 from shared.intake.prepare import Draft
 from shared.intake.request_door import request_arrived
@@ -132,7 +132,7 @@ async def test_over_the_rate_what_was_accepted_before_is_joined(world: World) ->
 
 
 def _record(world: World, prepared: Draft, wait: Wait | None = None, **fields: Any) -> Job:
-    return record(world.ports, _arrived(**fields), prepared, "key", 2, wait)
+    return record(world.ports, _arrived(**fields), prepared, Place("key", 2), wait)
 
 
 def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:

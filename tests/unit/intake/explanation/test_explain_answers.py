@@ -12,6 +12,7 @@ import pytest
 
 from shared.core.cost.prices import prices_from
 from shared.core.engine import ClusterView, Order, Submission, Variable
+from shared.core.errors import Unavailable
 from shared.core.facts import ClusterFacts
 from shared.core.job import JobState, Stored
 from shared.intake.arrive import message_arrived
@@ -20,6 +21,7 @@ from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
 from shared.intake.request_door import request_explained
 from shared.jobspec import JsonObject
+from tests.doubles.memory import MemoryLedger
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.priced_cluster import ROW, view_of
 from tests.unit.world import CLUSTER, Engines, World, job_json
@@ -53,28 +55,37 @@ async def test_without_a_key_the_ledger_is_asked_for_no_job_and_ids_are_placehol
     assert body["job"]["id"] is None
 
 
-async def test_after_its_end_the_next_generation_is_shown_and_it_is_the_one_that_comes(world: World) -> None:
-    for generation in range(1, 4):
-        document = {"spec": job_json(nodeCount=-generation), "idempotencyKey": "k"}  # another each time
-        reports = (await explained(world, document))["job"]["id"]
+async def test_after_its_end_another_record_is_shown_and_it_is_the_one_that_comes(world: World) -> None:
+    ids = []
+    for number in range(1, 4):
+        document = {"spec": job_json(nodeCount=-number), "idempotencyKey": "k"}  # another each time
+        ids.append((await explained(world, document))["job"]["id"])
         (accepted,) = await message_arrived(world.ports, json.dumps(document).encode(), "m")
-        assert (reports, accepted.job.generation) == (accepted.job.id, generation)
+        assert (accepted.job.id, accepted.created) == (ids[-1], True)
+    assert len(set(ids)) == 3
 
 
-async def test_of_generations_that_have_all_ended_a_hundred_are_looked_through(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    requests: list[str] = []
+class Endless(MemoryLedger):
+    """It has a rejected record under every id."""
+
+    record: Stored
+    requests = 0
+
+    async def get(self, job_id: str) -> Stored | None:
+        self.requests += 1
+        return self.record
+
+
+async def test_generations_without_an_end_are_not_looked_through_for_ever(world: World) -> None:
     rejected = (await world.message({"spec": job_json(nodeCount=-1), "idempotencyKey": "k"})).job
+    ledger = Endless(world.clock)
+    ledger.record = Stored(rejected, "1", None)
+    world.use(ledger=ledger)
 
-    async def get(job_id: str) -> Stored | None:
-        requests.append(job_id)
-        return Stored(rejected, "1", None)
+    with pytest.raises(Unavailable, match="no end"):
+        await explained(world, {"spec": job_json(), "idempotencyKey": "k"})
 
-    monkeypatch.setattr(world.ledger, "get", get)
-    body = await explained(world, {"spec": job_json(), "idempotencyKey": "k"})
-    assert len(set(requests)) == len(requests) == 101
-    assert (body["verdict"], body["job"]["id"], body["job"]["existing"]) == ("runs", requests[-1], None)
+    assert ledger.requests < 40
 
 
 async def test_the_verdict_counts_the_errors_and_not_the_warnings(world: World) -> None:
