@@ -49,9 +49,22 @@ class _Window(NamedTuple):
 class Names:
     """Windows of large directories, the one that was used last at the end. Threads may share them."""
 
-    def __init__(self, clock: Callable[[], int] = time.time_ns) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], int] = time.time_ns,
+        window: int = _WINDOW,
+        names: int = _NAMES,
+        most: int = _MOST,
+    ) -> None:
+        """`window`, `names`, `most`: names of a window, of all that are kept, and that are looked at."""
         self._clock, self._lock = clock, Lock()
+        self._window, self._all, self._most = window, names, most
         self._windows: list[_Window] = []
+
+    @property
+    def rest(self) -> str:
+        """The name of an entry that stands for names in no page."""
+        return f"{MORE} {self._most:,} entries"
 
     def page(self, fd: int, after: str, count: int) -> NamePage:
         """At most `count` names after `after` in an open directory; "" is before all. Raises OSError."""
@@ -69,29 +82,24 @@ class Names:
                     self._windows.append(window)
                     return window.page(after, count)
         settled = abs(self._clock() - status.st_mtime_ns) > _RACY
-        window = _Window(directory, status.st_mtime_ns, after, *_scan(fd, after))
+        window = _Window(directory, status.st_mtime_ns, after, *_scan(fd, after, self._window, self._most))
         page = window.page(after, count)
         if page.follows and settled:
             with self._lock:
                 self._windows.append(window)
-                while sum(len(one.names) for one in self._windows) > _NAMES:
+                while sum(len(one.names) for one in self._windows) > self._all:
                     del self._windows[0]
         return page
 
 
-def rest() -> str:
-    """The name of an entry that stands for names in no page."""
-    return f"{MORE} {_MOST:,} entries"
-
-
-def _scan(fd: int, after: str) -> NamePage:
+def _scan(fd: int, after: str, window: int, most: int) -> NamePage:
     names: list[str] = []
     follows = False
     with os.scandir(fd) as entries:
-        first = (entry.name for entry in islice(entries, _MOST))
+        first = (entry.name for entry in islice(entries, most))
         later = (name for name in first if name > after)
-        while some := list(islice(later, _WINDOW)):
+        while some := list(islice(later, window)):
             names = sorted(names + some)
-            follows = follows or len(names) > _WINDOW
-            del names[_WINDOW:]
+            follows = follows or len(names) > window
+            del names[window:]
         return NamePage(names, follows, next(entries, None) is not None)

@@ -48,6 +48,11 @@ class Policy:
     deliver_batch: int = 50
     deliver_deadline: float = 20.0
     deliver_patience: float = 1.0
+    #: for the line of a failed job that its record shows, and for the last lines in its receipt
+    last_error_patience: float = 1.0
+    last_lines_patience: float = 2.0
+    #: for what a cluster says of itself while a job is explained
+    explain_patience: float = 5.0
     sweep_deadline: float = 120.0
     ask_deadline: float = 60.0
     #: into how many parts a sweep is divided

@@ -24,9 +24,6 @@ from shared.delivery.receipt import LastLines, diagnostics, diagnostics_json, re
 
 log = logging.getLogger(__name__)
 
-#: Seconds to wait for the last lines of a failed job.
-_PATIENCE = 2.0
-
 
 async def put_accepted(ports: Ports, job: Job, document: Mapping[str, Any] | None) -> None:
     """The first receipt: accepted. Never replaces a later one."""
@@ -128,4 +125,5 @@ async def _last_lines(
     ran = any(entry.state in (JobState.QUEUED, JobState.RUNNING) for entry in job.history)
     if job.state is not JobState.FAILED or not ran:
         return None
-    return await read_end_soon(ports, job, target, document, _PATIENCE, job.reason)
+    patience = ports.policy.last_lines_patience
+    return await read_end_soon(ports, job, target, document, patience, job.reason)

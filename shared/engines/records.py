@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from urllib.parse import quote, unquote_to_bytes
 
 from fence import Entry, Fence
-from fence.names import Names, rest
+from fence.names import Names
 from shared.core.engine import FileChunk, FilePage, OutputFile
 from shared.core.errors import Busy, NotFound, Transient, no_file
 from shared.core.job import Target
@@ -54,11 +54,12 @@ class Records:
     configuration allows it: records below `shared`, output in folders that bear the name of the run.
     """
 
-    def __init__(self, cluster: Shares) -> None:
+    def __init__(self, cluster: Shares, names: Names | None = None) -> None:
+        """`names`: those of large directories, from one page of a list to the next."""
         self._layout, self._reads = cluster.layout, cluster.reads
         # Separate: reading a job's output may take long, and no record of an end waits for it.
         self._of_records, self._of_files = Reads(Transient), Reads(Busy)
-        self._names = Names()
+        self._names = names or Names()
 
     async def find(self, target: Target) -> Record | None:
         """The record of the run that has the claim; None if none can be seen."""
@@ -146,7 +147,7 @@ class Records:
             except _ABSENT:
                 return FilePage(())
         files = tuple(map(_file, listing.entries))
-        more = (OutputFile(rest(), None, None, left_out=True),) if listing.more else ()
+        more = (OutputFile(self._names.rest, None, None, left_out=True),) if listing.more else ()
         return FilePage((*files, *more), quote(os.fsencode(listing.next), safe=""))
 
     def _chunk(

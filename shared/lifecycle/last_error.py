@@ -12,8 +12,6 @@ from shared.core.job import Job, Reason
 from shared.core.ports import Ports
 from shared.delivery.last_lines import error_line, read_end_soon
 
-#: Seconds. After repeated failures, no job of the cluster waits for its line for a while.
-_PATIENCE = 1.0
 #: Failures of the job's own programs, which have written more.
 _OWN = (Reason.USER, Reason.PREPARATION)
 
@@ -27,5 +25,7 @@ async def last_error(ports: Ports, job: Job, observation: Observation) -> str:
         document = await ports.ledger.spec(job.id)
     except SlipwayError:
         return ""
-    last = await read_end_soon(ports, job, target, document, _PATIENCE, observation.reason)
+    # After repeated failures, no job of the cluster waits for its line for a while.
+    patience = ports.policy.last_error_patience
+    last = await read_end_soon(ports, job, target, document, patience, observation.reason)
     return error_line(last.lines) if last else ""

@@ -5,9 +5,11 @@ It logs every start, which is the only evidence that nothing ran twice.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Any
 
 from shared.core.abilities import ABILITIES, Ability
 from shared.core.engine import (
@@ -56,6 +58,12 @@ class MemoryEngine:
     view: ClusterView | None = None
     own_facts: ClusterFacts = NO_FACTS
     abilities: Mapping[str, Ability] = field(default_factory=lambda: _ALL)
+    #: what was asked of its files, nodes and facts: the name of the call and its arguments
+    queries: list[tuple[Any, ...]] = field(default_factory=list)
+    #: the name of such a call, or the path of a file → the error that it raises
+    refuses: dict[str, Exception] = field(default_factory=dict)
+    #: the names of such calls that never return
+    hangs: set[str] = field(default_factory=set)
 
     @property
     def version(self) -> str:
@@ -134,6 +142,7 @@ class MemoryEngine:
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The output that the test set. Raises NotFound for another directory."""
+        await self._ask("files", target, directory, path)
         if directory != "stdouterr" or target.name in self.forgotten:
             raise NotFound(f"no {directory}")
         if path in self.listed:
@@ -156,6 +165,9 @@ class MemoryEngine:
         return FilePage(files[start : start + 1000], str(start + 1000) if len(files) > start + 1000 else "")
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
+        await self._ask("read", target, directory, path, offset, limit)
+        if path in self.refuses:
+            raise self.refuses[path]
         if directory == "stdouterr" and any(name.startswith(f"{path}/") for name in self.output):
             raise NotAFile(f"{directory}/{path} is a directory")
         if directory != "stdouterr" or path not in self.output or target.name in self.forgotten:
@@ -166,11 +178,13 @@ class MemoryEngine:
 
     async def nodes(self, cluster: str) -> ClusterView:
         """The test's choice; by default no nodes."""
+        await self._ask("nodes", cluster)
         self._trouble()
         return self.view or ClusterView(cluster, "memory", "steady", 0, {}, 0, 1, "none")
 
     async def facts(self, cluster: str, resources: JsonObject) -> ClusterFacts:
         """The test's choice; by default nothing."""
+        await self._ask("facts", cluster, resources)
         return self.own_facts
 
     async def close(self) -> None:
@@ -179,6 +193,17 @@ class MemoryEngine:
     def set_state(self, name: str, state: JobState, **how: object) -> None:
         """Change the state of a job on the cluster, for the test."""
         self.jobs[name] = Observation(state)._replace(**how)  # type: ignore[arg-type]
+
+    def times(self, call: str) -> int:
+        """How often this was asked."""
+        return sum(name == call for name, *_ in self.queries)
+
+    async def _ask(self, call: str, *arguments: object) -> None:
+        self.queries.append((call, *arguments))
+        if call in self.hangs:
+            await asyncio.Event().wait()
+        if call in self.refuses:
+            raise self.refuses[call]
 
     def _trouble(self) -> None:
         self.calls += 1

@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote_to_bytes
 from aiohttp import web
 
 from fence import Entry, Fence
-from fence.names import Names, rest
+from fence.names import Names
 from local.batchai.files.signature import matches
 from local.batchai.launch.layout import STDOUTERR, segment
 from local.batchai.state.errors import ArmError, invalid
@@ -39,7 +39,7 @@ class Location(NamedTuple):
 class Downloads:
     """Signs addresses of files below the shares and mirrors, and serves them until they expire."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, names: Names | None = None) -> None:
         self._roots = {
             "shares": settings.shares,
             "blobs": settings.blobs,
@@ -47,7 +47,7 @@ class Downloads:
         }
         self._key = _own_key(settings.data / "download.key")
         #: those of large directories, from one page of a list to the next
-        self.names = Names()
+        self.names = names or Names()
 
     def url(self, base: str, path: str, expires: datetime) -> str:
         """The address of a file by its path, valid until then. It reads like a SAS: se, sp, sr, sig."""
@@ -131,7 +131,7 @@ def listing(
         ) from None
     listed = [_entry(entry, lambda path: sign(f"{url_of_file}/{path}")) for entry in held.entries]
     if held.more:
-        listed.append({"name": rest(), "fileType": "file"})
+        listed.append({"name": downloads.names.rest, "fileType": "file"})
     return Entries(listed, quote(os.fsencode(held.next), safe=""))
 
 

@@ -15,7 +15,7 @@ from operator import itemgetter
 
 from shared.adapters.storage import other_rows, rows
 from shared.adapters.storage.lists import listed
-from shared.adapters.storage.lists.listing import Listing
+from shared.adapters.storage.lists.listing import BOUNDS, Bounds, Listing
 from shared.adapters.storage.lists.relist import relist_active
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
@@ -37,11 +37,12 @@ _RELISTED = 1_000
 class TableLedger:
     """The ledger port over one store."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, bounds: Bounds = BOUNDS) -> None:
+        """`bounds`: of one request for a list."""
         self._store = store
         self._shards = store.shards
         self._records: OrderedDict[str, Stored] = OrderedDict()
-        self._listing = Listing(store, self._legible)
+        self._listing = Listing(store, self._legible, bounds)
 
     @property
     def shards(self) -> int:

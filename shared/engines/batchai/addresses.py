@@ -17,16 +17,24 @@ from shared.core.pacing.shared_call import SharedCall
 
 #: Seconds for which an address is reused; the service signs them for an hour.
 _FRESH = 1800.0
-#: How many addresses of one folder are kept, about 10 MB: from the requested one on, in the order of
-#: downloads.
-_MOST = 20_000
-#: How many folders' addresses are kept; fewer if they are large.
-_FOLDERS, _ALL = 200, 60_000
 #: A missing file is searched for again after this multiple of the time that its list took; and the most
 #: seconds.
 _PAUSE, _LONGEST = 20.0, 300.0
-#: How many missing files of one folder are remembered.
-_MOST_ABSENCES = 100
+
+
+class Bounds(NamedTuple):
+    """How much is kept."""
+
+    #: addresses of one folder, about 10 MB: from the requested one on, in the order of downloads
+    of_folder: int = 20_000
+    #: folders; fewer if they are large
+    folders: int = 200
+    addresses: int = 60_000
+    #: missing files of one folder
+    absences: int = 100
+
+
+BOUNDS = Bounds()
 
 
 class Listed(NamedTuple):
@@ -68,8 +76,9 @@ class _Folder:
 class Addresses:
     """Addresses by folder, the most recently used one last; `clock` in seconds."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Callable[[], float] = time.monotonic, bounds: Bounds = BOUNDS) -> None:
         self._clock = clock
+        self._bounds = bounds
         self._folders: dict[str, _Folder] = {}
 
     async def find(self, folder: str, name: str, list_folder: List, path: str = "") -> str:
@@ -93,7 +102,7 @@ class Addresses:
     async def _list(self, entry: _Folder, name: str, list_folder: List) -> Listed:
         began = self._clock()
         try:
-            listed = await _listed(list_folder, name)
+            listed = await _listed(list_folder, name, self._bounds.of_folder)
         finally:
             entry.listing = None
         now = self._clock()
@@ -101,7 +110,7 @@ class Addresses:
             entry.urls, entry.until = dict(listed.urls), now + _FRESH
             self._trim()
         else:
-            if len(entry.absences) >= _MOST_ABSENCES:
+            if len(entry.absences) >= self._bounds.absences:
                 entry.absences.clear()
             until = now + min(_LONGEST, _PAUSE * (now - began))
             entry.absences[name] = _Absence(until, name in listed.directories)
@@ -126,11 +135,15 @@ class Addresses:
             self._folders[folder].urls.pop(name, None)
 
     def _trim(self) -> None:
-        while len(self._folders) > _FOLDERS or sum(len(one.urls) for one in self._folders.values()) > _ALL:
+        most = self._bounds
+        while (
+            len(self._folders) > most.folders
+            or sum(len(one.urls) for one in self._folders.values()) > most.addresses
+        ):
             del self._folders[next(iter(self._folders))]
 
 
-async def _listed(list_folder: List, name: str) -> Listed:
+async def _listed(list_folder: List, name: str, most: int) -> Listed:
     """The addresses from a name on, as many as are kept. Reads no more pages than that takes."""
     urls: dict[str, str] = {}
     after, more, directories = "", True, frozenset[str]()
@@ -138,7 +151,7 @@ async def _listed(list_folder: List, name: str) -> Listed:
         page = await list_folder(after)
         directories |= page.directories & {name}
         urls |= {one: url for one, url in page.urls.items() if one >= name}
-        after, more = page.next, bool(page.next) and not (name in urls and len(urls) >= _MOST)
-        if len(urls) > 2 * _MOST:  # the list is not sorted, and the name may still come
-            urls = {one: urls[one] for one in sorted(urls)[:_MOST]}
-    return Listed({one: urls[one] for one in sorted(urls)[:_MOST]}, "", directories)
+        after, more = page.next, bool(page.next) and not (name in urls and len(urls) >= most)
+        if len(urls) > 2 * most:  # the list is not sorted, and the name may still come
+            urls = {one: urls[one] for one in sorted(urls)[:most]}
+    return Listed({one: urls[one] for one in sorted(urls)[:most]}, "", directories)

@@ -32,8 +32,6 @@ from shared.jobspec import JsonObject, redact
 from shared.lifecycle.active import active_jobs
 from shared.lifecycle.waiting.dependents import Ends, ends_of, why_after
 
-#: Seconds within which the cluster has to answer.
-_PATIENCE = 5.0
 _ANY = "<job id>"
 
 _DUPLICATES = {
@@ -126,7 +124,7 @@ async def _view(ports: Ports, cluster: Cluster | None) -> _ViewResult:
     if cluster is None:
         return _ViewResult(None, "")
     try:
-        async with asyncio.timeout(_PATIENCE):
+        async with asyncio.timeout(ports.policy.explain_patience):
             view = await ports.engines.get(cluster.engine).nodes(cluster.name)
             return _ViewResult(replace(view, facts=combined_facts(cluster.facts, view.facts)), "")
     except (EngineError, TimeoutError) as error:

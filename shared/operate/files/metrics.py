@@ -152,12 +152,12 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
     return replace(answer, restarted=begun is not before, files_left_out=len(sources) - len(read))
 
 
-def as_json(answer: Metrics, points: str = "") -> dict[str, Any]:
-    """The answer as JSON, with at most this many points of each series. Raises Misuse."""
+def as_json(answer: Metrics, points: str = "", most_points: int = MOST_POINTS) -> dict[str, Any]:
+    """The answer as JSON, with at most this many points of each series, and of all. Raises Misuse."""
     most = int(points or _POINTS) if _NUMBER.fullmatch(points) else 0
     if not _LEAST <= most <= _MOST:
         raise Misuse(f"points must be a number from {_LEAST} to {_MOST}", remedy=f"without it: {_POINTS}")
-    most = max(_LEAST, min(most, MOST_POINTS // max(1, len(answer.series))))
+    most = max(_LEAST, min(most, most_points // max(1, len(answer.series))))
     body = {
         "series": [
             {

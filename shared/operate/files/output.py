@@ -91,8 +91,9 @@ async def _check_folder(engine: Engine, target: Target, directory: str, path: st
 
 
 async def content(
-    ports: Ports, job_id: str, directory: str, path: str, span: Span | None = None, who: Caller = KEY_HOLDER
-) -> FileChunk:
+    ports: Ports, job_id: str, directory: str, path: str, span: Span | None = None, who: Caller = KEY_HOLDER,
+    most: int = MOST_BYTES,
+) -> FileChunk:  # fmt: skip
     """A job's file, or as much of the span as fits into one answer; no bytes if it contains none.
 
     Raises Misuse: 400, 404, 409; 413 for a whole file that is too large for one answer.
@@ -110,10 +111,10 @@ async def content(
     engine = ports.engines.get(target.engine)
     try:
         if span is None:
-            chunk = await engine.read(target, directory, path, 0, MOST_BYTES)
+            chunk = await engine.read(target, directory, path, 0, most)
             if chunk.size > len(chunk.data):
                 raise Misuse(
-                    f"the file has {chunk.size:,} bytes, and one answer has at most {MOST_BYTES:,}",
+                    f"the file has {chunk.size:,} bytes, and one answer has at most {most:,}",
                     status=413,
                     remedy="read it in parts: `slipway download` does, or send Range: bytes=0-",
                 )
@@ -122,7 +123,7 @@ async def content(
             size = (await engine.read(target, directory, path, 0, 1)).size
             span = Span(max(0, size - (span.last or 0)), None)
         first = span.first or 0
-        limit = MOST_BYTES if span.last is None else min(MOST_BYTES, span.last - first + 1)
+        limit = most if span.last is None else min(most, span.last - first + 1)
         return await engine.read(target, directory, path, first, limit)
     except NotAFile as error:
         raise _of_directory(error) from error

@@ -22,9 +22,6 @@ from shared.core.ports import Ports
 from shared.core.visible import escaped, is_askable
 from shared.operate.files.output import refusal, stored_of, target_of
 
-#: The most bytes of the files, files, folders, and levels of folders.
-MOST_BYTES, MOST_FILES, _MOST_FOLDERS, _DEEPEST = 32 << 20, 1_000, 500, 32
-_CHUNK = 4 << 20
 #: The most left-out entries that the comment names, and bytes of the comment (ZIP allows 65,535).
 _NAMED, _LONGEST_COMMENT = 100, 60_000
 #: The first and last time that a ZIP file can hold.
@@ -38,6 +35,19 @@ class Zipped:
 
     data: bytes
     left_out: int
+
+
+class Bounds(NamedTuple):
+    """The most bytes of the files, files, folders, and levels of folders; and the bytes of one read."""
+
+    data: int = 32 << 20
+    files: int = 1_000
+    folders: int = 500
+    levels: int = 32
+    chunk: int = 4 << 20
+
+
+BOUNDS = Bounds()
 
 
 class _Member(NamedTuple):
@@ -55,13 +65,25 @@ class _Tree:
     left_out: list[str] = field(default_factory=list)
 
 
+class _Limits(NamedTuple):
+    """The bounds of one answer, and the refusal of what does not keep to them."""
+
+    bounds: Bounds
+    too_much: Callable[[str], Misuse]
+
+    def check_size(self, size: int) -> None:
+        """Raise Misuse for so many bytes of files, if that is too many."""
+        if size > self.bounds.data:
+            raise self.too_much(f"more than {self.bounds.data:,} bytes")
+
+
 async def _at_once(_: int) -> None:
     """Room without a bound."""
 
 
 async def zipped(
     ports: Ports, job_id: str, directory: str, path: str, who: Caller = KEY_HOLDER,
-    room: Callable[[int], Awaitable[None]] = _at_once,
+    room: Callable[[int], Awaitable[None]] = _at_once, bounds: Bounds = BOUNDS,
 ) -> Zipped:  # fmt: skip
     """The files of an output directory, or of a folder in it, laid out as by `slipway download`.
 
@@ -82,23 +104,21 @@ async def zipped(
     target = target_of(stored)
     engine = ports.engines.get(target.engine)
     try:
-        tree = await _tree(engine, target, directory, folder, too_much)
+        tree = await _tree(engine, target, directory, folder, _Limits(bounds, too_much))
         if not tree.members and not tree.left_out:
             raise NotFound(f"there is no file in {named}")
         await room(sum(member.size for member in tree.members))
-        return await _archive(engine, target, directory, tree, too_much)
+        return await _archive(engine, target, directory, tree, _Limits(bounds, too_much))
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, directory, str(error)) from error
 
 
-async def _tree(
-    engine: Engine, target: Target, directory: str, folder: str, too_much: Callable[[str], Misuse]
-) -> _Tree:
+async def _tree(engine: Engine, target: Target, directory: str, folder: str, limits: _Limits) -> _Tree:
     """The files below a folder, by name.
 
     Raises Misuse as soon as there are too many, as with circular links.
     """
-    tree, ahead, folders, size = _Tree(), deque([(folder, 0, "")]), 0, 0
+    tree, ahead, folders, size, most = _Tree(), deque([(folder, 0, "")]), 0, 0, limits.bounds
     while ahead:
         path, depth, after = ahead.popleft()
         try:
@@ -121,25 +141,22 @@ async def _tree(
             else:
                 tree.members.append(_Member(name, file.size, file.modified))
                 size += file.size
-        if size > MOST_BYTES:
-            raise too_much(f"more than {MOST_BYTES:,} bytes")
-        if len(tree.members) > MOST_FILES:
-            raise too_much(f"more than {MOST_FILES:,} files")
-        if folders + len(ahead) > _MOST_FOLDERS or any(level > _DEEPEST for _, level, _ in ahead):
-            raise too_much(f"more than {_MOST_FOLDERS:,} folders, or links that lead in circles")
+        limits.check_size(size)
+        if len(tree.members) > most.files:
+            raise limits.too_much(f"more than {most.files:,} files")
+        if folders + len(ahead) > most.folders or any(level > most.levels for _, level, _ in ahead):
+            raise limits.too_much(f"more than {most.folders:,} folders, or links that lead in circles")
     tree.members.sort()
     return tree
 
 
-async def _archive(
-    engine: Engine, target: Target, directory: str, tree: _Tree, too_much: Callable[[str], Misuse]
-) -> Zipped:
-    buffer, left_out, size = io.BytesIO(), list(tree.left_out), 0
+async def _archive(engine: Engine, target: Target, directory: str, tree: _Tree, limits: _Limits) -> Zipped:
+    buffer, left_out, size, chunk_size = io.BytesIO(), list(tree.left_out), 0, limits.bounds.chunk
     # Not compressed: what fills a directory, such as weights and images, is compressed already.
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for member in tree.members:
             try:
-                first = await engine.read(target, directory, member.path, 0, _CHUNK)
+                first = await engine.read(target, directory, member.path, 0, chunk_size)
             except NotFound:  # deleted since, or replaced by a link
                 left_out.append(member.path)
                 continue
@@ -147,11 +164,10 @@ async def _archive(
                 chunk = first
                 while chunk.data:
                     size += entry.write(chunk.data)
-                    if size > MOST_BYTES:  # the job may append to the file meanwhile
-                        raise too_much(f"more than {MOST_BYTES:,} bytes")
+                    limits.check_size(size)  # the job may append to the file meanwhile
                     if chunk.next >= chunk.size:
                         break
-                    chunk = await engine.read(target, directory, member.path, chunk.next, _CHUNK)
+                    chunk = await engine.read(target, directory, member.path, chunk.next, chunk_size)
         archive.comment = _comment(left_out, [member.path for member in tree.members])
     return Zipped(buffer.getvalue(), len(left_out))
 

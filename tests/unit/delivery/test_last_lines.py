@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
-from shared.core.engine import FileChunk, OutputFile
+from shared.core.engine import OutputFile
 from shared.core.job import JobState, Reason, Target
-from shared.delivery import answers
 from shared.delivery.answers import put_final
 from shared.delivery.last_lines import error_line
-from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.recorded import FAILED, RUN, TARGET, Written, job_of, ports_of
 from tests.unit.world import World
 
@@ -114,18 +111,10 @@ async def test_one_line_that_is_longer_than_the_others_together_may_be_shows_its
 
 @pytest.mark.parametrize(("text", "starts"), [(b"\n" * 4096, [0]), (b"\n" * 4097, [1, 0])])
 async def test_a_file_that_was_read_whole_is_not_read_again(
-    world: World, drops: Written, monkeypatch: pytest.MonkeyPatch, text: bytes, starts: list[int]
+    world: World, drops: Written, text: bytes, starts: list[int]
 ) -> None:
-    reads: list[int] = []
-    read = MemoryEngine.read
-
-    async def counting_read(engine: MemoryEngine, *arguments: Any) -> FileChunk:
-        reads.append(arguments[-2])
-        return await read(engine, *arguments)
-
-    monkeypatch.setattr(MemoryEngine, "read", counting_read)
     assert await last_lines(world, drops, {"stderr.txt": text}) is None
-    assert reads == starts
+    assert [arguments[-2] for call, *arguments in world.engine.queries if call == "read"] == starts
 
 
 @pytest.mark.parametrize(
@@ -150,12 +139,9 @@ async def test_the_file_is_the_first_that_may_say_why(
 
 @pytest.mark.parametrize("size", [0, None])
 async def test_a_file_without_text_and_a_directory_are_passed_over(
-    world: World, drops: Written, monkeypatch: pytest.MonkeyPatch, size: int | None
+    world: World, drops: Written, size: int | None
 ) -> None:
-    async def files(*_: object) -> tuple[OutputFile, ...]:
-        return OutputFile("stderr-a", size, None), OutputFile("stderr-b", 4, None)
-
-    monkeypatch.setattr(MemoryEngine, "files", files)
+    world.engine.listed["."] = (OutputFile("stderr-a", size, None), OutputFile("stderr-b", 4, None))
     result = await last_lines(world, drops, {"stderr-a": b"", "stderr-b": b"boom"})
     assert result == {"file": "stderr-b", "lines": ["boom"]}
 
@@ -193,15 +179,9 @@ async def test_a_failed_job_that_the_cluster_had_shows_them(
     assert json.loads(drops.answers["default/r/receipt.json"])["lastLines"]["lines"] == ["boom"]
 
 
-async def test_no_one_waits_for_an_engine_that_hangs(
-    world: World, drops: Written, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def hangs(*_: object) -> tuple[OutputFile, ...]:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    monkeypatch.setattr(MemoryEngine, "files", hangs)
-    monkeypatch.setattr(answers, "_PATIENCE", 0)
+async def test_no_one_waits_for_an_engine_that_hangs(world: World, drops: Written) -> None:
+    world.engine.hangs.add("files")
+    world.policy(last_lines_patience=0)
     assert await last_lines(world, drops, {"stderr.txt": b"boom"}) is None
 
 

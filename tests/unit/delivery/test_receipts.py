@@ -199,13 +199,8 @@ async def test_any_name_of_a_file_of_a_job_leaves_it_a_receipt(world: World, nam
     assert last["file"].isprintable()
 
 
-async def test_a_directory_that_breaks_its_reader_costs_the_last_lines_alone(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def broken(*_: object) -> tuple[OutputFile, ...]:
-        raise OverflowError("year 3170843 is out of range")
-
-    monkeypatch.setattr(MemoryEngine, "files", broken)
+async def test_a_directory_that_breaks_its_reader_costs_the_last_lines_alone(world: World) -> None:
+    world.engine.refuses["files"] = OverflowError("year 3170843 is out of range")
     job = await drop_folder(world)
     await end(world, JobState.FAILED, reason=Reason.USER, exit_code=1)
 

@@ -13,7 +13,7 @@ from urllib.parse import quote
 
 import pytest
 
-from fence import names
+from fence.names import Names
 from shared.core.errors import NotFound, Transient
 from shared.core.job import Target
 from shared.engines.records import Records
@@ -29,6 +29,7 @@ class Share:
     """What the nodes have as /shared."""
 
     root: Path
+    names: Names | None = None
 
     def run(self, *, name: str = "n", token: str = "t.1", **directories: Any) -> Path:
         """A run of an attempt with its record; the folder of its output below the prefix `logs`."""
@@ -48,7 +49,7 @@ class Share:
 
     @property
     def records(self) -> Records:
-        return Records(replace(CLUSTER, reads={"/shared": str(self.root)}))
+        return Records(replace(CLUSTER, reads={"/shared": str(self.root)}), self.names)
 
     async def log(self, file: str = "stdout.txt", offset: int = 0) -> bytes:
         return (await self.records.chunk(TARGET, "stdouterr", file, offset, 1 << 16)).data
@@ -348,9 +349,9 @@ async def test_a_name_that_is_no_text_is_listed_as_one(share: Share) -> None:
 
 
 async def test_of_a_directory_with_too_many_entries_some_are_listed_and_the_rest_is_named(
-    share: Share, monkeypatch: pytest.MonkeyPatch
+    share: Share,
 ) -> None:
-    monkeypatch.setattr(names, "_MOST", 3)
+    share.names = Names(most=3)
     for number in range(5):
         (share.run() / f"outputs/{number}").touch()
 

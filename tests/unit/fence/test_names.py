@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from fence import names as module
 from fence.names import Names
 from tests.doubles.scans import count_scans
 
@@ -39,10 +38,9 @@ def every(names: Names, fd: int, count: int) -> list[list[str]]:
 def test_every_name_comes_once_and_a_window_is_one_scan(
     folder: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, window: int, scans: int
 ) -> None:
-    monkeypatch.setattr(module, "_WINDOW", window)
     scanned = count_scans(monkeypatch)
 
-    pages = every(Names(lambda: LATER), folder[1], 5)
+    pages = every(Names(lambda: LATER, window), folder[1], 5)
 
     assert [name for page in pages for name in page] == [f"{number:03}" for number in range(100)]
     assert len(scanned) == scans
@@ -84,8 +82,7 @@ def test_what_is_kept_is_bounded_and_a_small_directory_is_not(
     for number in range(60):
         (other / str(number)).touch()
     second = os.open(other, os.O_RDONLY | os.O_DIRECTORY)
-    scanned, names = count_scans(monkeypatch), Names(lambda: LATER)
-    monkeypatch.setattr(module, "_NAMES", 120)
+    scanned, names = count_scans(monkeypatch), Names(lambda: LATER, names=120)
 
     assert not names.page(second, "", 60).follows  # whole, so not kept
     names.page(second, "", 5)
@@ -96,12 +93,8 @@ def test_what_is_kept_is_bounded_and_a_small_directory_is_not(
     assert len(scanned) == 4
 
 
-def test_names_beyond_the_bound_are_in_no_page_and_said(
-    folder: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_MOST", 99)
-    first, _, more = Names().page(folder[1], "", 100)
+def test_names_beyond_the_bound_are_in_no_page_and_said(folder: tuple[Path, int]) -> None:
+    first, _, more = Names(most=99).page(folder[1], "", 100)
     assert (len(first), more) == (99, True)
 
-    monkeypatch.setattr(module, "_MOST", 100)
-    assert not Names().page(folder[1], "", 100).more
+    assert not Names(most=100).page(folder[1], "", 100).more

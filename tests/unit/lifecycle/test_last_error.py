@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
 import pytest
 
-from shared.core.engine import FileChunk, OutputFile
 from shared.core.errors import Busy, NotFound, Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.ledger.listing import Query
 from shared.core.view import line
-from shared.lifecycle import last_error
-from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -22,27 +18,17 @@ STDERR = b"Traceback (most recent call last):\nValueError: the key is storage-ke
 LAST_ERROR = "ValueError: the key is ***, not *** !"
 
 
-class Read:
-    """How often the files of jobs were looked at, and what came of it."""
+def break_files(world: World, error: Exception) -> None:
+    """No file of a job can be read: its list hangs, for a TimeoutError, or is refused with another error."""
+    if isinstance(error, TimeoutError):
+        world.engine.hangs.add("files")
+    else:
+        world.engine.refuses["files"] = error
 
-    def __init__(self, monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) -> None:
-        self.lists = self.reads = 0
-        files, read = MemoryEngine.files, MemoryEngine.read
 
-        async def list_files(engine: MemoryEngine, *args: Any) -> tuple[OutputFile, ...]:
-            self.lists += 1
-            if isinstance(error, TimeoutError):
-                await asyncio.Event().wait()
-            if error is not None:
-                raise error
-            return await files(engine, *args)
-
-        async def read_file(engine: MemoryEngine, *args: Any) -> FileChunk:
-            self.reads += 1
-            return await read(engine, *args)
-
-        monkeypatch.setattr(MemoryEngine, "files", list_files)
-        monkeypatch.setattr(MemoryEngine, "read", read_file)
+def looks(world: World) -> tuple[int, int]:
+    """How often the files of jobs were listed and read."""
+    return world.engine.times("files"), world.engine.times("read")
 
 
 async def ended(world: World, state: JobState = JobState.FAILED, **how: Any) -> Job:
@@ -68,13 +54,12 @@ async def test_record_list_and_event_have_the_line_without_secrets(world: World)
 
 
 async def test_a_failure_costs_a_list_and_a_read_and_the_receipt_as_much_again(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World,
 ) -> None:
-    read = Read(monkeypatch)
     await ended(world)
-    assert (read.lists, read.reads) == (2, 2)
+    assert looks(world) == (2, 2)
     await world.sweep()
-    assert (read.lists, read.reads) == (2, 2)
+    assert looks(world) == (2, 2)
 
 
 @pytest.mark.parametrize(
@@ -87,23 +72,19 @@ async def test_a_failure_costs_a_list_and_a_read_and_the_receipt_as_much_again(
     ],
 )
 async def test_of_an_end_that_is_not_the_jobs_own_fault_nothing_is_read_for_the_record(
-    world: World, state: JobState, reason: Reason | None, monkeypatch: pytest.MonkeyPatch
+    world: World, state: JobState, reason: Reason | None
 ) -> None:
     world.policy(receipts=False)
-    read = Read(monkeypatch)
     job = await ended(world, state, reason=reason)
-    assert (job.last_error, read.lists) == ("", 0)
+    assert (job.last_error, looks(world)) == ("", (0, 0))
 
 
 @pytest.mark.parametrize(
     "error", [NotFound("there is none"), Transient("no answer"), TimeoutError(), ValueError("of the adapter")]
 )
-async def test_a_log_that_cannot_be_read_keeps_no_end(
-    world: World, error: Exception, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    world.policy(receipts=False)
-    monkeypatch.setattr(last_error, "_PATIENCE", 0.01)
-    Read(monkeypatch, error)
+async def test_a_log_that_cannot_be_read_keeps_no_end(world: World, error: Exception) -> None:
+    world.policy(receipts=False, last_error_patience=0.01)
+    break_files(world, error)
     job = await ended(world)
     assert (job.state, job.last_error) == (JobState.FAILED, "")
 
@@ -113,17 +94,16 @@ async def test_a_log_that_cannot_be_read_keeps_no_end(
     [(Transient("no answer"), 5), (Busy("of one record"), 12), (TimeoutError("many files of one job"), 12)],
 )
 async def test_files_that_cannot_be_reached_are_left_alone_after_some_failures_and_the_cluster_is_not(
-    world: World, error: Exception, lists: int, monkeypatch: pytest.MonkeyPatch
+    world: World, error: Exception, lists: int
 ) -> None:
-    world.policy(receipts=False)
-    monkeypatch.setattr(last_error, "_PATIENCE", 0.01)
-    read = Read(monkeypatch, error)
+    world.policy(receipts=False, last_error_patience=0.01)
+    break_files(world, error)
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
         world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
         await world.sweep(1)
 
-    assert read.lists == lists
+    assert looks(world)[0] == lists
     assert {job.state for job in world.ledger.jobs} == {JobState.FAILED}
 
 
@@ -141,13 +121,13 @@ async def test_a_document_that_cannot_be_read_shows_no_line_with_its_secrets(
 
 
 async def test_a_receipt_leaves_files_alone_that_do_not_answer_too(
-    world: World, monkeypatch: pytest.MonkeyPatch
+    world: World,
 ) -> None:
-    read = Read(monkeypatch, Transient("no answer"))
+    break_files(world, Transient("no answer"))
     for number in range(12):
         await world.message({"spec": job_json(), "notify": [HOOK]}, f"m{number}")
         world.engine.set_state(world.engine.started[-1], JobState.FAILED, reason=Reason.USER)
         await world.sweep(1)
 
-    assert read.lists == 5
+    assert looks(world)[0] == 5
     assert all("lastLines" not in world.receipt(job) for job in world.ledger.jobs)

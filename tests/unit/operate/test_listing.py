@@ -10,7 +10,8 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from shared.adapters.storage.lists import listing as stored_lists
+from shared.adapters.storage.ledger import TableLedger
+from shared.adapters.storage.lists.listing import Bounds
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
@@ -283,7 +284,7 @@ async def test_a_page_that_was_cut_says_so_and_goes_on_where_it_stopped(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = await filled(world)
-    monkeypatch.setattr(stored_lists, "SECONDS", -1.0)
+    world.use(ledger=TableLedger(world.ledger.store, Bounds(seconds=-1.0)))
     results: list[str] = []
     query = {"label": "team=vision", "limit": "1"}
     body = await listed(world, monkeypatch, **query)

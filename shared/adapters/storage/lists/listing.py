@@ -23,16 +23,24 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.listing import Page, Query, brief
 from shared.core.ledger.records import Active
 
-#: The bounds of one request: pages of rows, records of rows that show nothing, seconds.
-PAGES, RECORDS, SECONDS = 64, 1_000, 4.0
-#: Rows in one answer of the service, at most.
-_ROWS = 1_000
 #: After every key.
 _END = "~"
 
 #: The row found for a job, by its key: a list row, which may show nothing, or its index row.
 Entries = dict[str, Row | Active]
 Record = Callable[[str], Awaitable[Stored | None]]
+
+
+class Bounds(NamedTuple):
+    """Those of one request: pages of rows, records of rows that show nothing, seconds; rows of an answer."""
+
+    pages: int = 64
+    records: int = 1_000
+    seconds: float = 4.0
+    rows: int = 1_000
+
+
+BOUNDS = Bounds()
 
 
 @dataclass
@@ -75,9 +83,10 @@ class _Ranges(NamedTuple):
 class Listing:
     """Finds jobs in one store. `record` reads the record of a job; None where it cannot be read."""
 
-    def __init__(self, store: Store, record: Record) -> None:
+    def __init__(self, store: Store, record: Record, bounds: Bounds = BOUNDS) -> None:
         self._store = store
         self._record = record
+        self._bounds = bounds
 
     async def find(self, query: Query, limit: int, after: str | None) -> Page:
         """Find jobs, newest first, at most `limit`.
@@ -130,14 +139,16 @@ class Listing:
 
     async def _merge(self, limit: int, streams: list[_Stream], entries: Entries, shown: _Shown) -> Page:
         loop = asyncio.get_running_loop()
-        pages, end, number = PAGES - self._store.shards, loop.time() + SECONDS, limit  # less the index rows
+        bounds = self._bounds
+        # Less the index rows.
+        pages, end, number = bounds.pages - self._store.shards, loop.time() + bounds.seconds, limit
         jobs: list[Job] = []
         begin = min((stream.at for stream in streams), default="")
         while True:
             going = [stream for stream in streams if not stream.done]
             answers = await asyncio.gather(*(stream.more(self._store, number) for stream in going))
             entries |= {key: row for answer in answers for key, row in self._in_order(answer)}
-            pages, number = pages - len(going), min(4 * number, _ROWS)
+            pages, number = pages - len(going), min(4 * number, bounds.rows)
             going = [stream for stream in going if not stream.done]
             # Up to this key, all ranges have been read.
             horizon = min((stream.reached for stream in going), default=_END)
@@ -149,7 +160,7 @@ class Listing:
                     if len(jobs) == limit:
                         return Page(tuple(jobs), key if going or key < ready[-1] else None)
                 last = not going and at + limit >= len(ready)
-                if not last and (shown.records >= RECORDS or loop.time() > end):
+                if not last and (shown.records >= bounds.records or loop.time() > end):
                     return Page(tuple(jobs), max(chunk), cut=True)
             if not going:
                 return Page(tuple(jobs))

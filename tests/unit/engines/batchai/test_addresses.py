@@ -8,8 +8,7 @@ from dataclasses import dataclass, field
 import pytest
 
 from shared.core.errors import NotFound, Transient
-from shared.engines.batchai import addresses as module
-from shared.engines.batchai.addresses import Addresses, Listed
+from shared.engines.batchai.addresses import BOUNDS, Addresses, Bounds, Listed
 
 
 @dataclass
@@ -22,10 +21,11 @@ class Cluster:
     lists: int = 0
     page: int = 1000
     pages: int = 0
+    bounds: Bounds = BOUNDS
     addresses: Addresses = field(init=False)
 
     def __post_init__(self) -> None:
-        self.addresses = Addresses(lambda: self.now)
+        self.addresses = Addresses(lambda: self.now, self.bounds)
 
     async def find(self, name: str, folder: str = "f") -> str:
         return await self.addresses.find(folder, name, self._list)
@@ -50,11 +50,8 @@ async def test_one_list_serves_a_folder_until_its_addresses_are_old() -> None:
     assert await cluster.find("000") == "https://x/000?2"
 
 
-async def test_a_large_folder_is_listed_now_and_then_and_not_for_each_file(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "_MOST", 100)
-    cluster = Cluster([f"{number:04}" for number in range(1000)], seconds=0.0)
+async def test_a_large_folder_is_listed_now_and_then_and_not_for_each_file() -> None:
+    cluster = Cluster([f"{number:04}" for number in range(1000)], seconds=0.0, bounds=Bounds(of_folder=100))
 
     for name in cluster.names:
         await cluster.find(name)
@@ -63,12 +60,9 @@ async def test_a_large_folder_is_listed_now_and_then_and_not_for_each_file(
 
 
 @pytest.mark.parametrize("order", [1, -1])
-async def test_a_large_folder_is_read_no_further_than_what_is_kept(
-    monkeypatch: pytest.MonkeyPatch, order: int
-) -> None:
-    monkeypatch.setattr(module, "_MOST", 30)
+async def test_a_large_folder_is_read_no_further_than_what_is_kept(order: int) -> None:
     names = [f"{number:03}" for number in range(200)]
-    cluster = Cluster(names[::order], page=10)
+    cluster = Cluster(names[::order], page=10, bounds=Bounds(of_folder=30))
 
     assert await cluster.find("095") == "https://x/095?1"
 
@@ -123,11 +117,8 @@ async def test_an_address_that_was_refused_is_asked_for_anew() -> None:
     assert await cluster.find("a") == "https://x/a?2"
 
 
-async def test_what_is_kept_has_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_FOLDERS", 3)
-    monkeypatch.setattr(module, "_ALL", 8)
-    monkeypatch.setattr(module, "_MOST_ABSENCES", 2)
-    cluster = Cluster(["a", "b"])
+async def test_what_is_kept_has_bounds() -> None:
+    cluster = Cluster(["a", "b"], bounds=Bounds(folders=3, addresses=8, absences=2))
     for folder in "123":
         await cluster.find("a", folder)
     await cluster.find("a", "1")  # now it is not the oldest

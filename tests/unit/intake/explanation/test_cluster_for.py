@@ -13,7 +13,6 @@ from shared.core.facts import ClusterFacts
 from shared.intake.facts import cluster_for, cluster_member, cluster_of
 from shared.intake.message import Request
 from shared.jobspec import Envelope, JsonObject
-from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, Engines, World, job_json
 
 OTHER = replace(CLUSTER, name="other", id="/other", facts=ClusterFacts(max_nodes=3))
@@ -62,33 +61,24 @@ async def test_limits_that_are_configured_and_those_that_it_says_bound_each_othe
     ("resources", "choice"), [(None, {}), ({"partition": "short"}, {"partition": "short"})]
 )
 async def test_it_is_asked_for_what_the_job_chose(
-    two: World, monkeypatch: pytest.MonkeyPatch, resources: JsonObject | None, choice: JsonObject
+    two: World, resources: JsonObject | None, choice: JsonObject
 ) -> None:
-    records: list[tuple[str, JsonObject]] = []
-
-    async def facts(self: MemoryEngine, cluster: str, resources: JsonObject) -> ClusterFacts:
-        records.append((cluster, resources))
-        return self.own_facts
-
-    monkeypatch.setattr(MemoryEngine, "facts", facts)
     envelope: dict[str, Any] = {"resources": resources} if resources else {}
     await cluster_for(two.ports, asking("", **envelope))
-    assert records == [("dev", choice)]
+    assert two.engine.queries == [("facts", "dev", choice)]
 
 
 async def test_one_that_does_not_answer_or_is_not_configured_has_the_facts_of_the_settings(
-    two: World, monkeypatch: pytest.MonkeyPatch
+    two: World,
 ) -> None:
-    async def facts(*_: object) -> ClusterFacts:
-        raise Misconfigured("no key")
-
-    monkeypatch.setattr(MemoryEngine, "facts", facts)
+    two.engine.refuses["facts"] = Misconfigured("no key")
     assert await cluster_for(two.ports, asking("/other")) == OTHER
 
-    monkeypatch.setattr(MemoryEngine, "facts", None)  # left alone, it is not even asked
+    two.engine.queries.clear()
     for _ in range(5):
         two.ports.breaker.failed("memory/other", two.now)
     assert await cluster_for(two.ports, asking("/other")) == OTHER
+    assert two.engine.queries == []  # left alone, it is not even asked
 
 
 @pytest.mark.parametrize(

@@ -236,16 +236,14 @@ async def test_a_job_file_may_be_explained_as_that_of_a_folder(world: World) -> 
     assert (body["job"]["experiment"], body["job"]["name"], body["job"]["id"]) == ("digits", "train", None)
 
 
-async def test_offline_neither_ledger_nor_cluster_is_asked(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_offline_neither_ledger_nor_cluster_is_asked(world: World) -> None:
     world.drops.upload("digits/run/train.py", b"x")
     world.drops.upload("digits/run/job.json", JOB)
     world.use(ledger=None)
     world.engine.fail = [Transient("must not be asked")]
-    monkeypatch.setattr(world.engine, "facts", None)
 
     result = await explain_folder(world.ports, "digits/run/", live=False)
 
     assert result.bodies[0]["cluster"]["note"] == "was not queried"
     assert world.engine.fail != []
+    assert world.engine.queries == []

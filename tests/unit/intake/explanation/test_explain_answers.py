@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -11,12 +10,11 @@ from typing import Any
 import pytest
 
 from shared.core.cost.prices import prices_from
-from shared.core.engine import ClusterView, Order, Submission, Variable
+from shared.core.engine import Order, Submission, Variable
 from shared.core.errors import Unavailable
 from shared.core.facts import ClusterFacts
 from shared.core.job import JobState, Stored
 from shared.intake.arrive import message_arrived
-from shared.intake.explanation import explain as explaining
 from shared.intake.explanation.explain_text import markdown
 from shared.intake.message import read_request
 from shared.intake.request_door import request_explained
@@ -156,13 +154,9 @@ async def test_the_facts_of_the_cluster_as_it_is_now_decide(world: World) -> Non
     assert "SW074" in {problem["code"] for problem in body["problems"]}
 
 
-async def test_a_cluster_that_hangs_is_not_waited_for(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    async def nodes(*_: object) -> ClusterView:
-        await asyncio.Event().wait()
-        raise AssertionError
-
-    monkeypatch.setattr(MemoryEngine, "nodes", nodes)
-    monkeypatch.setattr(explaining, "_PATIENCE", 0)
+async def test_a_cluster_that_hangs_is_not_waited_for(world: World) -> None:
+    world.engine.hangs.add("nodes")
+    world.policy(explain_patience=0)
     body = await explained(world, job_json())
     assert body["cluster"]["note"] == "could not be queried: it did not answer in time"
 

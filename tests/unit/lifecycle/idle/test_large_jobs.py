@@ -6,40 +6,20 @@ import json
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
-from shared.core.engine import FileChunk
 from shared.core.facts import ClusterFacts
 from shared.core.job import Job, JobState
 from shared.lifecycle.idle.reap import MOST_LOOKS
 from shared.lifecycle.idle.spans import idle_spans
 from shared.lifecycle.idle.use import use_of
 from tests.unit.lifecycle.idle.idle_world import IdleWorld
-from tests.unit.world import CLUSTER, Engines, World, job_json
+from tests.unit.world import CLUSTER, Engines, job_json
 
 HOUR = 3600
 #: Eight GPUs fill a line of about 300 bytes, and so many nodes a piece of the file in about 18 minutes.
 NODES, GPUS = 24, 8
-
-
-class Read:
-    """Counts what is read of the cluster's files."""
-
-    def __init__(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.reads = self.lists = 0
-        self._read, self._files = world.engine.read, world.engine.files
-        monkeypatch.setattr(world.engine, "read", self.read)
-        monkeypatch.setattr(world.engine, "files", self.files)
-
-    async def read(self, *args: Any) -> FileChunk:
-        self.reads += 1
-        return await self._read(*args)
-
-    async def files(self, *args: Any) -> Any:
-        self.lists += 1
-        return await self._files(*args)
 
 
 def reports(seconds: range, works: dict[int, int]) -> Iterator[bytes]:
@@ -69,20 +49,20 @@ async def large(world: IdleWorld, works: dict[int, int], *, hours: int = 2) -> J
     return job
 
 
-async def test_many_nodes_are_judged_by_reads_that_grow_with_them(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_many_nodes_are_judged_by_reads_that_grow_with_them() -> None:
     world = IdleWorld()
     job = await large(world, {7: 1800})
-    files = Read(world, monkeypatch)
+    world.engine.queries.clear()
 
     span = (await idle_spans(world.ports, job))["gpus"]
 
     assert span.until == world.now
     assert span.seconds >= 5400  # as long as matters: the limit, and the time after the warning
-    assert files.lists == 1
-    assert 4 < files.reads <= 8
+    assert world.engine.times("files") == 1
+    assert 4 < world.engine.times("read") <= 8
 
 
-async def test_pieces_that_cut_lines_say_the_same_as_the_whole_file(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_pieces_that_cut_lines_say_the_same_as_the_whole_file() -> None:
     world = IdleWorld()
     job = await large(world, {7: 4000, 23: 5000})
 
@@ -92,7 +72,7 @@ async def test_pieces_that_cut_lines_say_the_same_as_the_whole_file(monkeypatch:
     assert span.seconds == pytest.approx(2 * HOUR - 5000, abs=15)
 
 
-async def test_a_longer_limit_reads_further_back(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_longer_limit_reads_further_back() -> None:
     world = IdleWorld()
     job = await large(world, {})
     world.policy(idle_gpus=2 * HOUR - 60.0)
@@ -102,32 +82,28 @@ async def test_a_longer_limit_reads_further_back(monkeypatch: pytest.MonkeyPatch
     assert span.seconds >= 2 * HOUR - 60
 
 
-async def test_a_job_that_works_costs_one_read(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_job_that_works_costs_one_read() -> None:
     world = IdleWorld()
     job = await large(world, dict.fromkeys(range(NODES), 2 * HOUR))
-    files = Read(world, monkeypatch)
+    world.engine.queries.clear()
 
     assert (await idle_spans(world.ports, job))["gpus"].seconds <= 15
 
-    assert files.reads == 1
+    assert world.engine.times("read") == 1
 
 
-async def test_what_a_job_writes_instead_of_reports_is_read_to_a_bound(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_what_a_job_writes_instead_of_reports_is_read_to_a_bound() -> None:
     world = IdleWorld()
     job = await large(world, {}, hours=1)
     world.engine.output["usage.jsonl"] = b"{" * (4 << 20)
-    files = Read(world, monkeypatch)
+    world.engine.queries.clear()
 
     assert await idle_spans(world.ports, job) == {}
 
-    assert 4 < files.reads <= 8
+    assert 4 < world.engine.times("read") <= 8
 
 
-async def test_a_pass_costs_a_list_and_a_read_for_each_of_a_bounded_number_of_jobs(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+async def test_a_pass_costs_a_list_and_a_read_for_each_of_a_bounded_number_of_jobs() -> None:
     world = IdleWorld()
     for number in range(MOST_LOOKS + 6):
         await world.message({"spec": job_json()}, f"m{number}")
@@ -138,11 +114,11 @@ async def test_a_pass_costs_a_list_and_a_read_for_each_of_a_bounded_number_of_jo
     for second in range(15, 601, 15):
         world.report(world.now + timedelta(seconds=second))
     world.pass_time(601)
-    files = Read(world, monkeypatch)
+    world.engine.queries.clear()
 
     await world.sweep(0)
-    assert (files.lists, files.reads) == (MOST_LOOKS, MOST_LOOKS)
+    assert (world.engine.times("files"), world.engine.times("read")) == (MOST_LOOKS, MOST_LOOKS)
     await world.sweep(0)
-    assert (files.lists, files.reads) == (MOST_LOOKS + 6, MOST_LOOKS + 6)
+    assert (world.engine.times("files"), world.engine.times("read")) == (MOST_LOOKS + 6, MOST_LOOKS + 6)
     await world.sweep(0)
-    assert (files.lists, files.reads) == (MOST_LOOKS + 6, MOST_LOOKS + 6)
+    assert (world.engine.times("files"), world.engine.times("read")) == (MOST_LOOKS + 6, MOST_LOOKS + 6)

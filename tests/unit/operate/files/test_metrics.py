@@ -296,15 +296,13 @@ async def test_a_caller_chooses_how_many_points_there_are(world: World, shelves:
             as_json(answer, text)
 
 
-async def test_many_series_share_the_points_of_an_answer(
-    world: World, shelves: Shelves, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(use_case, "MOST_POINTS", 100)
+async def test_many_series_share_the_points_of_an_answer(world: World, shelves: Shelves) -> None:
     job = await running(world)
     shelves.output["stdout.txt"] = b"".join(
         line(step=step, **{f"m{number}": step for number in range(10)}) for step in range(50)
     )
-    assert {len(one["points"]) for one in (await metrics_of(world, job))["series"]} == {10}
+    answer = as_json(await metrics(world.ports, job.id), most_points=100)
+    assert {len(one["points"]) for one in answer["series"]} == {10}
 
 
 def test_files_are_read_in_the_order_of_the_numbers_in_their_names() -> None:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from fence.names import rest
-from shared.core.engine import OutputFile
+from fence.names import Names
+from shared.core.engine import FileChunk, OutputFile
 from shared.core.errors import Misuse, Rejected
 from shared.core.job import Job, JobState
 from shared.lifecycle.archive import archive
@@ -91,7 +91,7 @@ async def test_a_file_has_no_list_and_an_empty_folder_has_an_empty_one(world: Wo
 
 async def test_a_folder_that_may_be_among_what_no_list_holds_is_no_404(world: World) -> None:
     job = await running(world, stdout_txt=b"out")
-    world.engine.listed |= {".": (OutputFile(rest(), None, None, left_out=True),)}
+    world.engine.listed |= {".": (OutputFile(Names().rest, None, None, left_out=True),)}
 
     assert (await output.files(world.ports, job.id, "stdouterr", "models")).files == ()
 
@@ -139,17 +139,17 @@ async def test_a_span_of_a_file_is_read_with_the_size_of_the_whole(
     assert (result.data, result.size) == (data, 7)
 
 
-async def test_a_file_that_no_answer_can_hold_is_read_in_spans(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(output, "MOST_BYTES", 4)
+async def test_a_file_that_no_answer_can_hold_is_read_in_spans(world: World) -> None:
     job = await running(world, model_bin=b"weights")
 
+    async def read(span: Span | None = None) -> FileChunk:
+        return await output.content(world.ports, job.id, "stdouterr", "model.bin", span, most=4)
+
     with pytest.raises(Misuse, match="7 bytes") as refused:
-        await output.content(world.ports, job.id, "stdouterr", "model.bin")
-    first = await output.content(world.ports, job.id, "stdouterr", "model.bin", Span(0, None))
-    rest = await output.content(world.ports, job.id, "stdouterr", "model.bin", Span(first.next, 99))
-    late = await output.content(world.ports, job.id, "stdouterr", "model.bin", Span(None, 6))
+        await read()
+    first = await read(Span(0, None))
+    rest = await read(Span(first.next, 99))
+    late = await read(Span(None, 6))
 
     assert refused.value.status == 413
     assert "slipway download" in refused.value.remedy
@@ -266,16 +266,10 @@ async def test_a_path_is_whole_once_the_cluster_has_named_it(world: World) -> No
     assert one["path"] == "$AZ_BATCHAI_MOUNT_ROOT/logs/s/jobs/n/1/stdouterr"
 
 
-async def test_a_name_that_the_cluster_refuses_is_no_cluster_that_does_not_answer(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_name_that_the_cluster_refuses_is_no_cluster_that_does_not_answer(world: World) -> None:
     job = await running(world)
-
-    async def refuse(*_: object) -> None:
-        raise Rejected("400 InvalidParameter Is not the name of a directory.")
-
-    for call in ("files", "read"):
-        monkeypatch.setattr(world.engine, call, refuse)
+    refusal = Rejected("400 InvalidParameter Is not the name of a directory.")
+    world.engine.refuses |= {"files": refusal, "read": refusal}
     for ask in (output.files, output.content, zipped):
         with pytest.raises(Misuse, match="InvalidParameter") as caught:
             await ask(world.ports, job.id, "stdouterr", "odd")

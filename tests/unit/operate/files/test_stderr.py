@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from shared.core.engine import FileChunk
 from shared.core.errors import Misuse, NotFound, Transient
-from shared.core.job import Job, JobState, Target
+from shared.core.job import Job, JobState
 from shared.operate.files.stderr import stderr
-from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import World, job_json
 
 
@@ -43,20 +41,9 @@ async def test_few_files_are_read_of_many(world: World) -> None:
     assert ends.more == 12
 
 
-async def test_one_file_that_cannot_be_read_hides_no_other(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_one_file_that_cannot_be_read_hides_no_other(world: World) -> None:
     job = await failed(world, stderr0_txt=b"lost", stderr1_txt=b"why")
-    read = MemoryEngine.read
-
-    async def odd(
-        engine: MemoryEngine, target: Target, directory: str, path: str, offset: int, limit: int
-    ) -> FileChunk:
-        if path == "stderr0.txt":
-            raise NotFound("it was deleted")
-        return await read(engine, target, directory, path, offset, limit)
-
-    monkeypatch.setattr(MemoryEngine, "read", odd)
+    world.engine.refuses["stderr0.txt"] = NotFound("it was deleted")
 
     assert [one.file for one in (await stderr(world.ports, job.id)).files] == ["stderr1.txt"]
 
@@ -65,14 +52,10 @@ async def test_one_file_that_cannot_be_read_hides_no_other(
     ("error", "expected"), [(NotFound("no node has begun"), Misuse), (Transient("silent"), Transient)]
 )
 async def test_files_that_cannot_be_listed_are_refused(
-    world: World, error: Exception, expected: type[Exception], monkeypatch: pytest.MonkeyPatch
+    world: World, error: Exception, expected: type[Exception]
 ) -> None:
     job = await failed(world, stderr_txt=b"e")
-
-    async def refuse(*_: object) -> None:
-        raise error
-
-    monkeypatch.setattr(MemoryEngine, "files", refuse)
+    world.engine.refuses["files"] = error
 
     with pytest.raises(expected, match=str(error)):
         await stderr(world.ports, job.id)

@@ -10,8 +10,7 @@ import pytest
 from shared.core.engine import OutputFile
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.operate.files import zipped as module
-from shared.operate.files.zipped import Zipped, zipped
+from shared.operate.files.zipped import BOUNDS, Zipped, zipped
 from tests.unit.world import World, job_json
 
 
@@ -30,8 +29,8 @@ async def job(world: World) -> Job:
     return started
 
 
-async def zipped_of(world: World, job: Job, path: str = ".") -> Zipped:
-    return await zipped(world.ports, job.id, "stdouterr", path)
+async def zipped_of(world: World, job: Job, path: str = ".", **bounds: int) -> Zipped:
+    return await zipped(world.ports, job.id, "stdouterr", path, bounds=BOUNDS._replace(**bounds))
 
 
 def content(archive: Zipped) -> dict[str, bytes]:
@@ -60,43 +59,34 @@ async def test_the_same_files_make_the_same_bytes(world: World, job: Job) -> Non
     assert (await zipped_of(world, job)).data == first.data
 
 
-async def test_a_file_larger_than_one_read_is_whole(
-    world: World, job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "_CHUNK", 2)
-
-    assert content(await zipped_of(world, job, "models"))["stdouterr/models/b.bin"] == b"bbb"
+async def test_a_file_larger_than_one_read_is_whole(world: World, job: Job) -> None:
+    assert content(await zipped_of(world, job, "models", chunk=2))["stdouterr/models/b.bin"] == b"bbb"
 
 
 @pytest.mark.parametrize(
     ("bound", "value", "what"),
     [
-        ("MOST_BYTES", 7, "more than 7 bytes"),
-        ("MOST_FILES", 3, "more than 3 files"),
-        ("_MOST_FOLDERS", 2, "more than 2 folders"),
-        ("_DEEPEST", 1, "links that lead in circles"),
+        ("data", 7, "more than 7 bytes"),
+        ("files", 3, "more than 3 files"),
+        ("folders", 2, "more than 2 folders"),
+        ("levels", 1, "links that lead in circles"),
     ],
 )
 async def test_what_is_not_small_is_refused_with_the_command_that_fetches_it(
-    world: World, job: Job, monkeypatch: pytest.MonkeyPatch, bound: str, value: int, what: str
+    world: World, job: Job, bound: str, value: int, what: str
 ) -> None:
-    monkeypatch.setattr(module, bound, value)
-
     with pytest.raises(Misuse, match=what) as refused:
-        await zipped_of(world, job)
+        await zipped_of(world, job, ".", **{bound: value})
 
     assert (refused.value.status, refused.value.remedy) == (413, f"slipway download {job.id} 'stdouterr'")
 
 
-async def test_a_file_that_grows_while_it_is_read_does_not_fill_memory(
-    world: World, job: Job, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MOST_BYTES", 50)
+async def test_a_file_that_grows_while_it_is_read_does_not_fill_memory(world: World, job: Job) -> None:
     world.engine.listed["models"] = (OutputFile("b.bin", 3, None),)
     world.engine.output["models/b.bin"] = bytes(100)
 
     with pytest.raises(Misuse, match="more than 50 bytes"):
-        await zipped_of(world, job)
+        await zipped_of(world, job, data=50)
 
 
 async def test_names_that_lead_elsewhere_are_left_out_and_counted(world: World, job: Job) -> None:

@@ -16,7 +16,8 @@ import pytest
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.lists import listed, listing
+from shared.adapters.storage.lists import listed
+from shared.adapters.storage.lists.listing import BOUNDS, Bounds
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection
 from shared.adapters.storage.wire.rest import Answer, Request
@@ -164,10 +165,14 @@ async def wire(full: Wire) -> Wire:
     return full
 
 
+async def ledger_over(wire: Wire, bounds: Bounds = BOUNDS) -> TableLedger:
+    account = Account(_ACCOUNT, around=lambda _: wire.send)
+    return TableLedger(Store(RestTable(account, "t"), SHARDS), bounds)
+
+
 @pytest.fixture
 async def ledger(wire: Wire) -> TableLedger:
-    account = Account(_ACCOUNT, around=lambda _: wire.send)
-    return TableLedger(Store(RestTable(account, "t"), SHARDS))
+    return await ledger_over(wire)
 
 
 def numbers(wire: Wire, jobs: Sequence[Job]) -> list[int]:
@@ -262,17 +267,15 @@ async def test_every_page_costs_the_same_and_together_they_have_each_job_once(
     assert numbers(wire, results) == list(range(107, FINISHED + ACTIVE, 100))
 
 
-async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_stopped(
-    wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(listing, "PAGES", 16)
+async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_stopped(wire: Wire) -> None:
+    ledger = await ledger_over(wire, Bounds(pages=16))
     query = Query(label=Label("team", "vision"), since=NOW - timedelta(seconds=20_000))
     results: list[Job] = []
     after, requests = None, 0
     while requests == 0 or after is not None:
         wire.ranges = 0
         page = await ledger.find(query, limit=50, after=after)
-        assert wire.ranges <= listing.PAGES
+        assert wire.ranges <= 16
         assert page.cut == (page.next is not None)
         assert page.next is None or after is None or page.next > after
         results, after, requests = [*results, *page.jobs], page.next, requests + 1
@@ -282,12 +285,9 @@ async def test_what_is_looked_for_costs_so_much_a_request_and_goes_on_where_it_s
     assert wire.records == 0
 
 
-async def test_a_search_reads_as_many_pages_as_a_request_may(
-    wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_search_reads_as_many_pages_as_a_request_may(wire: Wire) -> None:
     """The other tests have smaller bounds, or other ones; here each page is short instead."""
-    monkeypatch.setattr(listing, "_ROWS", 5)
-    monkeypatch.setattr(listing, "SECONDS", 600.0)
+    ledger = await ledger_over(wire, Bounds(rows=5, seconds=600.0))
 
     page = await ledger.find(Query(name="none"), limit=5, after=None)
 
@@ -295,10 +295,8 @@ async def test_a_search_reads_as_many_pages_as_a_request_may(
     assert (page.cut, wire.ranges) == (True, 64 - SHARDS)
 
 
-async def test_where_a_search_goes_on_names_no_job_that_the_caller_may_not_see(
-    wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(listing, "PAGES", 4 * SHARDS)
+async def test_where_a_search_goes_on_names_no_job_that_the_caller_may_not_see(wire: Wire) -> None:
+    ledger = await ledger_over(wire, Bounds(pages=4 * SHARDS))
     query = Query(label=Label("team", "vision"), seen_by=Caller("ann", frozenset({SUBMIT})))
     after: str | None = None
     for _ in range(3):
@@ -346,10 +344,8 @@ async def test_conditions_together_are_looked_for_in_the_narrowest_range(
     assert wire.ranges <= 4 * SHARDS
 
 
-async def test_a_search_stops_when_its_time_is_over_and_has_looked_at_some(
-    wire: Wire, ledger: TableLedger, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(listing, "SECONDS", -1.0)
+async def test_a_search_stops_when_its_time_is_over_and_has_looked_at_some(wire: Wire) -> None:
+    ledger = await ledger_over(wire, Bounds(seconds=-1.0))
     first = await ledger.find(Query(name="none"), limit=50, after=None)
     second = await ledger.find(Query(name="none"), limit=50, after=first.next)
     assert (first.jobs, first.cut, second.cut) == ((), True, True)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from fence import names
+from fence.names import Names
 from local.batchai.files.outputs import Downloads, Page, listing
 from local.batchai.launch.layout import segment
 from local.batchai.state.errors import ArmError
@@ -20,9 +20,13 @@ from tests.unit.local.batchai.state.simulation import START
 ID = "/subscriptions/s/resourceGroups/g/providers/Microsoft.BatchAI/workspaces/w/experiments/e/jobs/j"
 
 
+def folders_in(root: Path) -> Any:
+    return SimpleNamespace(**{name: root / name for name in ("shares", "blobs", "servers", "data")})
+
+
 @pytest.fixture
 def downloads(tmp_path: Path) -> Downloads:
-    folders: Any = SimpleNamespace(**{n: tmp_path / n for n in ("shares", "blobs", "servers", "data")})
+    folders = folders_in(tmp_path)
     for folder in vars(folders).values():
         folder.mkdir()
     return Downloads(folders)
@@ -75,10 +79,8 @@ def test_pages_of_a_large_directory_are_one_scan(
     assert (len(result), len(scans)) == (30, 1)
 
 
-def test_the_rest_of_too_many_entries_is_named_once(
-    downloads: Downloads, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(names, "_MOST", 4)
+def test_the_rest_of_too_many_entries_is_named_once(downloads: Downloads, tmp_path: Path) -> None:
+    downloads = Downloads(folders_in(tmp_path), Names(most=4))
     job, folder = job_in(tmp_path)
     for name in "abcdef":
         (folder / name).touch()
