@@ -38,10 +38,12 @@ async def test_a_job_that_was_submitted_meanwhile_is_not_submitted_again(world: 
     job = (await world.message(JOB)).job
     calls = world.engine.calls
 
-    await dispatch(world.ports, job.id)
+    stored = await dispatch(world.ports, job.id)
 
     assert world.engine.calls == calls
-    assert (await world.job(job.id)).state is JobState.QUEUED
+    assert stored is not None
+    assert stored.job == await world.job(job.id)
+    assert stored.job.state is JobState.QUEUED
 
 
 async def test_a_job_that_is_gone_meanwhile_is_nothing_to_submit(world: World) -> None:

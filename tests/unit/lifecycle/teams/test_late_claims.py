@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 
+import pytest
+
 from shared.core.job import Job, JobState, Stored
 from shared.core.ports import Ports
+from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.sweep import sweep
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, lend
@@ -69,3 +72,18 @@ async def test_a_sweep_that_slept_meanwhile_submits_nothing_with_a_claim_that_wa
     await end(world, first)
     await world.sweep()
     assert await states(world, second) == [JobState.QUEUED]  # with a claim of its own
+
+
+@pytest.mark.parametrize("knows", [True, False], ids=["an old claim", "no claim"])
+async def test_who_has_not_its_claim_of_now_submits_nothing_and_gets_its_record(
+    world: World, knows: bool
+) -> None:
+    await lend(world)
+    _, second = [await ask(world, BORROWER, number) for number in range(2)]
+    await recalled_meanwhile(world, second)
+
+    stored = await dispatch(world.ports, second.id, seated=True, claim=second.claim if knows else None)
+
+    assert stored is not None
+    assert stored.job == await world.job(second.id)
+    assert stored.job.state is JobState.ACCEPTED
