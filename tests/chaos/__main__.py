@@ -1,7 +1,8 @@
 """`python -m tests.chaos`: the whole system under kills and faults, and the verdict.
 
 Storage and the cluster's API stand behind proxies that fail; a worker process is killed every few seconds,
-and storage now and then; each job is sent up to three times, and many receivers fail at first. Kills end when
+and storage now and then; services accept slowly; each job is sent up to three times, and many receivers fail
+at first. Kills end when
 every job has run. What is then unfinished has to be settled within three sweeps. All periods are a sixth of
 their defaults.
 """
@@ -52,6 +53,7 @@ _FRUITLESS = 4
 #: Seconds for the cluster to run what it has, once everything is sent.
 _PATIENCE = 900.0
 _INTERRUPTED = re.compile(r"ended \(exit code -9\) with (\d+) invocations")
+_ENDED = re.compile(r"ended \(exit code (-?\d+)\)")
 _SETTINGS = {
     "SLIPWAY_SWEEP_SCHEDULE": f"*/{_SWEEP_SECONDS} * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "*/20 * * * * *",
@@ -79,7 +81,7 @@ class Chaos:
         self._began, self._fruitless = 0, 0
         self.storage = MortalStorage(data / "azurite")
         self.batch = MortalBatch(data / "azurebatch", self.dice) if options.cluster == "batch" else None
-        odds = Odds(options.unavailable, options.throttled, options.lost)
+        odds = Odds(options.unavailable, options.throttled, options.lost, options.slow)
         self.proxies = {name: Proxy(odds, self.dice) for name in ("blob", "queue", "table", "cluster")}
         self.proxies["app"] = Gateway(odds, self.dice)
 
@@ -269,9 +271,12 @@ async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
     run = Chaos(options, data)
     async with run.system() as system:
         verdict, sweeps = await run.run(system)
-        interrupted = sum(map(int, _INTERRUPTED.findall((system.logs / "host.log").read_text())))
+        log = (system.logs / "host.log").read_text()
+    interrupted = sum(map(int, _INTERRUPTED.findall(log)))
+    ended = [code for code in _ENDED.findall(log) if code != "-9"]
     requests = sum(proxy.counts["requests"] for proxy in run.proxies.values())
     faults = sum(proxy.faults for proxy in run.proxies.values())
+    standstills = sum(proxy.counts["standstills"] for proxy in run.proxies.values())
     for line in verdict.lines():
         say(line)
     say(f"workers killed    {run.killed:>7}, with {interrupted} invocations in progress, all recovered")
@@ -279,8 +284,10 @@ async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
     if run.batch:
         say(f"service killed    {run.batch.kills:>7}, and {run.batch.preempted} nodes taken away")
     say(f"faults            {faults:>7} of {requests} requests")
+    say(f"standstills       {standstills:>7} of a service that accepted no connection")
+    say(f"workers that ended by themselves  {len(ended)}{', exit codes ' if ended else ''}{', '.join(ended)}")
     say(f"sweeps to settle  {sweeps:>7} after the last kill, of {_allowed(options)} allowed")
-    return verdict.good, sweeps
+    return verdict.good and not ended, sweeps
 
 
 def options_of(arguments: list[str] | None) -> argparse.Namespace:
@@ -298,6 +305,12 @@ def options_of(arguments: list[str] | None) -> argparse.Namespace:
     parser.add_argument("--unavailable", type=float, default=0.10, help="share of requests answered 503")
     parser.add_argument("--throttled", type=float, default=0.02, help="share answered 429")
     parser.add_argument("--lost", type=float, default=0.02, help="share whose answer is lost")
+    parser.add_argument(
+        "--slow",
+        type=float,
+        default=0.01,
+        help="share of connections behind which a service accepts no other",
+    )
     return parser.parse_args(arguments)
 
 

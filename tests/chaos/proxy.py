@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
+import socket
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
@@ -18,6 +21,9 @@ _IDLE = 4.0
 _HOP_BY_HOP = frozenset(
     {"connection", "keep-alive", "transfer-encoding", "content-encoding", "content-length"}
 )
+#: Seconds: the longest time without an accepted connection, more than the app waits for one. And how many
+#: connections the system makes meanwhile; it answers no others.
+_STANDSTILL, _BACKLOG = 8.0, 2
 #: Signed or not, a header that the client did not send must not be added.
 _OURS = ("Accept", "Accept-Encoding", "Content-Type", "User-Agent")
 
@@ -31,6 +37,8 @@ class Odds:
     throttled: float = 0.02
     #: The work is done and the connection is cut.
     lost: float = 0.02
+    #: Of connections: behind it no other one is accepted for a while, so clients give up as they connect.
+    slow: float = 0.0
 
 
 class Proxy:
@@ -48,7 +56,7 @@ class Proxy:
     @property
     def faults(self) -> int:
         """How many requests went wrong."""
-        return sum(count for name, count in self.counts.items() if name != "requests")
+        return sum(count for name, count in self.counts.items() if name not in ("requests", "standstills"))
 
     def stand_for(self, url: str) -> None:
         """Forward to the service of this address; its path is the client's affair."""
@@ -62,12 +70,26 @@ class Proxy:
         async with aiohttp.ClientSession(connector=connector, auto_decompress=False) as self._http:
             runner = web.ServerRunner(web.Server(self._handle))
             await runner.setup()
+            listening = socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG if self._odds.slow else 1000)
+            listening.setblocking(False)
+            accepting = asyncio.create_task(self._accept(listening, runner.server))
             try:
-                await web.TCPSite(runner, "127.0.0.1", 0).start()
-                self.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
+                self.url = f"http://127.0.0.1:{listening.getsockname()[1]}"
                 yield
             finally:
+                accepting.cancel()
+                await asyncio.wait({accepting})
+                listening.close()
                 await runner.cleanup()
+
+    async def _accept(self, listening: socket.socket, server: Any) -> None:
+        loop = asyncio.get_running_loop()
+        while True:
+            connection, _ = await loop.sock_accept(listening)
+            await loop.connect_accepted_socket(server, connection)
+            if self._dice.random() < self._odds.slow:
+                self.counts["standstills"] += 1
+                await asyncio.sleep(self._dice.uniform(0, _STANDSTILL))
 
     async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
         fault = self.fault(request)
