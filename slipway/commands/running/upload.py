@@ -121,7 +121,7 @@ async def _send(
     blob: "BlobClient", file: Path, name: str, known: _Content | None, version: str, uploaded: Uploaded
 ) -> int:
     """Send a file in place of this version, unless its content is known there; returns its size."""
-    status = file.stat()
+    status = await asyncio.to_thread(file.stat)
     with await asyncio.to_thread(_opened, file) as data:
         uploaded.digests[name] = await asyncio.to_thread(_sha256, data)
         content = _Content(data.seek(0, SEEK_END), await asyncio.to_thread(_md5, data))
