@@ -10,7 +10,7 @@ from shared.jobspec.format.placeholders import unfilled
 from shared.jobspec.problems.problem import Problem
 from shared.jobspec.text.tree import JsonObject, quote, walk
 
-_LONGEST = 120
+_LONGEST = 80
 
 
 def with_dropped_name(
