@@ -199,7 +199,10 @@ async def by_rerun(scene: Scene) -> Verdict:
     result = _recorded(scene, before)
     world.engine.down = False
     for job in [job for job in world.ledger.jobs if job.id not in before]:
-        status, answer = await _rerun(world, job)
+        if (receipt := await _receipt_of(world, job)) is None:
+            continue
+        answered = await call("POST", f"/api/jobs/{job.id}/rerun", JSON, receipt)
+        status, answer = answered.status_code, json.loads(answered.get_body())
         assert status in ((200, 202, _LATER) if result.valid else (409,)), answer
         if status == 202:
             again = await world.job(answer["id"])
@@ -207,15 +210,16 @@ async def by_rerun(scene: Scene) -> Verdict:
     return result
 
 
-async def _rerun(world: World, job: Job) -> tuple[int, dict[str, Any]]:
+async def _receipt_of(world: World, job: Job) -> bytes | None:
+    """The receipt of a job that has ended; None where only the job's receivers are answered."""
     await call("POST", f"/api/jobs/{job.id}/cancel", JSON)
     for _ in range(5):
         for name in world.engine.started:
             world.engine.set_state(name, JobState.CANCELLED)
         await world.sweep()
-    receipt = world.drops.answers[f"{job.receipt}/receipt.json"]
-    answer = await call("POST", f"/api/jobs/{job.id}/rerun", JSON, receipt)
-    return answer.status_code, json.loads(answer.get_body())
+    receipt = world.drops.answers.get(f"{job.receipt}/receipt.json")
+    assert receipt is not None or not world.ports.policy.receipts
+    return receipt
 
 
 #: By name, with the door that a record names; None where nothing is recorded.
