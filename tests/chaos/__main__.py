@@ -2,8 +2,8 @@
 
 Storage and the cluster's API stand behind proxies that fail; a worker process is killed every few seconds,
 and storage now and then; services accept slowly; each job is sent up to three times, and many receivers
-fail at first. Kills end when every job has run. What is then unfinished has to be settled within three sweeps.
-All periods are a sixth of their defaults.
+fail at first. Kills end when every job has run. What is then unfinished has to be settled within three
+sweeps. All periods are a sixth of their defaults.
 """
 
 from __future__ import annotations
