@@ -12,6 +12,7 @@ from concurrent.futures import ProcessPoolExecutor
 from datetime import timedelta
 
 from tests.crash.chaos import Fault
+from tests.crash.drops.drop_stories import drop_by_chance
 from tests.crash.harness import Run
 from tests.crash.stories import HOOK, message, notices
 from tests.crash.team_stories import share
@@ -20,8 +21,8 @@ from tests.unit.world import job_json
 _BLOCK = 100
 #: The jobs of a sweep.
 _SWEPT = 3
-#: The parts of the schedules with a quota, and with wrong clocks.
-_SHARED, _SKEWED = 0.3, 0.3
+#: The parts of the schedules with a quota, and with wrong clocks; and of the others, those with drops.
+_SHARED, _SKEWED, _DROPPED = 0.3, 0.3, 0.5
 
 
 async def simulate(seed: int) -> list[str]:
@@ -38,10 +39,13 @@ async def simulate(seed: int) -> list[str]:
     swept = _sweeps(run, dice)
     if dice.random() < _SHARED:
         share(run, jobs=dice.randint(1, 2))
+    dropped = 0
     if dice.random() < _SKEWED:
         _set_clocks_wrong(run, dice)
+    elif dice.random() < _DROPPED:  # a clock that is days behind takes no file for quiet
+        dropped = drop_by_chance(run, dice)
     await run.until_quiet()
-    return run.check(accepted=jobs + swept, started=jobs + swept)
+    return run.check(accepted=jobs + swept + dropped, started=jobs + swept + dropped)
 
 
 def _set_clocks_wrong(run: Run, dice: random.Random) -> None:

@@ -22,13 +22,16 @@ async def is_ordered(ports: Ports, folder: str) -> bool:
     memo = await ports.ledger.drop_memo(_path(folder))
     if memo is None or memo.until is None:
         return False
-    longest = timedelta(seconds=min(ports.policy.settle + 1, _LONGEST)) + _CLOCKS
+    longest = timedelta(seconds=_longest(ports)) + _CLOCKS
     return ports.clock() < memo.until <= ports.clock() + longest  # later, a wrong clock wrote it
 
 
 async def order(ports: Ports, folder: str, newest: datetime, wait: float) -> None:
-    """Order a look in `wait` seconds. The message is sent first: a row without one would hide files."""
-    delay, ticket = min(wait, _LONGEST), ports.token()
+    """Order a look in `wait` seconds, at most the time for which a folder has to be quiet.
+
+    The message is sent first: a row without one would hide files.
+    """
+    delay, ticket = min(wait, _longest(ports)), ports.token()
     until = ports.clock() + timedelta(seconds=delay)
     await ports.queues.send(QUEUE, look_message(folder, newest, ticket), delay=delay)
     await ports.ledger.remember(DropMemo(_path(folder), {}, "", 1, folder=folder, ticket=ticket, until=until))
@@ -49,6 +52,10 @@ def has_waited(ports: Ports, folder: str, newest: datetime) -> bool:
 
 def _memory(folder: str) -> str:
     return f"waited|{folder}"
+
+
+def _longest(ports: Ports) -> float:
+    return min(ports.policy.settle + 1, _LONGEST)
 
 
 def _path(folder: str) -> str:
