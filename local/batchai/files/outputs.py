@@ -123,12 +123,13 @@ def listing(
             served.directory(url_of_file.partition("/")[2], links=False, display=above + own) as run,
         ):
             held = run.listing(f"{below}/{inside}", downloads.names, after, page.most)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         if url_of_file.startswith("blobs/") or posixpath.normpath(inside) == ".":
             return Entries([], "")
-        raise ArmError(
-            404, "ResourceNotFound", "The specified resource does not exist.", "directory"
-        ) from None
+        message = "The specified resource does not exist."
+        raise ArmError(404, "ResourceNotFound", message, "directory") from None
+    except OSError:  # a link that leads out, or one too many on the way
+        return Entries([], "")
     listed = [_entry(entry, lambda path: sign(f"{url_of_file}/{path}")) for entry in held.entries]
     if held.more:
         listed.append({"name": downloads.names.rest, "fileType": "file"})

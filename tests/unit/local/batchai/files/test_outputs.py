@@ -120,3 +120,12 @@ def test_a_folder_that_does_not_exist_is_404_on_a_share_and_empty_in_a_container
 
     assert (error.value.status, error.value.code) == (404, "ResourceNotFound")
     assert listing(in_container, "stdouterr", inside, Page("", 10), str, downloads).entries == []
+
+
+@pytest.mark.parametrize("inside", ["/".join(["circle"] * 50), "outside"])
+def test_a_link_that_is_not_followed_lists_nothing(downloads: Downloads, tmp_path: Path, inside: str) -> None:
+    job, folder = job_in(tmp_path)
+    (folder / "circle").symlink_to(".")
+    (folder / "outside").symlink_to("/etc")
+
+    assert listing(job, "stdouterr", inside, Page("", 10), str, downloads).entries == []
