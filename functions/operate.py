@@ -104,7 +104,8 @@ async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
     app = ports()
     result = await teams(app)
     month = month_of(app.clock())
-    return answer({**_shown(result), "use": {team: _use(one, month) for team, one in result.use.items()}})
+    uses = {team: _use(one, month) for team, one in result.use.items()}
+    return answer({**_shown(result), "use": uses, "errors": dict(result.unknown)})
 
 
 @blueprint.function_name("get_usage")
@@ -127,6 +128,7 @@ async def get_usage(req: func.HttpRequest) -> func.HttpResponse:
             "use": _use(one.use, month) if one.use else None,
             "months": _months(one.use) if one.use else {},
         }
+        | ({"error": one.unknown} if one.unknown else {})
         for one in await usage(app, caller())
     ]
     return answer({"month": month, "currency": currency_of(app.policy.prices), "teams": teams})

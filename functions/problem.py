@@ -156,7 +156,7 @@ def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = F
         except EngineError as error:
             return problem(status_of(error), str(error), "ask again in a minute; jobs are not affected")
         except Unreadable as error:
-            remedy = "ask the operator of this deployment: `slipway audit` names the row"
+            remedy = f"ask the operator of this deployment: {error.remedy}"
             return problem(status_of(error), f"{error}; it is damaged, or a newer version wrote it", remedy)
         except SlipwayError as error:
             log.warning("unavailable: %s", error)

@@ -65,6 +65,8 @@ class TeamShare(Answer):
     use: TeamUse | None
     months: dict[str, MonthUsage]
     """By month in UTC, such as 2026-11, the last thirteen."""
+    error: str | None = None
+    """Why its use is not known, and what an operator may do, where it has a quota and no use."""
 
 
 class TeamsUsage(Answer):
@@ -79,6 +81,8 @@ class TeamsDocument(TeamsVersion):
     """The teams, with their use of a quota."""
 
     use: dict[str, TeamUse]
+    errors: dict[str, str]
+    """Of teams whose use is not known: why, and what to do."""
 
 
 class ChangedTeams(TeamsVersion):

@@ -96,10 +96,14 @@ class Unavailable(SlipwayError):
 
 
 class Unreadable(SlipwayError):
-    """A row is damaged, or a newer version wrote it: it and the rows that depend on it are left alone."""
+    """A row is damaged, or a newer version wrote it: it and the rows that depend on it are left alone.
 
-    def __init__(self, what: str, column: str) -> None:
+    `remedy`: what an operator may do.
+    """
+
+    def __init__(self, what: str, column: str, remedy: str = "restore it from a backup") -> None:
         super().__init__(f"{what} cannot be read: {column}")
+        self.remedy = remedy
 
 
 class Misuse(SlipwayError):

@@ -124,7 +124,7 @@ class Policy:
             WaitKind.EVENT: delivery,
             WaitKind.MESSAGE: LONGEST_MESSAGE,
             WaitKind.LEASE: timedelta(seconds=self.sweep_deadline + self.ask_deadline),
-            WaitKind.LOOK: idle,
+            WaitKind.IDLE_CHECK: idle,
             WaitKind.WARNING: idle,
             # Last-Modified has whole seconds: a file may be up to a second younger than it says.
             WaitKind.NOTE: timedelta(seconds=self.drop_patience),

@@ -13,6 +13,7 @@ from datetime import timedelta
 from shared.core.each import each
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState
+from shared.core.ledger.kinds import describe_damage
 from shared.core.ledger.listing import Query
 from shared.core.ledger.records import Active
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Ports
@@ -42,6 +43,7 @@ async def audit(ports: Ports) -> Audit:
     An error in one comparison is reported, and does not stop the others.
     """
     report = Audit()
+    noted = ports.troubles.reasons("row")
     ports.troubles.forget("row")  # the reads below find unreadable rows again
     active = await active_jobs(ports)
     ended = await _recent_ends(ports)
@@ -56,7 +58,7 @@ async def audit(ports: Ports) -> Audit:
         ("events of ends", _check_end_events(ports, ended, report)),
         ("deliveries", _deliveries(ports, report)),
         ("archive", _overdue(ports, report)),
-        ("rows of no job", _note_other_rows(ports)),
+        ("rows", _check_rows(ports, active, ended, noted)),
     ):
         try:
             await comparison
@@ -66,7 +68,7 @@ async def audit(ports: Ports) -> Audit:
             log.exception("audit: %s", name)
             report.not_known(f"the {name} could not be compared; the log says why")
     for row, column in sorted(ports.troubles.reasons("row").items()):
-        report.differs("row", row, f"cannot be read: {column}; damaged, or a newer version wrote it")
+        report.differs("row", row, describe_damage(row, column))
     return report
 
 
@@ -139,9 +141,11 @@ async def _submissions(ports: Ports, active: Iterable[Active], report: Audit) ->
             )
 
 
-async def _note_other_rows(ports: Ports) -> None:
-    """Read the rows that no other comparison reads, to note unreadable ones."""
-    await asyncio.gather(ports.outbox.disabled(), ports.ledger.paused(), ports.ledger.reported())
+async def _check_rows(
+    ports: Ports, active: Iterable[Active], ended: Iterable[Job], noted: Iterable[str]
+) -> None:
+    """Read the rows that no other comparison reads, to note unreadable ones; also those noted before."""
+    await ports.ledger.check([*(row.job_id for row in active), *(job.id for job in ended)], noted)
 
 
 async def _check_end_events(ports: Ports, ended: Iterable[Job], report: Audit) -> None:

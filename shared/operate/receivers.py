@@ -63,8 +63,8 @@ async def receivers(ports: Ports) -> list[ReceiverState]:
     ways = _by_url(chain(*pending, dead))
     switched_off = {one.url: one for one in disabled}
     return [
-        replace(_state(url, ways[url], switched_off.get(url)), breaker=_breaker(ports, ways[url]))
-        for url in sorted({*ways, *switched_off})
+        replace(_state(url, own, switched_off.get(url)), breaker=_breaker(ports, own))
+        for url, own in ((url, ways.get(url, [])) for url in sorted({*ways, *switched_off}))
     ]
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from shared.core.caller import Caller
-from shared.core.errors import Misuse
+from shared.core.errors import Misuse, Unreadable
 from shared.core.ports import Ports
 from shared.core.teams.document import MAX_BYTES, Quota, Teams, changes, read_teams, version_of
 from shared.core.teams.store import UnreadableTeams
@@ -29,8 +29,10 @@ class TeamsResult:
     """The document after a request, with the actual or planned changes; or its problems."""
 
     teams: Teams
-    #: what the jobs of each team with a quota use of it now
+    #: what the jobs of each team with a quota use of it now, as far as that can be read
     use: Mapping[str, TeamUse] = field(default_factory=dict)
+    #: team → why its use cannot be read
+    unknown: Mapping[str, str] = field(default_factory=dict)
     changes: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -44,7 +46,8 @@ async def teams(ports: Ports) -> TeamsResult:
     """The document, empty if there is none. Costs a point read for it and for each team with a quota."""
     stored = await ports.teams.get()
     document = stored.teams if stored is not None else _NO_TEAMS
-    return TeamsResult(document, await _uses(ports, document, document.teams))
+    uses = await _uses(ports, document, document.teams)
+    return TeamsResult(document, uses.readable, unknown=uses.unknown)
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,8 @@ class TeamUsage:
     team: str
     quota: Quota | None
     use: TeamUse | None
+    #: why its use cannot be read; "" if it can
+    unknown: str = ""
 
 
 async def usage(ports: Ports, who: Caller) -> list[TeamUsage]:
@@ -61,13 +66,31 @@ async def usage(ports: Ports, who: Caller) -> list[TeamUsage]:
     document = await current_teams(ports)
     names = [name for name in document.teams if who.sees_all or name in who.teams]
     uses = await _uses(ports, document, names)
-    return [TeamUsage(name, document.teams[name].quota, uses.get(name)) for name in names]
+    return [
+        TeamUsage(name, document.teams[name].quota, uses.readable.get(name), uses.unknown.get(name, ""))
+        for name in names
+    ]
 
 
-async def _uses(ports: Ports, document: Teams, names: Iterable[str]) -> dict[str, TeamUse]:
+class _Uses(NamedTuple):
+    """The uses of teams, and of others why they cannot be read."""
+
+    readable: dict[str, TeamUse]
+    unknown: dict[str, str]
+
+
+async def _uses(ports: Ports, document: Teams, names: Iterable[str]) -> _Uses:
     limited = [name for name in names if document.teams[name].quota is not None]
-    uses = await asyncio.gather(*map(ports.teams.use, limited))
-    return {use.team: use for use in uses}
+    uses = _Uses({}, {})
+
+    async def one(team: str) -> None:
+        try:
+            uses.readable[team] = await ports.teams.use(team)
+        except Unreadable as error:
+            uses.unknown[team] = f"{error}; {error.remedy}"
+
+    await asyncio.gather(*map(one, limited))
+    return uses
 
 
 async def replace_teams(

@@ -120,7 +120,9 @@ def _fits(row: Row, key_range: Range) -> bool:
     if not key_range.due:
         return True
     due = row.get("Due")
-    return due is not None and (due <= key_range.due or (bool(key_range.beyond) and due > key_range.beyond))
+    if not isinstance(due, str):
+        return False  # the service compares a text with texts only
+    return due <= key_range.due or (bool(key_range.beyond) and due > key_range.beyond)
 
 
 def _check_size(row: Row) -> None:

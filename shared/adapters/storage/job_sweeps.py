@@ -60,7 +60,7 @@ class TableJobSweeps:
     async def get(self, sweep_id: str) -> StoredSweep | None:
         """A point read."""
         row = await self._store.row(sweep_id, f"w|{sweep_id}")
-        return StoredSweep(self._store.read(row.row, _sweep_of), row.etag) if row is not None else None
+        return StoredSweep(self._store.read(row.row, sweep_of), row.etag) if row is not None else None
 
     async def template(self, sweep_id: str) -> JsonObject | None:
         """A point read."""
@@ -147,5 +147,6 @@ class TableJobSweeps:
         return {**keys, "Due": rows.text_of(_ALWAYS)}
 
 
-def _sweep_of(entity: Mapping[str, Any]) -> JobSweep:
+def sweep_of(entity: Mapping[str, Any]) -> JobSweep:
+    """The record that a row holds."""
     return JobSweep.model_validate_json(joined("Sweep", entity))

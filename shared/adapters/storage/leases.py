@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import NamedTuple
 
 from shared.adapters.storage.rows import moment_of, text_of
 from shared.adapters.storage.store import Store
@@ -20,8 +21,8 @@ class TableLeases:
         mine = _row(name, now, until)
         row = await self._store.get(mine["PartitionKey"], name)
         if row is not None:
-            interval = self._store.perhaps(row.row, _interval)  # a lease that cannot be read is free
-            if interval is not None and (now < interval[1] <= until or since <= interval[0] <= now):
+            last = self._store.perhaps(row.row, interval)  # a lease that cannot be read is free
+            if last is not None and (now < last.end <= until or since <= last.start <= now):
                 return None
         write = Operation("replace", mine, row.etag) if row is not None else Operation("create", mine)
         try:
@@ -37,9 +38,16 @@ class TableLeases:
             return
 
 
-def _interval(row: Row) -> tuple[datetime, datetime]:
+class Interval(NamedTuple):
     """The start and the end of a lease."""
-    return moment_of(row["Taken"]), moment_of(row["Until"])
+
+    start: datetime
+    end: datetime
+
+
+def interval(row: Row) -> Interval:
+    """The interval that a row holds."""
+    return Interval(moment_of(row["Taken"]), moment_of(row["Until"]))
 
 
 def _row(name: str, start: datetime, until: datetime) -> Row:

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 from bisect import bisect_left
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from operator import itemgetter
 
 from shared.adapters.storage import other_rows, rows
+from shared.adapters.storage.checks.check import check_rows
 from shared.adapters.storage.lists import listed
 from shared.adapters.storage.lists.listing import BOUNDS, Bounds, Listing
 from shared.adapters.storage.lists.relist import relist_active
@@ -160,6 +161,10 @@ class TableLedger:
             tuple(self._store.legible(reports, other_rows.troubles_of)),
             self._pause(pauses[0]) if pauses else None,
         )
+
+    async def check(self, jobs: Collection[str], noted: Iterable[str]) -> None:
+        """One range query a kind and partition, and point reads of what belongs to the jobs."""
+        await check_rows(self._store, jobs, noted)
 
     async def drop_memo(self, path: str) -> DropMemo | None:
         """The memo of a dropped path, in one point read."""

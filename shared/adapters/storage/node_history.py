@@ -29,7 +29,7 @@ class TableNodeHistories:
         row = await self._store.get(_PARTITION, _key(cluster))
         if row is None:
             return NodeHistory(cluster)
-        history = self._store.perhaps(row.row, _history_of) or NodeHistory(cluster)
+        history = self._store.perhaps(row.row, history_of) or NodeHistory(cluster)
         self._histories[cluster] = replace(history, version=row.etag)
         return self._histories[cluster]
 
@@ -48,7 +48,7 @@ class TableNodeHistories:
     async def all(self) -> dict[str, NodeHistory]:
         """One range query."""
         rows = await self._store.rows(Range(_PARTITION, "", "", etags=True))
-        histories = self._store.legible(rows, _history_of)
+        histories = self._store.legible(rows, history_of)
         return {one.cluster: one for one in histories}
 
 
@@ -62,7 +62,8 @@ def _row_of(history: NodeHistory) -> Row:
     return {**keys, "Cluster": history.cluster, **split("Points", json.dumps(points))}
 
 
-def _history_of(row: Row) -> NodeHistory:
+def history_of(row: Row) -> NodeHistory:
+    """The history that a row holds."""
     points = (
         Point(datetime.fromtimestamp(int(at), UTC), tuple(map(int, nodes)) or None)
         for at, *nodes in json.loads(joined("Points", row))

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from shared.adapters.storage.rows import Entity, moment_of, text_of
-from shared.adapters.storage.table import Range, joined, split
+from shared.adapters.storage.table import Range, flag_at, joined, split, text_at
 from shared.core.ledger.dead import DeadMessage
 from shared.core.ledger.records import DropMemo, Pause, Reported, Silent
 from shared.core.notify.receivers import Disabled
@@ -65,9 +65,9 @@ def pause_row(pause: Pause | None) -> Entity:
 
 def pause_of(entity: Mapping[str, Any]) -> Pause | None:
     """The pause that the row holds; None while submissions go on."""
-    if not entity["Since"]:
+    if not (since := text_at(entity, "Since")):
         return None
-    return Pause(moment_of(entity["Since"]), entity["By"], entity["Reason"])
+    return Pause(moment_of(since), text_at(entity, "By"), text_at(entity, "Reason"))
 
 
 def drop_memo_row(memo: DropMemo, shards: int) -> Entity:
@@ -91,15 +91,15 @@ def drop_memo_row(memo: DropMemo, shards: int) -> Entity:
 def drop_memo_of(entity: Mapping[str, Any]) -> DropMemo:
     """The memo of a dropped path that a row holds."""
     return DropMemo(
-        path=entity["Path"],
+        path=text_at(entity, "Path"),
         etags=dict(json.loads(joined("Etags", entity))),
-        job_id=str(entity["Job"]),
+        job_id=text_at(entity, "Job"),
         generation=int(entity["Generation"]),
-        waiting=bool(entity["Waiting"]),
-        folder=entity["Folder"],
-        content=entity["Content"],
-        started=bool(entity.get("Started", True)),
-        ticket=str(entity.get("Ticket", "")),
+        waiting=flag_at(entity, "Waiting"),
+        folder=text_at(entity, "Folder"),
+        content=text_at(entity, "Content"),
+        started=flag_at(entity, "Started", default=True),
+        ticket=text_at(entity, "Ticket", ""),
         until=moment_of(entity["Until"]) if entity.get("Until") else None,
     )
 
@@ -117,7 +117,8 @@ def disabled_row(one: Disabled) -> Entity:
 
 def disabled_of(entity: Mapping[str, Any]) -> Disabled:
     """The receiver that a row holds."""
-    return Disabled(entity["RowKey"], entity["Url"], moment_of(entity["Since"]), entity["Why"])
+    url, why = text_at(entity, "Url"), text_at(entity, "Why")
+    return Disabled(entity["RowKey"], url, moment_of(entity["Since"]), why)
 
 
 def dead_row(dead: DeadMessage) -> Entity:
@@ -139,11 +140,11 @@ def dead_of(entity: Mapping[str, Any]) -> DeadMessage:
     """The message that a row holds."""
     return DeadMessage(
         id=entity["RowKey"],
-        queue=entity["Queue"],
-        message_id=entity["Message"],
+        queue=text_at(entity, "Queue"),
+        message_id=text_at(entity, "Message"),
         body=joined("Body", entity),
-        sealed=bool(entity["Sealed"]),
+        sealed=flag_at(entity, "Sealed"),
         at=moment_of(entity["At"]),
-        reason=entity["Reason"],
-        digest=entity["Digest"],
+        reason=text_at(entity, "Reason"),
+        digest=text_at(entity, "Digest"),
     )

@@ -14,6 +14,7 @@ from shared.adapters.storage.group import LINGER, GroupCommit, Write
 from shared.adapters.storage.layout import LAYOUT, claim, listed_until
 from shared.adapters.storage.table import Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Unreadable
+from shared.core.ledger.kinds import remedy_for
 from shared.core.pacing.shared_call import SharedCall
 from shared.core.trouble import Troubles
 
@@ -91,7 +92,7 @@ class Store:
         name = f"{row.get('PartitionKey', '?')}/{row['RowKey']}"
         if self.troubles.report("row", name, column):
             log.error("a row cannot be read, and is skipped: %s, %s", name, column)
-        return Unreadable(f"row {name} of the ledger", column)
+        return Unreadable(f"row {name} of the ledger", column, remedy_for(name))
 
     async def write(self, job_id: str, *operations: Operation) -> list[str]:
         """Change rows of one job, all or none; returns the ETags. Raises Refused."""
@@ -142,7 +143,8 @@ class Store:
         await self.open()
         if not self._layout.get("Listed"):
             await self._read_layout()
-        return str(self._layout.get("Listed", ""))
+        until = str(self._layout.get("Listed", ""))
+        return until if until.isdecimal() else ""
 
     async def current(self) -> bool:
         """Whether the list of all jobs shows the active ones in their current state.

@@ -108,6 +108,22 @@ def split(name: str, text: str) -> dict[str, str]:
     return {f"{name}{n}": chunk for n, chunk in enumerate([*chunks, ""])}
 
 
+def text_at(entity: Mapping[str, Any], name: str, default: str | None = None) -> str:
+    """A column that holds a text. Raises TypeError for any other value, and KeyError if it is not there."""
+    value = entity[name] if default is None else entity.get(name, default)
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is not a text")
+    return value
+
+
+def flag_at(entity: Mapping[str, Any], name: str, *, default: bool | None = None) -> bool:
+    """The same for one that holds true or false."""
+    value = entity[name] if default is None else entity.get(name, default)
+    if not isinstance(value, bool):
+        raise TypeError(f"{name} is neither true nor false")
+    return value
+
+
 def joined(name: str, entity: Mapping[str, Any]) -> str:
     """The text that some columns hold. Raises KeyError if there is none."""
     parts = [entity[f"{name}0"]]

@@ -13,6 +13,7 @@ from typing import Any
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Refused, Row, joined, split
 from shared.core.cost.usage import Usage
+from shared.core.errors import Unreadable
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import StoredTeams, Teams, as_json
 from shared.core.teams.store import UnreadableTeams
@@ -35,8 +36,8 @@ class TableTeams:
         if row is None:
             return None
         try:
-            return StoredTeams(Teams.model_validate_json(joined("Text", row.row)), row.etag)
-        except (ValueError, KeyError) as error:
+            return StoredTeams(self._store.read(row.row, teams_of), row.etag)
+        except Unreadable as error:
             raise UnreadableTeams(row.etag) from error
 
     async def put(self, teams: Teams, etag: str) -> StoredTeams | None:
@@ -53,7 +54,7 @@ class TableTeams:
         row = await self._store.get(_KEY["PartitionKey"], f"u|{team}")
         if row is None:
             return TeamUse(team, {})
-        use = self._store.read(row.row, _use_of)
+        use = self._store.read(row.row, use_of)
         return replace(use, etag=row.etag)
 
     async def put_use(self, use: TeamUse) -> TeamUse | None:
@@ -72,6 +73,11 @@ class TableTeams:
         except Refused:
             return None
         return [replace(use, etag=etag) for use, etag in zip(uses, etags, strict=True)]
+
+
+def teams_of(row: Row) -> Teams:
+    """The document that the row holds."""
+    return Teams.model_validate_json(joined("Text", row))
 
 
 def document_row(teams: Teams) -> Row:
@@ -99,7 +105,8 @@ def _claim_of(numbers: Sequence[Any]) -> Claim:
     return Claim(**dict(zip(_CLAIM, numbers, strict=False)))
 
 
-def _use_of(row: Row) -> TeamUse:
+def use_of(row: Row) -> TeamUse:
+    """The claims that a row holds."""
     lent = _column(row, "Lent")
     return TeamUse(
         str(row["RowKey"])[2:],

@@ -5,7 +5,7 @@ Every verb may be repeated safely. Adapters return or raise; they never call bac
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime, timedelta
 from typing import Protocol
 
@@ -88,6 +88,12 @@ class Ledger(Protocol):
 
     async def standing(self) -> Standing:
         """Both, the pause and the reports, in one request."""
+
+    async def check(self, jobs: Collection[str], noted: Iterable[str]) -> None:
+        """Read all rows that something waits for, those of these jobs, and those noted by name.
+
+        Rows that cannot be read are noted in `Ports.troubles`, whose texts `kinds` has.
+        """
 
     async def drop_memo(self, path: str) -> DropMemo | None:
         """The memo of a dropped path."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from shared.core.errors import NoTarget, Unreadable
 from shared.core.job import Job, JobState, Stored, Target, Transition
+from shared.core.ledger.kinds import remedy_for
 from shared.core.notify.events import Notice
 from shared.core.pacing.waits import WaitKind
 from shared.core.relations.claim import Claim
@@ -95,7 +96,8 @@ class Active(NamedTuple):
         try:
             return Stored(unpacked(self.packed), self.etag, None)
         except (ValueError, zlib.error) as error:  # also of base64, JSON and the model
-            raise Unreadable(f"row n|{self.job_id} of the ledger", "Packed") from error
+            row = f"n|{self.job_id}"
+            raise Unreadable(f"row {row} of the ledger", "Packed", remedy_for(f"s000/{row}")) from error
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ class WaitKind(StrEnum):
     #: a process has a part of the sweep, or died with it
     LEASE = "lease"
     #: a job that may be idle is looked at again
-    LOOK = "look"
+    IDLE_CHECK = "idle check"
     #: an idle job was warned, and ends after a while
     WARNING = "warning"
     #: a folder has new files, and must be quiet first

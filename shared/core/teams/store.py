@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from shared.core.errors import Unreadable
+from shared.core.ledger.kinds import remedy_for
 from shared.core.teams.document import StoredTeams, Teams
 from shared.core.teams.use import TeamUse
 
@@ -14,7 +15,7 @@ class UnreadableTeams(Unreadable):
     """The document is damaged, or a newer version wrote it; its ETag lets an operator replace it."""
 
     def __init__(self, etag: str) -> None:
-        super().__init__("row teams|document of the ledger", "Text")
+        super().__init__("row teams/document of the ledger", "Text", remedy_for("teams/document"))
         self.etag = etag
 
 

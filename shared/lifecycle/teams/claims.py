@@ -36,6 +36,7 @@ from shared.lifecycle.teams.rows import (
     planned,
     quota_of,
     requests_of,
+    use_of,
     without_ends,
     written,
 )
@@ -119,7 +120,7 @@ async def claim_at_door(ports: Ports, job: Job) -> bool:
         return False
     quota = await quota_of(ports, job.team)
     for _ in range(WRITES):
-        use = await ports.teams.use(job.team)
+        use = await use_of(ports, job.team)
         if use.waiting:
             return False
         after = use.with_claims([(job.id, job.claim)], quota, month_of(ports.clock()))

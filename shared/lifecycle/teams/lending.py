@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from shared.core.cost.usage import month_of
-from shared.core.errors import SlipwayError
+from shared.core.errors import SlipwayError, Unreadable
 from shared.core.meter import NoMeter
 from shared.core.ports import Ports
 from shared.core.teams.document import Team, Teams
@@ -20,7 +20,7 @@ from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.figures import publish_others
 from shared.lifecycle.teams.recall import recalled
-from shared.lifecycle.teams.rows import outdated, still_active
+from shared.lifecycle.teams.rows import outdated, still_active, use_of
 from shared.lifecycle.waiting.pauses import paused
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,10 @@ async def _lent(
         return {}
     for name, one in document.teams.items():
         if name not in before and _quota(one, "lends"):
-            before[name] = await _lender(ports, name)
+            try:
+                before[name] = await _lender(ports, name)
+            except Unreadable as error:
+                log.warning("the team %s lends nothing: %s", name, error)
     line = dict(requests)
     while True:
         parties = {
@@ -100,7 +103,7 @@ async def _lent(
 
 async def _lender(ports: Ports, team: str) -> TeamUse:
     """The record of a team without a job in this pass; a job that ended meanwhile does not wait any more."""
-    use = await ports.teams.use(team)
+    use = await use_of(ports, team)
     return replace(use, waiting=await still_active(ports, use.waiting))
 
 

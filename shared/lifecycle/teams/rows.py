@@ -68,9 +68,21 @@ class Plan(NamedTuple):
         return {job: one for job, one in self.after.claims.items() if job not in self.released.claims}
 
 
+async def use_of(ports: Ports, team: str) -> TeamUse:
+    """A team's record. Without one, the claims of its jobs at work are counted, by a range query a shard.
+
+    That is before its first job; or an operator deleted a damaged record.
+    """
+    use = await ports.teams.use(team)
+    if use.etag:
+        return use
+    at_work = (row for row in await active_jobs(ports) if row.team == team and not row.needs_claim)
+    return replace(use, claims={row.job_id: row.claim for row in at_work if row.claim is not None})
+
+
 async def planned(ports: Ports, team: str, requests: Requests, of_pass: PassJobs) -> Plan:
     """Read a team's record, and plan what is freed, repaid and given. Raises SlipwayError."""
-    quota, use = await quota_of(ports, team), await ports.teams.use(team)
+    quota, use = await quota_of(ports, team), await use_of(ports, team)
     month, released = month_of(ports.clock()), (await _released(ports, use, of_pass))
     released = released.repaid(quota, month)
     return Plan(use, released, released.with_claims(requests, quota, month), requests)
@@ -143,7 +155,8 @@ async def without_ends(ports: Ports, use: TeamUse, named: Collection[str]) -> Te
 async def written(ports: Ports, use: TeamUse, after: TeamUse, quota: Quota) -> TeamUse | None:
     """The record after a change, which is published; None where another process wrote meanwhile."""
     warn_of_budget(ports, use, after, quota)
-    stored = use if after == use else await _write(ports, use, after)
+    is_stored = after == use and (use.etag or not use.claims)
+    stored = use if is_stored else await _write(ports, use, after)
     if stored is not None:
         publish(ports, stored, quota)
     return stored

@@ -9,6 +9,7 @@ from slipway.commands.jobs import asking, show
 from slipway.failure import Failure
 from slipway.screen import put, put_json, remark, table
 
+_NONE: Mapping[str, str] = {}
 #: Parts of a use, and the limits of a quota on them.
 _PARTS = {"jobs": "jobs", "nodes": "nodes", "gpus": "gpus", "gpuHours": "gpuHours", "cost": "budget"}
 
@@ -21,7 +22,7 @@ def show_teams(url: str, key: str, *, as_json: bool = False) -> int:
         if as_json:
             put_json(answer["document"])
         else:
-            put(*rows(answer["document"], answer["use"]))
+            put(*rows(answer["document"], answer["use"], answer.get("errors", {})))
         return 0
 
     return asking(ask, url, key)
@@ -92,21 +93,24 @@ def usage_lines(answer: Mapping[str, Any]) -> list[str]:
         )
         for one in teams
     ]
-    return [*table([head, *cells]), f"GPU-hours and cost are those of {answer['month']} (UTC)"]
+    unknown = [f"the use of {one['name']} is not known: {one['error']}" for one in teams if one.get("error")]
+    return [*table([head, *cells]), f"GPU-hours and cost are those of {answer['month']} (UTC)", *unknown]
 
 
 def _share(team: Mapping[str, Any], part: str, limit: str) -> str:
     use, quota = team["use"], team["quota"]
     if not use:
-        return "no quota" if part == "jobs" else ""
+        return ("not known" if quota else "no quota") if part == "jobs" else ""
     most = (quota or {}).get(limit)
     loans = [f"{use[one]} {one}" for one in ("borrowed", "lent") if part == "jobs" and use.get(one)]
     text = f"{use[part]:,g}" + (f" of {most:,g}" if most is not None else "")
     return f"{text} ({', '.join(loans)})" if loans else text
 
 
-def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """The lines of a table of teams, each with the use of its quota."""
+def rows(
+    document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]], errors: Mapping[str, str] = _NONE
+) -> list[str]:
+    """The lines of a table of teams, each with the use of its quota, and why some are not known."""
     teams: Mapping[str, Mapping[str, Any]] = document.get("teams", {})
     if not teams:
         return ["there are no teams: every caller sees their own jobs"]
@@ -117,11 +121,12 @@ def rows(document: Mapping[str, Any], use: Mapping[str, Mapping[str, float]]) ->
             str(len(team.get("members", ()))),
             ", ".join(team["clusters"]) or "none" if "clusters" in team else "all",
             ", ".join(team.get("folders", ())),
-            _quota(team.get("quota", {}), use.get(name, {})),
+            "not known" if name in errors else _quota(team.get("quota", {}), use.get(name, {})),
         )
         for name, team in teams.items()
     ]
-    return table([("team", "members", "clusters", "folders", "quota"), *lines])
+    unknown = [f"the use of {name} is not known: {why}" for name, why in errors.items()]
+    return [*table([("team", "members", "clusters", "folders", "quota"), *lines]), *unknown]
 
 
 def _quota(quota: Mapping[str, float], use: Mapping[str, float]) -> str:

@@ -26,6 +26,8 @@ interface Team {
   quota: Amounts | null;
   /** What its jobs have now, and of this month; only with a quota. */
   use: Amounts | null;
+  /** Why its use is not known, although it has a quota. */
+  error?: string;
   months: Record<string, Month>;
 }
 
@@ -71,18 +73,18 @@ function Quotas({ teams, currency }: { teams: readonly Team[]; currency: string 
         </tr>
       </thead>
       <tbody>
-        {teams.map(({ name, quota, use }) => (
+        {teams.map(({ name, quota, use, error }) => (
           <tr key={name}>
             <th scope="row">
               <a href={link(["jobs"], { team: name })}>{name}</a>
             </th>
-            {quota ? (
+            {quota && error === undefined ? (
               PARTS.map(([label, part, limit]) => (
                 <Share key={label} used={use?.[part] ?? 0} most={quota[limit]} unit={part === "cost" ? currency : ""} />
               ))
             ) : (
               <td class="quiet" colSpan={PARTS.length}>
-                no quota
+                {error === undefined ? "no quota" : `not known: ${error}`}
               </td>
             )}
             <td>{use?.["waiting"]}</td>

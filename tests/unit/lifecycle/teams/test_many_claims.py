@@ -13,6 +13,7 @@ from shared.adapters.storage.teams import TableTeams
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
 from shared.core.ledger.records import Active
+from shared.core.teams.use import TeamUse
 from shared.lifecycle.teams.claims import claimed
 from shared.operate.cancel import cancel
 from tests.crash.chaos import Chaos, Seam
@@ -26,8 +27,9 @@ MANY = 70
 
 
 async def waiting(world: World, number: int) -> list[Job]:
-    """So many jobs that wait for a quota which has room for all of them by now."""
+    """So many jobs that wait for a quota which has room for all of them by now; the team has a record."""
     await share(world, jobs=0)
+    await world.ports.teams.put_use(TeamUse("vision", {}))
     world.policy(paused=True)
     await share(world, jobs=2 * MANY)
     jobs = [(await world.message({"spec": job_json()}, f"m{index}")).job for index in range(number)]

@@ -274,7 +274,7 @@ SCENARIOS: dict[Scenario, WaitKind] = {
     _for_the_next_try: WaitKind.TRY,
     _for_a_process_that_died: WaitKind.LEASE,
     _for_a_message_of_the_timer: WaitKind.MESSAGE,
-    _for_another_look: WaitKind.LOOK,
+    _for_another_look: WaitKind.IDLE_CHECK,
     _after_a_warning: WaitKind.WARNING,
     _for_a_quiet_folder: WaitKind.SETTLE,
     _for_a_note: WaitKind.NOTE,

@@ -73,3 +73,17 @@ def test_the_use_of_teams_with_their_limits() -> None:
     assert rows(document, {"vision": use})[1].split("  ")[-1] == (
         "12 of 16 gpus, 1,200 of 2,000 budget, jobCost 50, lends"
     )
+
+
+def test_a_use_that_is_not_known_is_said_with_what_to_do() -> None:
+    why = "row teams/u|vision of the ledger cannot be read: Claims; delete it"
+    team = {"name": "vision", "quota": {"gpus": 16}, "use": None, "months": {}, "error": why}
+
+    lines_of_use = usage_lines({"month": "2026-11", "currency": "USD", "teams": [team]})
+    assert lines_of_use[1].split("  ") == ["vision", "not known"]
+    assert lines_of_use[-1] == f"the use of vision is not known: {why}"
+    document = {"teams": {"vision": {"quota": {"gpus": 16}}}}
+    assert rows(document, {}, {"vision": why})[1:] == [
+        "vision  0        all                not known",
+        f"the use of vision is not known: {why}",
+    ]
