@@ -75,12 +75,12 @@ async def test_callers_share_one_wait_for_an_endpoint_that_never_answers(
         ends = await asyncio.gather(*(login.token() for _ in range(20)), return_exceptions=True)
         await login.close()
 
-    (said,) = {f"{type(end).__name__}: {end}" for end in ends}
-    assert said.startswith(
+    (message,) = {f"{type(end).__name__}: {end}" for end in ends}
+    assert message.startswith(
         "Transient: no token for storage: the identity endpoint of this app (IDENTITY_ENDPOINT) "
         "does not answer within 0.2 s"
     )
-    assert "az login" not in said
+    assert "az login" not in message
     assert endpoint.connections == 1
 
 
@@ -149,7 +149,7 @@ KINDS = {
     "principal": ("", {"AZURE_CLIENT_ID": "a", "AZURE_TENANT_ID": "b", "AZURE_CLIENT_SECRET": "c"}),
     "workload": ("", {"AZURE_CLIENT_ID": "a", "AZURE_TENANT_ID": "b"}),
 }
-SAID = {
+MESSAGES = {
     "managed": "no login to storage was found: assign an identity to the app, and set AZURE_CLIENT_ID unless",
     "principal": "Entra does not answer within 0.3 s: check that this machine reaches it (AZURE",
     "workload": "Entra does not answer within 0.3 s: check that this pod reaches it (AZURE",
@@ -175,7 +175,7 @@ async def test_the_error_has_the_remedy_of_its_kind_of_credential(
             await login.token()
         await login.close()
 
-    assert SAID[kind] in str(caught.value)
+    assert MESSAGES[kind] in str(caught.value)
     assert "az login" not in str(caught.value)
 
 

@@ -93,11 +93,11 @@ async def upload(
             async def send(file: Path) -> None:
                 if names[file] == job and own_envelope:  # earlier, what lies there could begin
                     await _remove_envelope(container, target, contents, uploaded)
-                known = contents.get(names[file]) if file.name not in LAST else None
-                there = held.get(names[file])
+                stored = contents.get(names[file]) if file.name not in LAST else None
+                present = held.get(names[file])
                 blob = container.get_blob_client(names[file])
-                content = known.content if known else None
-                version = there.version if there else ""
+                content = stored.content if stored else None
+                version = present.version if present else ""
                 bar.advance(await _send(blob, file, names[file], content, version, uploaded))
 
             await _at_once([file for file in files if file.name not in LAST], send)
@@ -118,14 +118,14 @@ def _warn_of_data(folder: Path, files: int, size: int) -> None:
 
 
 async def _send(
-    blob: "BlobClient", file: Path, name: str, known: _Content | None, version: str, uploaded: Uploaded
+    blob: "BlobClient", file: Path, name: str, same: _Content | None, version: str, uploaded: Uploaded
 ) -> int:
     """Send a file in place of this version, unless its content is known there; returns its size."""
     status = await asyncio.to_thread(file.stat)
     with await asyncio.to_thread(_opened, file) as data:
         uploaded.digests[name] = await asyncio.to_thread(_sha256, data)
         content = _Content(data.seek(0, SEEK_END), await asyncio.to_thread(_md5, data))
-        if content == known:
+        if content == same:
             return content.size
         with sending(file, None if isinstance(data, BytesIO) else status):
             etag = await replace_blob(blob, data, content.size, content.md5, version)

@@ -53,7 +53,7 @@ shutil.copytree(here / "data", sent)
 #: A name of each kind, or all.
 SOME = one_each(each(), kind_of)
 #: What lies beside the script, and is sent with it; hidden files are not.
-SENT = tree([name for name in SOME if not name.startswith(".")])
+BESIDE = tree([name for name in SOME if not name.startswith(".")])
 #: What the job writes into each directory.
 WRITTEN = {
     "SHARE": TREE,
@@ -82,9 +82,9 @@ async def home(door: Door, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "write.py").write_text(WRITES)
     variables = {"stdouterr": "AZ_BATCHAI_STDOUTERR_DIR"}
     corpus = {variables.get(one, f"AZ_BATCHAI_OUTPUT_{one}"): [*WRITTEN[one]] for one in WRITTEN}
-    for sent, content in SENT.items():
-        (folder / "data" / sent).parent.mkdir(parents=True, exist_ok=True)
-        (folder / "data" / sent).write_bytes(content)
+    for path, content in BESIDE.items():
+        (folder / "data" / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "data" / path).write_bytes(content)
     (folder / "corpus.json").write_text(json.dumps(corpus))
 
     code, _, err = await slipway(door, home, "run", "--to", "out", name)
@@ -113,8 +113,10 @@ async def test_a_file_of_any_name_comes_out_with_its_own_bytes(
 
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_file_of_any_name_beside_the_script_is_what_the_job_sees(door: Door, home: Path) -> None:
-    seen = (path for path in (home / "out/SENT/sent").rglob("*") if path.is_file())
-    assert {path.relative_to(home / "out/SENT/sent").as_posix(): path.read_bytes() for path in seen} == SENT
+    files = (path for path in (home / "out/SENT/sent").rglob("*") if path.is_file())
+    assert {
+        path.relative_to(home / "out/SENT/sent").as_posix(): path.read_bytes() for path in files
+    } == BESIDE
 
 
 @pytest.mark.asyncio(loop_scope="session")

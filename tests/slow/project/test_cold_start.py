@@ -27,6 +27,8 @@ LIGHT = [
     "function_app",
     "functions",
     "shared",
+    "shared.answers",
+    "shared.answers.mark",
     "shared.core",
     "shared.core.caller",
     "shared.core.errors",

@@ -83,12 +83,12 @@ async def test_another_directory_or_container_starts_nothing(world_of_old_files:
 
 
 async def test_an_event_that_the_host_gave_up_in_an_outage_is_repeated(world_of_old_files: World) -> None:
-    class Away(MemoryDrops):
+    class Losing(MemoryDrops):
         async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> Any:
             raise Unavailable("storage answered 503")
 
     world, drops = world_of_old_files, world_of_old_files.drops
-    world.use(drops=Away(world.clock))
+    world.use(drops=Losing(world.clock))
     await poison_arrived(world.ports, "p1", renamed("new"))
     assert [one.reason for one in await world.dead.all() if "gave it up" in one.reason] == []
 

@@ -236,14 +236,14 @@ async def _after_a_warning(world: World) -> Begun:
 def _by_inventory(world: World, kind: WaitKind, is_over: Callable[[], bool]) -> Begun:
     world.policy(inventory_window=timedelta(days=3650))
 
-    async def look() -> bool:
+    async def _is_over() -> bool:
         await inventory(world.ports)
         for _, body, _ in list(world.queues.messages):
             world.queues.messages.clear()
             await message_arrived(world.ports, body.encode(), "look")
         return is_over()
 
-    return Begun(look, world.ports.policy.longest(kind) + SKEW)
+    return Begun(_is_over, world.ports.policy.longest(kind) + SKEW)
 
 
 async def _for_a_quiet_folder(world: World) -> Begun:
