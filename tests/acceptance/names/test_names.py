@@ -53,7 +53,7 @@ shutil.copytree(here / "data", sent)
 #: A name of each kind, or all.
 SOME = one_each(each(), kind_of)
 #: What lies beside the script, and is sent with it; hidden files are not.
-BESIDE = tree([name for name in SOME if not name.startswith(".")])
+DATA = tree([name for name in SOME if not name.startswith(".")])
 #: What the job writes into each directory.
 WRITTEN = {
     "SHARE": TREE,
@@ -82,7 +82,7 @@ async def home(door: Door, tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "write.py").write_text(WRITES)
     variables = {"stdouterr": "AZ_BATCHAI_STDOUTERR_DIR"}
     corpus = {variables.get(one, f"AZ_BATCHAI_OUTPUT_{one}"): [*WRITTEN[one]] for one in WRITTEN}
-    for path, content in BESIDE.items():
+    for path, content in DATA.items():
         (folder / "data" / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / "data" / path).write_bytes(content)
     (folder / "corpus.json").write_text(json.dumps(corpus))
@@ -114,9 +114,7 @@ async def test_a_file_of_any_name_comes_out_with_its_own_bytes(
 @pytest.mark.asyncio(loop_scope="session")
 async def test_a_file_of_any_name_beside_the_script_is_what_the_job_sees(door: Door, home: Path) -> None:
     files = (path for path in (home / "out/SENT/sent").rglob("*") if path.is_file())
-    assert {
-        path.relative_to(home / "out/SENT/sent").as_posix(): path.read_bytes() for path in files
-    } == BESIDE
+    assert {path.relative_to(home / "out/SENT/sent").as_posix(): path.read_bytes() for path in files} == DATA
 
 
 @pytest.mark.asyncio(loop_scope="session")

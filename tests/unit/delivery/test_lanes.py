@@ -21,7 +21,7 @@ def few_turns(monkeypatch: pytest.MonkeyPatch) -> None:
     """A patience that is counted in turns of the loop, so that no clock decides."""
 
     async def wait(tasks: set[asyncio.Task[Any]], **named: object) -> tuple[set[Any], set[Any]]:
-        for _ in range(6):
+        for _ in range(12):
             await asyncio.sleep(0)
         done = {task for task in tasks if task.done()}
         return done, tasks - done
