@@ -269,7 +269,7 @@ async def test_the_commands_print_tables_or_json(world: World, tmp_path: Path) -
         (("get", "none"), "there is no none"),
         (("ls", "none"), "there is no folder none/"),
         (("put", str(tmp_path / "none")), "there is no such file"),
-        (("put", csv, "--to", "../x"), "is not a folder of a container"),
+        (("put", csv, "--to", "../x"), "name a folder such as team/digits"),
         (("put", csv, "--container", "scripts"), "is not for data"),
         (("put", csv, "--container", "lacking"), "there is no container lacking"),
         (("put", csv, csv), "would get the same name"),
