@@ -148,7 +148,8 @@ class Run:
         """Run rounds until nothing is active, undelivered or unread; a violation if that never happens."""
         for number in range(_ROUNDS):
             await self.round(number)
-            if number > 2 and not self.messages and not self._drowsy and self._quiet():
+            arrives = self.messages or self.world.queues.messages
+            if number > 2 and not arrives and not self._drowsy and self._quiet():
                 return
         self.violations.append(f"stuck: {[a for n in range(4) for a in await self.world.ledger.active(n)]}")
 

@@ -61,7 +61,7 @@ def duration_flaw(text: str) -> str:
 def without_fractions(text: str) -> str | None:
     """The same length with whole numbers, to suggest (PT1.5H: PT1H30M); None for anything else."""
     match = _ANY.fullmatch(text)
-    if match is None or match[1] or match[2] or max(map(len, filter(None, match.groups())), default=99) > 9:
+    if match is None or match[1] or match[2] or max(map(len, filter(None, match.groups())), default=99) > 8:
         return None
     numbers = (float((part or "0").replace(",", ".")) for part in match.groups()[2:])
     length = timedelta(**dict(zip(_UNITS, numbers, strict=True)))

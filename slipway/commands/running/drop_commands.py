@@ -43,7 +43,7 @@ def enqueue(
     as_json: Json = False,
     settings: SettingsFile = None,
 ) -> None:
-    """Put a job message on the queue, with an idempotency key: it is one job, however often it arrives."""
+    """Put a job message on the queue. However often it arrives, it is one job."""
     raise typer.Exit(_command("enqueue").run(file, settings, once=idempotency_key, as_json=as_json))
 
 

@@ -60,12 +60,14 @@ ELSEWHERE = {"run", "drop", "cat", "explain"}
 BAR = re.compile(r"\x1b\[(\?25[lh]|1A|2K)|\r(?=\x1b\[)")
 PROGRAM = """
 import sys
+from slipway.client.patience import Patience, patience
 from slipway.main import main
 for line in sys.stdin.read().splitlines():
     sys.argv = ["slipway", *line.split(), "--url", sys.argv[-1]]
     print("$", line)
     try:
-        main()
+        with patience(Patience(seconds=0.2)):
+            main()
     except SystemExit as end:
         pass
 """

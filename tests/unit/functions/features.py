@@ -164,7 +164,7 @@ OF_QUOTA: dict[str, Change] = {
     "lends": of_quota(nodes=4, lends=True),
     "borrows": of_quota(nodes=4, borrows=True),
 }
-#: The deployment, the job itself, and what makes a message impossible.
+#: The deployment, and the job itself.
 OTHERS: dict[str, Change] = {
     "paused": of_policy(paused=True),
     "one job in an hour": of_policy(max_jobs_per_hour=1),
@@ -176,6 +176,9 @@ OTHERS: dict[str, Change] = {
     "cluster down": _silent,
     "secret": of_job(secrets=[{"name": "TOKEN", "value": "canary"}]),
     "nodes": of_job(nodeCount=2),
+}
+#: What makes a message impossible by itself; it comes after what it may change as well.
+IMPOSSIBLE: dict[str, Change] = {
     "unknown member": _refused(member("lables", {})),
     "impossible job": _refused(of_job(nodeCount=0)),
     "more than the quota": _refused(of_quota(nodes=0)),
@@ -187,4 +190,5 @@ FEATURES: dict[str, Change] = {
     **{f"team: {name}": change for name, change in OF_TEAM.items()},
     **{f"quota: {name}": change for name, change in OF_QUOTA.items()},
     **OTHERS,
+    **IMPOSSIBLE,
 }

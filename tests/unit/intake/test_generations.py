@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -176,4 +177,4 @@ async def test_a_drop_that_ran_often_is_found_in_few_steps_without_its_note(
         await world.sweep()
 
     assert accepted.job.generation == len(costs) == len(world.engine.started)
-    assert max(costs) <= 40, costs
+    assert all(cost <= 8 * (2 + math.log2(number)) for number, cost in enumerate(costs, 1)), costs

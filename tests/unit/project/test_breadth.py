@@ -33,6 +33,7 @@ def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: in
 def test_in_each_round_a_member_occurs_once_and_all_rounds_have_every_pair(
     members: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(breadth, "_everything", False)
     singly = [rounds(members, number) for number in range(7)]
     monkeypatch.setattr(breadth, "_everything", True)
     every = rounds(members, 0)
