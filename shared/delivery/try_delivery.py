@@ -47,7 +47,7 @@ async def try_delivery(ports: Ports, notice: Notice, delivery: Delivery, now: da
 @timed("slipway.deliver")
 async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: datetime) -> Delivery:
     url = delivery.url if delivery.sealed is None else ports.seal.unseal(delivery.sealed, delivery.context)
-    if (closed := ports.receivers.disabled(url)) is not None:
+    if (closed := await _disabled(ports, url)) is not None:
         return _dead(notice, delivery, f"not sent: disabled since {closed.since.isoformat()} ({closed.why})")
     secret = delivery.secret or "default"
     if not (secrets := ports.secrets.get(secret)):
@@ -67,6 +67,13 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
     if posted.outcome in ("gone", "refused"):
         return _dead(notice, delivery, posted.detail)
     return _retry(ports, notice, delivery, now, posted.detail, posted.retry_after)
+
+
+async def _disabled(ports: Ports, url: str) -> Disabled | None:
+    """Why the receiver is disabled, if it is: another process may have enabled it since this one looked."""
+    if ports.receivers.disabled(url) is not None:
+        ports.receivers.learn(await ports.outbox.disabled())
+    return ports.receivers.disabled(url)
 
 
 async def _learn(ports: Ports, delivery: Delivery, url: str, now: datetime, posted: Posted) -> None:
