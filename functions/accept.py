@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import azure.functions as func
 
-from functions.bindings import CONNECTION, DROPS, SOURCE
+from functions.bindings import BYTES, CONNECTION, DROPS, SOURCE
 from functions.process import ports
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
@@ -21,7 +21,7 @@ async def accept_drop(blob: func.InputStream) -> None:
 
 
 @blueprint.function_name("accept_message")
-@blueprint.queue_trigger("message", queue_name="jobs", connection=CONNECTION)
+@blueprint.queue_trigger("message", queue_name="jobs", connection=CONNECTION, data_type=BYTES)
 async def accept_message(message: func.QueueMessage) -> None:
     """A job message, a bare job.json, or a BlobCreated event; plain or base64."""
     from shared.intake.arrive import message_arrived

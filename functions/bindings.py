@@ -29,3 +29,5 @@ SOURCE = (
 )
 #: With Entra the app checks tokens itself, and the host asks for no key.
 AUTH = func.AuthLevel.ANONYMOUS if _setting("SLIPWAY_TENANT") else func.AuthLevel.FUNCTION
+#: Of each queue trigger: members of a JSON text would replace the queue's own id, times and tries.
+BYTES = func.DataType.BINARY

@@ -7,7 +7,7 @@ import logging
 
 import azure.functions as func
 
-from functions.bindings import CONNECTION
+from functions.bindings import BYTES, CONNECTION
 from functions.process import ports
 
 log = logging.getLogger(__name__)
@@ -15,7 +15,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
 @blueprint.function_name("deliver")
-@blueprint.queue_trigger("message", queue_name="job-events", connection=CONNECTION)
+@blueprint.queue_trigger("message", queue_name="job-events", connection=CONNECTION, data_type=BYTES)
 async def deliver(message: func.QueueMessage) -> None:
     """Make the deliveries of one event that are due."""
     from shared.delivery.deliver import deliver as deliver_event

@@ -6,7 +6,7 @@ import logging
 
 import azure.functions as func
 
-from functions.bindings import CONNECTION
+from functions.bindings import BYTES, CONNECTION
 from functions.process import ports
 
 log = logging.getLogger(__name__)
@@ -14,7 +14,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
 @blueprint.function_name("bury_message")
-@blueprint.queue_trigger("message", queue_name="jobs-poison", connection=CONNECTION)
+@blueprint.queue_trigger("message", queue_name="jobs-poison", connection=CONNECTION, data_type=BYTES)
 async def bury_message(message: func.QueueMessage) -> None:
     """A job message that the host gave up: keep the host's copy."""
     from shared.intake.arrive import poison_arrived
@@ -23,7 +23,9 @@ async def bury_message(message: func.QueueMessage) -> None:
 
 
 @blueprint.function_name("bury_drop")
-@blueprint.queue_trigger("message", queue_name="webjobs-blobtrigger-poison", connection="AzureWebJobsStorage")
+@blueprint.queue_trigger(
+    "message", queue_name="webjobs-blobtrigger-poison", connection="AzureWebJobsStorage", data_type=BYTES
+)
 async def bury_drop(message: func.QueueMessage) -> None:
     """A blob for which every try of `accept_drop` failed: look at it once more, and keep it if that fails."""
     from shared.intake.arrive import poison_arrived
@@ -32,7 +34,7 @@ async def bury_drop(message: func.QueueMessage) -> None:
 
 
 @blueprint.function_name("bury_wake_up")
-@blueprint.queue_trigger("message", queue_name="job-events-poison", connection=CONNECTION)
+@blueprint.queue_trigger("message", queue_name="job-events-poison", connection=CONNECTION, data_type=BYTES)
 async def bury_wake_up(message: func.QueueMessage) -> None:
     """A wake-up for which every try failed: the outbox row is the truth, and the sweep returns to it."""
     log.error("wake-up %s failed; the sweep delivers its event", message.id)

@@ -23,7 +23,7 @@ from local.host.storage import Accounts, host_id
 from local.host.triggers.base import Environment
 from local.host.triggers.blob import BlobTriggers
 from local.host.triggers.http import HttpTriggers
-from local.host.triggers.queue import queue_listener
+from local.host.triggers.queue import body_of, queue_listener
 from local.host.triggers.timer import Timer, timer
 from local.host.wakeups import Wakeups
 from local.host.worker.contract import Data, Function, Runtime
@@ -178,7 +178,8 @@ class _Host:
                     "function %s: blob %s cannot be read: %s", function.name, text, type(error).__name__
                 )
         else:
-            inputs = {function.trigger["name"]: Data("string", text)}
+            body = body_of(text, function.trigger, "none") or Data("string", text)
+            inputs = {function.trigger["name"]: body}
             await self._environment.invoker.run(function, inputs, {}, reason="by hand")
 
     def _functions_of(self, kind: str) -> list[Function]:

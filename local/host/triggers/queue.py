@@ -3,7 +3,9 @@
 import base64
 import binascii
 import json
-from datetime import datetime
+import re
+from datetime import UTC, datetime
+from typing import Any
 
 from azure.storage.queue import QueueMessage
 
@@ -13,12 +15,14 @@ from local.host.invoker import Invoker
 from local.host.settings import resolve
 from local.host.triggers.base import Environment
 from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
-from local.host.worker.contract import Data, Function
+from local.host.worker.contract import Binding, Data, Function
 
 _LONGEST_NAME = 63
 #: What Convert.FromBase64String skips, anywhere in the text; it refuses missing padding.
 _WHITE_SPACE = dict.fromkeys(map(ord, " \t\r\n"))
 _POISON = "-poison"
+#: What Json.NET takes for a time.
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,7})?(Z|[+-]\d\d:\d\d)?", re.ASCII)
 
 
 async def queue_listener(function: Function, environment: Environment) -> QueueListener:
@@ -67,21 +71,35 @@ def decode(text: str, encoding: str) -> Data | None:
         return Data("bytes", raw)
 
 
+def body_of(text: str, trigger: Binding, encoding: str) -> Data | None:
+    """The body for a trigger with this binding: bytes if it asks for them; None if it cannot be decoded."""
+    body = decode(text, encoding)
+    if body is None or body.kind == "bytes" or str(trigger.get("dataType", "")).upper() != "BINARY":
+        return body
+    return Data("bytes", body.value.encode())
+
+
 def metadata_of(message: QueueMessage, body: Data) -> dict[str, Data]:
-    """Trigger metadata: the top-level properties of a JSON body, and the message's own fields."""
-    metadata = _properties(body)
-    metadata |= {
+    """Trigger metadata: the message's own fields, which members of a body that is text replace.
+
+    Source: ApplyBindingData of azure-functions-host; names ignore case. A body of bytes replaces nothing.
+    """
+    own = {
         "Id": Data("string", message.id or ""),
         "DequeueCount": Data("json", str(message.dequeue_count or 1)),
         "PopReceipt": Data("string", message.pop_receipt or ""),
-        "QueueTrigger": body,
+        "QueueTrigger": Data("string", body.value.decode(errors="replace")) if body.kind == "bytes" else body,
     }
     times = {
         "InsertionTime": message.inserted_on,
         "ExpirationTime": message.expires_on,
         "NextVisibleTime": message.next_visible_on,
     }
-    return metadata | {name: Data("string", _iso(at)) for name, at in times.items() if at is not None}
+    own |= {name: Data("string", _iso(at)) for name, at in times.items() if at is not None}
+    spelling = {name.lower(): name for name in own}
+    for name, value in members_of(body).items():
+        own[spelling.setdefault(name.lower(), name)] = value
+    return own
 
 
 class _Work:
@@ -92,7 +110,7 @@ class _Work:
         self._queue = queue
 
     async def handle(self, message: QueueMessage) -> Outcome:
-        body = decode(message.content, self._encoding)
+        body = body_of(message.content, self._function.trigger, self._encoding)
         if body is None:
             return Outcome.HOPELESS
         result = await self._invoker.run(
@@ -104,17 +122,33 @@ class _Work:
         return Outcome.DONE if result.ok else Outcome.FAILED
 
 
-def _properties(body: Data) -> dict[str, Data]:
-    if body.kind != "string" or not body.value.lstrip().startswith("{"):
+def members_of(body: Data) -> dict[str, Data]:
+    """The members of a JSON text as the host reads them: no lists, and all but objects as texts of .NET."""
+    if body.kind != "string" or not body.value.strip().startswith("{"):
         return {}
     try:
         document = json.loads(body.value)
     except (ValueError, RecursionError):
         return {}
-    return {
-        name: Data("string", value) if isinstance(value, str) else Data("json", json.dumps(value))
-        for name, value in document.items()
-    }
+    return {name: _member(value) for name, value in document.items() if not isinstance(value, list)}
+
+
+def _member(value: Any) -> Data:
+    if isinstance(value, dict):
+        return Data("json", json.dumps(value))
+    if isinstance(value, str):
+        return Data("string", _moment(value) if _MOMENT.fullmatch(value) else value)
+    return Data("string", "" if value is None else str(value))
+
+
+def _moment(text: str) -> str:
+    """A time as Json.NET reads it from a text, and writes it."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    moment = moment.astimezone(UTC) if moment.tzinfo else moment
+    return moment.strftime("%m/%d/%Y %H:%M:%S")
 
 
 def _iso(moment: datetime) -> str:

@@ -22,6 +22,31 @@ async def test_a_message_reaches_the_function_with_its_fields_and_the_answer_is_
     assert len(observation["id"]) == len(observation["invocation"]) == 36
 
 
+async def test_members_of_a_text_replace_the_fields_of_the_message(host: Host) -> None:
+    await host.storage.send("work", json.dumps({"do": "replace", "id": "mine", "dequeuecount": "8"}))
+
+    [answer] = await host.storage.take("done", lambda t: "replace" in t)
+    observation = json.loads(answer)
+    assert (observation["id"], observation["attempt"]) == ("mine", 8)
+
+
+async def test_a_message_with_a_member_that_cannot_be_read_as_a_field_never_runs(host: Host) -> None:
+    body = json.dumps({"do": "never", "ExpirationTime": "soon"})
+    await host.storage.send("work", body)
+
+    assert await host.storage.take("work-poison", lambda t: "soon" in t) == [body]
+
+
+async def test_members_of_a_body_that_a_function_takes_as_bytes_replace_no_field(host: Host) -> None:
+    body = json.dumps({"id": "mine", "ExpirationTime": "later"})
+    await host.storage.send("bytes", body)
+
+    [answer] = await host.storage.take("done", lambda t: "later" in t)
+    observation = json.loads(answer)
+    assert (observation["body"], observation["attempt"]) == (body, 1)
+    assert observation["id"] != "mine"
+
+
 async def test_a_function_on_a_thread_takes_text_and_sets_an_output(host: Host) -> None:
     await host.storage.send("plain", "grüße")
 

@@ -38,6 +38,18 @@ async def work(msg: func.QueueMessage, context: func.Context) -> str:
     )
 
 
+@app.queue_trigger(
+    arg_name="msg",
+    queue_name="bytes",
+    connection="AzureWebJobsStorage",
+    data_type=func.DataType.BINARY,
+)
+@app.queue_output(arg_name="$return", queue_name="done", connection="AzureWebJobsStorage")
+async def as_bytes(msg: func.QueueMessage) -> str:
+    """Report a message that the host hands over as bytes."""
+    return json.dumps({"body": msg.get_body().decode(), "id": msg.id, "attempt": msg.dequeue_count})
+
+
 @app.queue_trigger(arg_name="text", queue_name="plain", connection="AzureWebJobsStorage")
 @app.queue_output(arg_name="out", queue_name="done", connection="AzureWebJobsStorage")
 def plain(text: str, out: func.Out[str]) -> None:
