@@ -12,6 +12,11 @@ def test_each_kind_has_a_representative() -> None:
     assert {len(word) for word in one_each(["a", "b", "cc", "d", "eee"], len)} == {1, 2, 3}
 
 
+def _run_is(monkeypatch: pytest.MonkeyPatch, *, thorough: bool, every_fault: bool = False) -> None:
+    monkeypatch.setattr(breadth, "_everything", thorough)
+    monkeypatch.setattr(breadth, "_every_fault", every_fault)
+
+
 @pytest.mark.parametrize(("cases", "ways"), [("abc", "xy"), ("ab", "xyz"), ("a", "xyz")])
 def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
     result = pairs(cases, ways)
@@ -33,9 +38,9 @@ def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: in
 def test_in_each_round_a_member_occurs_once_and_all_rounds_have_every_pair(
     members: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(breadth, "_everything", False)
+    _run_is(monkeypatch, thorough=False)
     singly = [rounds(members, number) for number in range(7)]
-    monkeypatch.setattr(breadth, "_everything", True)
+    _run_is(monkeypatch, thorough=True)
     every = rounds(members, 0)
 
     for pairs_of_round in every:
@@ -58,8 +63,7 @@ def test_some_examples_are_always_tried() -> None:
 def test_the_kinds_of_fault_take_the_cases_in_turn(
     count: int, kinds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(breadth, "_everything", True)
-    monkeypatch.setattr(breadth, "_every_fault", False)
+    _run_is(monkeypatch, thorough=True)
     shares = [in_turn(range(count), kind, kinds, row=2) for kind in range(kinds)]
 
     assert all(shares)
@@ -70,8 +74,7 @@ def test_the_kinds_of_fault_take_the_cases_in_turn(
 
 
 def test_a_rare_case_meets_every_kind_of_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breadth, "_everything", True)
-    monkeypatch.setattr(breadth, "_every_fault", False)
+    _run_is(monkeypatch, thorough=True)
     shares = [in_turn(range(20), kind, 7, row=1, rare={3, 4}) for kind in range(7)]
 
     assert all({3, 4} <= set(share) for share in shares)
@@ -79,7 +82,6 @@ def test_a_rare_case_meets_every_kind_of_fault(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_every_fault_is_tried_in_every_case_when_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(breadth, "_everything", True)
-    monkeypatch.setattr(breadth, "_every_fault", True)
+    _run_is(monkeypatch, thorough=True, every_fault=True)
 
     assert in_turn(range(7), 3, 5, row=1) == list(range(7))

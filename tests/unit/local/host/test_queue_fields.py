@@ -72,9 +72,9 @@ def test_a_member_of_a_message_named_like_a_field_changes_the_body_only(function
 
     for name in _members():
         text = json.dumps({name: value})
-        given = _as_given(text, trigger)
-        assert _fields(given) == plain, f"{function}: the member {name!r} is taken for a field"
-        assert given.get_body() == text.encode()
+        message = _as_given(text, trigger)
+        assert _fields(message) == plain, f"{function}: the member {name!r} is taken for a field"
+        assert message.get_body() == text.encode()
 
 
 def test_the_matrix_sees_a_trigger_that_asks_for_text() -> None:
@@ -84,11 +84,11 @@ def test_the_matrix_sees_a_trigger_that_asks_for_text() -> None:
     changed = set()
     for name, value in itertools.product(_members(), _VALUES):
         try:
-            given = _fields(_as_given(json.dumps({name: value}), as_text))
+            fields = _fields(_as_given(json.dumps({name: value}), as_text))
         except ValueError:
             changed.add(name.lower())
         else:
-            changed |= {name.lower()} if given != plain else set()
+            changed |= {name.lower()} if fields != plain else set()
 
     assert changed == {
         "id",
