@@ -37,6 +37,7 @@ TITLES = {
     404: "Not found",
     409: "Conflict",
     410: "Gone",
+    411: "Length required",
     412: "Changed",
     413: "Too large",
     415: "Unsupported media type",
@@ -60,9 +61,15 @@ def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) 
 
 
 def body_of(req: func.HttpRequest) -> bytes:
-    """The body of a request. Raises Misuse when there is none."""
+    """The body of a request. Raises Misuse when there is none, and 411 for one that the host did not take."""
     body: bytes = req.get_body()
     if not body.strip():
+        if "chunked" in req.headers.get("Transfer-Encoding", "").lower():
+            raise Misuse(
+                "the request came in chunks, without its length, and Azure Functions drops such a body",
+                status=411,
+                remedy="send the header Content-Length: give the client the whole document, not a stream",
+            )
         raise Misuse("the request has no body", remedy="send a job.json, or an envelope with one")
     return body
 

@@ -15,7 +15,16 @@ from typing import Any
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from functions.openapi.elements import REFUSED, UNLESS_SAME, Body, Content, Operation, Parameter, Raw
+from functions.openapi.elements import (
+    REFUSED,
+    UNLESS_SAME,
+    WITH_BODY,
+    Body,
+    Content,
+    Operation,
+    Parameter,
+    Raw,
+)
 from functions.openapi.operations import OPERATIONS
 from functions.problem import TITLES
 from shared import __version__
@@ -82,6 +91,7 @@ def _operation(name: str, operation: Operation) -> dict[str, Any]:
     members |= {"parameters": parameters} if parameters else {}
     members |= {"requestBody": _body(operation.body)} if operation.body else {}
     refused = {*((400, 500, 503) if operation.public else REFUSED), *operation.refused}
+    refused |= set(WITH_BODY) if operation.body else set()
     responses = {status: {"$ref": f"#/components/responses/Refusal{status}"} for status in refused}
     own = {**operation.refusals, **operation.answers, **({304: None} if validators else {})}
     responses |= {status: _response(status, content) for status, content in own.items()}

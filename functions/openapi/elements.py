@@ -43,8 +43,8 @@ Content: TypeAlias = type[Answer] | Raw | None
 
 #: The refusals of any call that needs a caller, and the failures of any call.
 REFUSED = (400, 401, 403, 500, 502, 503)
-#: The further refusals of a call with a body.
-UNREADABLE = (415,)
+#: The further refusals of a call that may have a body, and of one that needs it.
+UNREADABLE, WITH_BODY = (415,), (411,)
 
 
 @dataclass(frozen=True)

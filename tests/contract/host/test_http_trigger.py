@@ -1,5 +1,7 @@
 """HTTP triggers and the host's own endpoints; the same through both runtimes."""
 
+from collections.abc import AsyncIterator
+
 import pytest
 
 from tests.contract.host.world import ANY_RUNTIME, Host, Storage, environment_of, running
@@ -45,6 +47,16 @@ async def test_bytes_and_cookies_come_back_as_they_were(host: Host) -> None:
         assert response.cookies["a"]["httponly"]
         assert response.cookies["b"]["max-age"] == "60"
         assert response.cookies["b"]["samesite"] == "Lax"
+
+
+async def test_a_body_that_comes_in_chunks_does_not_reach_the_function(host: Host) -> None:
+    async def pieces() -> AsyncIterator[bytes]:
+        yield b"ab"
+        yield b"c"
+
+    async with host.http.post(f"{host.url}/api/echo", data=pieces()) as response:
+        assert response.request_info.headers["Transfer-Encoding"] == "chunked"
+        assert (response.status, await response.read()) == (201, b"")
 
 
 async def test_an_exception_is_an_empty_500(host: Host) -> None:

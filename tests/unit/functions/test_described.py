@@ -126,6 +126,18 @@ async def test_refusals_are_answered_as_described(api: World) -> None:
     assert (await answered("POST", "/api/dead/none/redrive"))[0] == 404
 
 
+@pytest.mark.parametrize("name", [name for name, operation in OPERATIONS.items() if operation.body])
+async def test_a_body_that_the_host_dropped_since_it_came_in_chunks_is_asked_for_with_its_length(
+    api: World, name: str
+) -> None:
+    operation = OPERATIONS[name]
+    address = "/api/" + operation.route.replace("{id}", "j_1")
+
+    status, refusal = await answered(operation.method, address, **{"Transfer-Encoding": "gzip, Chunked"})
+
+    assert (status, "Content-Length" in refusal["remedy"]) == (411, True)
+
+
 async def test_what_operators_ask_is_answered_as_described(api: World) -> None:
     assert (await answered("POST", "/api/validate", job_json()))[1]["valid"] is True
     assert (await answered("POST", "/api/explain", job_json()))[1]["verdict"] == "runs"

@@ -29,6 +29,8 @@ class Network:
 
     async def answer(self, request: web.Request) -> web.StreamResponse:
         body = await request.read()
+        if request.content_length is None:
+            body = b""  # as Azure's host, which hands over no body without its length
         this = (request.method, request.path_qs, body)
         self.arrived[this] += 1
         answer = await call(request.method, request.path_qs, dict(request.headers), body)
