@@ -42,14 +42,18 @@ async def identify(req: func.HttpRequest) -> None:
         who = await app.tokens.verify(_token(req))
     elif app.keys is not None:
         # The host looks for it in this order, too.
-        key: str = req.headers.get("x-functions-key") or req.params.get("code", "")
-        who = app.keys.holder(key)
+        who = app.keys.holder(req.headers.get("x-functions-key") or _code(req))
     else:
         _caller.set(KEY_HOLDER)
         return
     from shared.intake.teams import with_teams
 
     _caller.set(await with_teams(app, who))
+
+
+def _code(req: func.HttpRequest) -> str:
+    """The key in the query, whose parameter the host takes in any case, with blanks around its value."""
+    return next((value.strip() for name, value in req.params.items() if name.lower() == "code"), "")
 
 
 def _token(req: func.HttpRequest) -> str:

@@ -15,7 +15,7 @@ import azure.functions as func
 from functions.caller import caller
 from functions.problem import HEADERS, answer, api_route, problem
 from functions.process import ports
-from functions.ranges import is_named, most_of, span_of, validator
+from functions.ranges import is_named, is_same, most_of, span_of, validator
 
 if TYPE_CHECKING:
     from functions.allowance import Body, Share
@@ -192,7 +192,7 @@ def _answered(
     headers |= {"ETag": tag} if tag else {}
     if not is_named(req.headers.get("If-Match", "*"), tag):
         return problem(412, "the file has changed", "read it again from its first byte")
-    if is_named(req.headers.get("If-None-Match", "").replace('W/"', '"'), tag):  # compared weakly
+    if is_same(req, tag):
         return func.HttpResponse(status_code=304, headers=headers)
     first = chunk.next - len(chunk.data)
     if not (whole or chunk.data):

@@ -14,12 +14,15 @@ import azure.functions as func
 
 from functions.problem import problem, public_route
 from functions.process import ports
+from functions.ranges import is_same
 from shared.core.errors import Misconfigured
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 FOLDER = Path(__file__).resolve().parents[1] / "page"
 _NAME = re.compile(r"(assets/)?\w[\w-]*(\.[\w-]+)*", re.ASCII)
+#: The weight of an encoding that a caller refuses.
+_REFUSED = re.compile(r"q=0(\.0*)?", re.ASCII)
 #: Forbids other origins, inline scripts, and frames around the page.
 _POLICY = (
     "default-src 'none'",
@@ -64,18 +67,25 @@ def _file(req: func.HttpRequest, name: str, content: bytes) -> func.HttpResponse
 
     A name below assets/ changes with the content, so such a file may be cached forever.
     """
-    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}"'
+    is_packed = _takes_gzip(req.headers.get("Accept-Encoding", ""))
+    tag = f'"{hashlib.sha256(content).hexdigest()[:32]}{"-gzip" if is_packed else ""}"'
     caching = "public, max-age=31536000, immutable" if name.startswith("assets/") else "no-cache"
     headers = {**HEADERS, "Content-Security-Policy": _policy(), "Cache-Control": caching, "ETag": tag}
-    if req.headers.get("If-None-Match") == tag:
+    if is_same(req, tag):
         return func.HttpResponse(status_code=304, headers=headers)
-    if "gzip" in req.headers.get("Accept-Encoding", ""):
+    if is_packed:
         import gzip
 
         content = gzip.compress(content, mtime=0)
         headers["Content-Encoding"] = "gzip"
     mimetype = mimetypes.guess_type(name)[0] or "application/octet-stream"
     return func.HttpResponse(content, status_code=200, headers=headers, mimetype=mimetype, charset="utf-8")
+
+
+def _takes_gzip(encodings: str) -> bool:
+    """Whether the caller's Accept-Encoding names gzip, and not with a weight of 0, which refuses it."""
+    weights = (one.replace(" ", "").lower().partition(";") for one in encodings.split(","))
+    return any(name == "gzip" and not _REFUSED.fullmatch(weight) for name, _, weight in weights)
 
 
 def _policy() -> str:

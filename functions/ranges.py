@@ -54,9 +54,14 @@ def if_changed(req: func.HttpRequest, answer: func.HttpResponse) -> func.HttpRes
         return answer
     tag = f'"{hashlib.sha256(answer.get_body()).hexdigest()[:32]}"'
     answer.headers["ETag"] = tag
-    if is_named(req.headers.get("If-None-Match", "").replace('W/"', '"'), tag):
+    if is_same(req, tag):
         return func.HttpResponse(status_code=304, headers=dict(answer.headers))
     return answer
+
+
+def is_same(req: func.HttpRequest, tag: str) -> bool:
+    """Whether the caller has the answer of this validator: If-None-Match is compared weakly."""
+    return is_named(req.headers.get("If-None-Match", "").replace('W/"', '"'), tag)
 
 
 def is_named(condition: str, tag: str) -> bool:

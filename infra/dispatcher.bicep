@@ -89,6 +89,10 @@ resource app 'Microsoft.Web/sites@2024-11-01' = {
         AzureWebJobsStorage__blobServiceUri: endpoints.blob
         AzureWebJobsStorage__queueServiceUri: endpoints.queue
         AzureWebJobsStorage__tableServiceUri: endpoints.table
+        // Without it, the host shows a page of its own at /.
+        AzureWebJobsDisableHomepage: 'true'
+        // Drops come as events on the queue. The trigger would read a whole file, and is a web hook as well.
+        AzureWebJobs_accept_drop_Disabled: 'true'
         APPLICATIONINSIGHTS_CONNECTION_STRING: insights.properties.ConnectionString
         APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${clientId};Authorization=AAD'
         AZURE_CLIENT_ID: clientId

@@ -45,9 +45,18 @@ _LEVELS = {
 _INFO = {
     "title": "Slipway",
     "version": __version__,
-    "description": "Jobs, what they wrote, their events, and the operation of a deployment.",
+    "description": (
+        "Jobs, what they wrote, their events, and the operation of a deployment.\n\n"
+        "Every answer of the app has the header `Slipway-Api`, and every refusal of the app is a problem "
+        "document. An answer without that header is of the Functions host, or of a gateway, and may be "
+        "empty: 401 for a function key that the host does not know, 404 while the app starts and for calls "
+        "of other versions, 413 or 500 for a body of more than 100 MiB, 414 for a long address, 431 for "
+        "large headers."
+    ),
     "license": {"name": "MIT", "identifier": "MIT"},
 }
+#: What the Functions host answers by itself.
+_BY_THE_HOST = dict.fromkeys((401, 404, 413, 500), ". Empty where the host refuses the call, not the app")
 _WAYS_IN = {
     "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"},
     "token": {"type": "http", "scheme": "bearer", "description": "an access token of Entra ID"},
@@ -140,7 +149,8 @@ def _response(status: int, content: Content) -> dict[str, Any]:
     if content is None:
         return {"description": "Not changed"}
     kind = _PROBLEM if status >= 400 else _JSON
-    description = TITLES[status] if status >= 400 else (content.__doc__ or "").partition("\n")[0]
+    title = TITLES.get(status, "") + _BY_THE_HOST.get(status, "")
+    description = title if status >= 400 else (content.__doc__ or "").partition("\n")[0]
     return {"description": description, "content": {kind: {"schema": _schema(content)}}}
 
 

@@ -145,6 +145,8 @@ SETTINGS: Mapping[str, str] = {
     "__tableServiceUri": f"{_ENDPOINTS}.table",
     "APPLICATIONINSIGHTS_CONNECTION_STRING": "insights.properties.ConnectionString",
     "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": "'ClientId=${clientId};Authorization=AAD'",
+    "AzureWebJobsDisableHomepage": "true",
+    "AzureWebJobs_accept_drop_Disabled": "true",
     "SLIPWAY_TENANT": "tenant().tenantId",
     "SLIPWAY_AUDIENCE": "audience",
 }

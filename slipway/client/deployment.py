@@ -27,6 +27,8 @@ PROFILE = "SLIPWAY_PROFILE"
 URL = "SLIPWAY_URL"
 #: Its function key, or an access token for it.
 KEY = "SLIPWAY_KEY"
+#: The page of a deployment, whose address a browser shows; what follows `#` is a place in it.
+_PAGE = re.compile(r"/api/ui(/|/index\.html)?(#.*)?\Z", re.DOTALL)
 #: The names of this machine.
 LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _NO_STORAGE = (
@@ -53,6 +55,7 @@ async def find_deployment(url: str, key: str) -> Deployment:
     A profile's key is sent to its own address only.
     """
     if url:
+        url = without_page(url)
         refuse_credentials(url)
         return Deployment(url.rstrip("/"), key)
     profile = chosen_profile()
@@ -105,6 +108,11 @@ def proxy_for(url: str) -> str | None:
     proxies = getproxies()
     proxy = proxies.get(parts.scheme) or proxies.get("all")
     return proxy if proxy is None or "://" in proxy else f"http://{proxy}"
+
+
+def without_page(url: str) -> str:
+    """The address of a deployment, also for that of its page."""
+    return _PAGE.sub("", url)
 
 
 def refuse_credentials(url: str) -> None:

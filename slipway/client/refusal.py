@@ -7,6 +7,7 @@ from typing import Any
 import aiohttp
 
 from shared.answers.mark import MARK
+from slipway.client.admission import not_admitted
 from slipway.failure import Failure
 from slipway.terminal import printable
 
@@ -32,6 +33,8 @@ _PASSING = frozenset({403, 404, 408, 425, 429})
 _GATEWAY = frozenset({408, 425, 429})
 #: Statuses for an address that is too long, and the characters from which on web servers refuse one.
 _TOO_LONG, _LONGEST_ADDRESS = frozenset({400, 414, 431}), 8_000
+#: Statuses for a body that is too large; the Functions host answers 500 to one of more bytes than these.
+_TOO_LARGE, _LARGEST_BODY = frozenset({413, 500}), 100 << 20
 
 
 class Absent(Failure):
@@ -107,15 +110,14 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str, *, met: b
 
     `met`: Slipway has answered at this address before, so a page of something else will pass.
     """
-    if answer.status == 401:
-        return Failure(
-            "refused (401): a function key or an access token is needed; give it with --key or SLIPWAY_KEY, "
-            "or once and for all: `slipway login URL`"
-        )
     if not is_own(answer):
+        if answer.status == 401:
+            return Failure(not_admitted(answer, url, None, is_empty=not await answer.read()))
         return foreign(answer, url, met=met)
     try:
         problem = await answer.json(content_type=None)
+        if answer.status == 401:
+            return Failure(printable(not_admitted(answer, url, problem, is_empty=False)[:_LONGEST]))
         detail, remedy = str(problem["detail"]), problem.get("remedy", "")
         text = printable((f"{detail}; {remedy}" if remedy else detail)[:_LONGEST])
         for call, command in _COMMANDS.items():
@@ -132,12 +134,9 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str, *, met: b
 
 def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
     """The exception for a page that is not of the API; Unanswered if it may be gone in a minute."""
-    status, length = answer.status, len(str(answer.url))
-    if status in _TOO_LONG and length > _LONGEST_ADDRESS:
-        return Failure(
-            f"the path is too long to ask for: with it, the address has {length:,} characters, of which web "
-            f"servers take about {_LONGEST_ADDRESS:,}; copy the file from where the job wrote it"
-        )
+    status = answer.status
+    if refused := too_large(answer):
+        return Failure(refused)
     what = f"{url} answered {status} {printable(answer.reason or '')}".rstrip()
     wait = _retry_after(answer)
     if status >= 500 or status in _GATEWAY:
@@ -155,6 +154,42 @@ def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
     if status == 404:
         what = f"{url} is not Slipway's API (404), or it has just begun to start"
     return Stranger(what, "does --url name it?", retry_after=wait)
+
+
+def too_large(answer: aiohttp.ClientResponse) -> str:
+    """What of the request is too large for a web server, with the remedy; "" where it has another reason.
+
+    The Functions host refuses it itself, with an empty answer.
+    """
+    status, length = answer.status, len(str(answer.url))
+    if status in _TOO_LONG and length > _LONGEST_ADDRESS:
+        return (
+            f"the path is too long to ask for: with it, the address has {length:,} characters, of which web "
+            f"servers take about {_LONGEST_ADDRESS:,}; copy the file from where the job wrote it"
+        )
+    if status == 414:
+        return (
+            f"the address is too long for {answer.host} (414): ask for less in one call, or by shorter names"
+        )
+    if status == 431:
+        return (
+            f"the headers of the request are too large for {answer.host} (431), which takes about 32 KiB; is "
+            "the key, or the token, only that? give it with --key or SLIPWAY_KEY"
+        )
+    size = _size(answer) if status in _TOO_LARGE else 0
+    if size > _LARGEST_BODY or (size and status == 413):
+        most = f"; the Functions host takes {_LARGEST_BODY:,} in one request" if size > _LARGEST_BODY else ""
+        return (
+            f"what was sent is too large for {answer.host} ({status}): {size:,} bytes{most}; move data out "
+            "of the document (`slipway data put`)"
+        )
+    return ""
+
+
+def _size(answer: aiohttp.ClientResponse) -> int:
+    """The bytes of the request's body."""
+    length = answer.request_info.headers.get("Content-Length", "")
+    return int(length) if length.isdecimal() else 0
 
 
 def _retry_after(answer: aiohttp.ClientResponse) -> float:

@@ -118,6 +118,16 @@ async function complete(answer: Response, onPiece: (bytes: number) => void): Pro
   return new Response([204, 304].includes(status) ? null : body, { status, headers });
 }
 
+/** What the Functions host, or a gateway, refuses without a word: the reason, and what the caller can do. */
+const SILENT: Record<number, readonly [string, string]> = {
+  401: ["The deployment does not know the function key", "Copy it again, or ask its operator."],
+  404: ["The deployment does not have this call", "It is starting, or is of another version: try again in a minute, then load the page again."],
+  413: ["What was sent is too large for the deployment", "Move data out of the document."],
+  414: ["The address is too long for the deployment", "Use fewer filters, or shorter names."],
+  431: ["The headers of the request are too large for the deployment", "Sign in again, with the key or the token alone."],
+  500: ["The deployment answered 500 without a reason", "Try again, or ask its operator; over 100 MiB, this is how it refuses what was sent."],
+};
+
 async function refusal(answer: Response): Promise<ApiError> {
   const wantsToken = answer.headers.get("www-authenticate")?.startsWith("Bearer") ?? false;
   let problem: { detail?: string; remedy?: string; errors?: Finding[] } = {};
@@ -126,10 +136,11 @@ async function refusal(answer: Response): Promise<ApiError> {
   } catch {
     // A proxy or the host answered, with no problem document.
   }
-  const detail = problem.detail ?? `The answer was ${answer.status}`;
+  const [silent, remedy = ""] = (answer.headers.has("slipway-api") ? undefined : SILENT[answer.status]) ?? [`The answer was ${answer.status}`];
+  const detail = problem.detail ?? silent;
   const pause = Math.min(1000 * secondsOf(answer.headers.get("retry-after") ?? ""), LONGEST);
   const members = { ...problem, since: undefined, until: pause && Date.now() + pause };
-  return new ApiError(answer.status, detail, problem.remedy ?? "", wantsToken, problem.errors, members);
+  return new ApiError(answer.status, detail, problem.remedy ?? (problem.detail ? "" : remedy), wantsToken, problem.errors, members);
 }
 
 /** `Retry-After` has seconds or a date (RFC 9110, 10.2.3); 0 where it has neither. */

@@ -23,7 +23,7 @@ export function SignIn({ error, failure, trouble, onSignedIn }: Props) {
       <Refusal error={trouble} />
       {credential() !== null && !trouble && (
         <Notice kind="error">
-          The deployment refused the last one. {error.wantsToken && error.message}
+          The deployment refused the last one. {error.message}
           <p>What you wrote in this tab is still there when you have signed in again.</p>
         </Notice>
       )}

@@ -32,10 +32,17 @@ async def answer_files(page: Page, files: dict[str, bytes]) -> None:
 
     async def part(route: Route) -> None:
         data = files[unquote(route.request.url.rpartition("/")[2])]
+        headers = {"Content-Disposition": "attachment"}
+        if "range" not in route.request.headers:
+            await route.fulfill(body=data, content_type="application/octet-stream", headers=headers)
+            return
         first, last = route.request.headers["range"].removeprefix("bytes=").split("-")
         body = data[int(first) : int(last) + 1]
-        ranges = f"bytes {first}-{int(first) + len(body) - 1}/{len(data)}"
-        headers = {"Content-Range": ranges, "Content-Disposition": "attachment"}
+        if not body:
+            refusal = {"detail": "none of them in this range", "status": 416}
+            await route.fulfill(status=416, json=refusal, headers={"Content-Range": f"bytes */{len(data)}"})
+            return
+        headers["Content-Range"] = f"bytes {first}-{int(first) + len(body) - 1}/{len(data)}"
         await route.fulfill(status=206, body=body, content_type="application/octet-stream", headers=headers)
 
     job = {**listed(1), "history": []}

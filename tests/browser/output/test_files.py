@@ -193,3 +193,24 @@ async def test_a_long_name_of_a_file_is_read_on_a_telephone(reader: Reader) -> N
     assert box is not None
     assert box["width"] > 150
     assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+
+
+async def test_an_empty_file_is_shown_and_saved_without_a_refusal(reader: Reader, tmp_path: Path) -> None:
+    """No part of it can be asked for, and the browser reports a refusal (416) as an error."""
+    page, refused = reader.page, list[str]()
+    page.on("console", lambda message: refused.append(message.text) if message.type == "error" else None)
+    files = {"empty.txt": b"", "grown.txt": b""}
+    await answer_files(page, files)
+    await reader.open("jobs/job-000001/files")
+
+    await page.get_by_role("button", name="empty.txt", exact=True).click()
+    await expect(page.get_by_text("The file is empty.")).to_be_visible()
+    async with page.expect_download() as download:
+        await page.get_by_role("button", name="Download empty.txt").click()
+    await (await download.value).save_as(tmp_path / "empty.txt")
+    files["grown.txt"] = b"later"
+    await page.get_by_role("button", name="grown.txt", exact=True).click()
+
+    await expect(page.locator(".preview")).to_have_text("later")
+    assert (tmp_path / "empty.txt").read_bytes() == b""
+    assert [text for text in refused if "416" in text] == []

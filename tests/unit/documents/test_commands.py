@@ -19,6 +19,8 @@ GROUPS = {name.partition(" ")[0] for name in COMMANDS if " " in name}
 #: Where a command begins: alone, after a prompt, below `.venv/bin`, within `$(…)` or after an assignment.
 _BEFORE = r"(?:^|[`($|;&] ?|(?<=\.venv/bin/)|^\w+=\S* )"
 _SLIPWAY = re.compile(_BEFORE + r"slipway ([^`()|;&#]*(?:\|[^`();&#]*)?)")
+#: The output of another command as an argument: options may follow it.
+_SUBSTITUTION = re.compile(r"\$\([^()]*\)")
 _MAKE = re.compile(_BEFORE + r"make ([^`()|;&#]+)")
 _MODULE = re.compile(r"python[\d.]* (?:-W \w+ )?-m ([\w.]+)")
 
@@ -27,6 +29,8 @@ def _called(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
     """Calls in the code of pages and in the quoted commands of messages."""
     for where, code in code_of_pages():
         yield from ((where, call) for call in pattern.findall(code))
+        outer = _SUBSTITUTION.sub("VALUE", code)
+        yield from ((where, call) for call in pattern.findall(outer if outer != code else ""))
     for where, text in texts_of_programs():
         for quoted in re.findall(r"`[^`]+`", text):
             yield from ((where, call) for call in pattern.findall(quoted))

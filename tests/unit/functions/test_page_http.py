@@ -129,11 +129,34 @@ async def test_an_address_without_its_slash_leads_to_the_one_with_it_also_behind
     assert (answer.status_code, answer.headers["Location"]) == (308, "ui/")
 
 
-async def test_a_browser_gets_it_compressed() -> None:
-    answer = await get("assets/main-abc.js", headers={"Accept-Encoding": "gzip, br"})
+@pytest.mark.parametrize("encodings", ["gzip, br", "br;q=1.0, GZIP;q=0.8, *;q=0.1"])
+async def test_a_browser_gets_it_compressed(encodings: str) -> None:
+    answer = await get("assets/main-abc.js", headers={"Accept-Encoding": encodings})
 
     assert answer.headers["Content-Encoding"] == "gzip"
     assert gzip.decompress(answer.get_body()) == SCRIPT
+    plain = await get("assets/main-abc.js")
+    assert plain.headers["ETag"] != answer.headers["ETag"]  # a strong one names these very bytes
+
+
+@pytest.mark.parametrize("encodings", ["gzip;q=0", "br, gzip; q=0.000", "xgzip", "identity"])
+async def test_who_refuses_compression_gets_the_file_as_it_is(encodings: str) -> None:
+    answer = await get("assets/main-abc.js", headers={"Accept-Encoding": encodings})
+
+    assert "Content-Encoding" not in answer.headers
+    assert answer.get_body() == SCRIPT
+
+
+@pytest.mark.parametrize("condition", ["{}", "W/{}", '"other", {}', '"other" ,W/{}', "*"])
+@pytest.mark.parametrize("path", ["", "assets/main-abc.js"])
+async def test_a_file_that_the_browser_has_is_not_sent_again(path: str, condition: str) -> None:
+    """As behind a gateway, which makes validators weak."""
+    tag = (await get(path)).headers["ETag"]
+
+    again = await get(path, headers={"If-None-Match": condition.format(tag)})
+
+    assert (again.status_code, again.get_body()) == (304, b"")
+    assert (await get(path, headers={"If-None-Match": '"other"'})).status_code == 200
 
 
 @pytest.mark.parametrize(

@@ -100,7 +100,12 @@ async def test_a_call_without_a_key_is_asked_for_one_and_headers_of_a_proxy_are_
 
         assert answer.status_code == 401
         assert answer.headers["WWW-Authenticate"] == "FunctionKey"
-    answer = await call("GET", "/api/me?code=key%20of%20ann")
+
+
+@pytest.mark.parametrize("query", ["code=key%20of%20ann", "CODE=key%20of%20ann", "Code=%20key%20of%20ann%20"])
+async def test_a_key_in_the_query_is_the_one_that_the_host_has_checked(keyed: Scene, query: str) -> None:
+    answer = await call("GET", f"/api/me?{query}")
+
     assert json.loads(answer.get_body())["id"] == "ann"
 
 

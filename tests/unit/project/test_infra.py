@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from azure.functions.decorators.blob import BlobTrigger
 
 from local.bicep.__main__ import templates
 from local.bicep.rules import GRANTS, ROLES, SCALER
@@ -16,12 +17,15 @@ from shared.configured import ConfiguredEngines
 from shared.delivery.deliver import QUEUE
 from shared.settings import TABLE, Settings
 from tests.engine_names import engines_named_in
+from tests.unit.routes import TRIGGER_BY_EVENT
 
 ROOT = Path(__file__).resolve().parents[3]
 INFRA = ROOT / "infra"
 TEMPLATES = templates(INFRA)
 #: What the Functions host reads, beside the settings of the app.
-OF_THE_HOST = re.compile(r"AzureWebJobsStorage__\w+|APPLICATIONINSIGHTS_AUTHENTICATION_STRING")
+OF_THE_HOST = re.compile(
+    r"AzureWebJobs(Storage__\w+|DisableHomepage|_\w+_Disabled)|APPLICATIONINSIGHTS_AUTHENTICATION_STRING"
+)
 #: What one of the template's expressions stands for.
 FILLED = {
     "endpoints.blob": "https://st.blob.core.windows.net/",
@@ -66,7 +70,9 @@ def names_of(kind: str) -> set[str]:
 def app_settings() -> dict[str, str]:
     """Every setting that the template gives the app, under whichever condition, as the template writes it."""
     text = code("infra/dispatcher.bicep")
-    pairs = re.findall(r"\b([A-Z][A-Za-z_]*_[A-Za-z_]*): ([^,}\n]*(?:\{[^}]*\}[^,}\n]*)*)", text)
+    pairs = re.findall(
+        r"\b([A-Z][A-Za-z_]*_[A-Za-z_]*|AzureWebJobs\w+): ([^,}\n]*(?:\{[^}]*\}[^,}\n]*)*)", text
+    )
     secrets = dict.fromkeys(json.loads(code("infra/secrets.json")), "'@Microsoft.KeyVault(…)'")
     others: dict[str, str] = json.loads(code("infra/settings.json"))
     return {name: value.strip() for name, value in pairs} | secrets | others
@@ -79,6 +85,15 @@ def test_every_app_setting_of_the_template_is_in_the_table() -> None:
     others = {name for name in SET if not OF_THE_HOST.fullmatch(name)}
 
     assert {name.partition("__")[0] for name in others} <= set(TABLE)
+
+
+def test_the_host_shows_no_page_of_its_own_and_drops_have_one_way_in() -> None:
+    """The blob trigger reads a whole file into the host, and its web hook stays open."""
+    assert SET["AzureWebJobsDisableHomepage"] == "'true'"
+    disabled = {name for name, value in SET.items() if name.endswith("_Disabled") and value == "'true'"}
+    blobs = {name for name, trigger in TRIGGER_BY_EVENT.items() if isinstance(trigger, BlobTrigger)}
+    assert disabled == {f"AzureWebJobs_{name}_Disabled" for name in blobs}
+    assert "endpointType: 'StorageQueue'" in code("infra/events.bicep")
 
 
 def test_the_app_starts_with_the_settings_of_the_template() -> None:

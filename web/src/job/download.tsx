@@ -8,6 +8,8 @@ interface Props {
   id: string;
   directory: string;
   path: string;
+  /** Its bytes, as the list of files says. */
+  size?: number | undefined;
   /** Whether the job may write more at its end. */
   grows?: boolean;
   /** The text that a screen reader reads after "Download". */
@@ -15,7 +17,7 @@ interface Props {
 }
 
 /** Saves a file without a time limit; shows the progress, and why it failed. */
-export function Download({ id, directory, path, grows = false, name }: Props) {
+export function Download({ id, directory, path, size: listed, grows = false, name }: Props) {
   const [progress, setProgress] = useState("");
   const deed = useDeed(PATIENCE.GET);
   const isHere = useRef(true);
@@ -24,7 +26,7 @@ export function Download({ id, directory, path, grows = false, name }: Props) {
     deed.click(async () => {
       setProgress("");
       const onPart = (read: number, all?: number) => isHere.current && setProgress(all === undefined ? size(read) : `${size(read)} of ${size(all)}`);
-      await saveFile(id, directory, path, { grows, onPart });
+      await saveFile(id, directory, path, { grows, onPart, size: listed });
     });
   return (
     <>

@@ -74,10 +74,10 @@ export function Files({ id, at, ended }: { id: string; at: string[]; ended: bool
             <span class="quiet">{file.modified && <Time at={file.modified} />}</span>
             {file.bytes !== null && (
               <span class="actions">
-                <Download id={id} directory={directory} path={pathOf(file.name)} name={visible(file.name)} />
+                <Download id={id} directory={directory} path={pathOf(file.name)} size={file.bytes} name={visible(file.name)} />
               </span>
             )}
-            {opened === file.name && <Preview id={id} directory={directory} path={pathOf(file.name)} />}
+            {opened === file.name && <Preview id={id} directory={directory} path={pathOf(file.name)} size={file.bytes ?? 1} />}
           </li>
         ))}
       </ul>

@@ -14,13 +14,15 @@ interface Props {
   id: string;
   directory: string;
   path: string;
+  /** Its bytes, as the list of files says. */
+  size: number;
 }
 
 /** The beginning of a file that a job wrote: an image, a table, or text. Nothing in it is ever run. */
-export function Preview({ id, directory, path }: Props) {
+export function Preview({ id, directory, path, size }: Props) {
   const extension = path.split(".").at(-1)?.toLowerCase() ?? "";
   const image = IMAGES.get(extension);
-  const reading = useReading([id, directory, path].join("/"), (signal) => readStart(id, directory, path, image ? IMAGE : TEXT, signal));
+  const reading = useReading([id, directory, path].join("/"), (signal) => readStart(id, directory, path, image ? IMAGE : TEXT, size, signal));
   const [isBroken, setBroken] = useState(false);
   const { value: data } = reading;
   if (data === undefined) return <Reading of={reading} />;

@@ -16,9 +16,10 @@ function place(id: string, directory: string, path: string): string {
   return ["jobs", id, "files", directory, ...path.split("/")].map(encodeURIComponent).join("/");
 }
 
-/** At most the first bytes of a file. */
-export async function readStart(id: string, directory: string, path: string, bytes: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
-  return (await readPart(id, directory, path, 0, bytes - 1, signal).catch(emptied(0)))?.data ?? new Uint8Array();
+/** At most the first bytes of a file; `size` is what the list of files said. */
+export async function readStart(id: string, directory: string, path: string, bytes: number, size: number, signal: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const answer = await begin(place(id, directory, path), `bytes=0-${bytes - 1}`, { signal }, size);
+  return answer === undefined ? new Uint8Array() : (await partOf(answer)).data.subarray(0, bytes);
 }
 
 /** The bytes from one to another, both included. */
@@ -50,6 +51,8 @@ function span(answer: Response, bytes: number): { start: number; size: number } 
 }
 
 interface Saving {
+  /** Its bytes, as far as they are known. */
+  size?: number | undefined;
   /** Whether more may be written at its end meanwhile: then as much is saved as there was at first. */
   grows: boolean;
   /** Called with the bytes that are read and those of the file, where that is known. */
@@ -57,7 +60,7 @@ interface Saving {
 }
 
 /** Save a file on the reader's disk. The browser shows nothing of it, so nothing in it runs. */
-export async function saveFile(id: string, directory: string, path: string, { grows, onPart }: Saving): Promise<void> {
+export async function saveFile(id: string, directory: string, path: string, { grows, onPart, size: listed }: Saving): Promise<void> {
   const parts: Blob[] = []; // which the browser may keep on the disk
   let tag = "";
   let size: number | undefined;
@@ -66,7 +69,8 @@ export async function saveFile(id: string, directory: string, path: string, { gr
     const range = `bytes=${start}-${Math.min(start + CHUNK, size ?? Infinity) - 1}`;
     let read = start;
     const onPiece = (bytes: number) => onPart((read += bytes), size);
-    const answer = await call(place(id, directory, path), { headers: { range, ...condition }, onPiece }).catch(emptied(start));
+    const address = place(id, directory, path);
+    const answer = start === 0 ? await begin(address, range, { onPiece }, listed) : await call(address, { headers: { range, ...condition }, onPiece });
     if (answer === undefined) break;
     const part = await ours(answer).blob();
     tag = answer.headers.get("etag") ?? "";
@@ -83,9 +87,23 @@ export async function saveFile(id: string, directory: string, path: string, { gr
   window.setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
 }
 
-/** An empty file has no byte that can be asked for. */
-function emptied(start: number) {
+type Begin = { signal?: AbortSignal; onPiece?: (bytes: number) => void };
+
+/**
+ * The answer with the first bytes of a file, undefined where it has none. `size` is what was known of it: an empty
+ * file has no byte that can be asked for, so it is asked for as a whole; it may have grown since.
+ */
+async function begin(address: string, range: string, options: Begin, size?: number): Promise<Response | undefined> {
+  if (size === 0) {
+    const whole = await call(address, options).catch(failed(413, 0)); // too large by now, or sent elsewhere for its size
+    if (whole !== undefined) return whole;
+  }
+  return call(address, { ...options, headers: { range } }).catch(failed(416));
+}
+
+/** Undefined for a refusal with one of these statuses; throws any other. */
+function failed(...statuses: number[]) {
   return (error: unknown): undefined => {
-    if (start > 0 || !(error instanceof ApiError) || error.status !== 416) throw error;
+    if (!(error instanceof ApiError && statuses.includes(error.status))) throw error;
   };
 }

@@ -82,6 +82,16 @@ PLANTED = {
         "'azd-service-name': 'dispatcher'",
         "'azd-service-name': 'app'",
     ),
+    "a page of the host's own": (
+        "dispatcher.bicep",
+        "AzureWebJobsDisableHomepage: 'true'",
+        "AzureWebJobsDisableHomepage: 'false'",
+    ),
+    "a second door for drops, which reads whole files": (
+        "dispatcher.bicep",
+        "AzureWebJobs_accept_drop_Disabled: 'true'",
+        "AzureWebJobs_accept_drop_Disabled: 'false'",
+    ),
     "a package from elsewhere": (
         "dispatcher.bicep",
         "AZURE_CLIENT_ID: clientId",

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from slipway.client.deployment import PROFILE, settings_for
 from slipway.client.profiles import Profile, Profiles, file_of, read_profiles, write_profiles
+from slipway.client.service import service
 from slipway.commands.profile.login import login, logout
 from slipway.failure import Failure
 from slipway.main import app
@@ -63,6 +64,25 @@ async def test_a_right_key_is_kept_and_not_shown(
         logout("")
 
 
+PAGES = ("/api/ui", "/api/ui/", "/api/ui/index.html", "/api/ui/#/jobs", "/api/ui#/jobs/j_1/log?line=7")
+
+
+@pytest.mark.parametrize("path", [*PAGES, "", "/", "/api", "/api/"])
+async def test_the_address_that_the_browser_shows_leads_to_the_deployment(
+    file: Path, monkeypatch: pytest.MonkeyPatch, path: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("right\n"))
+    async with answering(answer) as url:
+        assert await asyncio.to_thread(login, f"{url}{path}", "", "") == 0
+        assert read_profiles(file).chosen() == Profile(url, "right")
+
+
+@pytest.mark.parametrize("path", PAGES)
+async def test_every_command_takes_the_address_of_the_page(file: Path, path: str) -> None:
+    async with answering(answer) as url, service(f"{url}{path}", "right") as api:
+        assert (await api.jobs()).jobs == []
+
+
 async def test_a_wrong_key_or_address_is_said_and_not_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -80,6 +100,8 @@ async def test_a_wrong_key_or_address_is_said_and_not_kept(
     [
         ("my.azurewebsites.net", "https://HOST"),
         ("https://my.azurewebsites.net/?code=secret", "without a key"),
+        ("https://my.azurewebsites.net/api/ui/?code=secret#/jobs", "without a key"),
+        ("https://my.azurewebsites.net/#secret", "without a key"),
         ("https://ann:secret@my.azurewebsites.net", "without a key"),
         ("https://:secret@my.azurewebsites.net", "without a key"),
         ("https://[", "https://HOST"),

@@ -68,7 +68,7 @@ function Processes({ job, names, readNames }: { job: JobDetail; names: readonly 
         </label>
         <Check label="Follow" value={isFollowed} onChange={follow} />
         <Check label="Wrap" value={isWrapped} onChange={wrap} />
-        <Download id={job.id} directory="stdouterr" path={name} grows={!ENDS.has(job.state)} />
+        <Download id={job.id} directory="stdouterr" path={name} size={tail.isBegun ? tail.size : undefined} grows={!ENDS.has(job.state)} />
       </form>
       <Refusal error={polled.error} readAt={polled.readAt} />
       <Part tail={tail} count={search === "" ? undefined : matches.count} onEarlier={() => void earlier()} onLatest={latest} />

@@ -12,8 +12,9 @@ export class Tail {
   size = 0;
   /** Whether the job may write more. */
   more = true;
+  /** Whether it was read before. */
+  isBegun = false;
   private next = 0;
-  private isBegun = false;
 
   constructor(
     private readonly id: string,
