@@ -129,11 +129,15 @@ class Values:
             raise Misconfigured(f"{name}: {error}") from None
 
     def document(self, name: str) -> Any:
-        """A JSON value; an error never shows it."""
+        """A JSON value; an error says where it ends to be one, and never shows it."""
         try:
             return json.loads(self.text(name))
-        except ValueError:
-            raise Misconfigured(f"{name} is not JSON") from None
+        except json.JSONDecodeError as error:
+            reason = error.msg.partition(":")[0].removesuffix(" at").removesuffix(" starting")
+            place = f"line {error.lineno}, column {error.colno}"
+            raise Misconfigured(f"{name} is not JSON: {place}: {reason[:1].lower()}{reason[1:]}") from None
+        except (ValueError, RecursionError):  # a number of thousands of digits; thousands of brackets
+            raise Misconfigured(f"{name} is not JSON that can be read: it holds too much") from None
 
     def address(self, name: str) -> str:
         """An https address, or ""."""

@@ -128,8 +128,12 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     """
     ports = _with_files(build(Settings(_NOWHERE)), folder)
     runs: list[tuple[bytes, dict[str, str]]] = []
+    beside: list[str] = []
     for where in await _folders(ports):
         folder_plans = await plans(ports, where, await files_in(ports, where) or ())
+        if folder_plans.of_template:
+            beside.append(f"{where.rstrip('/')}: {folder_plans.waits}")
+            continue
         if folder_plans.waits:
             # a file that is missing here may be in the container
             own = await ports.drops.read(f"{where}{_JOB}", limit=ports.policy.max_document)
@@ -141,7 +145,7 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
             script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}
             runs.append((plan.job.raw, {"folder": where.rstrip("/"), **script}))
     if not runs:
-        raise Failure(f"{folder}: {ONLY_TEMPLATE}")
+        raise Failure("\n".join(beside) or f"{folder}: {ONLY_TEMPLATE}")
     return runs
 
 

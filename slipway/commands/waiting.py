@@ -20,13 +20,10 @@ class Outlook:
 
     runs: int = 0
     waits: tuple[str, ...] = ()
+    #: whether it is a template, which waits for folders below it
+    template: bool = field(default=False, compare=False)
     #: the runs, where the settings tell what the function app makes of the files
     plans: tuple[Plan, ...] = field(default=(), compare=False)
-
-    @property
-    def template(self) -> bool:
-        """Whether it is a template, which waits for folders below it."""
-        return not self.runs and all(wait.endswith(ONLY_TEMPLATE) for wait in self.waits)
 
 
 async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Outlook:
@@ -36,13 +33,14 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
     except Misconfigured:
         return Outlook(1)
     folders = sorted({parent(name) for name in names})
-    runs, waits = list[Plan](), list[str]()
+    runs, waits, template = list[Plan](), list[str](), True
     for folder in folders:
         files = await files_in(ports, folder)
         folder_plans = Plans(waits=too_many(ports)) if files is None else await plans(ports, folder, files)
         runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")
+            template = template and folder_plans.of_template
     if runs:
         return Outlook(len(runs), plans=tuple(runs))
-    return Outlook(0, tuple(waits) or (f"{folders[0].rstrip('/')}: {ONLY_TEMPLATE}",))
+    return Outlook(0, tuple(waits) or (f"{folders[0].rstrip('/')}: {ONLY_TEMPLATE}",), template)

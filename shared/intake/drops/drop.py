@@ -203,12 +203,12 @@ async def _remember(ports: Ports, folder: str, content: str, memos: Iterable[Dro
 
     Until then, every inventory has to look again.
     """
-    await _no_longer_waiting(ports, folder)  # first, because a known folder is not looked at again
+    await no_longer_waiting(ports, folder)  # first, because a known folder is not looked at again
     new = [replace(memo, content=content) for memo in memos if memo.content != content]
     await each(new, ports.ledger.remember)
 
 
-async def _no_longer_waiting(ports: Ports, folder: str) -> None:
+async def no_longer_waiting(ports: Ports, folder: str) -> None:
     """Delete the note that said what the folder waits for."""
     waiting = await ports.ledger.drop_memo(waiting_path(folder))
     if waiting is not None and waiting.waiting:

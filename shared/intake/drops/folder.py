@@ -94,9 +94,9 @@ def parent(name: str) -> str:
 def _of_template(
     folder: str, blobs: Sequence[Blob], job: JobFile, envelope: Blob | None, pattern: str
 ) -> Plans:
-    if parent(job.blob.name) == folder:
-        return Plans()  # a template never runs itself
     scripts = [b for b in blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern)]
+    if parent(job.blob.name) == folder:  # a template never runs itself
+        return Plans(waits=_place_below(job.blob, scripts), of_template=True) if scripts else Plans()
     if not scripts:
         return Plans(waits=f"waits for a script that matches {pattern!r}, which {job.blob.name} asks for")
     problems, rivals = tuple[Problem, ...](), tuple[Blob, ...]()
@@ -115,6 +115,20 @@ def _of_template(
         scripts, rivals = scripts[:1], tuple(scripts)
     runs = (Plan(folder, job, (b,), envelope, b, problems, rivals) for b in scripts)
     return Plans(tuple(runs), decided=Decided(job.blob, rivals[0]) if rivals else None)
+
+
+def _place_below(template: Blob, scripts: Sequence[Blob]) -> str:
+    """Why scripts beside a template do not run, and where they would."""
+    names = [PurePosixPath(blob.name).name for blob in scripts]
+    others = f"{len(names) - 1} others" if len(names) > 2 else (*names, "")[1]
+    which = f"{names[0]} and {others} do" if others else f"{names[0]} does"
+    place = f"{parent(template.name)}{PurePosixPath(names[0]).stem}/{names[0]}"
+    it = "them" if others else "it"
+    return (
+        f"{which} not run: {template.name} beside {it} is a template, which runs scripts of the folders "
+        f"below, never itself; put the script into a folder below, for example {place}, or name it in "
+        "job.json in place of <SLIPWAY_SCRIPT>"
+    )
 
 
 async def _script_above(ports: Ports, folder: str, template: str, pattern: str) -> Blob | None:

@@ -16,7 +16,7 @@ from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Blob, Ports
 from shared.intake.answer_path import answer_path
 from shared.intake.drops.contents import Contents, walk
-from shared.intake.drops.drop import look_at_folder
+from shared.intake.drops.drop import look_at_folder, no_longer_waiting
 from shared.intake.drops.folder import ignored, parent, unusable, waiting_path
 from shared.intake.drops.unusable import path_of, say_unusable
 
@@ -52,6 +52,8 @@ async def inventory(ports: Ports) -> InventoryCounts:
             accepted += sum(1 for one in result.accepted if one.created)
             if result.waits and await _say_what_it_waits_for(ports, folder, contents.newest, result.waits):
                 waiting += 1
+            elif not result.waits and waiting_path(folder) in drops.remembered:
+                await no_longer_waiting(ports, folder)
         except Unreadable as error:
             log.info("folder %r is left alone: %s", folder, error)
         except SlipwayError as error:

@@ -85,6 +85,8 @@ class Plans:
 
     runs: tuple[Plan, ...] = ()
     waits: str = ""
+    #: whether it waits as the folder of a template, beside which scripts lie that it runs in folders below
+    of_template: bool = False
     #: the blobs that keep it from running because they cannot be read
     archived: tuple[Blob, ...] = ()
     #: the script on account of which no other one of the folder runs under this template

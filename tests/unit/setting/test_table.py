@@ -37,6 +37,21 @@ def test_every_setting_is_read_at_start_as_its_kind(name: str) -> None:
         build(settings)
 
 
+JSON = [name for name, one in TABLE.items() if one.kind in ("table", "document", "objects")]
+
+
+@pytest.mark.parametrize("name", JSON)
+def test_a_setting_that_is_not_json_says_where_it_stops_to_be_and_never_shows_itself(name: str) -> None:
+    for text in ('{"a": {\n  "b" "s3cret"}}', '[{"a":\n  1 1}, "s3cret"]'):
+        with pytest.raises(Misconfigured, match=f"{name} is not JSON: line 2, column [57]: expecting") as bad:
+            build(Settings({"SLIPWAY_STORAGE": CONNECTION, name: text}))
+        assert "s3cret" not in str(bad.value)
+
+
+def test_every_setting_that_is_said_to_be_json_is_of_a_kind_that_is_read_so() -> None:
+    assert {name for name, one in TABLE.items() if "JSON" in one.about} <= {*JSON}
+
+
 @pytest.mark.parametrize("name", [name for name, one in COUNTED.items() if one.kind != "durations"])
 def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
     least, most = COUNTED[name].limits

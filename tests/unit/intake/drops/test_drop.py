@@ -143,9 +143,42 @@ async def test_with_a_template_above_dropping_the_script_is_all_it_takes(world: 
     assert command == "python $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/digits/alice/train.py"
 
 
-async def test_a_template_never_runs_itself(world: World) -> None:
-    assert await _drop(world, "digits/job.json", "digits/train.py", job=TEMPLATE) == []
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+async def test_a_template_never_runs_itself_and_a_script_beside_it_is_told_where_it_would(
+    world: World, order: tuple[int, int], caplog: pytest.LogCaptureFixture
+) -> None:
+    """What a first try looks like."""
+    caplog.set_level("INFO", "shared.intake.arrive")
+    files = ("digits/job.json", "digits/train.py")
+
+    assert await _drop(world, *(files[i] for i in order), job=TEMPLATE) == []
+
     assert world.engine.started == []
+    assert "folder 'digits/': train.py does not run: " in caplog.text
+    world.pass_time(120)
+    assert (await inventory(world.ports)).waiting == 1
+    note = json.loads(world.drops.answers["digits/waiting.json"])
+    assert note["folder"] == "digits/"
+    assert note["message"] == (
+        "train.py does not run: digits/job.json beside it is a template, which runs scripts of the folders "
+        "below, never itself; put the script into a folder below, for example digits/train/train.py, or name "
+        "it in job.json in place of <SLIPWAY_SCRIPT>"
+    )
+
+
+async def test_the_inventory_says_it_where_no_event_came_and_takes_it_back(world: World) -> None:
+    world.drops.upload("digits/job.json", TEMPLATE)
+    world.drops.upload("digits/train.py", b"print(1)")
+    world.pass_time(120)
+    assert (await inventory(world.ports)).waiting == 1
+    assert b"digits/train/train.py" in world.drops.answers["digits/waiting.json"]
+
+    del world.drops.blobs["digits/train.py"]
+    (job,) = await _drop(world, "digits/train/train.py")
+    await inventory(world.ports)
+
+    assert job.state is JobState.QUEUED
+    assert "digits/waiting.json" not in world.drops.answers
 
 
 async def test_several_scripts_under_a_template_without_pattern_are_a_question_to_the_person(

@@ -209,10 +209,39 @@ async def test_a_template_above_runs_each_script_that_it_asks_for(dropped: Dropp
 
 
 async def test_a_template_runs_neither_itself_nor_without_its_script(dropped: Dropped) -> None:
-    dropped.put(**{"a/job.json": template(), "a/train.py": b"", "a/b/notes.txt": b""})
+    dropped.put(**{"a/job.json": template(), "a/b/notes.txt": b""})
     assert await dropped.plans("a/") == Plans()
     output = "waits for a script that matches '*.py', which a/job.json asks for"
     assert await dropped.plans("a/b/") == Plans(waits=output)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "files", "named", "example"),
+    [
+        ("<SLIPWAY_SCRIPT>", ("train.py",), "train.py", "a/train/train.py"),
+        ("<SLIPWAY_SCRIPT>", ("b.py", "a.py", "notes.txt"), "a.py and b.py", "a/a/a.py"),
+        ("<SLIPWAY_SCRIPT>", ("a.py", "b.py", "c.py", "d.py"), "a.py and 3 others", "a/a/a.py"),
+        ("<SLIPWAY_SCRIPT:run-*.sh>", ("run-1.sh", "tools.py"), "run-1.sh", "a/run-1/run-1.sh"),
+    ],
+)
+async def test_a_script_beside_its_template_is_named_with_a_place_where_it_runs(
+    dropped: Dropped, pattern: str, files: tuple[str, ...], named: str, example: str
+) -> None:
+    dropped.put(**{"a/job.json": template(pattern)}, **{f"a/{name}": b"" for name in files})
+    plans = await dropped.plans("a/")
+    assert (plans.runs, plans.of_template) == ((), True)
+    assert plans.waits.startswith(f"{named} do")
+    assert f"for example {example}, or" in plans.waits
+
+
+async def test_what_a_template_does_not_ask_for_may_lie_beside_it(dropped: Dropped) -> None:
+    dropped.put(**{"a/job.json": template("<SLIPWAY_SCRIPT:train*.py>"), "a/tools.py": b"", "a/x.txt": b""})
+    assert await dropped.plans("a/") == Plans()
+
+
+async def test_a_template_at_the_top_names_a_folder_too(dropped: Dropped) -> None:
+    dropped.put(**{"job.json": template(), "train.py": b""})
+    assert "for example train/train.py, or" in (await dropped.plans("")).waits
 
 
 async def test_a_script_beside_a_template_takes_none_from_the_folders_below(dropped: Dropped) -> None:

@@ -123,6 +123,18 @@ async def test_a_template_that_lies_there_already_runs_the_script() -> None:
     )
 
 
+async def test_a_template_with_a_script_beside_it_goes_up_and_says_where_the_script_would_run() -> None:
+    template = '{"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}'
+    drops, names = dropped(d__job_json=template, d__train_py="")
+
+    foreseen = await outlook(SETTINGS, drops, names)
+
+    assert foreseen.template
+    assert foreseen.waits[0].startswith("d: train.py does not run: d/job.json beside it is a template")
+    drops.upload("e/train.py", b"")
+    assert not (await outlook(SETTINGS, drops, [*names, "e/train.py"])).template
+
+
 def test_a_job_that_cannot_run_is_refused_with_its_problems(tmp_path: Path) -> None:
     (tmp_path / "job.json").write_text('{"properties": {"nodeCuont": 2}}')
     with pytest.raises(Failure, match=r"nothing was uploaded[^$]*did you mean \"nodeCount\""):

@@ -193,6 +193,19 @@ def test_a_template_without_runs_and_one_with_too_many_scripts_are_one_line(tmp_
         explain.run(folder, "", "", None, as_json=False)
 
 
+def test_a_script_beside_its_template_is_named_with_a_place_where_it_runs(tmp_path: Path) -> None:
+    folder = _template(tmp_path)
+    (folder / "train.py").write_text("", encoding="utf-8")
+    assert len(asyncio.run(explain.runs_of(folder))) == 2  # those of the folders below
+    for name in ("big", "small"):
+        shutil.rmtree(folder / name)
+
+    with pytest.raises(Failure, match=r"digits: train\.py does not run: .* digits/train/train.py"):
+        asyncio.run(explain.runs_of(folder))
+    with pytest.raises(Failure, match=r"train\.py does not run: .* digits/train/train.py"):
+        explain.run(folder, "", "", None, as_json=False)
+
+
 def test_a_terminal_gets_no_marks_of_markdown_and_nothing_that_moves_its_cursor(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
