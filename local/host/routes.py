@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
-from urllib.parse import unquote
 from uuid import UUID
 
 _PARAMETER = re.compile(r"\{(\*{0,2})(\w+)((?::[^{}:=]+?)*)(?:=([^{}?]*))?(\?)?\}")
@@ -12,20 +11,21 @@ _PARAMETER = re.compile(r"\{(\*{0,2})(\w+)((?::[^{}:=]+?)*)(?:=([^{}?]*))?(\?)?\
 
 @dataclass(frozen=True)
 class Route:
-    """A compiled template; `rank` orders routes from the most to the least specific."""
+    """A compiled template."""
 
     template: str
     pattern: re.Pattern[str]
     checks: tuple[tuple[str, str], ...]
     defaults: tuple[tuple[str, str], ...]
-    rank: tuple[int, ...]
 
     def match(self, path: str) -> dict[str, str] | None:
-        """The parameters in a path (no leading slash, still percent-encoded); None if it differs."""
+        """The parameters in a path (decoded, no leading slash); None if it differs. A slash may end it."""
+        if "//" in f"/{path}":
+            return None
         match = self.pattern.fullmatch(path)
         if match is None:
             return None
-        values = {name: unquote(value) for name, value in match.groupdict().items() if value is not None}
+        values = {name: value for name, value in match.groupdict().items() if value}
         for name, check in self.checks:
             if name in values and not _satisfies(check, values[name]):
                 return None
@@ -33,11 +33,10 @@ class Route:
 
 
 class _Segment(NamedTuple):
-    """The pattern of one segment, whether it may be absent, and its part of the rank."""
+    """The pattern of one segment, and whether it may be absent."""
 
     pattern: str
     optional: bool
-    weight: int
 
 
 def parse_route(template: str) -> Route:
@@ -46,16 +45,14 @@ def parse_route(template: str) -> Route:
     pattern = ""
     checks: list[tuple[str, str]] = []
     defaults: list[tuple[str, str]] = []
-    rank: list[int] = []
     for number, segment in enumerate(segments):
         whole = _PARAMETER.fullmatch(segment)
         if whole is not None and whole[1] and number < len(segments) - 1:
             raise ValueError(f"route {template!r}: {segment} takes the rest of the path and must be last")
         separator = "/" if number else ""
-        body, optional, weight = _segment(template, segment, checks, defaults)
+        body, optional = _segment(template, segment, checks, defaults)
         pattern += f"(?:{separator}{body})?" if optional else f"{separator}{body}"
-        rank.append(weight)
-    return Route(template, re.compile(pattern, re.IGNORECASE), tuple(checks), tuple(defaults), tuple(rank))
+    return Route(template, re.compile(f"{pattern}/?", re.IGNORECASE), tuple(checks), tuple(defaults))
 
 
 def _segment(
@@ -64,7 +61,6 @@ def _segment(
     body = ""
     end = 0
     optional = False
-    weight = 0
     for match in _PARAMETER.finditer(segment):
         stars, name, constraints, default, question = match.groups()
         body += _literal(template, segment[end : match.start()])
@@ -77,8 +73,7 @@ def _segment(
         if default is not None:
             defaults.append((name, default))
         optional = bool(stars or question or default is not None)
-        weight = max(weight, 3 if stars else 1 if names else 2)
-    return _Segment(body + _literal(template, segment[end:]), optional, weight)
+    return _Segment(body + _literal(template, segment[end:]), optional)
 
 
 def _literal(template: str, text: str) -> str:
@@ -89,14 +84,16 @@ def _literal(template: str, text: str) -> str:
     return re.escape(text)
 
 
+#: As .NET reads them: with ASCII digits, a sign, and white space around.
+_INTEGER = re.compile(r"\s*[+-]?[0-9]+\s*", re.ASCII)
 _SIMPLE: dict[str, Callable[[str], bool]] = {
-    "int": lambda v: re.fullmatch(r"-?\d+", v) is not None and -(2**31) <= int(v) < 2**31,
-    "long": lambda v: re.fullmatch(r"-?\d+", v) is not None and -(2**63) <= int(v) < 2**63,
+    "int": lambda v: _INTEGER.fullmatch(v) is not None and -(2**31) <= int(v) < 2**31,
+    "long": lambda v: _INTEGER.fullmatch(v) is not None and -(2**63) <= int(v) < 2**63,
     "bool": lambda v: v.lower() in ("true", "false"),
     "alpha": lambda v: re.fullmatch(r"[A-Za-z]*", v) is not None,
     "guid": lambda v: _parses(UUID, v),
-    "double": lambda v: _parses(float, v),
-    "decimal": lambda v: _parses(float, v),
+    "double": lambda v: "_" not in v and _parses(float, v),
+    "decimal": lambda v: "_" not in v and _parses(float, v),
     "required": lambda v: v != "",
 }
 _SIZED: dict[str, Callable[[str, list[int]], bool]] = {

@@ -1,7 +1,7 @@
 """The HTTP trigger: routes, authorisation levels, requests and responses."""
 
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -10,6 +10,7 @@ from local.host.keys import Keys
 from local.host.routes import Route, parse_route
 from local.host.settings import SettingsError
 from local.host.triggers.base import Environment
+from local.host.triggers.target import BadTarget, Target, host_of, target_of
 from local.host.worker.contract import Data, Function, Result
 
 _log = logging.getLogger("Host.http")
@@ -34,9 +35,8 @@ class HttpTriggers:
 
     def __init__(self, functions: Sequence[Function], environment: Environment, keys: Keys) -> None:
         self.prefix = environment.host.extensions.http.route_prefix.strip("/")
-        self._endpoints = sorted(
-            (_endpoint(f) for f in functions), key=lambda e: (e.route.rank, e.route.template)
-        )
+        # Azure's host looks through them in this order, and takes the first that fits.
+        self._endpoints = [_endpoint(f) for f in sorted(functions, key=lambda f: f.name.lower())]
         self._environment = environment
         self._keys = keys
 
@@ -46,50 +46,49 @@ class HttpTriggers:
         return "/" + "/".join(part for part in (self.prefix, str(route).strip("/")) if part)
 
     async def handle(self, request: web.Request) -> web.StreamResponse:
-        """Answer a request for a function; 404 if there is none."""
-        route = self._find(request.rel_url.raw_path)
-        method = request.method
-        chosen = next(((e, values) for e, values in route if e.allows(method)), None)
-        if chosen is None and method == "HEAD":  # answered like GET; aiohttp leaves the body away
-            chosen = next(((e, values) for e, values in route if e.allows("GET")), None)
-        if chosen is None and method == "OPTIONS" and route:
-            allowed = sorted({m for e, _ in route for m in e.methods} | {"OPTIONS"})
-            return web.Response(status=204, headers={"Allow": ", ".join(allowed)})
+        """Answer a request for a function; 404 if there is none, also where only its method differs."""
+        try:
+            target = target_of(request.raw_path)
+        except BadTarget:
+            return web.Response(status=400)
+        chosen = next(self._matching(target.path, request.method), None)
         if chosen is None:
             return web.Response(status=404)
         endpoint, values = chosen
         if not self._keys.admits(request, endpoint.level):
             return web.Response(status=401)
-        return await self._run(endpoint, values, request)
+        return await self._run(endpoint, values, request, target)
 
-    def _find(self, raw_path: str) -> list[tuple[Endpoint, dict[str, str]]]:
-        path = raw_path.strip("/")
+    def _matching(self, path: str, method: str) -> Iterator[tuple[Endpoint, dict[str, str]]]:
+        path = path.removeprefix("/")
         if self.prefix:
             if not path.lower().startswith(self.prefix.lower() + "/"):
-                return []
+                return
             path = path[len(self.prefix) + 1 :]
-        return [(e, values) for e in self._endpoints if (values := e.route.match(path)) is not None]
+        for endpoint in self._endpoints:
+            if endpoint.allows(method) and (values := endpoint.route.match(path)) is not None:
+                yield endpoint, values
 
     async def _run(
-        self, endpoint: Endpoint, values: dict[str, str], request: web.Request
+        self, endpoint: Endpoint, values: dict[str, str], request: web.Request, target: Target
     ) -> web.StreamResponse:
         body = await request.read()
         if request.content_length is None:
             body = b""  # Azure's host hands over no body that came without its length
         function = endpoint.function
-        query = _joined(request.query.items())
+        headers = _joined((name.lower(), value) for name, value in request.headers.items())
         document = {
             "method": request.method,
-            "url": str(request.url),
-            "headers": _joined((name.lower(), value) for name, value in request.headers.items()),
-            "query": query,
+            "url": target.url(request),
+            "headers": headers | {"host": host_of(request)},
+            "query": target.parameters,
             "params": values,
             "body": body,
         }
         result = await self._environment.invoker.run(
             function,
             {function.trigger["name"]: Data("http", document)},
-            {name: Data("string", value) for name, value in {**query, **values}.items()},
+            {name: Data("string", value) for name, value in {**target.parameters, **values}.items()},
             reason=f"{request.method} {request.path}",
             trace_parent=request.headers.get("traceparent", ""),
         )
