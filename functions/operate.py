@@ -57,7 +57,7 @@ async def audit(req: func.HttpRequest) -> func.HttpResponse:
 
 
 @blueprint.function_name("health")
-@blueprint.route("health", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@blueprint.route("health", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
 @public_route()
 async def health(req: func.HttpRequest) -> func.HttpResponse:
     """Whether storage and clusters answer, without details, because it needs no key. 503 if one does not."""

@@ -16,6 +16,7 @@ from functions.caller import caller
 from functions.problem import HEADERS, answer, api_route, problem
 from functions.process import ports
 from functions.ranges import is_named, is_same, most_of, span_of, validator
+from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
     from functions.allowance import Body, Share
@@ -161,13 +162,26 @@ async def get_receipt(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("jobs/{id}/files/{directory}/{*path}", methods=["GET"])
 @api_route()
 async def get_file(req: func.HttpRequest) -> func.HttpResponse:
-    """A file that a job wrote, whole or in part (RFC 9110, section 14): 200, 206, 304, 307, 412, 413, 416."""
+    """A file that a job wrote, whole or in part (RFC 9110, section 14): 200, 206, 304, 307, 412, 413, 416.
+
+    The host leaves `%2F` in a path, which a name may have, and which clients make of slashes.
+    """
+    path = req.route_params.get("path", "")
+    try:
+        return await _file(req, path)
+    except Misuse as error:
+        decoded = path.replace("%2F", "/").replace("%2f", "/")
+        if error.status != 404 or decoded == path:
+            raise
+        return await _file(req, decoded)
+
+
+async def _file(req: func.HttpRequest, path: str) -> func.HttpResponse:
     from functions.allowance import BODIES
     from shared.operate.files import output
     from shared.operate.files.addresses import address_of_large
 
     job_id, directory = req.route_params["id"], req.route_params["directory"]
-    path = req.route_params.get("path", "")
     app, who = ports(), caller()
     span = span_of(req.headers.get("Range", ""))
     if span is None and (address := await address_of_large(app, job_id, directory, path, who)):
@@ -182,11 +196,12 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
             del chunk  # this request never has two
             span, chunk = None, await output.content(app, job_id, directory, path, None, who)
             tag = validator(job_id, directory, path, chunk)
-        return _answered(req, share, chunk, tag, whole=span is None)
+        name = path.rpartition("/")[2]
+        return _answered(req, name, share, chunk, tag, whole=span is None)
 
 
 def _answered(
-    req: func.HttpRequest, share: Share, chunk: FileChunk, tag: str, *, whole: bool
+    req: func.HttpRequest, name: str, share: Share, chunk: FileChunk, tag: str, *, whole: bool
 ) -> func.HttpResponse:
     headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
     headers |= {"ETag": tag} if tag else {}
@@ -202,7 +217,6 @@ def _answered(
         return refused
     if not whole:
         headers["Content-Range"] = f"bytes {first}-{chunk.next - 1}/{chunk.size}"
-    name = req.route_params.get("path", "").rpartition("/")[2]
     return _attachment(name, share.body(chunk.data), 200 if whole else 206, headers)
 
 

@@ -44,7 +44,7 @@ HEADERS = {
 
 
 @blueprint.function_name("get_page")
-@blueprint.route("ui/{*path}", methods=["GET"], auth_level=func.AuthLevel.ANONYMOUS)
+@blueprint.route("ui/{*path}", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
 @public_route()
 async def get_page(req: func.HttpRequest) -> func.HttpResponse:
     """A file of the page; without a path its document, at an address that ends with a slash."""

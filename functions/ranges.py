@@ -48,9 +48,9 @@ def validator(job_id: str, directory: str, path: str, chunk: FileChunk) -> str:
 
 
 def if_changed(req: func.HttpRequest, answer: func.HttpResponse) -> func.HttpResponse:
-    """The answer to a GET with its ETag; 304 where the caller has it. Files of jobs have their own."""
+    """The answer to a GET or HEAD with its ETag; 304 where the caller has it. Files have their own."""
     is_json = answer.mimetype == "application/json" and "Accept-Ranges" not in answer.headers
-    if req.method != "GET" or answer.status_code != 200 or not is_json:
+    if req.method not in ("GET", "HEAD") or answer.status_code != 200 or not is_json:
         return answer
     tag = f'"{hashlib.sha256(answer.get_body()).hexdigest()[:32]}"'
     answer.headers["ETag"] = tag

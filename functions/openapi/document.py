@@ -40,7 +40,7 @@ _EVENT = "application/cloudevents+json"
 _LEVELS = {
     "id": "the id of a job, a sweep, an event or a dead message",
     "directory": "`stdouterr`, or the id of an output directory",
-    "path": "the file's path; slashes may stand as they are",
+    "path": "the file's path, with slashes as they are",
 }
 _INFO = {
     "title": "Slipway",
@@ -74,7 +74,9 @@ def document() -> dict[str, Any]:
     paths: dict[str, Any] = {}
     for name, operation in OPERATIONS.items():
         path = "/api/" + operation.route.replace("{*", "{")
-        paths.setdefault(path, {})[operation.method.lower()] = _operation(name, operation)
+        call = paths.setdefault(path, {})[operation.method.lower()] = _operation(name, operation)
+        if operation.head:
+            paths[path]["head"] = _head(call)
     refusals = {f"Refusal{status}": _response(status, ProblemDocument) for status in TITLES}
     return {
         "openapi": "3.1.0",
@@ -106,6 +108,13 @@ def _operation(name: str, operation: Operation) -> dict[str, Any]:
     responses |= {status: _response(status, content) for status, content in own.items()}
     members["responses"] = {str(status): responses[status] for status in sorted(responses)}
     return members | ({"security": []} if operation.public else {})
+
+
+def _head(call: Mapping[str, Any]) -> dict[str, Any]:
+    """The same call without the body of its answer."""
+    answers = {status: {"description": "As of GET, without a body"} for status in call["responses"]}
+    name = f"head_{call['operationId'].removeprefix('get_')}"
+    return {**call, "operationId": name, "responses": answers}
 
 
 def _answers_json(operation: Operation) -> bool:

@@ -62,6 +62,8 @@ class Operation:
     body: Body | None = None
     #: whether it needs no caller
     public: bool = False
+    #: whether a GET also takes HEAD, which Functions answers 404 otherwise
+    head: bool = False
     #: a refusal that has members of its own
     refusals: Mapping[int, Content] = field(default_factory=dict)
 

@@ -234,5 +234,6 @@ OPERATIONS: Mapping[str, Operation] = {
         (404,),
         headers=(UNLESS_SAME,),
         public=True,
+        head=True,
     ),
 }

@@ -51,6 +51,7 @@ OPERATOR_CALLS: Mapping[str, Operation] = {
         "Whether storage and clusters answer",
         {200: operate.Health},
         public=True,
+        head=True,
         refusals={503: operate.NotReady},
     ),
     "get_me": Operation("GET", "me", "Get who calls, and what they may do", {200: operate.Identity}),

@@ -8,12 +8,14 @@ from tests.unit.documents.corpus import ROOT
 from tests.unit.routes import TRIGGERS
 
 PAGE = ROOT / "docs" / "reference" / "api.md"
-_CALL = re.compile(r"`(GET|POST|PUT|PATCH|DELETE) /api/([^`?\s]+)(?:\?([^`]+))?`")
+_CALL = re.compile(r"`(GET|HEAD|POST|PUT|PATCH|DELETE) /api/([^`?\s]+)(?:\?([^`]+))?`")
 
 
 def _table() -> list[tuple[str, str, str]]:
     """Method, route and query of each call in the first column of a table."""
-    rows = re.findall(r"^\| (`(?:GET|POST|PUT|PATCH|DELETE) [^|]*) \|", PAGE.read_text("utf-8"), re.MULTILINE)
+    rows = re.findall(
+        r"^\| (`(?:GET|HEAD|POST|PUT|PATCH|DELETE) [^|]*) \|", PAGE.read_text("utf-8"), re.MULTILINE
+    )
     return [call for row in rows for call in _CALL.findall(row)]
 
 

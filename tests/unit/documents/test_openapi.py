@@ -20,7 +20,10 @@ def test_every_route_is_an_operation_of_the_document_and_no_other() -> None:
         name: (trigger.route, [m.value for m in trigger.methods or ()])
         for name, trigger in TRIGGER_OF.items()
     }
-    table = {name: (operation.route, [operation.method]) for name, operation in OPERATIONS.items()}
+    table = {
+        name: (operation.route, [operation.method, *(["HEAD"] if operation.head else [])])
+        for name, operation in OPERATIONS.items()
+    }
 
     assert table == routes, f"correct the entry of the route in {_TABLE}, then: {_WRITE}"
 

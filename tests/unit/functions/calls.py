@@ -6,7 +6,7 @@ import re
 import sys
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import parse_qsl, unquote, urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import azure.functions as func
 import pytest
@@ -14,6 +14,7 @@ from azure.functions.decorators.http import HttpTrigger
 
 import functions.activity
 from function_app import app
+from local.host.triggers.target import target_of
 from tests.unit.routes import ROUTES, TRIGGERS
 from tests.unit.world import World
 
@@ -40,7 +41,7 @@ def function_of(method: str, path: str) -> tuple[str, dict[str, str]]:
         if match and method in {one.value for one in trigger.methods or ()}:
             results.append((len(match.groupdict()), name, match.groupdict()))
     _, name, levels = min(results)
-    return name, {level: unquote(value) for level, value in levels.items()}
+    return name, {level: target_of(f"/{value}").path[1:] for level, value in levels.items()}
 
 
 async def call(

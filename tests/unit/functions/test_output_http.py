@@ -60,6 +60,30 @@ async def test_a_file_comes_whole_with_its_digest_and_as_an_attachment(get: Get)
 
 
 @pytest.mark.parametrize(
+    ("path", "name", "data"),
+    [
+        ("models%2Fa%2fb.bin", "b.bin", b"below"),
+        ("models/a%2Fb.bin", "b.bin", b"below"),
+        ("50%2F50.txt", "50%2F50.txt", b"literal"),
+    ],
+)
+async def test_a_path_whose_slashes_are_encoded_is_looked_for_both_ways(
+    get: Get, world: World, path: str, name: str, data: bytes
+) -> None:
+    world.engine.output |= {"models/a/b.bin": b"below", "50%2F50.txt": b"literal", "50/50.txt": b"other"}
+
+    result = await get(path)
+
+    assert (result.status_code, result.get_body()) == (200, data)
+    assert result.headers["Content-Disposition"].endswith(f"filename*=UTF-8''{quote(name, safe='')}")
+
+
+@pytest.mark.parametrize("path", ["no%2Fsuch.txt", "..%2F..%2Fetc%2Fpasswd"])
+async def test_a_path_that_leads_nowhere_both_ways_is_refused(get: Get, path: str) -> None:
+    assert (await get(path)).status_code in (400, 404)
+
+
+@pytest.mark.parametrize(
     ("range_header", "data", "range_"),
     [
         ("bytes=0-3", b"0123", "bytes 0-3/10"),

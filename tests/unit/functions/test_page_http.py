@@ -174,3 +174,13 @@ async def test_a_deployment_without_the_page_says_how_to_get_it(built: Path) -> 
 
     assert answer.status_code == 404
     assert b"make install" in answer.get_body()
+
+
+@pytest.mark.parametrize("address", ["/api/health", "/api/ui/index.html", "/api/ui/assets/main-abc.js"])
+async def test_a_probe_may_ask_for_the_headers_alone(address: str) -> None:
+    answers = [await call(method, address) for method in ("GET", "HEAD")]
+
+    first, second = ({**answer.headers, "status": answer.status_code} for answer in answers)
+    assert first == second
+    assert first["status"] == 200
+    assert first["ETag"]
