@@ -65,7 +65,9 @@ class Admin:
     def _guarded(self, handler: Callable[[web.Request], Awaitable[web.Response]]) -> Any:
         async def guarded(request: web.Request) -> web.Response:
             if not self._keys.admits(request, "admin"):
-                return web.Response(status=401)
+                if self._keys.enabled and self._keys.admits(request, "function"):
+                    return web.Response(status=403)
+                return web.Response(status=401, headers={"WWW-Authenticate": "Bearer"})
             return await handler(request)
 
         return guarded
@@ -76,7 +78,7 @@ class Admin:
         return web.json_response(status)
 
     async def _ping(self, _: web.Request) -> web.Response:
-        return web.Response(status=200)
+        return web.Response(headers={"Cache-Control": "no-store,no-cache", "Pragma": "no-cache"})
 
     async def _list(self, request: web.Request) -> web.Response:
         return web.json_response([self._describe(f, request) for f in self._functions.values()])
@@ -96,13 +98,17 @@ class Admin:
             return web.Response(status=404)
         if function.trigger["type"] == "httpTrigger":
             return web.Response(status=400, text=f"call {self._http.template(function)} instead\n")
+        if request.content_type != "application/json":
+            return web.Response(status=415)
         try:
-            document = json.loads(await request.read() or b"{}")
+            document = json.loads(await request.read() or b"null")
         except (ValueError, RecursionError):
             document = None
         if not isinstance(document, dict):
             return web.Response(status=400, text='the body must be JSON: {"input": "…"}\n')
         input_text = document.get("input", "")
+        if isinstance(input_text, dict | list):
+            return web.Response(status=400, text="the input must be a text\n")
         text = input_text if isinstance(input_text, str) else json.dumps(input_text)
         task = asyncio.ensure_future(self._run_now(function, text))
         self._tasks.add(task)

@@ -17,6 +17,7 @@ from local.host.admin import Admin
 from local.host.hostjson import HostJson
 from local.host.invoker import Invoker
 from local.host.keys import Keys
+from local.host.limits import LONGEST_HEADER, LONGEST_LINE, within_limits
 from local.host.outputs import SUPPORTED, Outputs
 from local.host.settings import SettingsError, is_disabled, resolve
 from local.host.storage import Accounts, host_id
@@ -135,11 +136,19 @@ class _Host:
 
     async def listen(self) -> str:
         """Open the HTTP server; its address."""
-        app = web.Application(middlewares=[self._options.border.guard], client_max_size=_LARGEST_BODY)
+        guards = [within_limits, self._options.border.guard]
+        app = web.Application(middlewares=guards, client_max_size=_LARGEST_BODY)
         self._admin.add_to(app)
         app.router.add_route("*", "/{path:.*}", self._http.handle)
         self._runner = runner = web.AppRunner(
-            app, access_log=None, shutdown_timeout=self._options.grace, handler_cancellation=False
+            app,
+            access_log=None,
+            shutdown_timeout=self._options.grace,
+            handler_cancellation=False,
+            auto_decompress=False,
+            max_line_size=LONGEST_LINE,
+            max_field_size=LONGEST_HEADER,
+            max_headers=LONGEST_HEADER,
         )
         await runner.setup()
         try:

@@ -35,13 +35,20 @@ class Keys:
 
     def admits(self, request: web.Request, level: str) -> bool:
         """Whether a request may use an endpoint of this level: anonymous, function or admin."""
-        request_key = request.headers.get("x-functions-key") or request.query.get("code", "")
+        request_key = key_of(request)
         if not self.enabled and level == "admin" and self.admins is not None:
             return hashlib.sha256(request_key.encode()).hexdigest() in self.admins
         if not self.enabled or level == "anonymous":
             return True
         accepted = [self.master] if level == "admin" else [self.function, self.master]
         return any(hmac.compare_digest(request_key.encode(), key.encode()) for key in accepted)
+
+
+def key_of(request: web.Request) -> str:
+    """The key that a request brings: its header, even an empty one, or `code` in any case."""
+    codes = (value for name, value in request.query.items() if name.lower() == "code")
+    key = request.headers.get("x-functions-key")
+    return str(next(codes, "") if key is None else key).strip()
 
 
 def read_keys(settings: Mapping[str, str], *, enabled: bool) -> Keys:

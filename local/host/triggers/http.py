@@ -10,8 +10,9 @@ from local.host.keys import Keys
 from local.host.routes import Route, parse_route
 from local.host.settings import SettingsError
 from local.host.triggers.base import Environment
+from local.host.triggers.reply import reply
 from local.host.triggers.target import BadTarget, Target, host_of, target_of
-from local.host.worker.contract import Data, Function, Result
+from local.host.worker.contract import Data, Function
 
 _log = logging.getLogger("Host.http")
 
@@ -92,7 +93,7 @@ class HttpTriggers:
             reason=f"{request.method} {request.path}",
             trace_parent=request.headers.get("traceparent", ""),
         )
-        return _response(function, result)
+        return reply(function, result)
 
 
 def _endpoint(function: Function) -> Endpoint:
@@ -111,26 +112,3 @@ def _joined(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     for name, value in pairs:
         values[name] = f"{values[name]},{value}" if name in values else value
     return values
-
-
-def _response(function: Function, result: Result) -> web.Response:
-    if not result.ok:
-        return web.Response(status=500)
-    out = next((b["name"] for b in function.outputs if b["type"] == "http"), None)
-    data = result.returned if out == "$return" or out is None else result.outputs.get(out)
-    if data is None:
-        return web.Response(status=204)
-    if data.kind != "http":
-        content = data.value if isinstance(data.value, bytes) else str(data.value).encode()
-        kind = "application/json" if data.kind == "json" else "text/plain"
-        return web.Response(body=content, content_type=kind, charset=None if data.kind == "json" else "utf-8")
-    document = data.value
-    response = web.Response(status=document["status"], body=document["body"])
-    for name, value in document["headers"]:
-        if name.lower() in ("content-length", "transfer-encoding", "connection"):
-            continue  # the server's own
-        if name.lower() == "set-cookie":
-            response.headers.add(name, value)
-        else:
-            response.headers[name] = value
-    return response

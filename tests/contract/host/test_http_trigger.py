@@ -46,7 +46,7 @@ async def test_bytes_and_cookies_come_back_as_they_were(host: Host) -> None:
         assert sorted(response.cookies) == ["a", "b"]
         assert response.cookies["a"]["httponly"]
         assert response.cookies["b"]["max-age"] == "60"
-        assert response.cookies["b"]["samesite"] == "Lax"
+        assert response.cookies["b"]["samesite"] == "lax"
 
 
 async def test_a_body_that_comes_in_chunks_does_not_reach_the_function(host: Host) -> None:
