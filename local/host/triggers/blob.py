@@ -3,6 +3,7 @@
 Sources: BlobTriggerExecutor.cs and BlobQueueTriggerExecutor.cs of the WebJobs blob extension.
 """
 
+import base64
 import json
 import logging
 from collections.abc import Mapping, Sequence
@@ -88,7 +89,8 @@ class BlobTriggers:
             "BlobName": name,
             "ETag": None if from_events else etag,
         }
-        await self._queue.send_message(json.dumps(message))
+        # As BlobTriggerQueueWriter does, whatever messageEncoding says.
+        await self._queue.send_message(base64.b64encode(json.dumps(message, indent=2).encode()).decode())
         self._environment.wakeups.notify(queue_key(self._queue))
 
     async def receive_event(self, function: str, container: str, name: str) -> bool:
@@ -113,14 +115,14 @@ class BlobTriggers:
             batch=batch,
             threshold=parallel - batch,
             slowest_poll=host.queues.max_polling_interval.total_seconds(),
-            retry_delay=host.queues.visibility_timeout.total_seconds(),
+            retry_delay=0.0,  # host.json's visibilityTimeout is for queues
             tries=host.blobs.poison_blob_threshold,
             hidden=self._environment.hidden,
         )
 
     async def _work(self, message: QueueMessage) -> Outcome:
         try:
-            document = json.loads(message.content)
+            document = json.loads(base64.b64decode(message.content, validate=True))
             function = self._functions.get(str(document["FunctionId"]).removeprefix("Host.Functions."))
             container, name, etag = document["ContainerName"], document["BlobName"], document["ETag"]
         except (ValueError, KeyError, TypeError):

@@ -83,7 +83,7 @@ class QueueListener:
                 backoff.reset()
 
     async def drain(self, grace: float) -> None:
-        """Let messages in progress finish for `grace` seconds; make the others visible again."""
+        """Let messages in progress finish for `grace` seconds; the others stay hidden, as in Azure."""
         if not self._running:
             return
         _, late = await asyncio.wait(self._running, timeout=grace)
@@ -124,8 +124,8 @@ class QueueListener:
     async def _handle(self, message: QueueMessage) -> None:
         handle = _HeldMessage(self._queue, self._deletion, message, self._options.hidden)
         try:
-            if (message.dequeue_count or 0) > self._options.tries:
-                await self._to_poison(handle, "its earlier tries crashed")
+            if self._poison is not None and (message.dequeue_count or 0) > self._options.tries:
+                await self._to_poison(self._poison, handle, "its earlier tries crashed")
                 return
             renewal = asyncio.create_task(handle.renew())
             try:
@@ -133,10 +133,6 @@ class QueueListener:
             finally:
                 await handle.stop(renewal)
             await self._complete(handle, outcome)
-        except asyncio.CancelledError:
-            with suppress(AzureError):
-                await handle.release(0)
-            raise
         except AzureError as error:
             _log.warning(
                 "message %s of queue %s will come again: %s",
@@ -146,30 +142,32 @@ class QueueListener:
             )
 
     async def _complete(self, held_message: "_HeldMessage", outcome: Outcome) -> None:
+        message, poison = held_message.message, self._poison
         if outcome is Outcome.DONE:
             await held_message.delete()
+        elif poison is None:  # it stays hidden: QueueProcessor.CompleteProcessingMessageAsync
+            why = f"has no poison queue, and comes again after at most {self._options.hidden:g} s"
+            _log.error("message %s of %s %s", message.id, self._queue.queue_name, why)
         elif outcome is Outcome.HOPELESS:
-            await self._to_poison(held_message, "it cannot be decoded as host.json's messageEncoding says")
-        elif (held_message.message.dequeue_count or 0) >= self._options.tries:
-            await self._to_poison(held_message, f"it failed {held_message.message.dequeue_count} times")
+            why = "it cannot be decoded as host.json's messageEncoding says"
+            await self._to_poison(poison, held_message, why)
+        elif (message.dequeue_count or 0) >= self._options.tries:
+            await self._to_poison(poison, held_message, f"it failed {message.dequeue_count} times")
         else:
             await held_message.release(self._options.retry_delay)
 
-    async def _to_poison(self, held_message: "_HeldMessage", why: str) -> None:
-        """Copy first, then delete: a crash in between leaves two copies, never none."""
+    async def _to_poison(self, poison: QueueClient, held_message: "_HeldMessage", why: str) -> None:
+        """Copy first, then delete: a crash in between leaves two copies, never none. One lives a week."""
         message = held_message.message
-        if self._poison is None:
-            _log.error("message %s of %s has no poison queue: %s", message.id, self._queue.queue_name, why)
-            return
         try:
-            await self._poison.send_message(message.content, time_to_live=-1)
+            await poison.send_message(message.content)
         except ResourceNotFoundError:
             with suppress(ResourceExistsError):
-                await self._poison.create_queue()
-            await self._poison.send_message(message.content, time_to_live=-1)
+                await poison.create_queue()
+            await poison.send_message(message.content)
         await held_message.delete()
-        _log.error("message %s moves to the queue %s: %s", message.id, self._poison.queue_name, why)
-        self._wakeups.notify(queue_key(self._poison))
+        _log.error("message %s moves to the queue %s: %s", message.id, poison.queue_name, why)
+        self._wakeups.notify(queue_key(poison))
 
 
 class _HeldMessage:

@@ -13,7 +13,7 @@ _FIELDS = (
     ("hour", 0, 23),
     ("day", 1, 31),
     ("month", 1, 12),
-    ("weekday", 0, 7),
+    ("weekday", 0, 6),
 )
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 _DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
@@ -64,8 +64,7 @@ def parse_ncrontab(text: str) -> Ncrontab:
             f"{text!r} has {len(fields)} fields; write six: second minute hour day month weekday"
         )
     sets = [_field(field, *names) for field, names in zip(fields, _FIELDS, strict=True)]
-    weekdays = frozenset(day % 7 for day in sets[5])
-    seconds, minutes, hours, days, months, _ = sets
+    seconds, minutes, hours, days, months, weekdays = sets
     return Ncrontab(text, seconds, minutes, hours, days, months, weekdays)
 
 

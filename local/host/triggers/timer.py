@@ -6,7 +6,7 @@ Sources: TimerListener.cs, TimerSchedule.cs and StorageScheduleMonitor.cs of the
 import asyncio
 import json
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
 
@@ -106,9 +106,11 @@ class Timer:
 
     async def _follow(self) -> None:
         status = await self._read_status() if self._monitored else None
-        next_due = self._schedule.next(self._clock())
-        if status is None and self._monitored:
-            status = _status(None, next_due, self._clock())
+        now = self._clock()
+        next_due = self._schedule.next(now)
+        if self._monitored and (status is None or not follows(status, self._schedule, now)):
+            last = _time(status.get("Last")) if status is not None else None
+            status = _status(last, next_due, now)
             await self._write_status(status)
         if self._function.trigger.get("runOnStartup"):
             next_due = await self._occur(status, past_due=False)
@@ -124,16 +126,15 @@ class Timer:
             next_due = await self._occur(status, past_due=False)
 
     async def _occur(self, status: dict[str, Any] | None, *, past_due: bool) -> datetime | None:
-        """One run and its record; the next occurrence is computed after the run, so that none overlaps."""
+        """One run and its record; what came due during the run follows at once, so that none overlaps."""
         began = self._clock()
         run = asyncio.create_task(self.fire(past_due=past_due, status=status))
         self._runs.add(run)
         run.add_done_callback(self._runs.discard)
         await asyncio.shield(run)  # ending the schedule does not end the run
-        now = self._clock()
-        next_due = self._schedule.next(now)
+        next_due = self._schedule.next(began)
         if status is not None:
-            status.update(_status(began, next_due, now))
+            status.update(_status(began, next_due, self._clock()))
             await self._write_status(status)
         return next_due
 
@@ -162,6 +163,15 @@ class Timer:
             _log.warning(
                 "the status of timer %s cannot be written: %s", self._function.name, type(error).__name__
             )
+
+
+def follows(status: Mapping[str, Any], schedule: Schedule, now: datetime) -> bool:
+    """Whether the stored next occurrence is the one after the last by this schedule.
+
+    Otherwise the schedule has changed, and nothing was missed: ScheduleMonitor.CheckPastDueAsync.
+    """
+    last = _time(status.get("Last"))
+    return _time(status.get("Next")) == schedule.next(now if last is None else last)
 
 
 def _status(last: datetime | None, next_due: datetime | None, now: datetime) -> dict[str, Any]:

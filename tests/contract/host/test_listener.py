@@ -41,11 +41,19 @@ async def _listening(
     options: ListenerOptions,
     work: Callable[[QueueMessage], Awaitable[Outcome]],
     wakeups: Wakeups | None = None,
+    *,
+    has_poison: bool = True,
+    grace: float = 5,
 ) -> AsyncIterator[QueueListener]:
     queue, poison = (storage.queues.get_queue_client(n) for n in ("jobs", "jobs-poison"))
     accounts = Accounts({})
     listener = QueueListener(
-        queue, poison, Deletion(queue, accounts.http), options, work, wakeups or Wakeups()
+        queue,
+        poison if has_poison else None,
+        Deletion(queue, accounts.http),
+        options,
+        work,
+        wakeups or Wakeups(),
     )
     task = asyncio.create_task(listener.run())
     try:
@@ -54,7 +62,7 @@ async def _listening(
         task.cancel()
         with suppress(asyncio.CancelledError):
             await task
-        await listener.drain(5)
+        await listener.drain(grace)
         await accounts.close()
 
 
@@ -141,3 +149,44 @@ async def test_a_message_whose_tries_all_crashed_is_poisoned_without_running(sto
         assert await storage.take("jobs-poison", lambda _: True) == ["crasher"]
 
     assert runs == []
+
+
+async def test_what_a_stop_interrupts_stays_hidden(storage: Storage) -> None:
+    began = asyncio.Event()
+
+    async def work(_: QueueMessage) -> Outcome:
+        began.set()
+        await asyncio.sleep(3600)
+        return Outcome.DONE
+
+    await storage.send("jobs", "long")
+    async with _listening(storage, _options(), work, grace=0), asyncio.timeout(PATIENCE):
+        await began.wait()
+
+    assert await _left(storage) == (1, [])
+
+
+async def test_what_fails_in_a_queue_without_a_poison_queue_stays_hidden_after_each_try(
+    storage: Storage,
+) -> None:
+    tries: list[int | None] = []
+
+    async def work(message: QueueMessage) -> Outcome:
+        tries.append(message.dequeue_count)
+        return Outcome.FAILED
+
+    await storage.send("jobs", "poison")
+    async with _listening(storage, _options(hidden=1), work, has_poison=False):
+
+        async def tried() -> bool:
+            return len(tries) == 4
+
+        await eventually(tried, lambda: f"more tries than host.json allows elsewhere: {tries}")
+
+    assert tries == [1, 2, 3, 4]
+
+
+async def _left(storage: Storage) -> tuple[int | None, list[str]]:
+    """How many messages the queue has, and the visible ones."""
+    properties = await storage.queues.get_queue_client("jobs").get_queue_properties()
+    return properties.approximate_message_count, await storage.peek("jobs")

@@ -32,9 +32,9 @@ async def test_a_missed_occurrence_fires_at_the_start_as_past_due_and_the_status
     runtime: str, storage: Storage
 ) -> None:
     path = "timers/missed/Host.Functions.tick/status"
-    past = "2001-01-01T00:00:00+00:00"
+    last, past = "2001-01-01T00:00:00+00:00", "2002-01-01T00:00:00+00:00"
     await storage.upload(
-        "azure-webjobs-hosts", path, json.dumps({"Last": past, "Next": past, "LastUpdated": past})
+        "azure-webjobs-hosts", path, json.dumps({"Last": last, "Next": past, "LastUpdated": last})
     )
     env = environment_of(storage, AzureFunctionsWebHost__hostid="missed")
 
