@@ -31,13 +31,13 @@ def reply(function: Function, result: Result) -> web.Response:
     if not _can_be_sent(document["headers"], document["body"] or b""):
         return web.Response(status=500)
     response = web.Response(status=document["status"], body=document["body"])
-    given: dict[str, tuple[str, str]] = {}
+    spelling: dict[str, str] = {}
     for name, value in document["headers"]:
         lower_name = name.lower()
         if lower_name == "set-cookie":
             for morsel in _morsels(value):
                 response.headers.add("Set-Cookie", _cookie(morsel))
-        elif lower_name not in _SERVER and given.setdefault(lower_name, (name, value))[0] == name:
+        elif lower_name not in _SERVER and spelling.setdefault(lower_name, name) == name:
             response.headers[name] = value
     return response
 

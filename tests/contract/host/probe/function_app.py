@@ -110,8 +110,9 @@ def mastered(req: func.HttpRequest) -> func.HttpResponse:
     return facts(req, "mastered")
 
 
+@app.function_name("off")
 @app.route(route="off", methods=["GET"])
-def off(req: func.HttpRequest) -> func.HttpResponse:
+def switched_off(req: func.HttpRequest) -> func.HttpResponse:
     return facts(req, "off")
 
 
