@@ -89,7 +89,7 @@ class BlobTriggers:
             "BlobName": name,
             "ETag": None if from_events else etag,
         }
-        # As BlobTriggerQueueWriter does, whatever messageEncoding says.
+        # As BlobTriggerQueueWriter does with every messageEncoding.
         await self._queue.send_message(base64.b64encode(json.dumps(message, indent=2).encode()).decode())
         self._environment.wakeups.notify(queue_key(self._queue))
 

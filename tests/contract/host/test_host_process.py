@@ -168,8 +168,10 @@ async def test_a_stopped_host_finishes_what_runs_and_leaves_the_rest_hidden(
 
     assert await storage.take("done", lambda t: "nap" in t)
     assert await storage.peek("work") == []
-    left = await storage.queues.get_queue_client("work").get_queue_properties()
-    assert left.approximate_message_count == 1  # it comes again after the ten minutes for which it was taken
+    properties = await storage.queues.get_queue_client("work").get_queue_properties()
+    assert (
+        properties.approximate_message_count == 1
+    )  # it comes again after the ten minutes for which it was taken
 
 
 async def test_an_account_that_does_not_answer_is_reported(storage: Storage) -> None:

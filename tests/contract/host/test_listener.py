@@ -163,7 +163,7 @@ async def test_what_a_stop_interrupts_stays_hidden(storage: Storage) -> None:
     async with _listening(storage, _options(), work, grace=0), asyncio.timeout(PATIENCE):
         await began.wait()
 
-    assert await _left(storage) == (1, [])
+    assert await _remaining(storage) == (1, [])
 
 
 async def test_what_fails_in_a_queue_without_a_poison_queue_stays_hidden_after_each_try(
@@ -186,7 +186,7 @@ async def test_what_fails_in_a_queue_without_a_poison_queue_stays_hidden_after_e
     assert tries == [1, 2, 3, 4]
 
 
-async def _left(storage: Storage) -> tuple[int | None, list[str]]:
+async def _remaining(storage: Storage) -> tuple[int | None, list[str]]:
     """How many messages the queue has, and the visible ones."""
     properties = await storage.queues.get_queue_client("jobs").get_queue_properties()
     return properties.approximate_message_count, await storage.peek("jobs")
