@@ -24,10 +24,13 @@ async def bury_message(message: func.QueueMessage) -> None:
 
 @blueprint.function_name("bury_drop")
 @blueprint.queue_trigger(
-    "message", queue_name="webjobs-blobtrigger-poison", connection="AzureWebJobsStorage", data_type=BYTES
+    "message", queue_name="webjobs-blobtrigger-poison", connection=CONNECTION, data_type=BYTES
 )
 async def bury_drop(message: func.QueueMessage) -> None:
-    """A blob for which every try of `accept_drop` failed: look at it once more, and keep it if that fails."""
+    """A blob for which every try of `accept_drop` failed: look at it once more, and keep it if that fails.
+
+    The host makes this queue in the account of the blob, whichever it keeps its own things in.
+    """
     from shared.intake.arrive import poison_arrived
 
     await poison_arrived(ports(), message.id or "", message.get_body())

@@ -19,7 +19,10 @@ from shared.settings import Settings
 from slipway.client.trouble import reaching
 from slipway.failure import Failure
 
-__all__ = ["Plan", "Step", "provision"]
+__all__ = ["QUEUES", "Plan", "Step", "provision"]
+
+#: The queues of every deployment; the host makes those of poison messages itself, with the first one.
+QUEUES = ("jobs", "jobs-poison", "job-events", "job-events-poison", "webjobs-blobtrigger-poison")
 
 
 async def provision(settings: Settings, plan: Plan) -> AsyncIterator[Step]:
@@ -59,7 +62,7 @@ async def _storage(settings: Settings, plan: Plan, account: Account) -> AsyncIte
         else:
             yield Step("container", name, created=True)
     notices = ["job-notices"] if settings.flag("SLIPWAY_NOTICES") else []
-    for name in ("jobs", "job-events", *notices):
+    for name in (*QUEUES, *notices):
         yield Step("queue", name, created=await StorageQueues(account).make(name))
     table = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     created = await table.make()

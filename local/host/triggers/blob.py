@@ -1,6 +1,7 @@
 """The blob trigger: new versions of blobs become messages of one internal queue, and these invocations.
 
-Sources: BlobTriggerExecutor.cs and BlobQueueTriggerExecutor.cs of the WebJobs blob extension.
+Sources: BlobTriggerExecutor.cs, BlobQueueTriggerExecutor.cs and SharedBlobQueueListenerFactory.cs of the
+WebJobs blob extension.
 """
 
 import base64
@@ -30,6 +31,8 @@ from local.host.worker.contract import Data, Function
 _log = logging.getLogger("Host.blob")
 _POISON_QUEUE = "webjobs-blobtrigger-poison"
 _LARGEST_BATCH = 32
+#: What stands before the name of a function in a message.
+_FUNCTION = "Host.Functions."
 
 
 class BlobWork(NamedTuple):
@@ -69,10 +72,9 @@ class BlobTriggers:
             container = service.get_container_client(self._patterns[name].container)
             receipts = Receipts(hosts, environment.id, name)
             scans.append(Scan(function, self._patterns[name], container, receipts, self.announce))
-        poison = queues.get_queue_client(_POISON_QUEUE)
         deletion = Deletion(self._queue, environment.accounts.http)
         listener = QueueListener(
-            self._queue, poison, deletion, self._options(), self._work, environment.wakeups
+            self._queue, self._poison_of, deletion, self._options(), self._work, environment.wakeups
         )
         return BlobWork(listener, scans)
 
@@ -83,7 +85,7 @@ class BlobTriggers:
         from_events = is_event_grid(self._functions[function])
         message = {
             "Type": "BlobTrigger",
-            "FunctionId": f"Host.Functions.{function}",
+            "FunctionId": f"{_FUNCTION}{function}",
             "BlobType": "BlockBlob",
             "ContainerName": container,
             "BlobName": name,
@@ -123,7 +125,7 @@ class BlobTriggers:
     async def _work(self, message: QueueMessage) -> Outcome:
         try:
             document = json.loads(base64.b64decode(message.content, validate=True))
-            function = self._functions.get(str(document["FunctionId"]).removeprefix("Host.Functions."))
+            function = self._functions.get(str(document["FunctionId"]).removeprefix(_FUNCTION))
             container, name, etag = document["ContainerName"], document["BlobName"], document["ETag"]
         except (ValueError, KeyError, TypeError):
             return Outcome.HOPELESS
@@ -134,6 +136,16 @@ class BlobTriggers:
         except AzureError as error:
             _log.warning("blob %s/%s cannot be read: %s", container, name, type(error).__name__)
             return Outcome.FAILED
+
+    async def _poison_of(self, message: QueueMessage) -> QueueClient:
+        """In the account of the blob, unlike the queue itself; what names no function stays in the host's."""
+        try:
+            named = json.loads(base64.b64decode(message.content, validate=True))["FunctionId"]
+            function = self._functions[named.removeprefix(_FUNCTION)]
+            connection, where = function.trigger.get("connection", ""), f"function {function.name}"
+        except (ValueError, KeyError, TypeError, AttributeError):
+            connection, where = "", "blob triggers"
+        return (await self._environment.accounts.queues(connection, where)).get_queue_client(_POISON_QUEUE)
 
     async def _invoke(self, function: Function, container: str, name: str, etag: str | None) -> bool:
         where = f"function {function.name}"

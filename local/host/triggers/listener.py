@@ -42,13 +42,17 @@ class ListenerOptions:
     hidden: float
 
 
+#: The poison queue of a message, where not all messages of a queue have the same one.
+PoisonOf = Callable[[QueueMessage], Awaitable[QueueClient]]
+
+
 class QueueListener:
     """Polls a queue and passes each message to `work`, which never raises."""
 
     def __init__(
         self,
         queue: QueueClient,
-        poison: QueueClient | None,
+        poison: QueueClient | PoisonOf | None,
         deletion: Deletion,
         options: ListenerOptions,
         work: Callable[[QueueMessage], Awaitable[Outcome]],
@@ -156,9 +160,13 @@ class QueueListener:
         else:
             await held_message.release(self._options.retry_delay)
 
-    async def _to_poison(self, poison: QueueClient, held_message: "_HeldMessage", why: str) -> None:
+    async def _to_poison(
+        self, poison: QueueClient | PoisonOf, held_message: "_HeldMessage", why: str
+    ) -> None:
         """Copy first, then delete: a crash in between leaves two copies, never none. One lives a week."""
         message = held_message.message
+        if callable(poison):
+            poison = await poison(message)
         try:
             await poison.send_message(message.content)
         except ResourceNotFoundError:

@@ -2,11 +2,21 @@
 
 import base64
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.contract.host.world import Host, eventually, running
+from local.azurite import azurite
+from tests.contract.host.world import (
+    ANY_RUNTIME,
+    Host,
+    Storage,
+    environment_of,
+    eventually,
+    running,
+    storage_of,
+)
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -54,6 +64,42 @@ async def test_a_blob_whose_function_fails_ends_in_the_poison_queue(host: Host) 
     assert message["FunctionId"] == "Host.Functions.dropped"
     assert (message["ContainerName"], message["BlobName"]) == ("drop", "f/bad.txt")
     assert message["ETag"]
+
+
+FAILING = """
+import azure.functions as func
+
+app = func.FunctionApp()
+
+
+@app.blob_trigger(arg_name="blob", path="drop/{name}", connection="ELSEWHERE")
+def failing(blob: func.InputStream) -> None:
+    raise ValueError("asked to fail")
+
+
+@app.queue_trigger(arg_name="message", queue_name="webjobs-blobtrigger-poison", connection="ELSEWHERE")
+@app.queue_output(arg_name="$return", queue_name="buried", connection="AzureWebJobsStorage")
+def bury(message: func.QueueMessage) -> str:
+    return message.get_body().decode()
+"""
+
+
+async def test_the_poison_queue_of_a_blob_trigger_is_in_the_account_of_the_blob(
+    storage: Storage, tmp_path: Path
+) -> None:
+    (tmp_path / "function_app.py").write_text(FAILING)
+    extensions = {"blobs": {"poisonBlobThreshold": 1}, "queues": {"messageEncoding": "none"}}
+    (tmp_path / "host.json").write_text(json.dumps({"version": "2.0", "extensions": extensions}))
+    async with azurite() as account, storage_of(account) as elsewhere:
+        environment = environment_of(storage, ELSEWHERE=account.connection_string)
+        async with running(ANY_RUNTIME, storage, app=tmp_path, environment=environment):
+            await elsewhere.upload("drop", "two-accounts.txt", "x")
+
+            [text] = await storage.take("buried", lambda one: b"two-accounts.txt" in base64.b64decode(one))
+
+    assert json.loads(base64.b64decode(text))["BlobName"] == "two-accounts.txt"
+    poisons = map(base64.b64decode, await storage.peek("webjobs-blobtrigger-poison"))
+    assert not [one for one in poisons if b"two-accounts" in one]
 
 
 async def test_an_event_that_is_posted_runs_the_function_and_no_scan_does(host: Host) -> None:

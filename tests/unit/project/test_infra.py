@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from azure.functions.decorators.blob import BlobTrigger
+from azure.functions.decorators.queue import QueueTrigger
 
 from local.bicep.__main__ import templates
 from local.bicep.rules import GRANTS, ROLES, SCALER
@@ -16,6 +17,7 @@ from local.bicep.template import Value
 from shared.configured import ConfiguredEngines
 from shared.delivery.deliver import QUEUE
 from shared.settings import TABLE, Settings
+from slipway.stack.provision import QUEUES
 from tests.engine_names import engines_named_in
 from tests.unit.routes import TRIGGER_BY_EVENT
 
@@ -169,6 +171,24 @@ def test_the_containers_the_queues_and_the_table_are_those_of_the_code() -> None
     assert names_of(f"{storage}/blobServices/containers") == containers | own
     assert names_of(f"{storage}/queueServices/queues") == triggers | {QUEUE, "job-notices"}
     assert names_of(f"{storage}/tableServices/tables") == {TABLE["SLIPWAY_LEDGER_TABLE"].default}
+
+
+def test_the_local_stack_makes_the_queues_of_the_template() -> None:
+    queues = names_of("Microsoft.Storage/storageAccounts/queueServices/queues")
+
+    assert {*QUEUES} == queues - {"job-notices"}  # which a setting makes here
+
+
+def test_every_poison_queue_is_read_where_the_host_makes_it() -> None:
+    """In the account of what the trigger reads, which need not be that of the host's own things."""
+    queues = [one for one in TRIGGER_BY_EVENT.values() if isinstance(one, QueueTrigger)]
+    readers = {one.queue_name: one.connection for one in queues}
+    poisons = {f"{one.queue_name}-poison": one.connection for one in queues if "poison" not in one.queue_name}
+    (drops,) = (one for one in TRIGGER_BY_EVENT.values() if isinstance(one, BlobTrigger))
+    poisons["webjobs-blobtrigger-poison"] = drops.connection
+
+    assert {name: readers.get(name) for name in poisons} == poisons
+    assert {*readers} - {*poisons} == {"jobs", QUEUE}
 
 
 def test_events_go_from_the_drop_container_to_the_queue_of_jobs() -> None:
