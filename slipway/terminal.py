@@ -7,7 +7,10 @@ from typing import TextIO
 RESET = "\x1b[0m"
 #: Control sequences of terminals (ECMA-48); those that end with m set colours.
 _SEQUENCE = re.compile(r"(\x1b\[[0-?]*[ -/]*[@-~])")
-_COLOUR = re.compile(r"\x1b\[[0-9;:]*m", re.ASCII)
+_COLOUR = re.compile(r"\x1b\[([0-9;:]*)m", re.ASCII)
+#: Parameters of such a sequence: an extended colour with its numbers, or one; 8 conceals what follows.
+_PARAMETER = re.compile(r"[345]8(?:;5;\d*|;2(?:;\d*){0,3})|[^;]*")
+_CONCEALED = 8
 
 
 def coloured(stream: TextIO) -> bool:
@@ -16,12 +19,12 @@ def coloured(stream: TextIO) -> bool:
 
 
 def harmless(text: str, *, colour: bool) -> str:
-    """A line for a terminal: of control sequences only colours are left, if any, and all else is printable.
+    """A line for a terminal: of control sequences only colours are left, if any, and all else is visible.
 
     A carriage return would let a line overwrite another, so it ends one.
     """
     parts = [
-        _plain(part) if not number % 2 else part if colour and _COLOUR.fullmatch(part) else ""
+        _plain(part) if not number % 2 else part if colour and _is_colour(part) else ""
         for number, part in enumerate(_SEQUENCE.split(text.rstrip("\r")))
     ]
     reset = RESET if any(parts[1::2]) else ""
@@ -38,6 +41,14 @@ def printable(name: str) -> str:
     if name.isprintable():
         return name
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in name)
+
+
+def _is_colour(sequence: str) -> bool:
+    """Whether a control sequence sets colours, and conceals nothing."""
+    match = _COLOUR.fullmatch(sequence)
+    return match is not None and not any(
+        one.isdecimal() and int(one) == _CONCEALED for one in _PARAMETER.findall(match[1])
+    )
 
 
 def _plain(text: str) -> str:

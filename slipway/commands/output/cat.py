@@ -1,4 +1,4 @@
-"""`slipway cat`: the bytes of a file that a job wrote, on standard output."""
+"""`slipway cat`: prints a file that a job wrote: its bytes, or on a terminal what is harmless of them."""
 
 import sys
 from contextlib import aclosing
@@ -9,6 +9,7 @@ from slipway.client.files.remote import Remote
 from slipway.client.service import Service
 from slipway.commands.jobs import asking_about
 from slipway.commands.output.finding import look_for
+from slipway.commands.output.log import printer_of
 from slipway.failure import Failure
 from slipway.terminal import printable
 
@@ -35,12 +36,12 @@ def cat(job: str, name: str, url: str, key: str) -> int:
                 f"list them: slipway files {job_id} --tree"
             )
         file = Remote(directory, path, finding.what, None)
-        count, whole = 0, 0
+        count, whole, printer = 0, 0, printer_of(sys.stdout)
         async with aclosing(chunks(api, job_id, file, Bounds())) as content:
             async for chunk in content:
                 count, whole = count + len(chunk.data), chunk.size
-                sys.stdout.buffer.write(chunk.data)
-        sys.stdout.buffer.flush()
+                printer.write(path, "", chunk.data)
+        printer.finish()
         if count != whole:
             raise Failure(f"{printable(name)}: {count:,} of {whole:,} bytes arrived")
         return 0

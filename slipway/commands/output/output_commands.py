@@ -78,7 +78,10 @@ def cat(
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Print a file that a job wrote, as it is. A name without its directory is one of stdouterr."""
+    """Print a file that a job wrote. A name without its directory is one of stdouterr.
+
+    A file or a pipe gets it as it is; on a terminal, what would move the cursor or hide text is made visible.
+    """
     raise typer.Exit(_command("output.cat").cat(job, file, url, key))
 
 

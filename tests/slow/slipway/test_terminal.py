@@ -34,6 +34,7 @@ LINES = {
     "files": f"files {ID} --tree",
     "download": f"download {ID} --to out",
     "log": f"log {ID}",
+    "cat": f"cat {ID} stderr.txt",
     "metrics": f"metrics {ID}",
     "events list": f"events list {ID}",
     "events redeliver": "events redeliver evt_1",
@@ -54,8 +55,8 @@ LINES = {
 }
 #: They show no text of the service's.
 SILENT = ("download", "dead redrive", "doctor")
-#: They need storage as well, or print bytes for another program; explain has a test of its own.
-ELSEWHERE = {"run", "drop", "cat", "explain"}
+#: They need storage as well; explain has a test of its own.
+ELSEWHERE = {"run", "drop", "explain"}
 #: How the bar of a download is drawn.
 BAR = re.compile(r"\x1b\[(\?25[lh]|1A|2K)|\r(?=\x1b\[)")
 PROGRAM = """
@@ -101,6 +102,11 @@ def on_a_terminal(lines: list[str], url: str, folder: Path) -> str:
     return shown.decode()
 
 
+def _options(name: str) -> tuple[str, ...]:
+    has_json = any("--json" in option.opts for option in commands()[name].params)
+    return ("", " --json") if has_json else ("",)
+
+
 def test_every_command_that_asks_the_service_is_among_these() -> None:
     asking = {
         name for name, one in commands().items() if any("--url" in option.opts for option in one.params)
@@ -120,7 +126,7 @@ def test_every_command_that_asks_the_service_is_among_these() -> None:
 async def test_a_terminal_gets_nothing_that_moves_its_cursor(answer: Any, tmp_path: Path) -> None:
     (tmp_path / "request.json").write_text('{"spec": {}}')
     (tmp_path / "receipt.json").write_text(f'{{"id": "{ID}"}}')
-    lines = [f"{line}{option}" for line in LINES.values() for option in ("", " --json")]
+    lines = [f"{line}{option}" for name, line in LINES.items() for option in _options(name)]
 
     async with answering(answer) as url:
         shown = await asyncio.to_thread(on_a_terminal, lines, url, tmp_path)

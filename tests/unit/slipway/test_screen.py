@@ -12,11 +12,12 @@ import pytest
 from rich.console import Console
 
 from slipway.screen import Line, Screen, cells, json_text, put, remark, table
+from slipway.terminal import harmless
 
 ROOT = Path(__file__).resolve().parents[3]
 #: What writes to a stream by itself: a page of the documentation, bytes for another program (`cat`, a receipt
 #: into a pipe), what clears the screen for `jobs --watch`, and the question after a Ctrl-C.
-BY_THEMSELVES = {"rules.py", "screen.py", "cat.py", "show.py", "listing.py", "ending.py"}
+BY_THEMSELVES = {"rules.py", "screen.py", "show.py", "listing.py", "ending.py"}
 
 
 def written(*lines: Line, terminal: bool) -> str:
@@ -118,6 +119,16 @@ def test_nothing_in_a_text_moves_the_cursor(capsys: pytest.CaptureFixture[str]) 
     assert json_text({text: [text, "ä\U000e0041"]}).replace("\n", "").isprintable()
     assert json.loads(json_text({text: [text, "ä\U000e0041"]})) == {text: [text, "ä\U000e0041"]}
     assert table([("name",), ("x\x1b[2J\ny",)])[1] == "x\\x1b[2J\\ny"
+
+
+@pytest.mark.parametrize("sequence", ["8", "1;8", "08", "0;8;31", "38;5;8;8", "48;2;1;2;3;8"])
+def test_no_sequence_conceals_text(sequence: str) -> None:
+    assert harmless(f"a\x1b[{sequence}mb", colour=True) == "ab"
+
+
+@pytest.mark.parametrize("sequence", ["", "0", "1;31", "38;5;8", "48;5;8;1", "38;2;8;8;8", "38:5:8"])
+def test_colours_stay(sequence: str) -> None:
+    assert harmless(f"a\x1b[{sequence}mb", colour=True) == f"a\x1b[{sequence}mb\x1b[0m"
 
 
 def test_all_output_is_cleaned_in_one_place() -> None:
