@@ -31,7 +31,7 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
     """Accept the job of a receipt once more, as a job of its own; the same `key` joins it.
 
     Raises Misuse: 404 for an unknown job, 410 when the archive was cleared, 409 when the receipt or a script
-    has changed.
+    has changed, 403 where it would use secrets of a team for which the caller may not submit.
     """
     stored = await visible(ports, job_id, who)
     if stored is None:
@@ -51,6 +51,8 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
     _check_receipt(job, spec, receipt)
     drop = await _same_scripts(ports, job.drop) if job.drop else None
     document = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
+    if document is not spec or any(one.sealed is not None for one in job.notify):
+        _check_secrets(job, who)
     envelope = _envelope(ports, job, await _team(ports, job, who))
     payload = digest({"rerun": job.id, "spec": digest(redact(spec))})
     candidate = Candidate(
@@ -77,6 +79,24 @@ def _check_receipt(job: Job, spec: JsonObject, receipt: JsonObject) -> None:
             status=409,
             remedy="use the receipt as it is in the container of receipts; " + _SEND_ANEW + " to change it",
         )
+
+
+def _check_secrets(job: Job, who: Caller) -> None:
+    """Raise Misuse unless the job is the caller's, or they may submit for its team."""
+    if job.source == who.source or _acts_for(job, who):
+        return
+    owner = f"the team {job.team}" if job.team else "another sender"
+    raise Misuse(
+        f"{job.id} has secrets of {owner}, and you may not submit with them",
+        status=403,
+        remedy="have its sender, a member of its team or an administrator run it again, "
+        "or send its document with secrets of your own",
+    )
+
+
+def _acts_for(job: Job, who: Caller) -> bool:
+    """Whether the caller may submit for the team of a job."""
+    return ADMIN in who.roles or job.team in who.teams
 
 
 async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
@@ -106,8 +126,7 @@ async def _same_scripts(ports: Ports, drop: Drop) -> Drop:
 
 async def _team(ports: Ports, job: Job, who: Caller) -> str | None:
     """The team of the earlier job, if it still exists and the caller may act for it."""
-    is_theirs = ADMIN in who.roles or job.team in who.teams
-    return job.team if is_theirs and job.team in (await current_teams(ports)).teams else None
+    return job.team if _acts_for(job, who) and job.team in (await current_teams(ports)).teams else None
 
 
 def _envelope(ports: Ports, job: Job, team: str | None) -> Envelope:

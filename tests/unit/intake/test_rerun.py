@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
 
-from shared.core.caller import KEY_HOLDER
+from shared.core.caller import ADMIN, KEY_HOLDER, READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
+from shared.core.teams.document import Teams
 from shared.intake.arrive import blob_arrived
 from shared.intake.rerun import rerun
 from tests.unit.world import World, job_json
@@ -168,3 +171,49 @@ def _without_ours(document: dict[str, Any]) -> dict[str, Any]:
     properties = dict(document["properties"])
     properties.pop("environmentVariables")
     return properties
+
+
+# whose secrets
+
+READER = Caller("bob", frozenset({SUBMIT, READ_ALL}), teams=MappingProxyType({"speech": False}))
+
+
+@pytest.mark.parametrize(
+    "envelope",
+    [
+        {"spec": job_json(secrets=[{"name": "TOKEN", "value": "canary-4711"}])},
+        {"spec": job_json(), "notify": [HOOK]},
+    ],
+    ids=["in the document", "in the address of a receiver"],
+)
+async def test_the_secrets_of_a_team_run_again_only_for_those_who_may_submit_for_it(
+    world: World, envelope: dict[str, Any]
+) -> None:
+    teams = {name: {"members": [{"user": user}]} for name, user in (("vision", "ann"), ("speech", "bob"))}
+    assert await world.ports.teams.put(Teams.model_validate({"default": "vision", "teams": teams}), "")
+    job = await _ended(world, envelope)
+    assert job.team == "vision"
+
+    with pytest.raises(Misuse, match="has secrets of the team vision") as refused:
+        await rerun(world.ports, job.id, world.receipt(job), who=READER, key="k")
+    assert (refused.value.status, "secrets of your own" in str(refused.value.remedy)) == (403, True)
+
+    for who in (
+        replace(READER, id="ann", teams=MappingProxyType({"vision": False})),
+        replace(READER, id="root", roles=frozenset({ADMIN}), teams=MappingProxyType({})),
+    ):
+        accepted = await rerun(world.ports, job.id, world.receipt(job), who=who, key=who.id)
+        assert accepted.job.team == "vision"
+
+
+async def test_a_job_without_secrets_runs_again_for_everyone_who_sees_it(world: World) -> None:
+    job = await _ended(world, {"spec": job_json()})
+
+    assert (await rerun(world.ports, job.id, world.receipt(job), who=READER, key="k")).job.rerun_of == job.id
+
+
+async def _ended(world: World, envelope: dict[str, Any]) -> Job:
+    job = (await world.message(envelope)).job
+    world.engine.set_state(world.engine.started[-1], JobState.SUCCEEDED)
+    await world.sweep()
+    return job
