@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.ports import Ports
-from shared.core.teams.membership import share_of_caller, share_of_folder, teams_of
+from shared.core.teams.membership import sees_drops, share_of_caller, share_of_folder, teams_of
 from shared.core.teams.store import UnreadableTeams
 from shared.intake.message import Request
 from shared.lifecycle.current_teams import current_teams
@@ -34,14 +34,15 @@ async def with_teams(ports: Ports, who: Caller) -> Caller:
 async def with_share(ports: Ports, request: Request, who: Caller, folder: str | None = None) -> Request:
     """The request with its team, and a problem where that is not possible.
 
-    `folder` is that of a drop, which belongs to the folder's team.
+    `folder` is that of a drop, which belongs to the folder's team; a problem, too, if the caller, who is
+    about to upload it, would not see its job.
     """
     teams, named = await current_teams(ports), request.envelope.team or ""
-    if not teams.teams and not named:
+    if not teams.teams and not named and (folder is None or who.sees_all):
         return request
     at = f"{request.envelope_at}/team" if named else request.envelope_at
     if folder is None:
         share = share_of_caller(who, teams, named, at)
     else:
-        share = share_of_folder(folder, teams, named, at)
+        share = sees_drops(who, share_of_folder(folder, teams, named, at), teams, at)
     return replace(request, share=share, problems=(*request.problems, *share.problems))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.refusals import refused
@@ -75,6 +75,22 @@ def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
         )
         return _refused(at, f'{belongs}, not to "{named}"', "leave it out, or use a folder of that team")
     return share_in(teams, name)
+
+
+def sees_drops(who: Caller, share: Share, teams: Teams, at: str) -> Share:
+    """The share of a drop, with a problem if the caller who is about to upload it would not see its job."""
+    if who.sees_all or (share.team and share.team in who.teams) or share.problems:
+        return share
+    folders = [one for name in who.teams if name in teams.teams for one in teams.teams[name].folders]
+    own = ", ".join(one.strip("/") + "/" for one in folders)
+    belongs = f'belong to the team "{share.team}"' if share.team else "belong to no caller"
+    message = f"jobs of this folder {belongs}, so you could not see, follow or cancel this one"
+    remedy = (
+        f"use a folder below {own}"
+        if own
+        else "send the job over HTTP (slipway submit), or ask the operator for a folder of your team"
+    )
+    return replace(share, problems=(refused("SW113", at, message, remedy),))
 
 
 def share_in(teams: Teams, name: str) -> Share:

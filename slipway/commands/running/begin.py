@@ -21,7 +21,7 @@ from slipway.terminal import printable
 #: Seconds between two looks at the jobs.
 _EVERY = 1.0
 #: Polls after which the command shows what may be wrong: an app looks at a quiet folder within seconds.
-_LOOKS = 60
+_LOOKS = 20
 #: How many jobs are searched for the new one.
 LISTED = 50
 #: How many active jobs are searched for one of the same folder.
@@ -156,7 +156,8 @@ class Beginning:
             await pause(_EVERY)
             if (looks := looks + 1) == _LOOKS:
                 say(
-                    "there is no job yet; does the app see the container? Ask slipway audit, and …/api/health"
+                    "there is no job yet; does the app see the container (…/api/health), and would you see "
+                    "the job: does the folder belong to a team of yours (slipway teams show)?"
                 )
 
     async def _ids(self, api: Service, conditions: dict[str, str], limit: int = LISTED) -> set[str]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
-from shared.core.job import Job, JobState
+import pytest
+
+from shared.core.caller import KEY_HOLDER, READ_ALL, SUBMIT, Caller
+from shared.core.job import Drop, Job, JobState
 from shared.core.job_sweeps.record import JobSweep
 from shared.core.teams.document import Teams
 from shared.intake.drops.drop import look_at_folder
@@ -147,6 +149,50 @@ async def test_explain_names_the_problem_and_does_nothing(world: World) -> None:
 
     assert body["verdict"] == "rejected"
     assert [one["code"] for one in body["problems"] if one["severity"] == "error"] == ["SW113"]
+
+
+READER = Caller("rita", frozenset({SUBMIT, READ_ALL}))
+
+
+@pytest.mark.parametrize(
+    ("who", "folder", "default", "remedy"),
+    [
+        (ANN, "vision/a", None, ""),
+        (ANN, "job", None, "use a folder below vision/"),
+        (ANN, "job", "idle", "use a folder below vision/"),
+        (EVE, "vision/a", "idle", "send the job over HTTP"),
+        (EVE, "job", "idle", ""),
+        (EVE, "job", None, "send the job over HTTP"),
+        (READER, "vision/a", None, ""),
+        (KEY_HOLDER, "job", None, ""),
+    ],
+)
+async def test_nothing_is_uploaded_into_a_folder_whose_jobs_the_caller_would_not_see(
+    world: World, who: Caller, folder: str, default: str | None, remedy: str
+) -> None:
+    await share(world, default=default)
+
+    assert [one["remedy"][: len(remedy)] for one in await unseen(world, who, folder)] == [remedy] * bool(
+        remedy
+    )
+
+
+async def test_without_teams_only_those_who_see_all_jobs_see_that_of_a_folder(world: World) -> None:
+    assert [one["message"] for one in await unseen(world, ANN, "job")] == [
+        "jobs of this folder belong to no caller, so you could not see, follow or cancel this one"
+    ]
+    assert await unseen(world, READER, "job") == []
+
+
+async def unseen(world: World, who: Caller, folder: str) -> list[dict[str, Any]]:
+    """What is said before an upload of its job not being seen."""
+    who = await with_teams(world.ports, who)
+    request = read_request(json.dumps(job_json()).encode(), world.ports.policy.limits)
+    drop = Drop(container="scripts", folder=folder, job_file="job.json", files={}, etags={})
+    body = await request_explained(
+        world.ports, request, source=who.source, key=None, drop=drop, script="", who=who
+    )
+    return [one for one in body["problems"] if "you could not see" in one["message"]]
 
 
 async def test_the_document_is_asked_for_once_in_fifteen_seconds(world: World) -> None:
