@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[3]
-_LIMIT = 2.0
+_LIMIT = 3.0
 _CONFTEST = """
 from tests import limits
 from tests.schedule import StackScheduling
