@@ -5,8 +5,12 @@ from typing import Any, NamedTuple
 
 from shared.core.identity import message_name
 from shared.intake.message import Request, read_message
+from shared.intake.reading.event import event_in
 from shared.jobspec import Limits, foreign_document, is_bare_job, unwrapped
 from slipway.failure import Failure
+
+#: The source of a CloudEvent that names none; its id is unique there.
+_SOURCE = "slipway/enqueue"
 
 
 class KeyedMessage(NamedTuple):
@@ -18,7 +22,7 @@ class KeyedMessage(NamedTuple):
 
 
 def keyed_message(message: bytes, key: str, *, chosen: bool = False) -> KeyedMessage:
-    """The message with an idempotency key, if it has none of its own and is not an event.
+    """The message with an idempotency key, or an event with an id, if it has none of its own.
 
     `chosen`: a person has named the key. Raises Failure if the message does not take it.
     """
@@ -50,15 +54,18 @@ class _Keyed(NamedTuple):
     def document(self) -> Any:
         if not self.members:
             return self.own
-        return {**self.members, **({"spec": self.own} if self.is_bare else self.own)}
+        rest = {"spec": self.own} if self.is_bare else self.own
+        return self.members | {name: value for name, value in rest.items() if name not in self.members}
 
 
 def _keyed(document: Any, key: str) -> _Keyed:
     messages = read_message(json.dumps(document).encode(), Limits())
     requests = [one for one in messages if isinstance(one, Request) and one.key is None]
-    is_event = isinstance(document, dict) and ("specversion" in document or "eventType" in document)
-    if not requests or not isinstance(document, dict) or is_event or "idempotencyKey" in document:
+    if not requests or not isinstance(document, dict):
         return _Keyed(document, {})
+    if (event := event_in(document)) is not None:
+        lacking = {} if event.id else {"id": key}
+        return _Keyed(document, lacking | ({"source": _SOURCE} if event.sender is None else {}))
     if is_bare_job(document):
         return _Keyed(document, {"idempotencyKey": key, "name": message_name(key)}, is_bare=True)
     if foreign_document(document) or unwrapped(document):
@@ -72,6 +79,8 @@ def _spliced(message: bytes, keyed: _Keyed) -> bytes:
     if not keyed.members:
         return message
     text = message.decode("utf-8-sig")
+    if keyed.members.keys() & keyed.own.keys() and not keyed.is_bare:  # null there, which counts as absent
+        return json.dumps(keyed.document, ensure_ascii=False).encode()
     front = json.dumps(keyed.members)[:-1]
     if keyed.is_bare:
         return f'{front}, "spec": {text}}}'.encode()

@@ -33,6 +33,7 @@ def request_of(body: bytes) -> Request:
         "\ufeff" + json.dumps(job_json()),
         json.dumps({"spec": job_json()}),
         json.dumps({"spec": job_json(), "labels": {"a": "é"}}, indent=1, ensure_ascii=False),
+        json.dumps({"spec": job_json(), "idempotencyKey": None}),
     ],
 )
 async def test_several_copies_of_a_message_are_one_job_of_the_name_that_is_shown(
@@ -45,6 +46,31 @@ async def test_several_copies_of_a_message_are_one_job_of_the_name_that_is_shown
     assert (message.key, message.name) == (KEY, NAME)
     assert {job.id for job in jobs} == {jobs[0].id}
     assert (jobs[0].name, jobs[0].state.value, len(world.engine.started)) == (NAME, "queued", 1)
+
+
+@pytest.mark.parametrize("missing", [("id",), ("source",), ("id", "source")], ids="-".join)
+@pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "in a list"])
+async def test_several_copies_of_an_event_that_lacks_its_name_are_one_job(
+    missing: tuple[str, ...], wrapped: bool, world: World
+) -> None:
+    event = {**EVENT, "data": {"spec": job_json()}}
+    own = {name: value for name, value in event.items() if name not in missing}
+    message = keyed_message(json.dumps([own] if wrapped else own).encode(), KEY)
+
+    jobs = [(await world.message(message.body, f"m{number}")).job for number in range(3)]
+
+    assert {job.id for job in jobs} == {jobs[0].id}
+    assert jobs[0].state.value == "queued"
+    (after,) = [json.loads(message.body)] if not wrapped else json.loads(message.body)
+    assert own.items() <= after.items()
+
+
+async def test_an_event_of_event_grid_gets_an_id(world: World) -> None:
+    own = {"eventType": "io.slipway.job.submit.v1", "data": {"spec": job_json()}}
+    message = keyed_message(json.dumps(own).encode(), KEY)
+
+    assert request_of(message.body).key
+    assert json.loads(message.body) == {"id": KEY, **own}
 
 
 async def test_every_message_of_a_list_has_a_key_of_its_own(world: World) -> None:
