@@ -46,11 +46,10 @@ NAMES = (
         "😀.py",
     ),
 )
+#: Names that run, with a warning of a blank that only looks like a space.
+WARNED = {"my\u00a0train.py": "U+00A0", "学習\u3000一.py": "U+3000", "1.00\u202fPM.py": "U+202F"}
 #: Names that a job cannot have, and what its record says of them.
 REFUSED = {
-    "my\u00a0train.py": "U+00A0",
-    "学習\u3000一.py": "U+3000",
-    "1.00\u202fPM.py": "U+202F",
     "tr\u0430in.py": "U+0430",
     "co\u00adop.py": "U+00AD",
     "a\u200bb.py": "U+200B",

@@ -19,6 +19,7 @@ from shared.jobspec.text.lookalikes import (
     latin,
     mixed,
 )
+from shared.jobspec.text.shell import QUOTED, words
 from shared.jobspec.text.tree import Node
 
 #: Members of mounts that are names.
@@ -61,7 +62,12 @@ def _names(context: Context) -> Iterator[Node]:
 def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iterator[Problem]:
     text = node.text or ""
     for one in dict.fromkeys("" if text.isascii() else text):
-        if one in SPACES:
+        if one in SPACES and not ascii_only and not (in_command and _separates(text, one)):
+            # Part of a name: a file may be called so.
+            message = f"the character {character_name(one)} only looks like a space"
+            remedy = "write an ordinary space, unless the name has this one"
+            yield problem("SW089", node.pointer, message, remedy, "warning", piece=one)
+        elif one in SPACES:
             message = f"the text has the character {character_name(one)} in place of a space"
             yield _swapped("SW007", node, one, " ", message, "write an ordinary space")
         elif in_command and one in QUOTES:
@@ -84,6 +90,16 @@ def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iter
         message = f'the letter {character_name(letter)} only looks like "{right}"'
         remedy = f'write the Latin letter "{right}"'
         yield _swapped("SW089", node, letter, right, message, remedy, warning=in_command)
+
+
+def _separates(command: str, space: str) -> bool:
+    """Whether a blank stands outside quotes, where a person meant to end a word, and the shell does not."""
+    return any(
+        mark != QUOTED
+        for word in words(command)
+        for character, mark in zip(word.text, word.marks, strict=True)
+        if character == space
+    )
 
 
 def _swapped(

@@ -14,7 +14,7 @@ from shared.intake.drops.inventory import inventory
 from tests.breadth import one_each, pairs
 from tests.names import NAMES as NAMES_OF_FILES
 from tests.unit.intake.test_every_door import REQUESTS
-from tests.unit.script_names import NAMES, ONLY_OF_TEMPLATES, REFUSED
+from tests.unit.script_names import NAMES, ONLY_OF_TEMPLATES, REFUSED, WARNED
 from tests.unit.world import World, job_json
 
 ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
@@ -56,7 +56,7 @@ async def test_a_folder_runs_the_script_that_its_job_names(world: World, name: s
     assert set(job.drop.files) == {"d/job.json", f"d/{name}"}
 
 
-@pytest.mark.parametrize("name", NAMES, ids=ascii)
+@pytest.mark.parametrize("name", [*NAMES, *WARNED], ids=ascii)
 async def test_a_template_runs_it_where_a_field_holds_its_path(world: World, name: str) -> None:
     job = await dropped(world, name, job_for("<SLIPWAY_SCRIPT>"), "job.json")
 
@@ -78,6 +78,24 @@ async def test_by_a_request_there_is_no_warning_of_a_script_that_is_there(
     problems = await REQUESTS[door](world, text.decode())
 
     assert {one["code"] for one in problems} <= {"SW034"}
+
+
+@pytest.mark.parametrize("name", WARNED, ids=ascii)
+@pytest.mark.parametrize("command", [False, True], ids=["in a field for a path", "quoted in a command"])
+async def test_a_name_with_another_blank_runs_and_the_warning_names_it(
+    world: World, name: str, command: bool
+) -> None:
+    line = {"commandLine": f"python '{ROOT}/d/{name}'"}
+    text = (
+        json.dumps(job_json(customToolkitSettings=line)).encode() if command else job_for(f"{ROOT}/d/{name}")
+    )
+
+    job = await dropped(world, name, text)
+
+    assert job is not None
+    assert job.state is JobState.QUEUED, job.last_error
+    (warning,) = [one for one in job.problems if one["code"] == "SW089"]
+    assert (warning["severity"], WARNED[name] in warning["message"]) == ("warning", True)
 
 
 @pytest.mark.parametrize("name", REFUSED, ids=ascii)

@@ -48,13 +48,13 @@ async def test_several_copies_of_a_message_are_one_job_of_the_name_that_is_shown
     assert (jobs[0].name, jobs[0].state.value, len(world.engine.started)) == (NAME, "queued", 1)
 
 
-@pytest.mark.parametrize("missing", [("id",), ("source",), ("id", "source")], ids="-".join)
+@pytest.mark.parametrize("lacks", [("id",), ("source",), ("id", "source")], ids="-".join)
 @pytest.mark.parametrize("wrapped", [False, True], ids=["alone", "in a list"])
 async def test_several_copies_of_an_event_that_lacks_its_name_are_one_job(
-    missing: tuple[str, ...], wrapped: bool, world: World
+    lacks: tuple[str, ...], wrapped: bool, world: World
 ) -> None:
     event = {**EVENT, "data": {"spec": job_json()}}
-    own = {name: value for name, value in event.items() if name not in missing}
+    own = {name: value for name, value in event.items() if name not in lacks}
     message = keyed_message(json.dumps([own] if wrapped else own).encode(), KEY)
 
     jobs = [(await world.message(message.body, f"m{number}")).job for number in range(3)]
