@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from local.border import Border, add_option
@@ -51,12 +52,25 @@ async def _run(options: argparse.Namespace) -> int:
         scan_every=_number(settings, "LOCAL_HOST_BLOB_SCAN_SECONDS", 10.0),
         hidden=_number(settings, "LOCAL_HOST_HIDDEN_SECONDS", 600.0),
     )
-    async with serve(serving, _runtime(options, app, host, settings)) as url:
-        sys.stdout.write(f"ready {url}\n")
-        sys.stdout.flush()
-        await stop.wait()
-        _log.info("stopping")
+    while not stop.is_set():
+        runtime = _runtime(options, app, host, settings)
+        async with serve(serving, runtime) as url:
+            sys.stdout.write(f"ready {url}\n")
+            sys.stdout.flush()
+            await _end_of(runtime, stop)
+            _log.info("stopping")
+        # In Azure the platform starts the next one.
+        serving = replace(serving, port=int(url.rpartition(":")[2]))
     return 0
+
+
+async def _end_of(runtime: Runtime, stop: asyncio.Event) -> None:
+    """Wait for the request to stop, or until the host has to end because its workers die."""
+    events = [stop, *([runtime.broken] if isinstance(runtime, WorkerPool) else [])]
+    tasks = [asyncio.create_task(event.wait()) for event in events]
+    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    for task in tasks:
+        task.cancel()
 
 
 def set_log_levels(host: HostJson) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from local.host.worker.contract import Function, Invocation, LoadError, Result, RuntimeName
+from local.host.worker.deaths import Deaths
 from local.host.worker.wire import encode, function_from_json, invocation_to_json, receive, result_from_json
 from local.process import Child, ProcessError, child
 
@@ -51,7 +52,13 @@ class WorkerPool:
     """A runtime made of worker processes; calls go to the one with the fewest in progress."""
 
     def __init__(self, options: WorkerOptions, size: int) -> None:
-        self._slots = [_Slot(options, number + 1) for number in range(size)]
+        self._deaths = Deaths(size)
+        self._slots = [_Slot(options, number + 1, self._deaths) for number in range(size)]
+
+    @property
+    def broken(self) -> asyncio.Event:
+        """Set once workers have died so often that the host has to end."""
+        return self._deaths.too_many
 
     async def start(self) -> list[Function]:
         """Start all workers; raises LoadError when they cannot load the app."""
@@ -83,8 +90,10 @@ class _Worker:
 class _Slot:
     """One worker process after the other."""
 
-    def __init__(self, options: WorkerOptions, number: int) -> None:
+    def __init__(self, options: WorkerOptions, number: int, deaths: Deaths) -> None:
         self.ready = asyncio.Event()
+        self._deaths = deaths
+        self._killed = False
         self._options = options
         self._name = f"worker {number}"
         self._calls: dict[str, asyncio.Future[Result]] = {}
@@ -145,6 +154,12 @@ class _Slot:
                 self.ready.set()
                 await self._read(reader)
                 self.ready.clear()
+                if not self._killed and not self._deaths.add():
+                    _log.error(
+                        "%s died, as others before it: it is not restarted, and the host ends", self._name
+                    )
+                    return  # what was in progress stays unanswered
+                self._killed = False
                 await self._fail_calls()
             while True:
                 delay = min(0.05 * 2**self._crashes, _SLOWEST_RESTART) if self._crashes else 0.0
@@ -187,17 +202,8 @@ class _Slot:
     async def _spawn(self, stack: AsyncExitStack) -> _Launch:
         options = self._options
         ours, theirs = socket.socketpair()
-        argv = [
-            options.python,
-            "-P",
-            "-u",
-            "-c",
-            _BOOT,
-            _ROOT,
-            str(theirs.fileno()),
-            options.runtime,
-            str(options.app),
-        ]
+        python = [options.python, "-P", "-u", "-c", _BOOT, _ROOT]
+        argv = [*python, str(theirs.fileno()), options.runtime, str(options.app)]
         with theirs:
             process = await stack.enter_async_context(
                 child(
@@ -238,5 +244,6 @@ class _Slot:
         return self._spawned
 
     def _kill(self) -> None:
+        self._killed = True
         self.ready.clear()
         self._worker.process.signal(signal.SIGKILL)
