@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -154,13 +154,12 @@ class _Slot:
                 self.ready.set()
                 await self._read(reader)
                 self.ready.clear()
+                code = await self._exit_code()
                 if not self._killed and not self._deaths.add():
-                    _log.error(
-                        "%s died, as others before it: it is not restarted, and the host ends", self._name
-                    )
+                    _log.error("%s is not restarted, and the host ends: it died too often", self._name)
                     return  # what was in progress stays unanswered
                 self._killed = False
-                await self._fail_calls()
+                self._fail_calls(code)
             while True:
                 delay = min(0.05 * 2**self._crashes, _SLOWEST_RESTART) if self._crashes else 0.0
                 self._crashes += 1
@@ -184,15 +183,17 @@ class _Slot:
             if answer is not None and not answer.done():
                 answer.set_result(result_from_json(document["result"]))
 
-    async def _fail_calls(self) -> None:
-        try:
+    async def _exit_code(self) -> int | str:
+        code: int | str = "none"  # it closed the socket and lives on; the end of the block stops it
+        with suppress(TimeoutError):
             async with asyncio.timeout(2):
-                code: int | str = await self._worker.process.wait()
-        except TimeoutError:  # it closed the socket and lives on; the end of the block stops it
-            code = "none"
+                code = await self._worker.process.wait()
         _log.warning(
             "%s ended (exit code %s) with %d invocations in progress", self._name, code, len(self._calls)
         )
+        return code
+
+    def _fail_calls(self, code: int | str) -> None:
         for answer in self._calls.values():
             if not answer.done():
                 answer.set_result(
