@@ -29,7 +29,7 @@ async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
 
     app, who = ports(), caller()
     who.needs(SUBMIT)
-    request = document_of(req, app.policy.limits)
+    request = await document_of(req, app.policy.limits)
     key = key_of(req, request.key) or f"once:{app.token()}"
     request, name = dataclasses.replace(request, key=None), req.params.get("name", "")
     return await arrive(app, request, door="http", source=who.source, key=key, name=name, who=who)
@@ -54,13 +54,15 @@ async def post_job(req: func.HttpRequest) -> func.HttpResponse:
 async def rerun_job(req: func.HttpRequest) -> func.HttpResponse:
     """Run a job again, by its receipt: answers like POST /api/jobs; 409 when a script has changed."""
     from functions.document import key_of
+    from shared.core.pacing.off_loop import off_loop
     from shared.intake.rerun import rerun
     from shared.jobspec import read as parse
 
     app, who = ports(), caller()
     who.needs(SUBMIT)
-    limits = app.policy.limits
-    receipt, problems = parse(body_of(req), dataclasses.replace(limits, max_bytes=4 * limits.max_bytes))
+    body, limits = body_of(req), app.policy.limits
+    limits = dataclasses.replace(limits, max_bytes=4 * limits.max_bytes)
+    receipt, problems = await off_loop(len(body), parse, body, limits)
     if receipt is None:
         raise Misuse(
             f"the receipt cannot be read: {problems[0].message}", remedy="send receipt.json as it is"
@@ -204,7 +206,7 @@ async def validate(req: func.HttpRequest) -> func.HttpResponse:
     from shared.jobspec import report
 
     app = ports()
-    draft = await request_validated(app, document_of(req, app.policy.limits), caller())
+    draft = await request_validated(app, await document_of(req, app.policy.limits), caller())
     return answer(report.as_json(draft.problems, valid=draft.valid, notes=draft.notes))
 
 
@@ -221,7 +223,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
     app, who = ports(), caller()
     if (form := req.params.get("format", "json")) not in ("json", "markdown"):
         raise Misuse(f"there is no format {form[:40]!r}", remedy="use json or markdown")
-    request = document_of(req, app.policy.limits)
+    request = await document_of(req, app.policy.limits)
     folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
     drop = None
     if folder:

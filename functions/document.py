@@ -26,12 +26,13 @@ _EVENT, _BATCH = "application/cloudevents", "application/cloudevents-batch"
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
 
-def document_of(req: func.HttpRequest, limits: Limits) -> Request:
+async def document_of(req: func.HttpRequest, limits: Limits) -> Request:
     """The request for a job that an HTTP request brings. Raises Misuse without a body or for another type."""
+    from shared.core.pacing.off_loop import off_loop
     from shared.intake.message import read_request
 
-    event = event_of(req)
-    return read_request(body_of(req), limits, event=event)
+    event, body = event_of(req), body_of(req)
+    return await off_loop(len(body), read_request, body, limits, event=event)
 
 
 def event_of(req: func.HttpRequest) -> Event | None:

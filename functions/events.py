@@ -63,12 +63,14 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
 
     The same Idempotency-Key sends the same event again.
     """
+    from shared.core.pacing.off_loop import off_loop
     from shared.jobspec import read as parse
     from shared.operate import redeliver
 
     app = ports()
     caller().needs(ADMIN)
-    document, problems = parse(body_of(req), app.policy.limits)
+    body = body_of(req)
+    document, problems = await off_loop(len(body), parse, body, app.policy.limits)
     if document is None:
         raise Misuse(problems[0].message, remedy='send {"url": "https://…"}')
     url, secret = document.get("url"), document.get("secret", "")

@@ -136,12 +136,15 @@ def _now() -> datetime:
 def _checked(policy: Policy) -> Policy:
     """The policy. A setting in it that cannot be used is reported now, not at a later invocation."""
     from shared.core.notify.cloudevents import cloud_event
-    from shared.jobspec import read_envelope
 
     try:
         cloud_event(id="x", source=policy.source, type="x", subject="x", time=datetime.now(UTC), data={})
     except ValueError:
         raise Misconfigured("SLIPWAY_SOURCE must be a URI, e.g. urn:slipway:production") from None
+    if not policy.default_notify:
+        return policy
+    from shared.jobspec import read_envelope
+
     _, problems = read_envelope({"notify": list(policy.default_notify)}, drop=True)
     if problems:
         first = problems[0]

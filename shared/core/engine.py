@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from shared.core.abilities import Ability
 from shared.core.facts import NO_FACTS, NO_SUPPLY, ClusterFacts, Supply
 from shared.core.job import JobState, Reason, Target
-from shared.jobspec import JobSpec, JsonObject, Problem
+
+if TYPE_CHECKING:
+    from shared.jobspec import JobSpec, JsonObject, Problem
 
 
 @dataclass(frozen=True)

@@ -50,7 +50,7 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
     `drafted` is its draft, from `draft_of`. Raises Misuse when the key belongs to another payload,
     Unavailable when storage does not answer.
     """
-    key, draft = drafted or draft_of(ports, candidate, await cluster_for(ports, candidate.request))
+    key, draft = drafted or await draft_of(ports, candidate, await cluster_for(ports, candidate.request))
     place = Place(key, candidate.generation)
     answered = candidate.door in _ANSWERED and candidate.member is None
     while True:

@@ -9,6 +9,7 @@ from shared.core.errors import EngineError, Unavailable
 from shared.core.identity import message_name
 from shared.core.ledger.dead import dead_id
 from shared.core.messages import FolderLook, JobsEnded, SweepExpansion, SweepPart
+from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, refused
 from shared.intake.accept import Accepted
@@ -69,7 +70,7 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
     If it names a blob, look at the blob: that may be repeated. Any other message has lost its id and is kept
     as a dead letter.
     """
-    messages = read_message(body, ports.policy.limits)
+    messages = await off_loop(len(body), read_message, body, ports.policy.limits)
     if not (messages and all(isinstance(message, BlobWritten | FolderRenamed) for message in messages)):
         await bury_poison(ports, "jobs", poison_id, body)
         return
@@ -121,7 +122,8 @@ async def _redriven(ports: Ports, dead_id: str) -> list[Accepted]:
 
 async def _each_message(ports: Ports, body: bytes, message_id: str) -> list[Accepted]:
     accepted: list[Accepted] = []
-    for index, message in enumerate(read_message(body, ports.policy.limits)):
+    messages = await off_loop(len(body), read_message, body, ports.policy.limits)
+    for index, message in enumerate(messages):
         accepted += await _handle(ports, message, f"{message_id}#{index}" if index else message_id)
     return accepted
 

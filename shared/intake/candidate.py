@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from shared.core.engine import Cluster
 from shared.core.identity import intent, job_id, short_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Waiting, plain
+from shared.core.pacing.off_loop import off_loop
 from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.intake.answer_path import answer_path
@@ -73,15 +74,16 @@ class KeyedDraft(NamedTuple):
     draft: Draft
 
 
-def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> KeyedDraft:
+async def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None = None) -> KeyedDraft:
     """The key of a candidate, as records keep it, and its document, ready to record. No I/O.
 
     `cluster` is the result of `cluster_for`.
     """
     key = key_of(candidate.source, candidate.key)
     folder = candidate.drop.folder if candidate.drop else None
-    draft = prepare(
-        ports, candidate.request, key=key, script=candidate.script, folder=folder, cluster=cluster
+    request, script = candidate.request, candidate.script
+    draft = await off_loop(
+        request.size, prepare, ports, request, key=key, script=script, folder=folder, cluster=cluster
     )
     return KeyedDraft(key, draft)
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.messages import digest
+from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.intake.dependencies import with_dependencies
@@ -51,7 +52,7 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
         problem = refused("SW106", "/specBlob", f"there is no blob {reference[:200]}")
         return replace(request, problems=(*request.problems, problem))
     source = Source(data, reference)
-    document, problems = read_through(source, ports.policy.limits)
+    document, problems = await off_loop(len(data), read_through, source, ports.policy.limits)
     # The content is part of the payload: the same message with another content of the blob is another
     # request.
     payload = digest([request.payload, digest(document)])

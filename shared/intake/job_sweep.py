@@ -74,12 +74,12 @@ async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
     if (holder := (await key_holder(ports, key)).stored) is not None:
         raise key_taken(f"job {holder.job.id}")
     cluster = await cluster_for(ports, candidate.request)
-    keyed = draft_of(ports, candidate, cluster)
+    keyed = await draft_of(ports, candidate, cluster)
     if not keyed.draft.valid or keyed.draft.document is None:
         return AcceptedSweep(None, await accept(ports, candidate, keyed))
     every = combinations(parameters)
     for one in (_sample(candidate, values) for values in (every[0], every[-1], longest(parameters))):
-        sample = draft_of(ports, one, cluster)
+        sample = await draft_of(ports, one, cluster)
         if not sample.draft.valid:
             return AcceptedSweep(None, await accept(ports, one, sample))
     sweep = _record(ports, candidate, keyed, len(every))

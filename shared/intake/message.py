@@ -8,6 +8,7 @@ announces a blob (BlobTriggerMessage.cs); each plain or base64. Pure.
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -80,6 +81,13 @@ class Request:
     dependencies: tuple[Dependency, ...] = ()
     #: its team with the team's limits, once it is known
     share: Share = NO_TEAM
+
+    @property
+    def size(self) -> int:
+        """About the bytes of its document; jobs of a sweep and those that run again have no text."""
+        if self.text is None:
+            return len(json.dumps(self.document))
+        return len(self.text.data) + (len(self.around.data) if self.around is not None else 0)
 
 
 Message = (

@@ -10,6 +10,7 @@ from shared.core.errors import Misuse
 from shared.core.identity import blob_name
 from shared.core.job import Drop
 from shared.core.job_sweeps.record import sweep_id
+from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken
 from shared.intake.accept import Accepted, accept
@@ -80,7 +81,8 @@ async def _candidate(
 async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
     """The problems of a request. Has no other effect."""
     request = await fetched(ports, request, who=who)
-    return prepare(ports, request, key=_NO_KEY, cluster=await cluster_for(ports, request))
+    cluster = await cluster_for(ports, request)
+    return await off_loop(request.size, prepare, ports, request, key=_NO_KEY, cluster=cluster)
 
 
 async def request_explained(

@@ -1,55 +1,105 @@
 """The job.json format: read, complete, validate; and the envelope around it. Pure: no I/O and no clock.
 
 In: bytes or a tree of JSON. Out: a document, and problems with their places and remedies. Other rooms
-import from here; beside it stand the modules `report` and `schema`, which few processes load.
+import from here; beside it stand the modules `report` and `schema`, which few processes load. A name loads
+just its own module: most invocations, such as a timer's or a list's, need no rule of documents.
 """
 
 from __future__ import annotations
 
-from shared.jobspec.checks.dropped_name import with_dropped_name
-from shared.jobspec.checks.lint import Facts, lint, with_lint
-from shared.jobspec.checks.shape import shape_problems
-from shared.jobspec.checks.validate import shaped, validate
-from shared.jobspec.checks.wrapper import has_job_members, unwrapped
-from shared.jobspec.envelope import (
-    TERMINAL_EVENTS,
-    Envelope,
-    RequestedReceiver,
-    Retry,
-    is_bare_job,
-    read_envelope,
-    sound_members,
-)
-from shared.jobspec.format.base import Items, Model, Text
-from shared.jobspec.format.complete import Defaults, complete
-from shared.jobspec.format.credentials import with_credentials
-from shared.jobspec.format.duration import duration_flaw, iso_duration, parse_duration, wall_clock
-from shared.jobspec.format.limits import Limits
-from shared.jobspec.format.models import JobSpec
-from shared.jobspec.format.mounts import MOUNT_LISTS
-from shared.jobspec.format.placeholders import placeholder_flaw, script_pattern
-from shared.jobspec.format.scripts import scripts_possible, scripts_wanted
-from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
-from shared.jobspec.hidden.embedded import SEALED
-from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
-from shared.jobspec.problems.codes import CODES, problem
-from shared.jobspec.problems.fix import applied
-from shared.jobspec.problems.problem import (
-    Problem,
-    Severity,
-    has_errors,
-    page_of,
-    unknown_properties,
-    with_pages,
-)
-from shared.jobspec.problems.suggest import Suggestions
-from shared.jobspec.reader.foreign import foreign_document
-from shared.jobspec.reader.reading import read, read_through
-from shared.jobspec.reader.repair import mended
-from shared.jobspec.reader.source import Source
-from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
-from shared.jobspec.text.file_names import character_flaw, name_flaw
-from shared.jobspec.text.tree import JsonObject, Node, quote, step, walk
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from shared.jobspec.checks.dropped_name import with_dropped_name
+    from shared.jobspec.checks.lint import Facts, lint, with_lint
+    from shared.jobspec.checks.shape import shape_problems
+    from shared.jobspec.checks.validate import shaped, validate
+    from shared.jobspec.checks.wrapper import has_job_members, unwrapped
+    from shared.jobspec.envelope import (
+        TERMINAL_EVENTS,
+        Envelope,
+        RequestedReceiver,
+        Retry,
+        is_bare_job,
+        read_envelope,
+        sound_members,
+    )
+    from shared.jobspec.format.base import Items, Model, Text
+    from shared.jobspec.format.complete import complete
+    from shared.jobspec.format.credentials import with_credentials
+    from shared.jobspec.format.defaults import Defaults
+    from shared.jobspec.format.duration import duration_flaw, iso_duration, parse_duration, wall_clock
+    from shared.jobspec.format.limits import Limits
+    from shared.jobspec.format.models import JobSpec
+    from shared.jobspec.format.mounts import MOUNT_LISTS
+    from shared.jobspec.format.placeholders import placeholder_flaw, script_pattern
+    from shared.jobspec.format.scripts import scripts_possible, scripts_wanted
+    from shared.jobspec.format.secrets import masked, open_secrets, redact, seal_secrets
+    from shared.jobspec.hidden.embedded import SEALED
+    from shared.jobspec.job_sweep import Value, combinations, filled, longest, text_of
+    from shared.jobspec.problems.codes import CODES, problem
+    from shared.jobspec.problems.fix import applied
+    from shared.jobspec.problems.problem import (
+        Problem,
+        Severity,
+        has_errors,
+        page_of,
+        unknown_properties,
+        with_pages,
+    )
+    from shared.jobspec.problems.suggest import Suggestions
+    from shared.jobspec.reader.foreign import foreign_document
+    from shared.jobspec.reader.reading import read, read_through
+    from shared.jobspec.reader.repair import mended
+    from shared.jobspec.reader.source import Source
+    from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
+    from shared.jobspec.text.file_names import character_flaw, name_flaw
+    from shared.jobspec.text.tree import JsonObject, Node, quote, step, walk
+
+#: Module → the names of other rooms in it; for type checkers they are imported above.
+_NAMES = {
+    "checks.dropped_name": "with_dropped_name",
+    "checks.lint": "Facts lint with_lint",
+    "checks.shape": "shape_problems",
+    "checks.validate": "shaped validate",
+    "checks.wrapper": "has_job_members unwrapped",
+    "envelope": "TERMINAL_EVENTS Envelope RequestedReceiver Retry is_bare_job read_envelope sound_members",
+    "format.base": "Items Model Text",
+    "format.complete": "complete",
+    "format.credentials": "with_credentials",
+    "format.defaults": "Defaults",
+    "format.duration": "duration_flaw iso_duration parse_duration wall_clock",
+    "format.limits": "Limits",
+    "format.models": "JobSpec",
+    "format.mounts": "MOUNT_LISTS",
+    "format.placeholders": "placeholder_flaw script_pattern",
+    "format.scripts": "scripts_possible scripts_wanted",
+    "format.secrets": "masked open_secrets redact seal_secrets",
+    "hidden.embedded": "SEALED",
+    "job_sweep": "Value combinations filled longest text_of",
+    "problems.codes": "CODES problem",
+    "problems.fix": "applied",
+    "problems.problem": "Problem Severity has_errors page_of unknown_properties with_pages",
+    "problems.suggest": "Suggestions",
+    "reader.foreign": "foreign_document",
+    "reader.reading": "read read_through",
+    "reader.repair": "mended",
+    "reader.source": "Source",
+    "resources": "RESOURCES SHARE mebibytes read_resources",
+    "text.file_names": "character_flaw name_flaw",
+    "text.tree": "JsonObject Node quote step walk",
+}
+_MODULES = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+
+def __getattr__(name: str) -> object:
+    """A name, when it is first asked for."""
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    return value
+
 
 __all__ = [
     "CODES",

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from shared.core.caller import Caller
 from shared.core.errors import Misuse, Unreadable
+from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.teams.document import MAX_BYTES, Quota, Teams, changes, read_teams, version_of
 from shared.core.teams.store import UnreadableTeams
@@ -103,7 +104,7 @@ async def replace_teams(
     request was lost. A document with problems changes nothing.
     """
     source = Source(text, _FILE)
-    document, problems = read_through(source, Limits(max_bytes=MAX_BYTES))
+    document, problems = await off_loop(len(text), read_through, source, Limits(max_bytes=MAX_BYTES))
     before, etag, lost = await _present(ports, version)
     if document is None or problems:
         return TeamsResult(before, problems=source.locate(problems))

@@ -25,7 +25,6 @@ from shared.jobspec import (
     name_flaw,
     problem,
     quote,
-    shape_problems,
     step,
 )
 
@@ -167,6 +166,10 @@ def read_teams(
     try:
         teams = Teams.model_validate(document)
     except ValidationError as error:
+        from shared.jobspec import (
+            shape_problems,
+        )  # the models of the job file, which a good document needs not
+
         return ReadTeams(None, tuple(shape_problems(Teams, document, error)))
     problems = (*_problems(teams, clusters), *_containers(teams, own_containers))
     return ReadTeams(None if problems else teams, problems)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import PurePosixPath
 
 from shared.core.errors import Misuse
+from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import IN_ARCHIVE, OUT_OF_ARCHIVE, Blob, Ports
 from shared.core.refusals import refused
 from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
@@ -181,4 +182,5 @@ async def read_job(ports: Ports, blob: Blob) -> JobFile | None:
         return JobFile(blob, blob.etag.encode(), Request(Envelope(), None, "", problems=(too_large,)))
     if content is None:
         return None
-    return JobFile(blob, content[0], read_request(content[0], ports.policy.limits, blob.name))
+    request = await off_loop(len(content[0]), read_request, content[0], ports.policy.limits, blob.name)
+    return JobFile(blob, content[0], request)

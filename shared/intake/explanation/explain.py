@@ -52,7 +52,7 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
     cluster = await cluster_for(ports, candidate.request) if live else None
     dependencies = candidate.request.dependencies
     ends = await ends_of(ports, {one.job for one in dependencies if not one.met}) if dependencies else {}
-    key, draft = draft_of(ports, candidate, cluster)
+    key, draft = await draft_of(ports, candidate, cluster)
     job, existing, refused = await _job(ports, candidate, draft, key, live=live and keyed)
     view, trouble = await _view(ports, draft.cluster) if live else (None, "")
     ahead = await _ahead(ports, draft.cluster) if live and draft.cluster else None

@@ -2,38 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from shared.jobspec.format.defaults import Defaults
 from shared.jobspec.format.drop_paths import DROP_MOUNT
 from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS, MOUNT_LISTS
 from shared.jobspec.format.placeholders import has_script_placeholder, with_script
 from shared.jobspec.format.scripts import same_mount_path
-from shared.jobspec.format.storage_hosts import CLOUDS
 from shared.jobspec.text.tree import JsonObject, copied, quote
 
 ACCOUNT_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_ACCOUNT>"
 KEY_PLACEHOLDER = "<AZURE_BATCHAI_STORAGE_KEY>"
-
-
-@dataclass(frozen=True)
-class Defaults:
-    """Defaults from the operator's settings and the caller's door; None: no default."""
-
-    #: ARM id of the cluster for documents that name none.
-    cluster_id: str | None = None
-    #: Name → ARM id.
-    clusters: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    storage_account: str | None = None
-    #: What follows ACCOUNT.file. in a host name of the storage account's cloud.
-    storage_suffix: str = CLOUDS[0]
-    #: Set only for drops.
-    drop_container: str | None = None
-    drop_account: str | None = None
-    std_out_err_path_prefix: str | None = None
 
 
 class Completed(NamedTuple):

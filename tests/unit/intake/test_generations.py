@@ -137,11 +137,12 @@ async def test_a_sweep_takes_a_key_whose_documents_were_all_rejected(world: Worl
         await post(world)
 
 
-def rejection(world: World, generation: int) -> Job:
+async def rejection(world: World, generation: int) -> Job:
     """As an earlier version kept it, one generation after the other."""
     request = request_of(world, nodeCount=-generation)
     candidate = Candidate("http", "http:", "k", request)
-    return record(world.ports, candidate, draft_of(world.ports, candidate).draft, Place(KEY, generation))
+    draft = (await draft_of(world.ports, candidate)).draft
+    return record(world.ports, candidate, draft, Place(KEY, generation))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 8, 9, 33])
@@ -149,7 +150,7 @@ async def test_the_last_generation_of_a_key_is_found_in_few_steps(
     world: World, table: Counted, count: int
 ) -> None:
     for generation in range(1, count + 1):
-        await world.ledger.create(rejection(world, generation), None, None)
+        await world.ledger.create(await rejection(world, generation), None, None)
     table.requests.clear()
 
     last = await last_of(world.ports, Place(KEY, 1))

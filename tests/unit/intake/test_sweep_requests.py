@@ -164,7 +164,7 @@ async def test_a_template_that_is_found_wrong_is_not_judged_again(
 ) -> None:
     """What is known of the cluster may change meanwhile, and the job of one combination would run."""
 
-    def judge(*_: Any) -> None:
+    async def judge(*_: Any) -> None:
         raise AssertionError("a second judgement")
 
     monkeypatch.setattr(intake, "draft_of", judge)

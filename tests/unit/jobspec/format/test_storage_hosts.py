@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from shared.jobspec import complete, validate, with_credentials
-from shared.jobspec.format.complete import Defaults
+from shared.jobspec.format.defaults import Defaults
 from tests.unit.jobspec.jobs import job, share
 
 KEY = "cAnArY-key"
