@@ -46,6 +46,7 @@ separate names, ports and durations.
 
 #: What people write for a value of each kind; of texts and JSON the sentence of the setting says more.
 _KINDS: Mapping[Kind, str] = {
+    "crontab": "six fields: second minute hour day month weekday",
     "text": "text",
     "number": "number",
     "whole": "whole number",

@@ -16,7 +16,7 @@ from shared.core.notify import waits
 #: The kinds of values: `Settings` has a method of the same name for each.
 Kind = Literal[
     "text", "number", "whole", "seconds", "hours", "days", "flag", "choice", "names", "ports", "durations",
-    "address", "document", "objects", "table", "container", "containers", "ledger",
+    "address", "document", "objects", "table", "container", "containers", "ledger", "crontab",
 ]  # fmt: skip
 
 

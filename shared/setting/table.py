@@ -183,7 +183,7 @@ _ROWS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_SETTLE_SECONDS": Setting("timing", "seconds", "3", "how long a dropped folder must be quiet"),
     "SLIPWAY_SWEEP_SCHEDULE": Setting(
-        "timing", "text", "0 * * * * *", "NCRONTAB of the sweep", example="*/2 * * * * *"
+        "timing", "crontab", "0 * * * * *", "NCRONTAB of the sweep", example="*/2 * * * * *"
     ),
     "SLIPWAY_SWEEP_PARTS": Setting(
         "timing",
@@ -193,7 +193,7 @@ _ROWS: Mapping[str, Setting] = {
         bounds=_SHARDS,
     ),
     "SLIPWAY_INVENTORY_SCHEDULE": Setting(
-        "timing", "text", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
+        "timing", "crontab", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
     ),
     "SLIPWAY_INVENTORY_DAYS": Setting(
         "timing", "days", "7", "how old a dropped file may be for the inventory"

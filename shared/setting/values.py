@@ -18,6 +18,7 @@ from shared.core.account import (
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import durations
 from shared.setting import Setting
+from shared.setting.crontab import crontab_flaw
 
 
 @dataclass(frozen=True)
@@ -120,6 +121,12 @@ class Values:
         if not is_table(text):
             raise Misconfigured(f"{name} must name a table, {TABLE_RULE}, not {text[:80]!r}")
         return text
+
+    def crontab(self, name: str) -> str:
+        """The times of a timer."""
+        if flaw := crontab_flaw(self.text(name)):
+            raise Misconfigured(f"{name}: {flaw}; the Functions host would turn the timer off")
+        return self.text(name)
 
     def durations(self, name: str) -> tuple[float, ...]:
         """Durations separated by commas, as 90s, 5m, 2h or 1d; in seconds."""

@@ -6,7 +6,9 @@ import base64
 from datetime import UTC, datetime
 
 import pytest
+from azure.functions.decorators.timer import TimerTrigger
 
+from local.host.triggers.ncrontab import parse_ncrontab
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.rows import notice_row, partition
 from shared.core.errors import Misconfigured
@@ -15,10 +17,12 @@ from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.webhook_url import UrlPolicy
 from shared.intake import deployment_limits
 from shared.setting import BOUNDS
+from shared.setting.crontab import crontab_flaw
 from shared.setting.table import SETTINGS
 from shared.settings import TABLE, Settings
 from shared.wiring import build
 from slipway import settings_page
+from tests.unit.routes import TRIGGER_BY_EVENT
 
 CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
 COUNTED = {name: one for name, one in TABLE.items() if one.kind in BOUNDS}
@@ -133,3 +137,43 @@ def test_no_row_of_the_table_can_be_changed() -> None:
         SETTINGS["SLIPWAY_CLUSTER"] = TABLE["SLIPWAY_CLUSTER"]  # type: ignore[index]
     with pytest.raises(TypeError):
         TABLE["SLIPWAY_CLUSTER"] = SETTINGS["SLIPWAY_CLUSTER"]  # type: ignore[index]
+
+
+#: Times that the host takes, and others that it refuses, turning the function off without a word.
+GOOD = (
+    *("0 * * * * *", "*/10 * * * * *", "0 */5 * * *", "0 30 9 * * Mon-Fri", "0 0 0 1 JAN 0,6"),
+    "5-10/2 * * * * *",
+)
+BAD = (
+    *("0 0 0 * * 7", "0 0 0 * * 0,7", "60 * * * * *", "0 0 24 * * *", "0 0 0 0 * *", "0 0 0 1 13 *"),
+    *("0 0 0 * * * *", "* * * *", "*/0 * * * * *", "0 0 0 ? * *", "0 0 0 L * *", "@daily", "0 0 0 * * Son"),
+    *("x", "-1 * * * * *"),
+)
+
+
+@pytest.mark.parametrize("name", [name for name, one in TABLE.items() if one.kind == "crontab"])
+@pytest.mark.parametrize("text", [*GOOD, *BAD])
+def test_times_of_a_timer_are_those_that_the_host_takes(name: str, text: str) -> None:
+    settings = Settings({name: text})
+    if text in GOOD:
+        settings.check()
+        parse_ncrontab(text)
+        return
+    with pytest.raises(Misconfigured, match=f"{name}: .*the Functions host would turn the timer off"):
+        settings.check()
+    with pytest.raises(ValueError, match="field"):
+        parse_ncrontab(text)
+
+
+def test_a_sunday_of_7_is_named() -> None:
+    with pytest.raises(Misconfigured, match="'7' is not a weekday from 0 to 6; Sunday is 0"):
+        Settings({"SLIPWAY_SWEEP_SCHEDULE": "0 0 0 * * 7"}).check()
+
+
+def test_every_timer_of_the_app_has_times_that_the_host_takes() -> None:
+    timers = [one for one in TRIGGER_BY_EVENT.values() if isinstance(one, TimerTrigger)]
+
+    assert len(timers) == 3
+    assert {one.schedule: crontab_flaw(one.schedule) for one in timers} == dict.fromkeys(
+        (one.schedule for one in timers), ""
+    )

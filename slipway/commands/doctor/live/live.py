@@ -22,6 +22,7 @@ BY_HAND: Mapping[str, str] = {
     "size": "another BATCH_VM_SIZE while the pool has no node, and while it has one",
     "log alerts": "put a text that is not a job on the queue `jobs`: a message of the alert arrives",
     "dead letters": "remove the queue, drop a folder, and look into the container dead-letters",
+    "chunks": "send a body with Transfer-Encoding: chunked to /api/validate: it is answered 411",
     "redeploy": "`azd deploy` while 100 jobs are being accepted, then `slipway audit`",
     "gpu": "a job with `nvidia-smi`, as docs/how-to/deploy-gpus.md shows",
     "aks": "deploy infra/aks.bicep again while nodes of the pool `gpus` run: none of them goes away",

@@ -1,0 +1,46 @@
+"""The times of a timer (NCRONTAB): whether the Functions host takes them, or turns its function off.
+
+Six fields, second to weekday, or five from the minute on, as the NCrontab library of the host reads them.
+"""
+
+from __future__ import annotations
+
+import re
+
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+#: Name, smallest and largest value, and the words for its values.
+_FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
+    ("second", 0, 59, ()),
+    ("minute", 0, 59, ()),
+    ("hour", 0, 23, ()),
+    ("day", 1, 31, ()),
+    ("month", 1, 12, _MONTHS),
+    ("weekday", 0, 6, _DAYS),
+)
+_PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,9}))?", re.ASCII)
+
+
+def crontab_flaw(text: str) -> str:
+    """Why the host refuses these times; "" if it takes them."""
+    fields = text.split()
+    if len(fields) not in (5, 6):
+        return f"it has {len(fields)} fields; write six: second minute hour day month weekday"
+    places = _FIELDS[-len(fields) :]
+    pairs = zip(fields, places, strict=True)
+    flaws = (_flaw(part, *place) for field, place in pairs for part in field.split(","))
+    return next((flaw for flaw in flaws if flaw), "")
+
+
+def _flaw(part: str, name: str, least: int, most: int, words: tuple[str, ...]) -> str:
+    match = _PART.fullmatch(part)
+    if match is None:
+        return f"{part[:40]!r} is not a {name}: write *, a value, a range 1-5 or a step */10"
+    first, last, step = match.groups()
+    for value in (first, last):
+        if value is None or value.lower()[:3] in words:
+            continue
+        if not value.isdigit() or not least <= int(value[:9]) <= most:
+            sunday = "; Sunday is 0" if words is _DAYS and value == "7" else ""
+            return f"{value[:40]!r} is not a {name} from {least} to {most}{sunday}"
+    return f"the step of {part[:40]!r} is 0" if step is not None and int(step) == 0 else ""
