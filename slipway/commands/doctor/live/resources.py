@@ -13,8 +13,13 @@ _DEPLOYMENTS_VERSION, _STORAGE_VERSION = "2025-04-01", "2025-01-01"
 _SITE_VERSION, _EVENTS_VERSION, _QUERY_VERSION = "2024-11-01", "2025-02-15", "2018-04-20"
 #: Each kind of alert, with the version of its API; and how many the template creates.
 _ALERTS, ALERTS = {"metricAlerts": "2018-03-01", "scheduledQueryRules": "2023-12-01"}, 7
-#: Functions that the host must know: without them the package was not built.
-NEEDED = ("accept_message", "sweep", "health")
+#: Functions that the host must know, and run: one that it cannot index is missing, while the others answer.
+NEEDED = (
+    *("accept_message", "sweep", "health", "inventory", "archive", "deliver"),
+    *("bury_message", "bury_drop", "bury_wake_up"),
+)
+#: A function that the template disables: its events come by the queue.
+DISABLED = "accept_drop"
 #: Member of the account → its required value.
 _CLOSED = {
     "allowSharedKeyAccess": False,
@@ -91,10 +96,20 @@ async def secrets(arm: Arm, azd: AzdDeployment) -> Finding:
 async def package(arm: Arm, azd: AzdDeployment) -> Finding:
     """Whether the package was built, and the host lists its functions."""
     results = await arm.every(f"{azd.path(_SITES, azd.app)}/functions", _SITE_VERSION)
-    names = {str(one["name"]).rpartition("/")[2] for one in results}
+    names = {_last(one["name"]) for one in results}
     if absent := [name for name in NEEDED if name not in names]:
-        return fail("package", f"the host knows no function {', '.join(absent)}", "`azd deploy`, and its log")
+        remedy = "`azd deploy`, and the log of the app: a setting of that function may be wrong"
+        return fail("package", f"the host knows no function {', '.join(absent)}", remedy)
+    off = {_last(one["name"]) for one in results if _member(one, "properties", "isDisabled") is True}
+    if stopped := sorted(off - {DISABLED}):
+        remedy = f"remove the setting AzureWebJobs.{stopped[0]}.Disabled, or its form with underscores"
+        return fail("package", f"the host runs no {', '.join(stopped)}: disabled", remedy)
     return ok("package", f"the host knows its {len(names)} functions")
+
+
+def _last(name: object) -> str:
+    """The name of a function, behind that of its app."""
+    return str(name).rpartition("/")[2]
 
 
 async def subscription(arm: Arm, azd: AzdDeployment) -> Finding:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+from slipway.commands.doctor.live.resources import DISABLED, NEEDED
+
 GROUP = "/subscriptions/s-1/resourceGroups/rg-dev"
 PROVIDERS = f"{GROUP}/providers"
 STORAGE, SITE = (
@@ -63,6 +65,10 @@ _POOL = {
 _COLUMNS = [{"name": "count_", "type": "long"}]
 
 
+def function(name: str, *, disabled: bool = False) -> dict[str, Any]:
+    return {"name": f"func-1/{name}", "properties": {"isDisabled": disabled}}
+
+
 def environment(folder: Path, **changes: str) -> None:
     """The folder of a clone in which azd has that environment."""
     directory = folder / ".azure" / "dev"
@@ -89,7 +95,7 @@ def answers() -> dict[str, Any]:
         reference("SLIPWAY_SEAL_KEY", "seal-key"),
         reference("SLIPWAY_WEBHOOK_SECRETS", "webhook-secrets"),
     ]
-    functions = [{"name": f"func-1/{name}"} for name in ("accept_message", "sweep", "health")]
+    functions = [*map(function, NEEDED), function(DISABLED, disabled=True)]
     return {
         DEPLOYMENTS: {"value": parts},
         STORAGE: {"name": "st1", "properties": dict(_ACCOUNT)},

@@ -12,6 +12,7 @@ from slipway.commands.doctor.live import live, pool, resources
 from slipway.commands.doctor.live.arm import resource_manager
 from slipway.commands.doctor.live.azd import deployment_of
 from tests.unit.project.test_infra import code
+from tests.unit.routes import BY_EVENT
 from tests.unit.slipway.commands.doctor.live import deployed
 from tests.unit.slipway.commands.doctor.live.azure import azure
 
@@ -83,6 +84,24 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
         ("secrets", {deployed.REFERENCES: UNRESOLVED}, "SLIPWAY_SEAL_KEY is AccessToKeyVaultDenied"),
         ("secrets", {deployed.REFERENCES: {"value": []}}, "func-1 has no reference to kv-1"),
         ("package", {f"{deployed.SITE}/functions": {"value": []}}, "knows no function accept_message"),
+        (
+            "package",
+            {
+                f"{deployed.SITE}/functions": {
+                    "value": [deployed.function(name) for name in resources.NEEDED[:-1]]
+                }
+            },
+            "knows no function bury_wake_up",
+        ),
+        (
+            "package",
+            {
+                f"{deployed.SITE}/functions": {
+                    "value": [deployed.function(name, disabled=name == "sweep") for name in resources.NEEDED]
+                }
+            },
+            "runs no sweep: disabled",
+        ),
         ("keys", storage(allowSharedKeyAccess=True), "allowSharedKeyAccess is True"),
         ("keys", storage(allowSharedKeyAccess=None), "allowSharedKeyAccess is None"),
         ("keys", storage(allowBlobPublicAccess=True), "allowBlobPublicAccess is True"),
@@ -178,6 +197,4 @@ def test_the_list_of_the_first_live_run_is_that_of_the_command() -> None:
 
 
 def test_the_functions_that_are_looked_for_are_those_of_the_app() -> None:
-    assert {
-        name for name in resources.NEEDED if f'function_name("{name}")' not in code("functions/*.py")
-    } == set()
+    assert {*resources.NEEDED, resources.DISABLED} == {*BY_EVENT, "health"}
