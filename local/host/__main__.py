@@ -6,6 +6,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,6 +21,8 @@ from local.host.worker.pool import WorkerOptions, WorkerPool
 from local.stop import stop_event
 
 _log = logging.getLogger("Host")
+#: Seconds between two starts of a host that has ended by itself.
+_AGAIN = 2.0
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -52,14 +55,23 @@ async def _run(options: argparse.Namespace) -> int:
         scan_every=_number(settings, "LOCAL_HOST_BLOB_SCAN_SECONDS", 10.0),
         hidden=_number(settings, "LOCAL_HOST_HIDDEN_SECONDS", 600.0),
     )
+    url = ""
     while not stop.is_set():
         runtime = _runtime(options, app, host, settings)
-        async with serve(serving, runtime) as url:
-            sys.stdout.write(f"ready {url}\n")
-            sys.stdout.flush()
-            await _end_of(runtime, stop)
-            _log.info("stopping")
-        # In Azure the platform starts the next one.
+        try:
+            async with serve(serving, runtime) as url:
+                sys.stdout.write(f"ready {url}\n")
+                sys.stdout.flush()
+                await _end_of(runtime, stop)
+                _log.info("stopping")
+        except (LoadError, SettingsError) as error:
+            if not url:
+                raise
+            _log.error("the next host cannot start, and is tried again in %g s: %s", _AGAIN, error)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(_AGAIN):
+                    await stop.wait()
+        # In Azure the platform starts the next one, until it serves.
         serving = replace(serving, port=int(url.rpartition(":")[2]))
     return 0
 
