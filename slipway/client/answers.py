@@ -9,6 +9,7 @@ from urllib.parse import unquote
 
 import aiohttp
 
+from slipway.client.refusal import Unanswered
 from slipway.failure import Failure
 
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18})", re.ASCII)
@@ -95,12 +96,14 @@ class Body(dict[str, Any]):
 
 def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
     """The first byte of an answer of `count` bytes, and the size of the whole file. Raises Failure."""
-    if answer.status != 206:
+    if answer.status == 200:
         return 0, count
     match = _RANGE.fullmatch(answer.headers.get("Content-Range", ""))
     first, last, size = map(int, match.groups()) if match else (0, -1, 0)
     if not first <= last < size or count > last - first + 1:
         raise Failure("the service sent a part of a file, and does not say which")
+    if count < last - first + 1:
+        raise Unanswered("an answer with a part of a file ended too early")
     return first, size
 
 

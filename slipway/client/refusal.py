@@ -26,15 +26,22 @@ _COMMANDS = {
     "…/files": "slipway files JOB",
     "see its problems": "slipway show JOB",
 }
-#: Statuses of a page of something else that may be gone in a minute: while an app starts, is deployed or is
-#: stopped, gateways and the Functions host answer these. The others depend on the request.
-_PASSING = frozenset({403, 404, 408, 425, 429})
+#: Statuses for a request that something else does not take in this form, however often it is sent.
+_NOT_TAKEN = frozenset({405, 411, 413, 415})
 #: Statuses with which a gateway says that it has no answer of the app.
 _GATEWAY = frozenset({408, 425, 429})
 #: Statuses for an address that is too long, and the characters from which on web servers refuse one.
 _TOO_LONG, _LONGEST_ADDRESS = frozenset({400, 414, 431}), 8_000
 #: Statuses for a body that is too large; the Functions host answers 500 to one of more bytes than these.
 _TOO_LARGE, _LARGEST_BODY = frozenset({413, 500}), 100 << 20
+
+
+class NotAdmitted(Failure):
+    """The app, or its host, refuses the key or the token: it has not done what was asked."""
+
+
+class Barrier(Failure):
+    """A page of something else that another try would meet as well, such as a login."""
 
 
 class Absent(Failure):
@@ -78,6 +85,12 @@ class Stranger(Unanswered):
     patience = 60.0
 
 
+class Barred(Unanswered):
+    """A `Barrier` in answer to a submission, which may have been accepted before: asked again for seconds."""
+
+    patience = 10.0
+
+
 class Busy(Unanswered):
     """Slipway itself asks to try again, as while its storage does not answer."""
 
@@ -112,12 +125,14 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str, *, met: b
     """
     if not is_own(answer):
         if answer.status == 401:
-            return Failure(not_admitted(answer, url, None, is_empty=not await answer.read()))
+            is_empty = not await answer.read()
+            reason = not_admitted(answer, url, None, is_empty=is_empty)
+            return NotAdmitted(reason) if is_empty else Unanswered(reason) if met else Barrier(reason)
         return foreign(answer, url, met=met)
     try:
         problem = await answer.json(content_type=None)
         if answer.status == 401:
-            return Failure(printable(not_admitted(answer, url, problem, is_empty=False)[:_LONGEST]))
+            return NotAdmitted(printable(not_admitted(answer, url, problem, is_empty=False)[:_LONGEST]))
         detail, remedy = str(problem["detail"]), problem.get("remedy", "")
         text = printable((f"{detail}; {remedy}" if remedy else detail)[:_LONGEST])
         for call, command in _COMMANDS.items():
@@ -133,7 +148,7 @@ async def refusal(answer: aiohttp.ClientResponse, url: str, file: str, *, met: b
 
 
 def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
-    """The exception for a page that is not of the API; Unanswered if it may be gone in a minute."""
+    """The exception for an answer that is not of the API; Unanswered if it may be gone in a minute."""
     status = answer.status
     if refused := too_large(answer):
         return Failure(refused)
@@ -145,10 +160,10 @@ def foreign(answer: aiohttp.ClientResponse, url: str, *, met: bool) -> Failure:
         what = f"{url} answered {status}, but something else answers there, not Slipway"
     else:
         what += ", but not as Slipway does"
-    if status >= 400 and status not in _PASSING:
-        return Failure(f"{what}; does --url name it?")
     if met:
         return Unanswered(what, "try again, or ask its operator", retry_after=wait)
+    if status in _NOT_TAKEN:
+        return Barrier(f"{what}; does --url name it?")
     if status == 404 and url.endswith("/api"):
         return Failure(f"{url} is not Slipway's API (404); give --url without /api")
     if status == 404:

@@ -50,7 +50,8 @@ class Service(OutputCalls):
     ) -> dict[str, Any]:
         key, query = key_for(document, key or ""), {"name": name} if name else {}
         async with repeatable(key):
-            return await self._json("POST", path, file=file, data=document, headers=keyed(key), params=query)
+            headers, how = keyed(key), {"file": file, "submits": True}
+            return await self._json("POST", path, data=document, headers=headers, params=query, **how)
 
     async def sweep(self, sweep_id: str) -> dict[str, Any]:
         """A sweep by its id. Raises Failure."""
@@ -62,8 +63,9 @@ class Service(OutputCalls):
 
     async def rerun(self, job_id: str, receipt: bytes, key: str) -> dict[str, Any]:
         """Run exactly the same again."""
+        path = f"jobs/{id_of(job_id)}/rerun"
         async with repeatable(key):
-            return await self._json("POST", f"jobs/{id_of(job_id)}/rerun", data=receipt, headers=keyed(key))
+            return await self._json("POST", path, submits=True, data=receipt, headers=keyed(key))
 
     async def explain(self, document: bytes, parameters: Mapping[str, str]) -> dict[str, Any]:
         """What would happen to a document, without running it."""

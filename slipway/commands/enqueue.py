@@ -6,7 +6,7 @@ from pathlib import Path
 
 from shared.adapters.storage.queues import StorageQueues
 from shared.settings import Settings
-from slipway.client.calls.keys import new_key, repeatable
+from slipway.client.calls.keys import checked, new_key, repeatable
 from slipway.client.storage import storage_account
 from slipway.client.upload_settings import upload_settings
 from slipway.commands.document.keyed_message import keyed_message
@@ -28,6 +28,7 @@ def run(file: Path, settings_file: Path | None, *, once: str = "", as_json: bool
 
     A message with a key is one job, also if storage keeps it twice because an answer was lost.
     """
+    once = checked(once)
     if has_its_script(file) and _FOLDER in file.read_bytes():
         folder = file.absolute().parent
         raise Failure(

@@ -7,6 +7,8 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from shared.answers.mark import MARK, MARKED
+
 Answer = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -29,3 +31,15 @@ async def answering(answer: Answer, *, largest: int = 1024**2) -> AsyncIterator[
     app.router.add_route("*", "/{path:.*}", answer)
     async with serving(app) as url:
         yield url
+
+
+def as_slipway(answer: Answer) -> Answer:
+    """The handler, with the mark of Slipway's API on what it answers; pages and refusals stay as they are."""
+
+    async def marked(request: web.Request) -> web.StreamResponse:
+        response = await answer(request)
+        if response.status < 300 and response.content_type != "text/html":
+            response.headers.setdefault(MARK, MARKED)
+        return response
+
+    return marked

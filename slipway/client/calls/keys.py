@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from slipway.client.patience import chosen_patience
 from slipway.client.refusal import Unanswered, Unreached
+from slipway.failure import Failure
 
 #: The header, by draft-ietf-httpapi-idempotency-key-header.
 _HEADER = "Idempotency-Key"
@@ -28,8 +29,18 @@ def new_key() -> str:
 
 
 def keyed(key: str) -> Mapping[str, str]:
-    """The headers of a request in JSON with this key."""
-    return {"Content-Type": "application/json"} | ({_HEADER: key} if key else {})
+    """The headers of a request in JSON with this key. Raises Failure for one that no header carries."""
+    return {"Content-Type": "application/json"} | ({_HEADER: checked(key)} if key else {})
+
+
+def checked(key: str) -> str:
+    """The key. Raises Failure for one that no header carries."""
+    if key != key.strip() or not key.isprintable():
+        raise Failure(
+            f"the idempotency key {key[:80]!r} cannot be sent: a header carries no control characters, and "
+            "no space at its ends; use up to 256 visible ASCII characters, such as a UUID"
+        )
+    return key
 
 
 @asynccontextmanager

@@ -10,6 +10,9 @@ from slipway.client.deployment import proxy_for
 from slipway.client.patience import chosen_patience
 from slipway.client.refusal import (
     Absent,
+    Barred,
+    Barrier,
+    NotAdmitted,
     Silent,
     Stranger,
     Unanswered,
@@ -23,7 +26,7 @@ from slipway.failure import Failure
 
 Content = TypeVar("Content")
 Read = Callable[[aiohttp.ClientResponse], Awaitable[Content]]
-#: Headers of the API's answers with bytes from versions without the mark.
+#: Headers of the API's answers with bytes, by which they are known without the mark, as from older versions.
 _OF_BYTES = ("Content-Digest", "Slipway-More")
 
 
@@ -48,11 +51,19 @@ class Wire:
         self.repeated = 0
 
     async def ask(
-        self, method: str, path: str, read: Read[Content], *, file: str = "the document", **options: Any
+        self,
+        method: str,
+        path: str,
+        read: Read[Content],
+        *,
+        file: str = "the document",
+        submits: bool = False,
+        **options: Any,
     ) -> Content:
         """What `read` makes of the answer. Raises Failure; a refusal names the places in `file`.
 
-        The request may be sent several times, so it must be harmless to repeat.
+        The request may be sent several times, so it must be harmless to repeat. `submits`: what was accepted
+        without an answer would become a second job, so whatever leaves that open raises Unanswered.
         """
         tries = 0
 
@@ -65,6 +76,12 @@ class Wire:
             except Absent as absent:
                 absent.repeated = tries > 1
                 raise
+            except (Barrier, NotAdmitted) as refused:
+                if not submits or (isinstance(refused, NotAdmitted) and tries == 1):
+                    raise
+                lost = Barred(str(refused))
+                lost.spent = isinstance(refused, NotAdmitted)
+                raise lost from refused
 
         return await chosen_patience().until_answered(attempt, at_once=(Silent,))
 
@@ -97,8 +114,10 @@ class Wire:
         if 300 <= answer.status < 400 and (location := answer.headers.get("Location")):
             if self._met and not is_own(answer):
                 raise foreign(answer, self.url, met=True)
-            elsewhere = location.partition("?")[0].removesuffix(f"/api/{path}")[:200]
-            raise Failure(f"{self.url} redirects to {elsewhere}; if that is the app, give it with --url")
+            elsewhere = location.partition("?")[0]
+            moved = elsewhere.removesuffix(f"/api/{path}")
+            kind = Barrier if moved == elsewhere else Failure
+            raise kind(f"{self.url} redirects to {moved[:200]}; if that is the app, give it with --url")
         if answer.status >= 400:
             self._met = self._met or is_own(answer)
             failure = await refusal(answer, self.url, file, met=self._met)
@@ -107,7 +126,7 @@ class Wire:
                     f"{self.url} does not know this call (404): Slipway there is of another version"
                 )
             raise failure
-        if answer.content_type == "text/html" and not is_own(answer) and not _is_bytes(answer):
+        if not is_own(answer) and not _is_bytes(answer):
             raise foreign(answer, self.url, met=self._met)
 
     async def _is_up(self) -> bool:
@@ -133,4 +152,4 @@ class Wire:
 
 
 def _is_bytes(answer: aiohttp.ClientResponse) -> bool:
-    return any(name in answer.headers for name in _OF_BYTES)
+    return answer.status == 206 or any(name in answer.headers for name in _OF_BYTES)

@@ -6,7 +6,7 @@ import json
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from aiohttp import web
 
@@ -16,8 +16,28 @@ from tests.unit.functions.calls import call
 from tests.unit.world import World
 
 #: How an answer is lost: the connection is cut, or something before the app answers instead of it.
-Loss = Literal["", "cut", "502 in HTML", "500 without a body"]
-LOSSES: tuple[Loss, ...] = ("cut", "502 in HTML", "500 without a body")
+Loss = Literal[
+    "",
+    "cut",
+    "502 in HTML",
+    "500 without a body",
+    "200 in HTML",
+    "200 in text",
+    "200 in JSON",
+    "200 with a list",
+    "204",
+    "400 in HTML",
+    "409 in HTML",
+    "421 in HTML",
+]
+LOSSES: tuple[Loss, ...] = tuple(loss for loss in get_args(Loss) if loss)
+_HTML = ("<html><h1>oops</h1>Application Gateway</html>", "text/html")
+_TEXTS = {
+    "in HTML": _HTML,
+    "in text": ("hello", "text/plain"),
+    "in JSON": ("{}", "application/json"),
+    "with a list": ("[]", "application/json"),
+}
 
 
 class Network:
@@ -45,10 +65,11 @@ class Network:
     def _lost(self, request: web.Request) -> web.Response:
         if self.loss == "cut" and request.transport is not None:
             request.transport.abort()
-        if self.loss == "500 without a body":
-            return web.Response(status=500)
-        page = "<html><h1>502</h1>Application Gateway</html>"
-        return web.Response(status=502, text=page, content_type="text/html")
+        status, _, what = self.loss.partition(" ")
+        if what not in _TEXTS:
+            return web.Response(status=int(status) if status.isdecimal() else 502)
+        text, kind = _TEXTS[what]
+        return web.Response(status=int(status), text=text, content_type=kind)
 
 
 @asynccontextmanager

@@ -10,7 +10,7 @@ from aiohttp import web
 
 from slipway import AsyncJob, Failure
 from slipway.client.files.save import MARK
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 MOMENT = "2026-01-01T12:00:00+00:00"
@@ -42,7 +42,7 @@ def files_in(folder: Path) -> set[str]:
 async def test_names_that_lead_elsewhere_are_refused_and_the_others_saved(tmp_path: Path) -> None:
     names = [*(f"{number:02}\\evil" for number in range(9)), "..", "\x1b[2J", "\u65e5\u672c.txt"]
 
-    async with answering(wrote(*map(file, names))) as url:
+    async with answering(as_slipway(wrote(*map(file, names)))) as url:
         with pytest.raises(Failure) as failure:
             await AsyncJob(ID, url, "").download(to=tmp_path / "some" / "to")
 
@@ -55,7 +55,7 @@ async def test_names_that_lead_elsewhere_are_refused_and_the_others_saved(tmp_pa
 
 async def test_a_link_that_leads_out_is_warned_of(tmp_path: Path) -> None:
     link = {"name": "passwd", "bytes": None, "modified": None, "link": True}
-    async with answering(wrote(file("model"), link)) as url:
+    async with answering(as_slipway(wrote(file("model"), link))) as url:
         with pytest.warns(UserWarning, match="^MODEL/passwd: it is a link that leads out of the job's fol"):
             await AsyncJob(ID, url, "").download(to=tmp_path)
 
@@ -64,6 +64,6 @@ async def test_a_link_that_leads_out_is_warned_of(tmp_path: Path) -> None:
 
 async def test_another_jobs_files_in_the_directory_are_warned_of(tmp_path: Path) -> None:
     (tmp_path / MARK).write_text("j_zzzzzzzzzzzzzzzzzzzzzzzz\n")
-    async with answering(wrote(file("model"))) as url:
+    async with answering(as_slipway(wrote(file("model")))) as url:
         with pytest.warns(UserWarning, match="has files of j_zzzzzzzzzzzzzzzzzzzzzzzz as well"):
             await AsyncJob(ID, url, "").download(to=tmp_path)

@@ -13,7 +13,7 @@ from shared.operate.files.series import Series
 from slipway import Client, Failure, Job
 from slipway.client.curves import Curve
 from slipway.metrics import Metrics
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 LOSS = Series("loss", "stdouterr/stdout.txt", "epoch", 1)
@@ -45,7 +45,7 @@ async def test_a_job_has_the_curves_of_all_answers() -> None:
         job: Job = Client(url).job(ID)
         return job.curves("lo*"), job.curves("accuracy")
 
-    async with answering(api) as url:
+    async with answering(as_slipway(api)) as url:
         loss, accuracy = await asyncio.to_thread(work, url)
 
     assert list(loss) == [Curve(LOSS, [[1, 0.5], [2, 0.25]], 2)]

@@ -67,7 +67,9 @@ async def code_of(words: list[str], app: App, monkeypatch: pytest.MonkeyPatch) -
 FOLLOWING = [["wait", ID], ["log", ID, "--follow"], ["metrics", ID, "--follow"]]
 
 
-@pytest.mark.parametrize(("status", "words"), pairs([403, 404, 429, 500, 502, 503, 504], FOLLOWING))
+@pytest.mark.parametrize(
+    ("status", "words"), pairs([400, 401, 403, 404, 409, 421, 429, 500, 502, 503, 504], FOLLOWING)
+)
 async def test_foreign_pages_in_the_middle_do_not_end_it(
     words: list[str], status: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -77,7 +79,7 @@ async def test_foreign_pages_in_the_middle_do_not_end_it(
     assert await code_of(words, app, monkeypatch) == 0
 
 
-@pytest.mark.parametrize(("status", "words"), pairs([403, 404, 500, 502], FOLLOWING))
+@pytest.mark.parametrize(("status", "words"), pairs([400, 401, 403, 404, 409, 500, 502], FOLLOWING))
 async def test_where_no_answer_comes_for_minutes_the_end_is_not_known(
     words: list[str],
     status: int,

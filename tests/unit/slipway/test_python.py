@@ -14,7 +14,7 @@ from aiohttp import web
 import slipway
 from shared.answers.job import JobDetail
 from slipway import AsyncClient, AsyncJob, AsyncSweep, Client, Failure, Job, JobFailed, Sweep
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 JOB: dict[str, Any] = {
@@ -51,7 +51,7 @@ def test_a_notebook_completes_the_public_names() -> None:
 
 
 async def test_a_result_that_is_none_says_how_the_job_ended() -> None:
-    async with answering(api(JOB)) as url:
+    async with answering(as_slipway(api(JOB))) as url:
         job = await AsyncClient(url).job(ID)
         with pytest.raises(JobFailed) as failed:
             await job.result()
@@ -63,7 +63,7 @@ async def test_a_result_that_is_none_says_how_the_job_ended() -> None:
 
 
 async def test_a_download_of_which_no_file_fits_is_a_failure(tmp_path: Path) -> None:
-    async with answering(api(JOB)) as url:
+    async with answering(as_slipway(api(JOB))) as url:
         job = await AsyncClient(url).job(ID)
         with pytest.raises(Failure, match="no file fits modle; list them"):
             await job.download("modle", to=tmp_path)
@@ -83,7 +83,7 @@ async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
             job.cancel().state,
         )
 
-    async with answering(api(JOB)) as url:
+    async with answering(as_slipway(api(JOB))) as url:
         job, *result = await asyncio.to_thread(work, url)
 
     assert repr(job) == f"Job('{ID}')"
@@ -91,7 +91,7 @@ async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
 
 
 async def test_a_success_is_its_record_and_files_are_saved(tmp_path: Any) -> None:
-    async with answering(api({**JOB, "state": "succeeded"})) as url:
+    async with answering(as_slipway(api({**JOB, "state": "succeeded"}))) as url:
         job = await AsyncClient(url).job("train")
         assert (await job.result()).name == "train"
         place = await job.download(to=tmp_path / "out")
@@ -115,7 +115,7 @@ async def test_a_log_has_the_options_of_the_command() -> None:
             return web.Response(body=logs[request.path.rpartition("/")[2]])
         return web.json_response({**JOB, "state": "succeeded"})
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         job = AsyncJob(ID, url, "")
         shown: list[str] = []
         for options in ({}, {"rank": 0}, {"rank": "1", "tail": 2}, {"grep": "o$"}):
@@ -140,7 +140,7 @@ async def test_options_of_a_log_that_cannot_be_meant_are_refused(options: dict[s
 
 
 async def test_an_answer_that_is_no_job_is_a_failure() -> None:
-    async with answering(api({"id": ID})) as url:
+    async with answering(as_slipway(api({"id": ID}))) as url:
         with pytest.raises(Failure, match="of another version"):
             await AsyncJob(ID, url, "").details()
 
@@ -167,7 +167,7 @@ async def test_a_wait_ends_after_the_seconds_that_were_given_and_the_job_goes_on
         with pytest.raises(TimeoutError, match=message.format(sweep)):
             Sweep(AsyncSweep(sweep, url, "")).wait(timeout=0.01)
 
-    async with answering(active) as url:
+    async with answering(as_slipway(active)) as url:
         with pytest.raises(TimeoutError, match=message.format(ID)):
             await AsyncJob(ID, url, "").result(timeout=0.01)
         await asyncio.to_thread(work, url)
@@ -201,7 +201,7 @@ def test_the_names_are_imported_when_they_are_asked_for() -> None:
 
 @pytest.mark.parametrize("name", ["last", "j_other"])
 async def test_a_job_whose_name_means_another_is_warned_of(name: str) -> None:
-    async with answering(api({**JOB, "name": name})) as url:
+    async with answering(as_slipway(api({**JOB, "name": name}))) as url:
         with pytest.warns(UserWarning, match=f"(id of this one|this one's own): {ID}"):
             await AsyncClient(url).submit({"spec": {}})
 
@@ -212,7 +212,7 @@ async def test_a_sweep_whose_name_means_another_is_warned_of() -> None:
     async def answer(request: web.Request) -> web.StreamResponse:
         return web.json_response({"sweepId": sweep, "name": "last"})
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         with pytest.warns(UserWarning, match=f"the id of this one: {sweep}"):
             await AsyncClient(url).submit_sweep({"sweep": {"lr": [1]}})
 
@@ -227,7 +227,7 @@ def _blocked(url: str) -> None:
 
 @pytest.mark.parametrize("awaited", [True, False])
 async def test_a_warning_names_the_line_that_called_the_client(awaited: bool) -> None:
-    async with answering(api({**JOB, "name": "last"})) as url:
+    async with answering(as_slipway(api({**JOB, "name": "last"}))) as url:
         with pytest.warns(UserWarning, match="the id of this one") as warned:
             await (_awaited(url) if awaited else asyncio.to_thread(_blocked, url))
 

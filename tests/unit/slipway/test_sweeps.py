@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 
 from slipway import AsyncClient, AsyncSweep, Client, Failure, Sweep
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 from tests.unit.slipway.commands.sweeps.test_best import SWEEP, SWEEP_BODY, best_api, id_of
 
 Handler: TypeAlias = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -39,7 +39,7 @@ async def test_without_await_it_does_the_same_also_while_a_loop_runs() -> None:
             same.cancel().state,
         )
 
-    async with answering(api) as url:
+    async with answering(as_slipway(api)) as url:
         result = await asyncio.to_thread(work, url)
 
     assert result == (
@@ -65,7 +65,7 @@ async def test_a_sweep_is_waited_for_until_it_has_ended(monkeypatch: pytest.Monk
             return web.json_response({**SWEEP_BODY, "state": states.pop(0)})
         return await ended(request)
 
-    async with answering(api) as url:
+    async with answering(as_slipway(api)) as url:
         sweep: AsyncSweep = await AsyncClient(url).sweep(SWEEP)
         assert (await sweep.wait()).state == "ended"
     assert states == ["ended"]
@@ -76,7 +76,7 @@ async def test_what_is_no_id_of_a_sweep_is_a_failure(identity: str) -> None:
     async def api(_: web.Request) -> web.StreamResponse:
         return web.json_response({"jobs": [], "next": None})
 
-    async with answering(api) as url:
+    async with answering(as_slipway(api)) as url:
         with pytest.raises(Failure, match="no sweep of the latest 1,000 jobs has the id or the name"):
             await AsyncClient(url).sweep(identity)
     with pytest.raises(Failure, match="is not the id of a sweep"):
@@ -87,7 +87,7 @@ async def test_an_answer_that_is_no_sweep_is_a_failure() -> None:
     async def api(_: web.Request) -> web.StreamResponse:
         return web.json_response({"sweepId": SWEEP})
 
-    async with answering(api) as url:
+    async with answering(as_slipway(api)) as url:
         sweep = await AsyncClient(url).sweep(SWEEP)
         with pytest.raises(Failure, match="is not a sweep"):
             await sweep.details()

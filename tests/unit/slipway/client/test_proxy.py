@@ -9,6 +9,7 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
+from shared.answers.mark import MARK, MARKED
 from shared.settings import Settings
 from slipway.client.deployment import proxy_for
 from slipway.client.service import service
@@ -42,7 +43,7 @@ async def proxy() -> AsyncIterator[str]:
     """A proxy that answers in the place of the app."""
 
     async def answer(request: web.Request) -> web.Response:
-        return web.json_response({"jobs": [], "asked": str(request.url)})
+        return web.json_response({"jobs": [], "asked": str(request.url)}, headers={MARK: MARKED})
 
     runner = web.ServerRunner(web.Server(answer))  # type: ignore[arg-type]
     await runner.setup()

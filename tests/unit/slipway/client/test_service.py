@@ -3,10 +3,10 @@
 import pytest
 from aiohttp import web
 
-from slipway.client.refusal import Unanswered
+from slipway.client.refusal import Stranger, Unanswered
 from slipway.client.service import service
 from slipway.failure import Failure
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 
 async def test_a_refusal_shows_each_place_in_the_file_its_remedy_and_the_job() -> None:
@@ -17,7 +17,7 @@ async def test_a_refusal_shows_each_place_in_the_file_its_remedy_and_the_job() -
         document = {"detail": "it cannot run", "remedy": "send it again", "errors": [error], "jobId": "j_1"}
         return web.json_response(document, status=422, content_type="application/problem+json")
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         with pytest.raises(Failure) as refused:
             await api.submit(b"{}", file="mine.json")
 
@@ -44,7 +44,7 @@ async def test_a_remedy_names_the_command_instead_of_the_call() -> None:
         document = {"detail": "there is no job j_1", "remedy": "list the jobs: GET /api/jobs"}
         return web.json_response(document, status=404, content_type="application/problem+json")
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         with pytest.raises(Failure, match=r"^there is no job j_1; list the jobs: `slipway jobs`$"):
             await api.job("j_1")
 
@@ -56,10 +56,10 @@ async def test_an_address_that_is_not_of_slipway_says_so() -> None:
     async def page(request: web.Request) -> web.Response:
         return web.Response(text="<html>", content_type="text/html")
 
-    async with answering(absent) as url, service(f"{url}/api") as api:
+    async with answering(as_slipway(absent)) as url, service(f"{url}/api") as api:
         with pytest.raises(Failure, match=r"/api is not Slipway's API \(404\); give --url without /api"):
             await api.jobs()
-    async with answering(page) as url, service(url) as api:
+    async with answering(as_slipway(page)) as url, service(url) as api:
         with pytest.raises(Failure, match="something else answers there"):
             await api.jobs()
 
@@ -77,7 +77,7 @@ async def test_a_key_is_sent_and_its_absence_is_explained() -> None:
             return web.Response(status=401)
         return web.json_response({"jobs": []})
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         async with service(url, "right\r\n") as api:
             assert (await api.jobs()).jobs == []
         async with service(url) as api:
@@ -92,7 +92,7 @@ async def test_an_answer_that_is_no_problem_document_is_reported_by_its_status()
     async def answer(request: web.Request) -> web.Response:
         return web.Response(status=502, text="<html>")
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         with pytest.raises(Failure, match="502 Bad Gateway"):
             await api.clusters()
 
@@ -101,7 +101,7 @@ async def test_no_answer_is_reported_with_the_url() -> None:
     async def answer(request: web.Request) -> web.Response:
         raise AssertionError
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         pass  # no one listens there any more
 
     async with service(url) as api:
@@ -115,7 +115,7 @@ async def test_more_jobs_than_a_page_holds_come_in_pages() -> None:
         jobs = [{"id": f"j_{number}"} for number in range(first, min(first + count, 300))]
         return web.json_response({"jobs": jobs, "next": str(first + count) if first + count < 300 else None})
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         some = await api.jobs(limit=250)
         assert [job["id"] for job in some.jobs] == [f"j_{number}" for number in range(250)]
         assert some.next == "250"
@@ -132,7 +132,7 @@ async def test_a_page_that_was_cut_short_is_followed_by_the_next_with_the_same_c
             return web.json_response({"jobs": [], "next": str(len(resources)), "note": "cut"})
         return web.json_response({"jobs": [{"id": "j_1"}], "next": None})
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         result = await api.jobs({"label": "team=a&b", "since": "2026-01-01T00:00:00+01:00"}, limit=5)
     assert [job["id"] for job in result.jobs] == ["j_1"]
     assert {(one["label"], one["since"], one["limit"]) for one in resources} == {
@@ -157,8 +157,17 @@ async def test_bytes_that_were_not_asked_for_are_refused(status: int, content_ra
         headers = {"Content-Range": content_range} if content_range else {}
         return web.Response(status=status, body=b"4567", headers=headers)
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         with pytest.raises(Failure, match="the service sent"):
+            await api.content("j_1", "OUT", "a.bin", 4, 7)
+
+
+async def test_a_part_that_ended_too_early_is_asked_for_again() -> None:
+    async def answer(request: web.Request) -> web.Response:
+        return web.Response(status=206, body=b"456", headers={"Content-Range": "bytes 4-7/10"})
+
+    async with answering(as_slipway(answer)) as url, service(url) as api:
+        with pytest.raises(Unanswered, match="a part of a file ended too early"):
             await api.content("j_1", "OUT", "a.bin", 4, 7)
 
 
@@ -179,7 +188,7 @@ async def test_a_list_of_files_that_is_none_is_a_failure(body: object) -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.json_response(body)
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         with pytest.raises(Failure, match="answer"):
             await api.files("j_1", "OUT")
 
@@ -196,7 +205,7 @@ async def test_a_large_folder_comes_in_pages_each_asked_for_again_where_none_com
         files = [{"name": name, "bytes": 1, "modified": None} for name in names]
         return web.json_response({"files": files, "next": following})
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         files = await api.files("j_1", "OUT")
 
     assert [file["name"] for file in files] == ["a", "b", "c", "d"]
@@ -208,7 +217,7 @@ async def test_a_list_of_files_without_an_end_is_a_failure(following: object) ->
     async def answer(request: web.Request) -> web.Response:
         return web.json_response({"files": [], "next": following})
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         with pytest.raises(Failure, match="no end"):
             await api.files("j_1", "OUT")
 
@@ -217,7 +226,7 @@ async def test_an_answer_that_lacks_what_is_asked_for_is_a_failure() -> None:
     async def answer(request: web.Request) -> web.Response:
         return web.json_response({"other": 1})
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         for ask in (api.jobs, api.clusters, api.dead, lambda: api.outputs("j_1"), lambda: api.events("j_1")):
             with pytest.raises(Failure, match="the service's answer has no "):
                 await ask()
@@ -226,7 +235,7 @@ async def test_an_answer_that_lacks_what_is_asked_for_is_a_failure() -> None:
 @pytest.mark.parametrize(
     ("status", "kind", "words"),
     [
-        (400, Failure, "answered 400 Bad Request, but not as Slipway does; does --url name it?"),
+        (400, Stranger, "answered 400 Bad Request, but not as Slipway does; does --url name it?"),
         (500, Unanswered, "answered 500 Internal Server Error; try again, or ask its operator"),
         (502, Unanswered, "answered 502 Bad Gateway; try again, or ask its operator"),
         (503, Unanswered, "answered 503 Service Unavailable; try again, or ask its operator"),
@@ -238,7 +247,7 @@ async def test_a_page_of_what_stands_before_the_app_is_an_answer_to_ask_for_agai
     async def page(_: web.Request) -> web.Response:
         return web.Response(status=status, text="<html>", content_type="text/html")
 
-    async with answering(page) as url, service(url) as api:
+    async with answering(as_slipway(page)) as url, service(url) as api:
         with pytest.raises(Failure) as refused:
             await api.job("j_1")
 
@@ -252,7 +261,7 @@ async def test_a_path_that_is_too_long_for_an_address_is_said_to_be() -> None:
     async def unasked(_: web.Request) -> web.Response:
         raise AssertionError
 
-    async with answering(unasked) as url, service(url) as api:
+    async with answering(as_slipway(unasked)) as url, service(url) as api:
         for ask in (api.content("j_1", "MODEL", path), api.files("j_1", "MODEL", path)):
             with pytest.raises(Failure, match=r"the path is too long to ask for: .* copy the file"):
                 await ask
@@ -264,7 +273,7 @@ async def test_a_redirect_is_named_without_its_query_and_as_url_takes_it() -> No
             status=302, headers={"Location": f"https://new.example{request.path}?code=secret"}
         )
 
-    async with answering(elsewhere) as url, service(url) as api:
+    async with answering(as_slipway(elsewhere)) as url, service(url) as api:
         with pytest.raises(
             Failure, match=r"redirects to https://new\.example; if that is the app, give it with"
         ):

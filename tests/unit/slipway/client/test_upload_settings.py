@@ -12,7 +12,7 @@ from slipway.client import deployment
 from slipway.client.service import service
 from slipway.client.upload_settings import refuse_elsewhere, upload_settings
 from slipway.failure import Failure
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 _ANSWER = {
     **{
@@ -30,7 +30,7 @@ def tells(settings: object, status: int = 200) -> AbstractAsyncContextManager[st
         assert request.path == "/api/settings"
         return web.json_response({"settings": settings}, status=status)
 
-    return answering(answer)
+    return answering(as_slipway(answer))
 
 
 @pytest.fixture(autouse=True)

@@ -15,48 +15,7 @@ from slipway.client.service import Service, service
 from slipway.failure import Failure
 from tests.doubles.patience import Waits
 from tests.doubles.server import answering
-
-JOB = {"id": "j_1", "name": "x", "state": "queued"}
-MARK = {"Slipway-Api": "1"}
-Page = Callable[[web.Request], web.Response]
-
-
-def page(status: int, body: str = "<html><h1>Application Gateway</h1></html>", **headers: str) -> Page:
-    named = {name.replace("_", "-"): text for name, text in headers.items()}
-    kind = "text/html" if body else None
-    return lambda _: web.Response(status=status, text=body, content_type=kind, headers=named)
-
-
-def ours(_: web.Request) -> web.Response:
-    return web.json_response(JOB, headers=MARK)
-
-
-def refusal(status: int, **headers: str) -> Page:
-    problem = {"detail": "not now", "remedy": "send it again", "status": status}
-    named = {name.replace("_", "-"): text for name, text in headers.items()} | MARK
-    kind = "application/problem+json"
-    return lambda _: web.json_response(problem, status=status, content_type=kind, headers=named)
-
-
-def cut(request: web.Request) -> web.Response:
-    assert request.transport is not None
-    request.transport.abort()
-    return web.Response()
-
-
-class Plan:
-    """What the address answers, in order; the last one for ever."""
-
-    def __init__(self, *pages: Page) -> None:
-        self.pages = list(pages)
-        self.keys: list[str | None] = []
-
-    async def answer(self, request: web.Request) -> web.Response:
-        await request.read()
-        if request.path == "/api/health":  # asked beside a 404
-            return self.pages[0](request)
-        self.keys.append(request.headers.get("Idempotency-Key"))
-        return (self.pages.pop(0) if len(self.pages) > 1 else self.pages[0])(request)
+from tests.unit.slipway.client.plan import FOREIGN, Page, Plan, cut, of_kind, ours, page, refusal
 
 
 @pytest.mark.parametrize(
@@ -64,7 +23,9 @@ class Plan:
     [
         *(page(status) for status in (429, 500, 502, 503, 504)),
         *(page(status, "") for status in (404, 500, 503)),  # of the Functions host
-        *(page(status) for status in (200, 403, 404)),
+        *(page(status) for status in (200, 400, 403, 404, 409, 421)),
+        *(of_kind(kind, text) for kind, text in FOREIGN),
+        page(204, ""),
         refusal(429),
         refusal(503, Retry_After="10"),
         cut,
@@ -81,15 +42,6 @@ async def test_a_cold_app_is_asked_again_and_a_submission_keeps_its_key(cold: Pa
     assert len(plan.keys) == 3
     assert len(set(plan.keys)) == 1
     assert plan.keys[0]
-
-
-@pytest.mark.parametrize("status", [200, 302, 403, 404, 408, 425, 429, 500, 502, 503, 504])
-async def test_where_slipway_has_answered_before_any_page_that_may_pass_is_waited_for(status: int) -> None:
-    away = page(status, Location="https://login.example") if status == 302 else page(status)
-    plan = Plan(ours, *[away] * 30, ours)
-    async with answering(plan.answer) as url, service(url) as api:
-        await api.job("j_1")
-        assert (await api.job("j_1"))["id"] == "j_1"
 
 
 async def test_patience_counts_from_the_last_answer_and_ends(waits: Waits) -> None:

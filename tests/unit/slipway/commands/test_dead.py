@@ -5,7 +5,7 @@ from aiohttp import web
 
 from slipway.client.service import service
 from slipway.commands.dead import redrive_each, rows
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 
 def test_messages_and_events_stand_in_one_table_with_their_reasons() -> None:
@@ -39,7 +39,7 @@ async def test_one_that_cannot_go_keeps_none_of_the_others(capsys: pytest.Captur
             return web.json_response(document, status=409, content_type="application/problem+json")
         return web.json_response({"kind": "message"})
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         assert await redrive_each(api, ["evt_a", "d_b"]) == 1
 
     captured = capsys.readouterr()

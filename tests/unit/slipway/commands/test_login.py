@@ -18,7 +18,7 @@ from slipway.commands.profile.login import login, logout
 from slipway.failure import Failure
 from slipway.main import app
 from slipway.settings import local_url
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ async def test_a_right_key_is_kept_and_not_shown(
     file: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("right\n"))
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         assert await asyncio.to_thread(login, f"{url}/api/", "mine", "") == 0
 
         result = CliRunner().invoke
@@ -72,21 +72,21 @@ async def test_the_address_that_the_browser_shows_leads_to_the_deployment(
     file: Path, monkeypatch: pytest.MonkeyPatch, path: str
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.StringIO("right\n"))
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         assert await asyncio.to_thread(login, f"{url}{path}", "", "") == 0
         assert read_profiles(file).chosen() == Profile(url, "right")
 
 
 @pytest.mark.parametrize("path", PAGES)
 async def test_every_command_takes_the_address_of_the_page(file: Path, path: str) -> None:
-    async with answering(answer) as url, service(f"{url}{path}", "right") as api:
+    async with answering(as_slipway(answer)) as url, service(f"{url}{path}", "right") as api:
         assert (await api.jobs()).jobs == []
 
 
 async def test_a_wrong_key_or_address_is_said_and_not_kept(
     file: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         for address, output in ((url, r"refused \(401\)"), (f"{url}/elsewhere", "is not Slipway's API")):
             monkeypatch.setattr("sys.stdin", io.StringIO("wrong\n"))
             with pytest.raises(Failure, match=output) as failure:

@@ -14,7 +14,7 @@ from slipway.commands.job_commands import app
 from slipway.commands.listing import View, lines
 from slipway.commands.output.output_commands import app as output
 from slipway.commands.running.run import report_rejection
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 WHY = "digits/job.json:1:17: SW012 properties.nodeCuont: unknown property"
@@ -46,7 +46,7 @@ async def test_a_failure_that_printed_nothing_has_its_exit_code_in_the_list() ->
 async def test_commands_and_the_client_for_python_say_it(capsys: pytest.CaptureFixture[str]) -> None:
     import asyncio
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
 
         def run(program: Any, *words: str) -> Any:
             return CliRunner().invoke(program, [*words, ID, "--url", url])

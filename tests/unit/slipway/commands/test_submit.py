@@ -12,7 +12,7 @@ from slipway.commands import enqueue
 from slipway.commands.submit import has_its_script, name_of, submit
 from slipway.failure import Failure
 from slipway.times import moment
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 WARNING = {
     "severity": "warning",
@@ -32,7 +32,7 @@ async def test_the_warnings_of_a_job_and_what_it_waits_for_are_shown(
         job = {"id": "j_1", "name": "last", "state": "queued", "problems": problems, "waiting": waiting}
         return web.json_response(job)
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         assert await submit(api, b"{}", "mine.json") == 0
 
     captured = capsys.readouterr()
@@ -59,7 +59,7 @@ async def test_a_job_without_a_name_is_called_by_its_folder_or_its_file(
         requests.append(dict(request.query))
         return web.json_response({"id": "j_1", "name": "x", "state": "queued"})
 
-    async with answering(answer) as url, service(url) as api:
+    async with answering(as_slipway(answer)) as url, service(url) as api:
         await submit(api, b"{}", file, name_of(Path(file)))
     assert requests == [{"name": name} if name else {}]
 

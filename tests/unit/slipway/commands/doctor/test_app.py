@@ -16,7 +16,7 @@ from slipway.client.deployment import PROFILE
 from slipway.client.profiles import Profile, Profiles, file_of, write_profiles
 from slipway.commands.doctor.app import check, clock
 from slipway.commands.doctor.findings import Finding, Options
-from tests.doubles.server import Answer, answering
+from tests.doubles.server import Answer, answering, as_slipway
 
 HEALTH: dict[str, Any] = {
     **{"status": "ok", "storage": "ok", "engine": "ok", "sweep": "ok", "settings": "ok"},
@@ -61,7 +61,7 @@ def app(
 
 
 async def findings_of(answer: Answer, key: str = "right") -> list[Finding]:
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         return await check(Options(url, key))
 
 

@@ -14,7 +14,7 @@ from slipway.commands.document.order import Order, in_order, text_in_order
 from slipway.commands.submit import run
 from slipway.failure import Failure
 from slipway.job import AsyncJob
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 A, B = "j_" + "a" * 24, "j_" + "b" * 24
 SPEC = {"properties": {"nodeCount": 1}}
@@ -73,7 +73,7 @@ async def test_jobs_are_named_as_for_any_command_and_sent_by_their_ids() -> None
         bodies.append(json.loads(await request.read()))
         return web.json_response({"id": A, "name": "x", "state": "accepted"})
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         async with service(url) as api:
             assert await Order([A], ["data"]).ids(api) == Order([A], [B])
         client = AsyncClient(url)

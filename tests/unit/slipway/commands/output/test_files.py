@@ -9,7 +9,7 @@ from aiohttp import web
 
 from slipway.commands.output import files
 from slipway.failure import Failure
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 Entries = list[tuple[str, int | None]]
@@ -60,7 +60,7 @@ def test_a_folder_is_not_named_twice(directory: str, path: str) -> None:
 async def test_a_tree_may_be_of_one_folder(
     folder: str, shown: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    async with answering(_answer) as url:
+    async with answering(as_slipway(_answer)) as url:
         await asyncio.to_thread(files.tree, ID, folder, url, "", as_json=False)
 
     lines = capsys.readouterr().out.splitlines()

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from slipway.commands.running.run import _cancel
 from slipway.failure import Failure
 from slipway.main import app
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 
 @pytest.mark.parametrize(
@@ -29,7 +29,7 @@ async def test_a_job_that_ended_before_the_answer_is_not_called_cancelled(
         assert (request.method, request.path) == ("POST", "/api/jobs/j_1/cancel")
         return web.json_response({"id": "j_1", "state": state})
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         assert await _cancel("j_1", url, "") == cancelled
 
     assert capsys.readouterr().err == f"slipway: {message}\n"

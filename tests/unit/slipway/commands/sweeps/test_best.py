@@ -13,7 +13,7 @@ from aiohttp import web
 
 from slipway.commands.sweeps.sweep import show_sweep
 from slipway.failure import Failure
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 
 SWEEP = "s_" + "a" * 24
 SWEEP_BODY: dict[str, Any] = {
@@ -68,7 +68,7 @@ def best_api(reports: Reports, jobs: list[dict[str, Any]] | None = None, name: s
 async def _best(api: Any, metric: str = "loss", *, most: bool = False) -> list[tuple[int, float]]:
     """The numbers and the values of the jobs, as `--json` lists them."""
     output = io.StringIO()
-    async with answering(api) as url:
+    async with answering(as_slipway(api)) as url:
         with contextlib.redirect_stdout(output):
             await asyncio.to_thread(show_sweep, SWEEP, url, "", metric, most=most, as_json=True)
     best = json.loads(output.getvalue())["best"]
@@ -126,7 +126,7 @@ async def test_a_sweep_without_a_job_that_reported_it_is_a_failure() -> None:
 
 async def test_the_table_has_ten_jobs_with_their_values(capsys: pytest.CaptureFixture[str]) -> None:
     reports: Reports = [[n / 8] for n in range(12)]
-    async with answering(best_api(reports)) as url:
+    async with answering(as_slipway(best_api(reports))) as url:
         assert await asyncio.to_thread(show_sweep, SWEEP, url, "", "loss") == 0
 
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
