@@ -63,7 +63,7 @@ class Wire:
         """What `read` makes of the answer. Raises Failure; a refusal names the places in `file`.
 
         The request may be sent several times, so it must be harmless to repeat. `submits`: what was accepted
-        without an answer would become a second job, so whatever leaves that open raises Unanswered.
+        without an answer would become a second job, so an answer that leaves this open raises Unanswered.
         """
         tries = 0
 

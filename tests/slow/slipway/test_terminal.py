@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from slipway.cli_page import commands
-from tests.doubles.server import answering
+from tests.doubles.server import answering, as_slipway
 from tests.slow.slipway import foreign
 from tests.slow.slipway.foreign import ID, SWEEP
 
@@ -128,7 +128,7 @@ async def test_a_terminal_gets_nothing_that_moves_its_cursor(answer: Any, tmp_pa
     (tmp_path / "receipt.json").write_text(f'{{"id": "{ID}"}}')
     lines = [f"{line}{option}" for name, line in LINES.items() for option in _options(name)]
 
-    async with answering(answer) as url:
+    async with answering(as_slipway(answer)) as url:
         shown = await asyncio.to_thread(on_a_terminal, lines, url, tmp_path)
 
     shown = BAR.sub("", shown)

@@ -31,7 +31,7 @@ FOREIGN = [
 ]
 #: Every status of a page, but those that name what of the request is too large.
 STATUSES = [one.value for one in HTTPStatus if one >= 200 and one not in (413, 414, 431)]
-AWAY = {"Location": "https://login.example/x"}
+LOGIN = {"Location": "https://login.example/x"}
 
 
 def ours(_: web.Request) -> web.Response:

@@ -15,8 +15,8 @@ from slipway.failure import Failure
 from tests.doubles.patience import Waits
 from tests.doubles.server import answering
 from tests.unit.slipway.client.plan import (
-    AWAY,
     FOREIGN,
+    LOGIN,
     STATUSES,
     Page,
     Plan,
@@ -30,7 +30,7 @@ from tests.unit.slipway.client.plan import (
 
 @pytest.mark.parametrize("status", STATUSES)
 async def test_where_slipway_has_answered_before_any_page_that_may_pass_is_waited_for(status: int) -> None:
-    away = page(status, **AWAY) if 300 <= status < 400 else page(status)
+    away = page(status, **LOGIN) if 300 <= status < 400 else page(status)
     plan = Plan(ours, *[away] * 30, ours)
     async with answering(plan.answer) as url, service(url) as api:
         await api.job("j_1")
@@ -38,10 +38,10 @@ async def test_where_slipway_has_answered_before_any_page_that_may_pass_is_waite
 
 
 @pytest.mark.parametrize("status", STATUSES)
-async def test_whatever_page_meets_a_submission_it_is_sent_again_with_its_key(
+async def test_a_submission_that_meets_a_page_of_any_status_is_sent_again_with_its_key(
     status: int, waits: Waits
 ) -> None:
-    away = page(status, **AWAY) if 300 <= status < 400 else page(status)
+    away = page(status, **LOGIN) if 300 <= status < 400 else page(status)
     plan = Plan(away, ours)
     async with answering(plan.answer) as url, service(url) as api:
         assert (await api.submit(b"{}"))["id"] == "j_1"
@@ -76,7 +76,7 @@ async def test_what_refuses_a_submission_before_the_app_is_said_at_once_without_
     assert not waits.slept
 
 
-@pytest.mark.parametrize("then", [page(401, ""), refusal(401), page(401), page(302, **AWAY)])
+@pytest.mark.parametrize("then", [page(401, ""), refusal(401), page(401), page(302, **LOGIN)])
 async def test_a_refused_repetition_does_not_hide_that_the_first_may_have_been_accepted(then: Page) -> None:
     async with answering(Plan(cut, then).answer) as url, service(url) as api:
         with pytest.raises(Unanswered, match="send it again with --idempotency-key k-7 "):

@@ -1,14 +1,20 @@
 """Every error of what a command reaches becomes one line with a remedy."""
 
+import logging
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 from azure.core.exceptions import (
     AzureError,
     ClientAuthenticationError,
+    DeserializationError,
     HttpResponseError,
     ServiceRequestError,
 )
 
 from shared.core.errors import Misconfigured, Unavailable
+from slipway.client.refusal import Stranger
 from slipway.client.trouble import reaching
 from slipway.failure import Failure
 
@@ -46,3 +52,19 @@ def test_an_error_is_one_line_that_names_what_was_reached_and_the_remedy(error: 
 def test_a_mistake_of_ours_is_not_explained_away() -> None:
     with pytest.raises(KeyError), reaching("the storage account", "SLIPWAY_STORAGE"):
         raise KeyError("ours")
+
+
+@pytest.mark.parametrize("status", [200, 400, 403, 404, 409, 502])
+def test_a_page_in_html_is_not_an_answer_of_the_service(status: int) -> None:
+    error: Any = refused(status)
+    error.response = SimpleNamespace(headers={"Content-Type": "text/html; charset=utf-8"})
+    for trouble in (error, DeserializationError("<html>")):
+        with pytest.raises(Stranger) as failure, reaching("the storage account", "SLIPWAY_STORAGE"):
+            raise trouble
+
+        assert "something else, such as a proxy, answers at its address; check SLIPWAY" in str(failure.value)
+        assert "role" not in str(failure.value)
+
+
+def test_warnings_of_the_sdks_are_not_printed() -> None:
+    assert any(isinstance(one, logging.NullHandler) for one in logging.getLogger("azure").handlers)
