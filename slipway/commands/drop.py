@@ -9,6 +9,7 @@ from shared.adapters.storage.drops import BlobDrops
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
 from shared.jobspec import Source, has_errors, name_flaw, report
 from shared.settings import Settings
+from slipway.client.files.names import undecodable
 from slipway.client.files.save import MARK
 from slipway.client.ignore_file import NAME as IGNORE_FILE
 from slipway.client.ignore_file import IgnoreFile
@@ -109,6 +110,10 @@ def to_upload(folder: Path, *, remarks: bool = True) -> Sequence[Path]:
     if not files:
         hint = f" but what {IGNORE_FILE} leaves out" if (folder / IGNORE_FILE).is_file() else ""
         raise Failure(f"{folder} holds no files{hint}; put a script and a job.json there")
+    for path in files:
+        if flaw := undecodable(str(path.relative_to(folder))):
+            remedy = f"give it another name, or leave it out by a line of {IGNORE_FILE}"
+            raise Failure(f"{printable(str(path))} cannot be sent: its name {flaw}; {remedy}")
     return sorted(files, key=lambda path: (_rank(path), path))
 
 

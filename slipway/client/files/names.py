@@ -22,6 +22,12 @@ def impossible(name: str) -> str:
         return "its name has characters that the locale of this machine lacks; set LC_ALL to one of UTF-8"
 
 
+def undecodable(name: str) -> str:
+    """Which byte of a file's name is not UTF-8; "" if none. It continues a sentence that begins with the name."""
+    byte = next((ord(one) - 0xDC00 for one in name if "\udc80" <= one <= "\udcff"), None)
+    return "" if byte is None else f"has the byte 0x{byte:02X}, which is not UTF-8"
+
+
 class Neighbours:
     """The names so far, on a disk that may take two different names for the same file.
 

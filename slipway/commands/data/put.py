@@ -7,6 +7,7 @@ from pathlib import Path
 
 from shared.jobspec import name_flaw
 from slipway.client.datalake import DataFile, DataLake, fingerprint
+from slipway.client.files.names import undecodable
 from slipway.client.files.output import PARALLEL
 from slipway.client.ignore_file import NAME as IGNORE_FILE
 from slipway.client.ignore_file import IgnoreFile
@@ -63,7 +64,7 @@ def to_put(paths: Sequence[Path], to: str) -> list[LocalFile]:
     if twins:
         raise Failure(f"{twins + 1} of these files would get the same name; put them into folders with --to")
     for file in files:
-        if flaw := name_flaw(file.name):
+        if flaw := undecodable(file.name) or name_flaw(file.name):
             raise Failure(f"{printable(file.name)} {flaw}; give it another name")
     return files
 

@@ -1,6 +1,6 @@
 """Single faults in the stories of drops: events alone bring each, no matter what dies.
 
-The faults share the calls in turn, since some stories have hundreds; with `--every-fault` each meets each call.
+The faults share the calls in turn, since some stories have hundreds; with `--every-fault` each meets all.
 """
 
 from __future__ import annotations

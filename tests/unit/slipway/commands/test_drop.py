@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
@@ -212,3 +213,17 @@ def test_data_among_the_files_of_a_job_is_warned_of(
         assert f"digits has {files:,} files" in error
         assert ".slipwayignore" in error
         assert "slipway data put" in error
+
+
+@pytest.mark.parametrize(
+    "files_of", [to_upload, lambda folder: to_put([folder], "")], ids=["drop", "data put"]
+)
+def test_a_name_that_is_not_utf_8_is_named_with_its_byte(files_of: Any, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("print()")
+    try:
+        Path(os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.csv")).write_text("1")
+    except OSError:
+        pytest.skip("this file system takes no name that is not UTF-8")
+
+    with pytest.raises(Failure, match=r"bad\\udcff\.csv.* the byte 0xFF, which is not UTF-8"):
+        files_of(tmp_path)
