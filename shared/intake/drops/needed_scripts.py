@@ -56,6 +56,8 @@ async def named_alike(ports: Ports, name: str, folder: str, blobs: Sequence[Blob
         page = await ports.drops.page(own, deep=False, after=after)
         names += [blob.name for blob in page.blobs]
         after, more = page.next, bool(page.next)
+    if not any(one.startswith(own) for one in names):  # a folder may be spelt differently, too
+        names += [blob.name for blob in (await ports.drops.page(folder, deep=True)).blobs]
     return alike(name, names)
 
 

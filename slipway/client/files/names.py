@@ -23,7 +23,7 @@ def impossible(name: str) -> str:
 
 
 def undecodable(name: str) -> str:
-    """Which byte of a file's name is not UTF-8; "" if none. It continues a sentence that begins with the name."""
+    """Which byte of a file's name is not UTF-8, to continue a sentence that begins with it; "" if none."""
     byte = next((ord(one) - 0xDC00 for one in name if "\udc80" <= one <= "\udcff"), None)
     return "" if byte is None else f"has the byte 0x{byte:02X}, which is not UTF-8"
 

@@ -88,6 +88,28 @@ async def test_the_note_names_what_may_be_meant_by_a_missing_script(world: World
     assert await waiting(world) == f"waits for lib/train.py, which d/job.json names{hint}"
 
 
+@pytest.mark.parametrize(
+    ("named", "there_is", "difference"),
+    [
+        ("d/src/train.py", "d/Src/train.py", "differs in case"),
+        (
+            f"d/{NFC}/train.py",
+            f"d/{NFD}/train.py",
+            "looks the same, but is written with separate accents (NFD)",
+        ),
+    ],
+    ids=["case", "composition"],
+)
+async def test_a_folder_of_a_script_may_be_spelt_differently(
+    world: World, named: str, there_is: str, difference: str
+) -> None:
+    world.drops.upload("d/job.json", job_for(named))
+    world.drops.upload(there_is, b"")
+
+    hint = f'; there is "{there_is}", which {difference}'
+    assert await waiting(world) == f"waits for {named}, which d/job.json names{hint}"
+
+
 async def test_a_name_that_is_only_possible_counts_when_it_is_there_and_is_not_waited_for(
     world: World,
 ) -> None:
