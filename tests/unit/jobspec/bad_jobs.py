@@ -370,6 +370,10 @@ PATHS = (
         ("$AZ_BATCHAI_OUTPUT_A", "error", "lost"),
         ("$MOUNT_ROOT", "warning", "nothing sets $MOUNT_ROOT, so the results are lost"),
         ("$AZ_BATCH_TASK_DIR", "warning", "nothing sets $AZ_BATCH_TASK_DIR"),
+        *((begin, "error", f'begins with "{begin}", which is not a variable') for begin in (
+          "${AZ_BATCHAI_MOUNT_ROOT", "${UNDEF:-x}", "$$AZ_BATCHAI_MOUNT_ROOT", "$1", "${A[0]}", "$[1]",
+          "$ AZ_BATCHAI_MOUNT_ROOT", "$(echo x)",
+        )),
       )
       for document, pointer in (
         (job(stdOutErrPathPrefix=f"{prefix}/logs"), "/stdOutErrPathPrefix"),

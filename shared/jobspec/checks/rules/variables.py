@@ -90,6 +90,10 @@ def prefixes(context: Context) -> Iterator[Problem]:
     for node in context.prefixes:
         match = _FIRST.match(node.text or "")
         name = (match[1] or match[2]) if match else ""
+        if match is None and (node.text or "").startswith("$"):
+            begin = quote((node.text or "").partition("/")[0], 60)
+            message = f"the path begins with {begin}, which is not a variable as nodes read it{LOST}"
+            yield problem("SW045", node.pointer, message, f"write $NAME or ${{NAME}}; {_ROOTED}", "error")
         if not name or name in KNOWN_VARIABLES or name in _OF_SYSTEMS or name.startswith(_INPUT):
             continue
         if name in own:
