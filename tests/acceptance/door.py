@@ -134,8 +134,14 @@ class Door:
         return {"url": f"{self.stack.receiver_url}/hooks/{name}{query}"}
 
     async def poisoned(self) -> list[str]:
-        """The queues that hold messages no one could process."""
-        return [queue.name async for queue in self.queues.list_queues() if queue.name.endswith("poison")]
+        """What no one could process: poison queues with messages in them, and messages kept from them."""
+        queues = [one.name async for one in self.queues.list_queues() if one.name.endswith("poison")]
+        clients = [self.queues.get_queue_client(name) for name in queues]
+        full = [
+            one.queue_name for one in clients if (await one.get_queue_properties()).approximate_message_count
+        ]
+        _, body, _ = await self.call("GET", "dead")
+        return [*full, *(one["id"] for one in body["dead"] if one["kind"] == "message")]
 
 
 def unique(start: str) -> str:

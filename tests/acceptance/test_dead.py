@@ -13,8 +13,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 async def test_a_poison_message_is_kept_listed_and_redriven(door: Door) -> None:
     name = unique("poison")
-    queue = door.queues.get_queue_client("jobs-poison")
-    await queue.create_queue()
     await door.send({"name": name, "spec": shell("true")}, queue="jobs-poison")
 
     async def is_there() -> dict[str, Any] | None:
@@ -27,7 +25,6 @@ async def test_a_poison_message_is_kept_listed_and_redriven(door: Door) -> None:
 
     status, body, _ = await door.call("POST", f"dead/{dead['id']}/redrive")
 
-    await queue.delete_queue()  # other tests see by it that nothing was given up
     assert (status, body["kind"]) == (202, "message")
     assert (await door.ended(name=name))["state"] == "succeeded"
     assert (await door.call("POST", f"dead/{dead['id']}/redrive"))[0] == 404
@@ -36,7 +33,6 @@ async def test_a_poison_message_is_kept_listed_and_redriven(door: Door) -> None:
 async def test_a_blob_that_the_host_gave_up_is_looked_at_again_and_nothing_is_dead(door: Door) -> None:
     folder = unique("poison-drop")
     queue = door.queues.get_queue_client("webjobs-blobtrigger-poison")
-    await queue.create_queue()
     message = {"Type": "BlobTrigger", "ContainerName": "scripts", "BlobName": f"{folder}/job.json"}
     await door.send(message, queue=queue.queue_name)
 
@@ -44,6 +40,5 @@ async def test_a_blob_that_the_host_gave_up_is_looked_at_again_and_nothing_is_de
         return (await queue.get_queue_properties()).approximate_message_count == 0
 
     await eventually(served, "the copy to be served")
-    await queue.delete_queue()
     _, body, _ = await door.call("GET", "dead")
     assert [one for one in body["dead"] if one["kind"] == "message"] == []
