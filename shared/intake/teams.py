@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shared.core.caller import ADMIN, Caller
 from shared.core.ports import Ports
-from shared.core.teams.membership import sees_drops, share_of_caller, share_of_folder, teams_of
+from shared.core.teams.membership import share_of_caller, share_of_folder, share_of_uploader, teams_of
 from shared.core.teams.store import UnreadableTeams
 from shared.intake.message import Request
 from shared.lifecycle.current_teams import current_teams
@@ -44,5 +44,5 @@ async def with_share(ports: Ports, request: Request, who: Caller, folder: str | 
     if folder is None:
         share = share_of_caller(who, teams, named, at)
     else:
-        share = sees_drops(who, share_of_folder(folder, teams, named, at), teams, at)
+        share = share_of_uploader(who, share_of_folder(folder, teams, named, at), teams, at)
     return replace(request, share=share, problems=(*request.problems, *share.problems))

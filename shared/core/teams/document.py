@@ -166,9 +166,8 @@ def read_teams(
     try:
         teams = Teams.model_validate(document)
     except ValidationError as error:
-        from shared.jobspec import (
-            shape_problems,
-        )  # the models of the job file, which a good document needs not
+        # Loads the models of the job file, which a good document does not need.
+        from shared.jobspec import shape_problems
 
         return ReadTeams(None, tuple(shape_problems(Teams, document, error)))
     problems = (*_problems(teams, clusters), *_containers(teams, own_containers))

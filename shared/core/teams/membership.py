@@ -77,7 +77,7 @@ def share_of_folder(folder: str, teams: Teams, named: str, at: str) -> Share:
     return share_in(teams, name)
 
 
-def sees_drops(who: Caller, share: Share, teams: Teams, at: str) -> Share:
+def share_of_uploader(who: Caller, share: Share, teams: Teams, at: str) -> Share:
     """The share of a drop, with a problem if the caller who is about to upload it would not see its job."""
     if who.sees_all or (share.team and share.team in who.teams) or share.problems:
         return share
