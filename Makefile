@@ -43,7 +43,7 @@ test: install ## the tests, one case of each kind (TESTS=tests/unit for some of 
 test-all: install ## the same tests in all cases of every kind, and with all random examples
 	@$(RUN)/python -m pytest --all $(PYTEST_FLAGS) $(APART:%=--ignore=%) $(TESTS) $(MORE)
 
-test-crash: install ## the crash tests with every fault at every call; in test-all the faults take turns on real engines
+test-crash: install ## the crash tests with every fault at every call; in test-all the faults take turns
 	@$(RUN)/python -m pytest --every-fault $(PYTEST_FLAGS) tests/crash
 
 test-az: install ## the real Azure CLI against the emulator (installs it into .venv-az: 0.8 GB)

@@ -44,10 +44,13 @@ def one_each(cases: Iterable[Case], kind: Callable[[Case], Any]) -> list[Case]:
     return cases if _everything else list({kind(case): case for case in reversed(cases)}.values())[::-1]
 
 
-def every_few(cases: Iterable[Case], number: int) -> list[Case]:
-    """One of every `STRIDE` similar cases, at least one; different values of `number` try others."""
+def every_few(cases: Iterable[Case], number: int, thorough: int = 1) -> list[Case]:
+    """One of every `STRIDE` similar cases, at least one; different values of `number` try others.
+
+    `thorough`: with `--all`, one of so many; with `--every-fault`, each.
+    """
     cases = list(cases)
-    stride = max(1, min(1 if _everything else STRIDE, len(cases)))
+    stride = max(1, min(1 if _every_fault else thorough if _everything else STRIDE, len(cases)))
     return cases[number % stride :: stride]
 
 
