@@ -47,7 +47,7 @@ async def _calls(story: Story, wake_after: int) -> int:
 async def check_survival(story: Story, fault: Fault, wake_after: int) -> None:
     """Play the story with the fault at its calls, and assert that the promise was kept.
 
-    Of the faults, a third meets each call, so that each call meets three; with `--every-fault` all of them do.
+    A third of the faults meets each call; with `--every-fault` all of them do.
     """
     calls = await _calls(story, wake_after)
     number = crc32(story.name.encode()) + FAULTS.index((fault, wake_after))

@@ -27,6 +27,13 @@ def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
 
 
 @pytest.mark.parametrize("count", [1, STRIDE - 1, STRIDE, STRIDE + 1, 5 * STRIDE])
+def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: int) -> None:
+    shares = [every_few(range(count), number) for number in range(7, 7 + STRIDE)]
+
+    assert {case for share in shares for case in share} == set(range(count))
+    assert all(shares)
+
+
 def test_a_thorough_run_may_try_one_of_three_and_every_fault_tries_each() -> None:
     before, results = (breadth._everything, breadth._every_fault), {}
     for every_fault in (False, True):
@@ -35,13 +42,6 @@ def test_a_thorough_run_may_try_one_of_three_and_every_fault_tries_each() -> Non
     try_everything(before[0], every_fault=before[1])
 
     assert results == {False: [[0, 3, 6, 9], [1, 4, 7], [2, 5, 8]], True: [list(range(10))] * 3}
-
-
-def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: int) -> None:
-    shares = [every_few(range(count), number) for number in range(7, 7 + STRIDE)]
-
-    assert {case for share in shares for case in share} == set(range(count))
-    assert all(shares)
 
 
 @pytest.mark.parametrize("members", ["ab", "abc", "abcdef", "abcdefg"])
