@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 import aiohttp
 import pytest
 
+from shared.answers.mark import MARK, MARKED
 from shared.connections.session import session
 from slipway.client.service import service
 from tests.unusual_answers import UNUSUAL, answer
@@ -41,7 +42,8 @@ async def test_a_session_of_the_app_reads_it(name: str) -> None:
 async def test_the_command_reads_it(name: str) -> None:
     fields, _ = UNUSUAL[name]
     body = b'{"id": "j_1"}'
-    length = b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
+    mark = f"{MARK}: {MARKED}\r\n".encode()
+    length = mark + b"Content-Type: application/json\r\nContent-Length: %d\r\n" % len(body)
     long = fields.replace(b"Content-Length: 0\r\n", length)
     async with gateway(answer(200, (long, body))) as url, service(url, "key") as deployment:
         assert await deployment.job("j_1") == {"id": "j_1"}
