@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from shared.core.visible import escaped
 from shared.jobspec import name_flaw
+from slipway.client.ignore_file import NAME as IGNORE_FILE
 from slipway.failure import Failure
 
 if TYPE_CHECKING:
@@ -76,11 +77,16 @@ def sending(file: Path, before: os.stat_result | None) -> Iterator[None]:
         if _is_changed(file, before):
             raise Failure(_CHANGED.format(file)) from error
         if flaw := name_flaw(file.name):
-            remedy = "give it another name, or leave it out by a line of .slipwayignore"
-            raise Failure(f"{escaped(str(file))} cannot be sent: its name {flaw}; {remedy}") from error
+            raise unsendable(file, flaw) from error
         raise
     if _is_changed(file, before):
         raise Failure(_CHANGED.format(file))
+
+
+def unsendable(file: Path, flaw: str) -> Failure:
+    """The failure of a file for the flaw of its name, with what to do."""
+    remedy = f"give it another name, or leave it out by a line of {IGNORE_FILE}"
+    return Failure(f"{escaped(str(file))} cannot be sent: its name {flaw}; {remedy}")
 
 
 def _is_changed(file: Path, before: os.stat_result | None) -> bool:

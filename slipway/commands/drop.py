@@ -13,6 +13,7 @@ from slipway.client.files.names import undecodable
 from slipway.client.files.save import MARK
 from slipway.client.ignore_file import NAME as IGNORE_FILE
 from slipway.client.ignore_file import IgnoreFile
+from slipway.client.replace_blob import unsendable
 from slipway.client.storage import storage_account
 from slipway.commands.document.diagnose import diagnosed, scripts_named
 from slipway.commands.waiting import Outlook, outlook
@@ -112,8 +113,7 @@ def to_upload(folder: Path, *, remarks: bool = True) -> Sequence[Path]:
         raise Failure(f"{folder} holds no files{hint}; put a script and a job.json there")
     for path in files:
         if flaw := undecodable(str(path.relative_to(folder))):
-            remedy = f"give it another name, or leave it out by a line of {IGNORE_FILE}"
-            raise Failure(f"{printable(str(path))} cannot be sent: its name {flaw}; {remedy}")
+            raise unsendable(path, flaw)
     return sorted(files, key=lambda path: (_rank(path), path))
 
 
