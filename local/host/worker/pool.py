@@ -63,11 +63,12 @@ class WorkerPool:
     async def start(self) -> list[Function]:
         """Start all workers; raises LoadError when they cannot load the app."""
         try:
-            indexed = await asyncio.gather(*(slot.start() for slot in self._slots))
-        except BaseException:
+            async with asyncio.TaskGroup() as starts:  # one fails: the others leave no process behind
+                tasks = [starts.create_task(slot.start()) for slot in self._slots]
+        except ExceptionGroup as errors:
             await self.stop()
-            raise
-        return indexed[0]
+            raise errors.exceptions[0] from None
+        return tasks[0].result()
 
     async def invoke(self, call: Invocation) -> Result:
         """Run a function in a worker; a worker that dies or hangs is a failed result."""
@@ -79,8 +80,7 @@ class WorkerPool:
         await asyncio.gather(*(slot.stop() for slot in self._slots))
 
 
-@dataclass(frozen=True)
-class _Worker:
+class _Worker(NamedTuple):
     """A worker process, and the writer of its messages."""
 
     process: Child

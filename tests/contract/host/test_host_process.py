@@ -9,6 +9,7 @@ import signal
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from local.host.worker.contract import LoadError, RuntimeName
@@ -62,6 +63,22 @@ async def test_an_app_that_production_refuses_is_refused_here(
 ) -> None:
     with pytest.raises(LoadError, match=named):
         await WorkerPool(_worker(runtime, tmp_path, code), 1).start()
+
+
+async def test_where_one_worker_is_refused_none_stays_behind(tmp_path: Path) -> None:
+    """The second still loads the app when the first one's refusal is known."""
+    code = """
+import os, time
+try:
+    os.mkdir("first")
+except FileExistsError:
+    time.sleep(60)
+raise RuntimeError("the first one")
+"""
+    with pytest.raises(LoadError, match="the first one"):
+        await WorkerPool(_worker("library", tmp_path, code), 2).start()
+    processes = [one for one in psutil.Process().children() if str(tmp_path) in " ".join(one.cmdline())]
+    assert not processes
 
 
 async def test_the_app_runs_on_the_event_loop_of_azures_worker(runtime: RuntimeName, tmp_path: Path) -> None:
