@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from shared.core.engine import Observation
@@ -42,8 +43,14 @@ def is_asked(record: Mapping[str, Any] | None) -> bool:
     return record.get("state") == "ended" and record.get("reason") == _R.TERMINATED.value
 
 
-def recorded(record: Mapping[str, Any]) -> Observation:
-    """The content of an ended run's record. A job can write it, so unusable values are left out."""
+def recorded(
+    record: Mapping[str, Any], *, started: datetime | None = None, ended: datetime | None = None
+) -> Observation:
+    """The content of an ended run's record. A job can write it, so unusable values are left out.
+
+    `started` and `ended`: the scheduler's own times. Use is counted by them, so a record decides neither
+    that it has.
+    """
     reason = _reason(record.get("reason"))
     state = _S.SUCCEEDED if reason is None else _S.CANCELLED if reason is _R.TERMINATED else _S.FAILED
     text = record.get("message")
@@ -52,8 +59,8 @@ def recorded(record: Mapping[str, Any]) -> Observation:
         reason,
         text if reason is not None and isinstance(text, str) else "",
         untrusted.exit_code(record.get("exitCode")),
-        untrusted.moment(record.get("started")),
-        untrusted.moment(record.get("ended")),
+        started or untrusted.moment(record.get("started")),
+        ended or untrusted.moment(record.get("ended")),
     )
 
 

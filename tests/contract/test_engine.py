@@ -14,6 +14,7 @@ import uuid
 from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from urllib.parse import quote
 
@@ -35,6 +36,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
+from tests import forged
 from tests.acceptance.kubernetes.on_cluster import engine_on as engine_on_cluster
 from tests.contract.azurebatch import on_batch
 from tests.contract.azurebatch.storage import container
@@ -44,9 +46,12 @@ from tests.contract.kubernetes.foreign import KUBECONFIG, UNSEEN, Foreign, forei
 from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
 from tests.engine_files import whole
+from tests.forged import forging
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"
+#: Schedulers give whole seconds.
+_ROUNDED = timedelta(seconds=1)
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 
@@ -420,6 +425,21 @@ async def test_a_job_whose_gpus_do_nothing_is_warned_and_ends_as_idle(rig: Rig) 
         "io.slipway.job.idle.v1",
         "io.slipway.job.cancelled.v1",
     ]
+
+
+async def test_a_job_that_writes_its_own_record_is_counted_by_the_times_of_its_scheduler(rig: Rig) -> None:
+    order = rig.order(forging())
+    await rig.engine.submit(order)
+    ran = timedelta(seconds=forged.SECONDS)
+    if rig.memory is not None:
+        now = datetime.now(UTC)
+        rig.memory.set_state(order.target.name, JobState.SUCCEEDED, started=now - ran, ended=now)
+
+    end = await rig.until(order.target, lambda observation: observation.state.terminal)
+
+    assert end.started is not None
+    assert end.ended is not None
+    assert end.ended - end.started >= ran - _ROUNDED, end
 
 
 async def test_a_cluster_shows_its_nodes(rig: Rig) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from datetime import datetime
+from typing import Any, NamedTuple
 
 from shared.core.engine import Observation, Why
 from shared.core.errors import Transient
@@ -29,6 +30,13 @@ _PREPARING = Why("Preparing", "its node is being prepared", passes=True)
 _KILLED = 137
 
 
+class _Times(NamedTuple):
+    """When a task started and ended, by the service."""
+
+    started: datetime | None
+    ended: datetime | None
+
+
 def observation(task: Mapping[str, Any], record: Mapping[str, Any] | None = None) -> Observation:
     """The observation from a task and its run's record. Raises Transient for unknown terms."""
     name, word = str(task.get("id")), str(task.get("state"))
@@ -41,7 +49,8 @@ def observation(task: Mapping[str, Any], record: Mapping[str, Any] | None = None
     if state is _S.RUNNING:
         return Observation(state, started=untrusted.moment(facts.get("startTime")))
     if record is not None and record.get("final"):
-        return recorded(record)
+        times = _times(facts)
+        return recorded(record, started=times.started, ended=times.ended)
     return _ended(facts, record)
 
 
@@ -55,8 +64,12 @@ def was_taken_back(task: Mapping[str, Any]) -> bool:
     return bool((task.get("executionInfo") or {}).get("requeueCount"))
 
 
+def _times(facts: Mapping[str, Any]) -> _Times:
+    return _Times(untrusted.moment(facts.get("startTime")), untrusted.moment(facts.get("endTime")))
+
+
 def _ended(facts: Mapping[str, Any], record: Mapping[str, Any] | None) -> Observation:
-    started, ended = untrusted.moment(facts.get("startTime")), untrusted.moment(facts.get("endTime"))
+    started, ended = _times(facts)
     end = Observation(_S.SUCCEEDED, started=started, ended=ended)
     code, failure = untrusted.exit_code(facts.get("exitCode")), facts.get("failureInfo") or {}
     word = str(failure.get("code") or "")

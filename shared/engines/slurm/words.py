@@ -86,14 +86,14 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
     """
     state, reason = state_of(copy.states, copy.name)
     if not state.terminal:
-        started = copy.started if state is _S.RUNNING else None
         waits = waits_for(copy) if state is _S.QUEUED else None
-        return Observation(state, started=_time(started), why=waits, handle=str(copy.id))
+        running = copy.started if state is _S.RUNNING else None
+        return Observation(state, started=_time(running), why=waits, handle=str(copy.id))
+    started, ended = _time(_began(copy)), _time(copy.ended)
     if record is not None and record.get("final"):
-        return recorded(record)._replace(handle=str(copy.id))
+        return recorded(record, started=started, ended=ended)._replace(handle=str(copy.id))
     exit_code = copy.code if reason in (None, _R.USER) else None
-    times = _time(_began(copy)), _time(copy.ended)
-    plain = Observation(state, reason, "", exit_code, *times, handle=str(copy.id))
+    plain = Observation(state, reason, "", exit_code, started, ended, handle=str(copy.id))
     begun = True if record is not None else False if visible else None
     plain, why = _by_node(plain) if was_asked(record, exit_code) else _explained(copy, plain, begun)
     if plain.state is _S.SUCCEEDED:

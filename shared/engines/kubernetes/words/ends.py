@@ -30,13 +30,13 @@ def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | Non
     complete, failed = condition(job, "Complete"), condition(job, "Failed")
     if complete is None and failed is None:
         return None
-    if record is not None and record.get("final"):
-        return recorded(record)
     status = job.get("status") or {}
     began = [when for one in _containers(pods) if (when := untrusted.moment(_begun(one))) is not None]
     moment = untrusted.moment(
         status.get("completionTime") or (failed or complete or {}).get("lastTransitionTime")
     )
+    if record is not None and record.get("final"):
+        return recorded(record, started=min(began, default=None), ended=moment)
     end = _failed(failed, pods, record) if failed is not None else Observation(_S.SUCCEEDED, exit_code=0)
     unstarted = failed is not None and _nothing_ran(pods)
     return end._replace(unstarted=unstarted, started=min(began, default=None), ended=moment)

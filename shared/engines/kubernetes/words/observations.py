@@ -41,14 +41,15 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
     is_final = record is not None and bool(record.get("final"))
     end = ended(evidence.job, evidence.pods, record)
     if end is not None:
-        return _cancelled(evidence.job) if _was_ended_by_us(evidence.job, end, is_final) else end
+        return _cancelled(evidence.job) if _was_ended_by_us(evidence, end) else end
     if since is not None and now - since > lost_after:
         return _hanging(evidence, since)
     if was_cancelled(evidence.job) and not _has_pods(evidence):
         # Such a Job never completes by itself: it is suspended, or wants no pods.
         own_end = recorded(record) if record is not None and is_final else None
-        if own_end is not None and not _was_ended_by_us(evidence.job, own_end, is_final):
-            return own_end
+        if own_end is not None and not _was_ended_by_us(evidence, own_end):
+            # Its pods are gone with their times; those of a record are the job's own.
+            return own_end._replace(started=_started(evidence), ended=_cancelled_at(evidence.job))
         return _cancelled(evidence.job)
     if is_final:  # the program on the nodes has written its end, and the pods are terminating
         return Observation(_S.RUNNING, started=_started(evidence))
@@ -60,7 +61,7 @@ def observation(evidence: Evidence, now: datetime, lost_after: timedelta = LOST_
 def _hanging(evidence: Evidence, since: datetime) -> Observation:
     """The end of an attempt whose pods never go away: it stays the same until their node is removed."""
     if evidence.record is not None and evidence.record.get("final"):
-        return recorded(evidence.record)
+        return recorded(evidence.record, started=_started(evidence), ended=since)
     if was_cancelled(evidence.job):
         return _cancelled(evidence.job)
     return Observation(_S.FAILED, _R.INFRASTRUCTURE, _LOST, started=_started(evidence), ended=since)
@@ -70,18 +71,20 @@ def _cancelled(job: Mapping[str, Any]) -> Observation:
     return Observation(_S.CANCELLED, _R.TERMINATED, "it was cancelled", ended=_cancelled_at(job))
 
 
-def _was_ended_by_us(job: Mapping[str, Any], end: Observation, is_final: bool) -> bool:
+def _was_ended_by_us(evidence: Evidence, end: Observation) -> bool:
     """Whether it failed because Slipway ended it: its processes got a signal.
 
     An end that the program recorded counts, unless the signal came before the job's own command.
     """
-    request_time = _cancelled_at(job)
+    record, request_time = evidence.record, _cancelled_at(evidence.job)
+    is_final = record is not None and bool(record.get("final"))
+    moment = recorded(record).ended if record is not None and is_final else end.ended
     return (
         end.state is _S.FAILED
         and (not is_final or end.reason is _R.INFRASTRUCTURE)
         and request_time is not None
-        and end.ended is not None
-        and end.ended >= request_time
+        and moment is not None
+        and moment >= request_time
     )
 
 

@@ -6,12 +6,13 @@ The record of its run comes first, then accounting, then the controller's own co
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
 from shared.core.engine import Observation
-from shared.core.errors import NotFound, Transient
+from shared.core.errors import EngineError, NotFound, Transient
 from shared.core.job import JobState, Reason, Target
 from shared.engines.recorded import IDLE, is_asked, recorded
 from shared.engines.records import Records
@@ -47,10 +48,22 @@ class EndSources:
         record = await self._records.find(target)
         if record is None or record.get("state") != "ended":
             return await self._in_notes(target, None)
-        own = recorded(record)
-        # A signal comes from a cancellation or from a node that goes down: Slurm knows which.
-        end = await self._in_notes(target, record) if is_asked(record) else None
-        return (end or own)._replace(segment=self._records.segment(target, record))
+        segment = self._records.segment(target, record)
+        if is_asked(record):
+            # A signal comes from a cancellation or from a node that goes down: Slurm knows which.
+            end = await self._in_notes(target, record)
+            return (end or recorded(record))._replace(segment=segment)
+        return (await self._at_its_times(target, record))._replace(segment=segment)
+
+    async def _at_its_times(self, target: Target, record: Mapping[str, Any]) -> Observation:
+        """The record's end, at the times of accounting, if that answers and knows the job."""
+        accounted = None
+        if self._cluster.accounting:
+            with suppress(EngineError):  # an end waits for no accounting
+                accounted = await self._accounted(target, record)
+        if accounted is None:
+            return recorded(record)
+        return recorded(record, started=accounted.started, ended=accounted.ended)
 
     async def _in_notes(self, target: Target, record: Mapping[str, Any] | None) -> Observation | None:
         """How a job ended in Slurm's own notes, with the record of its run."""

@@ -7,6 +7,7 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -413,6 +414,36 @@ async def test_how_a_forgotten_job_ended_is_looked_up_in_accounting(version: str
         assert (observation.reason, observation.exit_code) == (Reason.USER, None if version == OLD else 3)
         with pytest.raises(NotFound):
             await rig.engine.see(order(token="other.1").target)
+
+
+_ACCOUNTED = {
+    "user": "u",
+    "job_id": 7,
+    "name": "n",
+    "state": {"current": ["COMPLETED"], "reason": "None"},
+    "comment": {"job": comment("t.1", None), "administrator": "", "system": ""},
+    "time": {"submission": 900, "start": 910, "end": 920},
+    "exit_code": {"status": "SUCCESS", "return_code": {"set": True, "infinite": False, "number": 0}},
+}
+
+
+async def test_a_forgotten_job_that_wrote_its_own_record_ran_as_long_as_accounting_says(
+    tmp_path: Path,
+) -> None:
+    options = {"accounting": True, "shared": str(tmp_path), "reads": {str(tmp_path): str(tmp_path)}}
+    async with slurm_rig(options=options) as rig:
+        target = order().target
+        forged = {"state": "ended", "final": True, "started": "2026-01-01", "ended": "2026-01-01"}
+        write_record(tmp_path, order(), json.dumps(forged))
+        rig.server.accounted = [_ACCOUNTED]
+
+        end = await rig.engine.see(target)
+        rig.server.accounted = [{"job_id": 7, "name": "n"}]  # it cannot be read
+        unaccounted = await rig.engine.see(target)
+
+    assert (end.state, unaccounted.state) == (JobState.SUCCEEDED, JobState.SUCCEEDED)
+    assert (end.started, end.ended) == (datetime.fromtimestamp(910, UTC), datetime.fromtimestamp(920, UTC))
+    assert unaccounted.ended == datetime(2026, 1, 1, tzinfo=UTC)
 
 
 async def test_an_answer_of_accounting_that_cannot_be_read_is_no_defect() -> None:

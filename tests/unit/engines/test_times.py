@@ -1,0 +1,69 @@
+"""When a run started and ended is its scheduler's to say, not that of its record, which the job can write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from shared.core.engine import Observation
+from shared.engines.batch import words as batch
+from shared.engines.kubernetes.words.observations import CANCELLED, LOST_AFTER, Evidence, observation
+from shared.engines.slurm import words as slurm
+from tests.unit.engines.kubernetes.words.cluster import ENDED, job, mark, pod, stopped
+from tests.unit.engines.slurm.test_words import COPY
+
+STARTED, STOPPED = datetime(2026, 11, 22, 2, 48, 40, tzinfo=UTC), datetime(2026, 11, 22, 2, 49, tzinfo=UTC)
+#: "It ended well, and in the moment in which it started."
+FORGED = {
+    "final": True,
+    "state": "ended",
+    "reason": "",
+    "exitCode": 0,
+    "started": "2026-11-22T02:48:59Z",
+    "ended": "2026-11-22T02:48:59Z",
+}
+_SUSPENDED = mark("Suspended", "JobSuspended")
+
+
+def _on_batch(record: dict[str, Any]) -> Observation:
+    times = {"startTime": f"{STARTED:%Y-%m-%dT%H:%M:%SZ}", "endTime": f"{STOPPED:%Y-%m-%dT%H:%M:%SZ}"}
+    return batch.observation({"id": "t", "state": "completed", "executionInfo": times}, record)
+
+
+def _on_slurm(record: dict[str, Any]) -> Observation:
+    done = frozenset({"COMPLETED"})
+    copy = replace(COPY, states=done, started=STARTED.timestamp(), ended=STOPPED.timestamp())
+    return slurm.observation(copy, record)
+
+
+def _on_kubernetes(record: dict[str, Any]) -> Observation:
+    ranks = pod("Succeeded", terminated=stopped(0))
+    return observation(Evidence(job(mark("Complete")), [ranks], record), STOPPED)
+
+
+def _on_kubernetes_that_hangs(record: dict[str, Any]) -> Observation:
+    ranks = pod("Running", deleted=ENDED, running={"startedAt": "2026-11-22T02:48:40Z"})
+    late = STOPPED + LOST_AFTER + timedelta(seconds=1)
+    return observation(Evidence(job(terminating=1), [ranks], record), late)
+
+
+def _cancelled_on_kubernetes(record: dict[str, Any]) -> Observation:
+    cancelled = job(_SUSPENDED, annotations={CANCELLED: ENDED})
+    return observation(Evidence(cancelled, (), record), STOPPED)
+
+
+@pytest.mark.parametrize(
+    "observed",
+    [_on_batch, _on_slurm, _on_kubernetes, _on_kubernetes_that_hangs, _cancelled_on_kubernetes],
+)
+def test_a_record_does_not_say_how_long_a_job_ran(
+    observed: Callable[[dict[str, Any]], Observation],
+) -> None:
+    end = observed(FORGED)
+
+    assert end.state.terminal
+    assert (end.started, end.ended) == (STARTED, STOPPED)
