@@ -15,6 +15,7 @@ from local.host.host import HostOptions, serve
 from local.host.hostjson import HostJson, HostJsonError, read_host_json
 from local.host.keys import read_keys
 from local.host.settings import SettingsError, read_settings
+from local.host.times import read_times
 from local.host.worker.contract import LoadError, Runtime, RuntimeName
 from local.host.worker.inprocess import InProcess
 from local.host.worker.pool import WorkerOptions, WorkerPool
@@ -52,8 +53,7 @@ async def _run(options: argparse.Namespace) -> int:
         port=options.port,
         grace=options.grace,
         border=Border(frozenset(options.allow_host)),
-        scan_every=_number(settings, "LOCAL_HOST_BLOB_SCAN_SECONDS", 10.0),
-        hidden=_number(settings, "LOCAL_HOST_HIDDEN_SECONDS", 600.0),
+        times=read_times(settings),
     )
     url = ""
     while not stop.is_set():
@@ -62,7 +62,7 @@ async def _run(options: argparse.Namespace) -> int:
             async with serve(serving, runtime) as url:
                 sys.stdout.write(f"ready {url}\n")
                 sys.stdout.flush()
-                await _end_of(runtime, stop)
+                await _end_of(runtime, stop, serving.ended)
                 _log.info("stopping")
         except (LoadError, SettingsError) as error:
             if not url:
@@ -72,13 +72,13 @@ async def _run(options: argparse.Namespace) -> int:
                 async with asyncio.timeout(_AGAIN):
                     await stop.wait()
         # In Azure the platform starts the next one, until it serves.
-        serving = replace(serving, port=int(url.rpartition(":")[2]))
+        serving = replace(serving, port=int(url.rpartition(":")[2]), ended=asyncio.Event())
     return 0
 
 
-async def _end_of(runtime: Runtime, stop: asyncio.Event) -> None:
-    """Wait for the request to stop, or until the host has to end because its workers die."""
-    events = [stop, *([runtime.broken] if isinstance(runtime, WorkerPool) else [])]
+async def _end_of(runtime: Runtime, stop: asyncio.Event, ended: asyncio.Event) -> None:
+    """Wait for the request to stop, or until the host has to end: its workers die, or storage is away."""
+    events = [stop, ended, *([runtime.broken] if isinstance(runtime, WorkerPool) else [])]
     tasks = [asyncio.create_task(event.wait()) for event in events]
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
@@ -141,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     add_option(parser)
     parser.add_argument("--enable-auth", action="store_true", help="check function keys, as Azure does")
     parser.add_argument("--in-process", action="store_true", help="no worker process: for a debugger")
-    parser.add_argument("--grace", type=float, default=5.0, help="seconds for running functions at the end")
+    parser.add_argument("--grace", type=float, default=30.0, help="seconds for running functions at the end")
     parser.add_argument(
         "--until-stdin-closes", action="store_true", help="also stop when standard input reaches its end"
     )

@@ -21,9 +21,11 @@ from local.host.limits import LONGEST_HEADER, LONGEST_LINE, within_limits
 from local.host.outputs import SUPPORTED, Outputs
 from local.host.settings import SettingsError, is_disabled, resolve
 from local.host.storage import Accounts, host_id
+from local.host.times import Times
 from local.host.triggers.base import Environment
 from local.host.triggers.blob import BlobTriggers
 from local.host.triggers.http import HttpTriggers
+from local.host.triggers.outage import StorageAwayError
 from local.host.triggers.queue import body_of, queue_listener
 from local.host.triggers.timer import Timer, timer
 from local.host.wakeups import Wakeups
@@ -41,7 +43,7 @@ _AGAIN = 2.0
 class HostOptions:
     """The app to run, and its ports.
 
-    In seconds: `scan_every`, `hidden` (received messages), `grace` (at the end).
+    `grace`: seconds for functions in progress at the end. `ended` is set when the host has to end by itself.
     """
 
     app: Path
@@ -49,9 +51,9 @@ class HostOptions:
     host: HostJson
     keys: Keys
     port: int = 0
-    scan_every: float = 10.0
-    hidden: float = 600.0
-    grace: float = 5.0
+    times: Times = field(default_factory=Times)
+    grace: float = 30.0
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
     border: Border = field(default_factory=Border)
 
 
@@ -59,7 +61,7 @@ class HostOptions:
 async def serve(options: HostOptions, runtime: Runtime) -> AsyncIterator[str]:
     """Run the app with a started or startable runtime for the length of the block; yields the base URL.
 
-    At the end: no new work, `grace` for what is in progress, messages and leases handed back.
+    At the end: no new work, `grace` for what is in progress, leases handed back.
     Raises LoadError when the app cannot be loaded, SettingsError when a binding cannot be served.
     """
     async with AsyncExitStack() as stack:
@@ -91,7 +93,8 @@ class _Host:
             accounts=accounts,
             wakeups=wakeups,
             invoker=Invoker(runtime, outputs),
-            hidden=options.hidden,
+            times=options.times,
+            ended=options.ended,
         )
         self._functions = {f.name: f for f in functions}
         self._disabled = frozenset(f.name for f in functions if is_disabled(f.name, options.settings))
@@ -124,7 +127,7 @@ class _Host:
             self._drains.append(listener.drain)
             self._start("blob queue", listener.run)
             for scan in scans:
-                self._start("blob scan", partial(scan.run, self._options.scan_every))
+                self._start("blob scan", partial(scan.run, self._options.times.blob_scan))
         for function, listener in listeners:
             self._drains.append(listener.drain)
             self._start(function.name, listener.run)
@@ -172,7 +175,7 @@ class _Host:
             await asyncio.wait(self._tasks, timeout=5)
 
     def _start(self, name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        self._tasks.append(asyncio.create_task(kept_up(name, run), name=name))
+        self._tasks.append(asyncio.create_task(kept_up(name, run, self._options.ended), name=name))
 
     async def _run_now(self, function: Function, text: str) -> None:
         """A run by hand: the input is a message, a blob's path, or nothing for a timer."""
@@ -225,11 +228,14 @@ def _check(function: Function) -> None:
         _log.warning("function %s: a retry policy has no effect on a %s and is ignored", function.name, kind)
 
 
-async def kept_up(name: str, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-    """Run a listener until it ends by itself, and restart it a moment after any error."""
+async def kept_up(name: str, run: Callable[[], Coroutine[Any, Any, None]], ended: asyncio.Event) -> None:
+    """Run a listener until it ends by itself, or has to end the host; restart it after other errors."""
     while True:
         try:
             return await run()
+        except StorageAwayError as error:
+            _log.error("the host ends: %s", error)
+            return ended.set()
         except Exception:  # noqa: BLE001 a defect of one listener, once: the others go on, and so does it
             _log.exception("the listener of %s failed, and starts again in %g s", name, _AGAIN)
         await asyncio.sleep(_AGAIN)

@@ -1,11 +1,13 @@
 """The input of every trigger."""
 
+import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from local.host.hostjson import HostJson
 from local.host.invoker import Invoker
 from local.host.storage import Accounts
+from local.host.times import Times
 from local.host.wakeups import Wakeups
 
 
@@ -13,7 +15,7 @@ from local.host.wakeups import Wakeups
 class Environment:
     """The host's parts that triggers use; `id` is the host id of locks, receipts and timers.
 
-    `hidden`: seconds for which a received message is invisible to others, renewed while it is worked on.
+    `ended` is set by a listener whose failure ends the host.
     """
 
     id: str
@@ -22,4 +24,5 @@ class Environment:
     accounts: Accounts
     wakeups: Wakeups
     invoker: Invoker
-    hidden: float
+    times: Times
+    ended: asyncio.Event

@@ -119,7 +119,8 @@ class BlobTriggers:
             slowest_poll=host.queues.max_polling_interval.total_seconds(),
             retry_delay=0.0,  # host.json's visibilityTimeout is for queues
             tries=host.blobs.poison_blob_threshold,
-            hidden=self._environment.hidden,
+            hidden=self._environment.times.hidden,
+            outage=self._environment.times.outage,
         )
 
     async def _work(self, message: QueueMessage) -> Outcome:

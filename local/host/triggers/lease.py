@@ -1,4 +1,7 @@
-"""A lock that one host at a time holds: the lease of a blob, renewed while it is held."""
+"""A lock that one host at a time holds: the lease of a blob, renewed while it is held.
+
+Source: SingletonListener.cs of the WebJobs SDK: a host that does not get the lock tries again by a timer.
+"""
 
 import asyncio
 import logging
@@ -8,20 +11,22 @@ from contextlib import asynccontextmanager, suppress
 from azure.core.exceptions import AzureError, HttpResponseError, ResourceExistsError, ResourceNotFoundError
 from azure.storage.blob.aio import BlobLeaseClient, ContainerClient
 
+from local.host.times import Times
+
 _log = logging.getLogger("Host.lock")
 
-#: Azure's listener lock lasts 60 s; the shortest possible lease lets a killed host come back sooner.
-_LEASE = 15
-_RENEW_EVERY = 8.0
-_TRY_EVERY = 2.0
+#: The share of a lease after which it is renewed.
+_RENEWED = 0.5
 
 
 @asynccontextmanager
-async def hold(container: ContainerClient, name: str, what: str) -> AsyncIterator[asyncio.Event]:
+async def hold(
+    container: ContainerClient, name: str, what: str, times: Times
+) -> AsyncIterator[asyncio.Event]:
     """Wait for the lock and hold it for the block; the event is set if the lock is lost meanwhile."""
-    lease = await _acquire(container, name, what)
+    lease = await _acquire(container, name, what, times)
     lost = asyncio.Event()
-    renewal = asyncio.create_task(_renew(lease, lost, what))
+    renewal = asyncio.create_task(_renew(lease, lost, what, times.timer_lease * _RENEWED))
     try:
         yield lost
     finally:
@@ -32,12 +37,12 @@ async def hold(container: ContainerClient, name: str, what: str) -> AsyncIterato
             await lease.release()
 
 
-async def _acquire(container: ContainerClient, name: str, what: str) -> BlobLeaseClient:
+async def _acquire(container: ContainerClient, name: str, what: str, times: Times) -> BlobLeaseClient:
     blob = container.get_blob_client(name)
     logged = False
     while True:
         try:
-            return await blob.acquire_lease(lease_duration=_LEASE)
+            return await blob.acquire_lease(lease_duration=round(times.timer_lease))
         except ResourceNotFoundError:
             with suppress(ResourceExistsError):
                 await container.create_container()
@@ -48,12 +53,12 @@ async def _acquire(container: ContainerClient, name: str, what: str) -> BlobLeas
             if not logged:
                 _log.info("%s waits for its lock (%s)", what, type(error).__name__)
             logged = True
-        await asyncio.sleep(_TRY_EVERY)
+        await asyncio.sleep(times.timer_retry)
 
 
-async def _renew(lease: BlobLeaseClient, loss: asyncio.Event, what: str) -> None:
+async def _renew(lease: BlobLeaseClient, loss: asyncio.Event, what: str, every: float) -> None:
     while True:
-        await asyncio.sleep(_RENEW_EVERY)
+        await asyncio.sleep(every)
         try:
             await lease.renew()
         except HttpResponseError as error:

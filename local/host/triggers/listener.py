@@ -17,6 +17,7 @@ from azure.storage.queue.aio import QueueClient
 from local.host.deletion import Deletion
 from local.host.storage import queue_key
 from local.host.triggers.backoff import Backoff
+from local.host.triggers.outage import Outage
 from local.host.wakeups import Wakeups
 
 _log = logging.getLogger("Host.queue")
@@ -32,7 +33,10 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class ListenerOptions:
-    """Times in seconds. The next batch is fetched only with at most `threshold` messages in progress."""
+    """Times in seconds. The next batch is fetched only with at most `threshold` messages in progress.
+
+    A queue that refuses for `outage` ends the host.
+    """
 
     batch: int
     threshold: int
@@ -40,6 +44,7 @@ class ListenerOptions:
     retry_delay: float
     tries: int
     hidden: float
+    outage: float
 
 
 #: The poison queue of a message, where not all messages of a queue have the same one.
@@ -68,9 +73,10 @@ class QueueListener:
         self._running: set[asyncio.Task[None]] = set()
         self._freed = asyncio.Event()
         self._unreachable = False
+        self._outage = Outage(queue.queue_name, options.outage)
 
     async def run(self) -> None:
-        """Poll until cancelled; messages in progress go on, see `drain`."""
+        """Poll until cancelled; messages in progress go on, see `drain`. Raises StorageAwayError."""
         backoff = Backoff(self._options.slowest_poll)
         while True:
             if len(self._running) > self._options.threshold:
@@ -114,15 +120,18 @@ class QueueListener:
         try:
             messages = [message async for message in await anext(pages)]
         except (ResourceNotFoundError, StopAsyncIteration):
+            self._outage.over()
             return []  # polled until it is created
         except AzureError as error:
             if not self._unreachable:
                 _log.warning("queue %s cannot be read: %s", self._queue.queue_name, type(error).__name__)
             self._unreachable = True
+            self._outage.note(error)
             return []
         if self._unreachable:
             _log.info("queue %s can be read again", self._queue.queue_name)
         self._unreachable = False
+        self._outage.over()
         return messages
 
     async def _handle(self, message: QueueMessage) -> None:

@@ -13,6 +13,7 @@ from local.host.deletion import Deletion
 from local.host.hostjson import Queues
 from local.host.invoker import Invoker
 from local.host.settings import resolve
+from local.host.times import Times
 from local.host.triggers.base import Environment
 from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
 from local.host.worker.contract import Binding, Data, Function
@@ -39,21 +40,22 @@ async def queue_listener(function: Function, environment: Environment) -> QueueL
         queue,
         service.get_queue_client(poison_name) if has_poison else None,
         Deletion(queue, environment.accounts.http),
-        options_of(queues, environment.hidden),
+        options_of(queues, environment.times),
         work.handle,
         environment.wakeups,
     )
 
 
-def options_of(queues: Queues, visibility: float) -> ListenerOptions:
-    """The listener's options in host.json's words, and the seconds for which a received message is hidden."""
+def options_of(queues: Queues, times: Times) -> ListenerOptions:
+    """The listener's options in host.json's words, and the times that host.json does not set."""
     return ListenerOptions(
         batch=queues.batch_size,
         threshold=queues.threshold,
         slowest_poll=queues.max_polling_interval.total_seconds(),
         retry_delay=queues.visibility_timeout.total_seconds(),
         tries=queues.max_dequeue_count,
-        hidden=visibility,
+        hidden=times.hidden,
+        outage=times.outage,
     )
 
 

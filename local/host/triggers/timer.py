@@ -67,7 +67,9 @@ class Timer:
     async def run(self) -> None:
         """Fire until cancelled, while this host holds the lock; a run in progress goes on, see `drain`."""
         while True:
-            async with hold(self._hosts, self._lock, f"timer {self._function.name}") as lost:
+            async with hold(
+                self._hosts, self._lock, f"timer {self._function.name}", self._environment.times
+            ) as lost:
                 schedule = asyncio.create_task(self._follow())
                 loss = asyncio.create_task(lost.wait())
                 try:

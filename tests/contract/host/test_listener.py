@@ -31,7 +31,7 @@ def _options(
     *, poll: float = 0.2, batch: int = 4, threshold: int = 4, hidden: float = 600
 ) -> ListenerOptions:
     return ListenerOptions(
-        batch=batch, threshold=threshold, slowest_poll=poll, retry_delay=0, tries=2, hidden=hidden
+        batch=batch, threshold=threshold, slowest_poll=poll, retry_delay=0, tries=2, hidden=hidden, outage=24
     )
 
 

@@ -164,6 +164,7 @@ async def running(
         "--runtime",
         runtime,
         "--until-stdin-closes",
+        "--grace=5",
         *arguments,
     ]
     async with child([str(a) for a in argv], name="host", env=env, cwd=ROOT) as process:

@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import logging
+import sys
 
 import azure.functions as func
 
@@ -174,6 +176,23 @@ def in_context(req: func.HttpRequest, context: func.Context) -> func.HttpRespons
         "retry": None if retry is None else str(vars(retry)),
     }
     return func.HttpResponse(json.dumps(members), mimetype="application/json")
+
+
+@app.route(route="log", methods=["GET"])
+def logs(req: func.HttpRequest) -> func.HttpResponse:
+    """Write lines of every level, of several loggers, in several lines, printed and with a stack."""
+    mark = req.params["mark"]
+    for name in ("", "probe", "azure.core", "other"):
+        for level in (10, 20, 30, 40, 50):
+            logging.getLogger(name or None).log(level, "%s %s", mark, name or "root")
+    sys.stdout.write(f"{mark} printed\n")
+    sys.stderr.write(f"{mark} printed\n")
+    logging.info('%s {"json":\n"line"}', mark)
+    try:
+        raise ValueError("inner")
+    except ValueError:
+        logging.exception("%s caught", mark)
+    return func.HttpResponse("logged")
 
 
 @app.queue_trigger(arg_name="msg", queue_name="q-ok", connection=_STORAGE)
