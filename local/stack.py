@@ -23,6 +23,8 @@ ROOT = Path(__file__).resolve().parents[1]
 _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
 _DELIVERIES = "deliveries.jsonl"
+#: A stack that was killed sweeps again as soon as storage lets it: a person waits.
+_SOON_AGAIN = {"LOCAL_HOST_TIMER_LEASE_SECONDS": "15", "LOCAL_HOST_TIMER_RETRY_SECONDS": "2"}
 _PATIENCE = 60.0  # seconds until a child says that it is ready
 
 
@@ -179,8 +181,7 @@ async def _host(options: Options, data: Path, settings: Mapping[str, str], start
         f"--app={options.app}",
         f"--settings={file}",
         f"--port={options.ports.host}",
-        "--grace=5",
-        *options.host_arguments,
+        *("--grace=5", *options.host_arguments),
     )
 
 
@@ -197,9 +198,7 @@ def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> di
     notify = [{"url": f"{receiver_url}/hooks/default", "secret": "default"}]
     return {
         "FUNCTIONS_WORKER_RUNTIME": "python",
-        # For a person who waits: a stack that was killed sweeps again as soon as storage lets it.
-        "LOCAL_HOST_TIMER_LEASE_SECONDS": "15",
-        "LOCAL_HOST_TIMER_RETRY_SECONDS": "2",
+        **_SOON_AGAIN,
         "SLIPWAY_SWEEP_SCHEDULE": "*/2 * * * * *",
         "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
         "SLIPWAY_SETTLE_SECONDS": "1",

@@ -120,18 +120,18 @@ class QueueListener:
         try:
             messages = [message async for message in await anext(pages)]
         except (ResourceNotFoundError, StopAsyncIteration):
-            self._outage.over()
+            self._outage.note_answer()
             return []  # polled until it is created
         except AzureError as error:
             if not self._unreachable:
                 _log.warning("queue %s cannot be read: %s", self._queue.queue_name, type(error).__name__)
             self._unreachable = True
-            self._outage.note(error)
+            self._outage.note_failure(error)
             return []
         if self._unreachable:
             _log.info("queue %s can be read again", self._queue.queue_name)
         self._unreachable = False
-        self._outage.over()
+        self._outage.note_answer()
         return messages
 
     async def _handle(self, message: QueueMessage) -> None:

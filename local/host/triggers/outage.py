@@ -26,7 +26,7 @@ class Outage:
         self._clock = clock
         self._since: float | None = None
 
-    def note(self, error: AzureError) -> None:
+    def note_failure(self, error: AzureError) -> None:
         """A request has failed. Raises StorageAwayError once none was answered for `limit` seconds."""
         status = error.status_code or 0 if isinstance(error, HttpResponseError) else 0
         if status == _CONFLICT or status >= _SERVERS:
@@ -35,10 +35,8 @@ class Outage:
         if self._since is None:
             self._since = self._clock()
         if self._clock() - self._since >= self._limit:
-            raise StorageAwayError(
-                f"queue {self._queue} refuses for {self._limit:g} s: {type(error).__name__}"
-            )
+            raise StorageAwayError(f"queue {self._queue} refuses for {self._limit:g} s")
 
-    def over(self) -> None:
+    def note_answer(self) -> None:
         """A request was answered."""
         self._since = None

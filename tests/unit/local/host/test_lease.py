@@ -24,15 +24,15 @@ class _Container:
 
     def __init__(self, refusals: int) -> None:
         self.lease = _Lease()
-        self.asked: list[int] = []
+        self.durations: list[int] = []
         self._refusals = refusals
 
     def get_blob_client(self, _: str) -> "_Container":
         return self
 
     async def acquire_lease(self, lease_duration: int) -> _Lease:
-        self.asked.append(lease_duration)
-        if len(self.asked) <= self._refusals:
+        self.durations.append(lease_duration)
+        if len(self.durations) <= self._refusals:
             raise ResourceExistsError("leased")
         return self.lease
 
@@ -41,7 +41,7 @@ async def test_a_free_lock_is_taken_at_once_for_a_minute_and_handed_back() -> No
     container = _Container(refusals=0)
 
     async with hold(_as_client(container), "lock", "timer sweep", Times()) as lost:
-        assert container.asked == [60]
+        assert container.durations == [60]
         assert not lost.is_set()
 
     assert container.lease.released
@@ -51,7 +51,7 @@ async def test_a_lock_of_another_host_is_tried_again_after_the_time_of_its_setti
     container = _Container(refusals=2)
 
     async with hold(_as_client(container), "lock", "timer sweep", Times(timer_retry=0)):
-        assert container.asked == [60, 60, 60]
+        assert container.durations == [60, 60, 60]
 
 
 def _as_client(container: Any) -> ContainerClient:

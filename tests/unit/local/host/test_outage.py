@@ -28,13 +28,13 @@ def test_what_only_the_client_repeats_ends_the_host_after_its_time(error: AzureE
     clock = _Clock()
     outage = Outage("jobs", Times().outage, clock)
 
-    outage.note(error)
+    outage.note_failure(error)
     clock.now += 23.9
-    outage.note(error)
+    outage.note_failure(error)
     clock.now += 0.1
 
     with pytest.raises(StorageAwayError, match="queue jobs refuses for 24 s"):
-        outage.note(error)
+        outage.note_failure(error)
 
 
 @pytest.mark.parametrize("status", [409, 500, 503])
@@ -43,7 +43,7 @@ def test_a_server_that_answers_with_its_own_error_is_polled_on(status: int) -> N
     outage = Outage("jobs", 24.0, clock)
 
     for _ in range(3):
-        outage.note(_Refused(status))
+        outage.note_failure(_Refused(status))
         clock.now += 3600
 
 
@@ -51,9 +51,9 @@ def test_an_answer_between_two_failures_begins_the_time_anew() -> None:
     clock = _Clock()
     outage = Outage("jobs", 24.0, clock)
     for _ in range(3):
-        outage.note(ServiceRequestError("refused"))
+        outage.note_failure(ServiceRequestError("refused"))
         clock.now += 20
-        outage.over()
+        outage.note_answer()
 
 
 def test_each_time_is_azures_and_has_a_setting_of_its_name() -> None:
