@@ -75,7 +75,7 @@ DEPLOYMENT = {
 
 RULES: dict[str, Rule] = {
     **{code: Rule(code, entry.title, entry.remedy, entry.severity) for code, entry in CODES.items()},
-    **{code: Rule(code, title, remedy, "error") for code, (title, remedy) in sorted(REFUSALS.items())},
+    **{code: Rule(code, *refusal) for code, refusal in sorted(REFUSALS.items())},
 }
 
 

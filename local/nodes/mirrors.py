@@ -13,6 +13,8 @@ from local.nodes.volume import MountError, Volume
 
 #: Seconds between two looks for changed files in a container that a running job has mounted.
 _PUSH_EVERY = 1.0
+#: How many of the blobs that are left out a line of the log names.
+_NAMED = 5
 _log = logging.getLogger(__name__)
 
 
@@ -41,8 +43,8 @@ class Mirrors:
         except MirrorError as error:
             raise _fault(error) from error
         if left_out:
-            text = "container %s: left out %d blobs, in the archive tier or with names that are not paths"
-            _log.warning(text, volume.name, len(left_out))
+            text = "container %s: left out %d blobs, in the archive tier or with names that are not paths: %s"
+            _log.warning(text, volume.name, len(left_out), ascii(left_out[:_NAMED]))
         self._holders[key] = self._holders.get(key, 0) + 1
         if key not in self._pushers:
             self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")

@@ -2,33 +2,51 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from shared.core.errors import Misuse
 from shared.jobspec import JsonObject, Problem
+from shared.jobspec.problems.problem import Severity
 
-#: code → (title, default remedy)
-REFUSALS: dict[str, tuple[str, str]] = {
-    "SW101": ("cluster not usable", "ask the operator of this deployment"),
-    "SW102": (
+
+class Refusal(NamedTuple):
+    """The title of a code, and the remedy if the finder has no better one."""
+
+    title: str
+    remedy: str
+    severity: Severity = "error"
+
+
+REFUSALS: dict[str, Refusal] = {
+    "SW101": Refusal("cluster not usable", "ask the operator of this deployment"),
+    "SW102": Refusal(
         "secret cannot be kept",
         "use a Key Vault reference, or set SLIPWAY_SEAL_KEY on the deployment",
     ),
-    "SW103": ("webhook address refused", "give a public https address"),
-    "SW104": ("unknown webhook secret", "name a configured secret"),
-    "SW105": (
+    "SW103": Refusal("webhook address refused", "give a public https address"),
+    "SW104": Refusal("unknown webhook secret", "name a configured secret"),
+    "SW105": Refusal(
         "several scripts for a template",
         "name the script in the template: <SLIPWAY_SCRIPT:train*.py>",
     ),
-    "SW106": ("specBlob not readable", "upload it first, into a container for specs, then send again"),
-    "SW107": ("file too large", "make it smaller; put data into a mounted container"),
-    "SW108": ("idempotency key taken", "send the same document again, or choose a new key"),
-    "SW109": ("cluster cannot do this", "choose another cluster, or do without"),
-    "SW110": ("more node-hours than allowed", "lower nodeCount, or write a shorter maxWallClockTime"),
-    "SW111": (
+    "SW106": Refusal("specBlob not readable", "upload it first, into a container for specs, then send again"),
+    "SW107": Refusal("file too large", "make it smaller; put data into a mounted container"),
+    "SW108": Refusal("idempotency key taken", "send the same document again, or choose a new key"),
+    "SW109": Refusal("cluster cannot do this", "choose another cluster, or do without"),
+    "SW110": Refusal("more node-hours than allowed", "lower nodeCount, or write a shorter maxWallClockTime"),
+    "SW111": Refusal(
         "document could not be judged",
         "report this defect of Slipway with the document; the log of the deployment has the details",
     ),
-    "SW112": ("job to wait for not known", "name a job that was accepted already, by its id or its name"),
-    "SW113": ("team not possible", "name a team that you are in, or leave it out"),
+    "SW112": Refusal(
+        "job to wait for not known", "name a job that was accepted already, by its id or its name"
+    ),
+    "SW113": Refusal("team not possible", "name a team that you are in, or leave it out"),
+    "SW114": Refusal(
+        "file in the archive tier",
+        "move it to the hot or cool tier (up to 15 hours), and send the job again once it is there",
+        "warning",
+    ),
 }
 
 
@@ -40,7 +58,8 @@ def gives_none(engine: str, resources: JsonObject) -> tuple[Problem, ...]:
 
 def refused(code: str, pointer: str, message: str, remedy: str = "") -> Problem:
     """A problem; without a given remedy, it has the code's own."""
-    return Problem(code, pointer, message, remedy or REFUSALS[code][1])
+    refusal = REFUSALS[code]
+    return Problem(code, pointer, message, remedy or refusal.remedy, refusal.severity)
 
 
 class KeyTaken(Misuse):

@@ -22,7 +22,8 @@ from shared.core.messages import (
 )
 from shared.core.relations.dependency import Dependency
 from shared.core.teams.membership import NO_TEAM, Share
-from shared.intake.reading.event import REJECTION, SUBMIT, Event, carries_job, event_in, refusal
+from shared.intake.reading.carried import REJECTION, carries_job, is_job
+from shared.intake.reading.event import SUBMIT, Event, event_in, refusal
 from shared.intake.reading.unwrap import unwrap
 from shared.intake.reading.wakeups import WAKE_UPS, BlobWritten, FolderRenamed, arrival, renamed, triggered
 from shared.jobspec import (
@@ -133,7 +134,7 @@ def _carried(
 ) -> Request:
     """The request of an event whose text is its data. A faulty one has a key, too: it is one rejection."""
     request: Request | None = None
-    if data is not None and (event.type == SUBMIT or carries_job(data)):
+    if data is not None and (event.type == SUBMIT or is_job(data)):
         request = _request(data, digest(data), source, limits)
     if event.type != SUBMIT:
         problems = (*problems, refusal(event, {} if request is not None else data or {}))
@@ -203,7 +204,7 @@ def _refused(event: Event, document: JsonObject, source: Source, limits: Limits,
     """
     flaw = refusal(event, document).relocate(pointer)
     data = document.get("data")
-    if isinstance(data, dict) and carries_job(data):
+    if isinstance(data, dict) and is_job(data):
         request = _request(data, digest(document), source, limits, f"{pointer}/data")
     else:
         request = Request(Envelope(), None, digest(document), text=source, envelope_at=pointer)

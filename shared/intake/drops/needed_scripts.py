@@ -76,14 +76,28 @@ def _difference(name: str, other: str) -> str:
         form = "separate accents (NFD)" if other != other_composed else "composed letters (NFC)"
         return f"looks the same, but is written with {form}"
     folded, other_folded = composed.casefold(), other_composed.casefold()
+    if composed.lower() == other_composed.lower():
+        return "differs in case"
+    if _plain(folded) == _plain(other_folded) and folded != other_folded:
+        return "differs in spaces, or in a dot at an end"
+    if different := _compatible(composed, other_composed):
+        return different
     if folded == other_folded:
         return "differs in case"
-    if _plain(folded) == _plain(other_folded):
-        return "differs in spaces, or in a dot at an end"
     if other_folded.startswith(f"{folded}.") and "/" not in other_folded[len(folded) :]:
         return f"has {quote(other[len(name) :], 30)} at its end"
     if folded.startswith(f"{other_folded}.") and "/" not in folded[len(other_folded) :]:
         return f"lacks {quote(name[len(other) :], 30)} at its end"
+    return ""
+
+
+def _compatible(name: str, other: str) -> str:
+    """The difference of names by the form of a character: a ligature, a small digit, a wide letter."""
+    plain, other_plain = (unicodedata.normalize("NFKC", one) for one in (name, other))
+    if plain == other_plain:
+        return "looks alike, but is written with other characters (compatibility forms)"
+    if (plain, other_plain) != (name, other) and plain.casefold() == other_plain.casefold():
+        return "differs in case, and in compatibility forms of its characters"
     return ""
 
 

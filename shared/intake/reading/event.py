@@ -5,21 +5,20 @@ In CloudEvents (1.0, structured mode, or its attributes in headers) and in Event
 
 from __future__ import annotations
 
-import json
+import re
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from shared.core.messages import ENDED, MOST_ENDED
+from shared.intake.reading.carried import is_job
 from shared.intake.reading.wakeups import WAKE_UPS
-from shared.jobspec import JsonObject, Problem, has_job_members, problem, quote, step
+from shared.jobspec import JsonObject, Problem, problem, quote, step
 
 #: The type of an event that carries a job message.
 SUBMIT = "io.slipway.job.submit.v1"
-#: The type of our event about a rejection: one that came back would be rejected, and that would come back.
-REJECTION = "io.slipway.job.rejected.v1"
 _JOB_MESSAGE = f"write the job itself, or an event of type {SUBMIT} with the job message as its data"
-#: How the types of our own events begin.
-_OURS = "io.slipway."
+#: How the types of our own events begin, perhaps after spaces and marks that a person does not see.
+_OURS = re.compile(r"[\W_]*io\.slipway(?![a-z0-9])", re.IGNORECASE)
 
 
 class Event(NamedTuple):
@@ -41,7 +40,7 @@ class Event(NamedTuple):
     @property
     def is_ours(self) -> bool:
         """Whether its type is meant as one of ours, in any version and spelling."""
-        return self.type.strip().lower().startswith(_OURS)
+        return _OURS.match(self.type) is not None
 
 
 def event_in(document: JsonObject) -> Event | None:
@@ -54,17 +53,6 @@ def event_in(document: JsonObject) -> Event | None:
     sender, identity = document.get("source" if is_cloud_event else "topic"), document.get("id")
     sender = str(sender) if sender else None if is_cloud_event else ""
     return Event(document[name], sender, str(identity or ""), f"/{name}")
-
-
-def carries_job(document: JsonObject) -> bool:
-    """Whether an event, or its data, is a job or a message with one, as an object or as a text."""
-    data = document.get("data")
-    if isinstance(data, str) and data.lstrip().startswith("{"):
-        try:
-            data = json.loads(data)
-        except (ValueError, RecursionError):
-            data = None
-    return any(_is_job(one) for one in (document, data))
 
 
 def refusal(event: Event | None, document: JsonObject) -> Problem:
@@ -81,13 +69,5 @@ def refusal(event: Event | None, document: JsonObject) -> Problem:
 
 
 def _hiding(document: JsonObject, flaw: Problem) -> Problem:
-    shown = ("type", "eventType", *(("data",) if _is_job(document.get("data")) else ()))
+    shown = ("type", "eventType", *(("data",) if is_job(document.get("data")) else ()))
     return replace(flaw, unknown=frozenset(step("", name) for name in document if name not in shown))
-
-
-def _is_job(document: Any) -> bool:
-    if not isinstance(document, dict):
-        return False
-    spec = document.get("spec")
-    job = spec if isinstance(spec, dict) else document
-    return isinstance(document.get("specBlob"), str) or has_job_members(job.get("properties"))

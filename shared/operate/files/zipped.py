@@ -9,7 +9,7 @@ import io
 import unicodedata
 import zipfile
 from collections import deque
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -20,6 +20,7 @@ from shared.core.errors import Misuse, NotFound, Rejected
 from shared.core.job import Target
 from shared.core.ports import Ports
 from shared.core.visible import escaped, is_askable
+from shared.jobspec import quote
 from shared.operate.files.output import refusal, stored_of, target_of
 
 #: The most left-out entries that the comment names, and bytes of the comment (ZIP allows 65,535).
@@ -75,6 +76,17 @@ class _Limits(NamedTuple):
         """Raise Misuse for so many bytes of files, if that is too many."""
         if size > self.bounds.data:
             raise self.too_much(f"more than {self.bounds.data:,} bytes")
+
+    def check_folders(self, number: int, above: str, ahead: Iterable[tuple[str, int]]) -> None:
+        """Raise Misuse for so many folders, or for one of those ahead (path and level) that lies too deep."""
+        if number > self.bounds.folders:
+            raise self.too_much(f"more than {self.bounds.folders:,} folders, or links that lead in circles")
+        deep = next((path for path, level in ahead if level > self.bounds.levels), None)
+        if deep is not None:
+            levels, first = self.bounds.levels, quote(above + deep, 100)
+            raise self.too_much(
+                f"more than {levels} levels of folders (the first is {first}), or links that lead in circles"
+            )
 
 
 async def _at_once(_: int) -> None:
@@ -144,8 +156,7 @@ async def _tree(engine: Engine, target: Target, directory: str, folder: str, lim
         limits.check_size(size)
         if len(tree.members) > most.files:
             raise limits.too_much(f"more than {most.files:,} files")
-        if folders + len(ahead) > most.folders or any(level > most.levels for _, level, _ in ahead):
-            raise limits.too_much(f"more than {most.folders:,} folders, or links that lead in circles")
+        limits.check_folders(folders + len(ahead), f"{directory}/", [place[:2] for place in ahead])
     tree.members.sort()
     return tree
 

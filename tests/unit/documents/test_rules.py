@@ -166,7 +166,7 @@ def _a_defect(world: World) -> None:
 
 
 #: Rules that only a deployment can break, and what has to be so there.
-DEPLOYED: dict[str, Callable[[World], None]] = {
+DEPLOYED: dict[str, Callable[[World], object]] = {
     "SW101": _two_engines,
     "SW102": _unsealed,
     "SW103": lambda world: None,
@@ -180,13 +180,14 @@ DEPLOYED: dict[str, Callable[[World], None]] = {
     "SW111": _a_defect,
     "SW112": lambda world: None,
     "SW113": lambda world: None,
+    "SW114": lambda world: world.drops.upload("digits/table.csv", b"1,2", archived=True),
 }
 
 
 async def _in_a_world(code: str, text: str) -> dict[str, str]:
     world = World()
     DEPLOYED[code](world)
-    if code in ("SW105", "SW107"):
+    if code in ("SW105", "SW107", "SW114"):
         return await _dropped(world, text)
     if code == "SW108":
         first = {"properties": {"nodeCount": 2, "customToolkitSettings": {"commandLine": "hostname"}}}
@@ -217,7 +218,7 @@ async def test_what_a_page_calls_wrong_is_refused_by_a_deployment_and_what_it_ca
 ) -> None:
     wrong, right = examples(code)
 
-    assert (await _in_a_world(code, wrong)).get(code) == "error"
+    assert (await _in_a_world(code, wrong)).get(code) == RULES[code].severity
     assert "error" not in (await _in_a_world(code, right)).values()
 
 

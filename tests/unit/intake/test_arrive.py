@@ -18,7 +18,8 @@ from shared.intake.candidate import Candidate, key_of
 from shared.intake.dead_letter import REDRIVE, bury, hold
 from shared.intake.drops.drop import FolderResult
 from shared.intake.message import read_request
-from shared.intake.reading.event import REJECTION, SUBMIT
+from shared.intake.reading.carried import REJECTION
+from shared.intake.reading.event import SUBMIT
 from shared.intake.request_door import request_arrived, request_explained, request_validated
 from tests.doubles.memory import MemoryLedger
 from tests.unit.world import World, job_json

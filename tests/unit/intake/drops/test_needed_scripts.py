@@ -39,6 +39,23 @@ async def waiting(world: World, folder: str = "d") -> str:
         (f"d/{NFC}", f"d/{NFD}", "looks the same, but is written with separate accents (NFD)"),
         (f"d/{NFD}", f"d/{NFC}", "looks the same, but is written with composed letters (NFC)"),
         (f"d/{NFC}", f"d/{NFD.upper()}", "differs in case"),
+        (
+            "d/fit.py",
+            "d/\ufb01t.py",
+            "looks alike, but is written with other characters (compatibility forms)",
+        ),
+        (
+            "d/\ufb01t.py",
+            "d/fit.py",
+            "looks alike, but is written with other characters (compatibility forms)",
+        ),
+        ("d/fit.py", "d/\ufb01T.py", "differs in case, and in compatibility forms of its characters"),
+        (
+            "d/x2.py",
+            "d/x\u00b2.py",
+            "looks alike, but is written with other characters (compatibility forms)",
+        ),
+        ("d/stra\u00dfe.py", "d/STRASSE.py", "differs in case"),
         ("d/job.json", "d/job.json.txt", 'has ".txt" at its end'),
         ("d/job.json", "d/JOB.JSON.txt", 'has ".txt" at its end'),
         ("d/train.py", "d/train", 'lacks ".py" at its end'),
@@ -144,6 +161,44 @@ async def test_a_file_in_the_archive_tier_gets_a_note_and_a_line_of_the_audit(
     lines = [one for one in (await audit(world.ports)).differences if one.kind == "drop"]
     assert [one.what for one in lines] == ["d/"]
     assert f"{archived} is in the archive tier" in lines[0].message
+
+
+@pytest.mark.parametrize("of", ["job.json", "template"])
+async def test_a_file_beside_the_script_in_the_archive_tier_is_a_warning_of_the_job(
+    world: World, of: str
+) -> None:
+    world.drops.upload("d/train.py", b"")
+    world.drops.upload("d/cold.csv", b"", archived=True)
+    world.drops.upload("d/warm.csv", b"")
+    body = (
+        job_for("d/train.py") if of == "job.json" else job_for().replace(b'""', b'"python <SLIPWAY_SCRIPT>"')
+    )
+    world.drops.upload("d/job.json" if of == "job.json" else "job.json", body)
+    world.pass_time(90)
+
+    assert (await inventory(world.ports)).accepted == 1
+
+    (job,) = world.ledger.jobs
+    assert len(world.engine.started) == 1
+    (warning,) = [one for one in job.problems if one["code"] == "SW114"]
+    assert warning["severity"] == "warning"
+    assert warning["message"] == '"d/cold.csv" is in the archive tier, in which nothing can read it'
+    assert "d/cold.csv" in json.dumps(world.receipt(job))
+
+
+async def test_of_many_files_in_the_archive_tier_the_first_are_named(world: World) -> None:
+    world.drops.upload("d/train.py", b"")
+    world.drops.upload("d/job.json", job_for("d/train.py"))
+    for number in range(7):
+        world.drops.upload(f"d/{number}.csv", b"", archived=True)
+    world.pass_time(90)
+    await inventory(world.ports)
+
+    (job,) = world.ledger.jobs
+    (warning,) = [one["message"] for one in job.problems if one["code"] == "SW114"]
+    assert warning == (
+        '"d/0.csv", "d/1.csv", "d/2.csv" and 4 more are in the archive tier, in which nothing can read them'
+    )
 
 
 async def test_a_file_that_comes_back_from_the_archive_runs(world: World) -> None:

@@ -84,7 +84,7 @@ def test_every_code_is_documented_with_its_title() -> None:
 
     rows = dict(re.findall(r"^\| (SW\d{3}) \| ([^|]+) \|", page, re.MULTILINE))
 
-    refusals = {code: title for code, (title, _) in REFUSALS.items()}
+    refusals = {code: entry.title for code, entry in REFUSALS.items()}
     titles = {code: entry.title for code, entry in CODES.items()} | refusals
     assert rows == titles, "add or correct the row of the code in docs/reference/job-format.md"
 

@@ -68,8 +68,12 @@ async def test_a_file_larger_than_one_read_is_whole(world: World, job: Job) -> N
     [
         ("data", 7, "more than 7 bytes"),
         ("files", 3, "more than 3 files"),
-        ("folders", 2, "more than 2 folders"),
-        ("levels", 1, "links that lead in circles"),
+        ("folders", 2, "more than 2 folders, or links that lead in circles"),
+        (
+            "levels",
+            1,
+            r'stdouterr has more than 1 levels of folders \(the first is "stdouterr/models/deep"\)',
+        ),
     ],
 )
 async def test_what_is_not_small_is_refused_with_the_command_that_fetches_it(
@@ -79,6 +83,16 @@ async def test_what_is_not_small_is_refused_with_the_command_that_fetches_it(
         await zipped_of(world, job, ".", **{bound: value})
 
     assert (refused.value.status, refused.value.remedy) == (413, f"slipway download {job.id} 'stdouterr'")
+
+
+async def test_a_deep_path_is_named_with_its_beginning_alone(world: World, job: Job) -> None:
+    world.engine.output = {"/".join(f"level-{number}" for number in range(50)): b"x"}
+
+    with pytest.raises(Misuse, match="more than 32 levels of folders") as refused:
+        await zipped_of(world, job, ".")
+
+    assert "stdouterr/level-0/level-1/" in str(refused.value)
+    assert len(str(refused.value)) < 300
 
 
 async def test_a_file_that_grows_while_it_is_read_does_not_fill_memory(world: World, job: Job) -> None:
