@@ -25,6 +25,7 @@ from shared.engines.batch.tasks import Tasks
 from shared.engines.batch.wire.client import API, BatchClient
 from shared.engines.batch.wire.sign import Key
 from shared.engines.cluster_engine import ClusterEngine
+from shared.engines.home import in_home
 from shared.engines.launch.shown import variables
 from shared.engines.recent import Lately
 from shared.engines.records import Records
@@ -85,7 +86,7 @@ class BatchEngine(ClusterEngine[BatchCluster, Attempts]):
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """A problem for each field that the job's cluster cannot honour."""
-        return tuple(check(*self._addressed(spec)))
+        return (*check(*self._addressed(spec)), *in_home(spec))
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """The POST of the task."""

@@ -42,6 +42,7 @@ from shared.engines.batchai.view import view_of
 from shared.engines.batchai.waits import ObservedJob, explained, youngest
 from shared.engines.batchai.words import observation, output_file, token_of
 from shared.engines.first_files import first_files
+from shared.engines.home import in_home
 from shared.engines.recent import Lately
 from shared.jobspec import JobSpec, JsonObject, Problem
 
@@ -74,10 +75,10 @@ class BatchAIEngine:
         return gives_none("Batch AI", resources)
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
-        """No problems: the format is Batch AI's own. Raises Misconfigured if the service is gone."""
+        """No errors: the format is Batch AI's own. Raises Misconfigured if the service is gone."""
         if self._workspace.trouble:
             raise Misconfigured(self._workspace.trouble)
-        return ()
+        return tuple(in_home(spec))
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """The PUT of the job."""

@@ -12,6 +12,7 @@ from shared.core.abilities import Ability
 from shared.core.engine import ClusterView, Observation, Order, Submission, Variable
 from shared.core.facts import ClusterFacts
 from shared.engines.cluster_engine import ClusterEngine
+from shared.engines.home import in_home
 from shared.engines.kubernetes.abilities import abilities_of
 from shared.engines.kubernetes.attempts import Attempts
 from shared.engines.kubernetes.cluster import KubernetesCluster
@@ -57,7 +58,7 @@ class KubernetesEngine(ClusterEngine[KubernetesCluster, Attempts]):
 
     def check(self, spec: JobSpec) -> tuple[Problem, ...]:
         """A problem for each field that the job's cluster cannot honour."""
-        return tuple(check(*self._addressed(spec)))
+        return (*check(*self._addressed(spec)), *in_home(spec))
 
     def submissions(self, order: Order) -> tuple[Submission, ...]:
         """POST of the Job, as current servers get it, and of the objects that belong to it."""

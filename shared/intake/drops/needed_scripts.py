@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
+from posixpath import normpath
 from typing import Any, NamedTuple
 
 from shared.core.ports import Blob, Ports
-from shared.jobspec import complete, name_flaw, quote, scripts_possible, scripts_wanted
+from shared.jobspec import character_flaw, complete, name_flaw, quote, scripts_possible, scripts_wanted
 
 
 class Scripts(NamedTuple):
@@ -56,9 +57,10 @@ async def named_alike(ports: Ports, name: str, folder: str, blobs: Sequence[Blob
         page = await ports.drops.page(own, deep=False, after=after)
         names += [blob.name for blob in page.blobs]
         after, more = page.next, bool(page.next)
-    if not any(one.startswith(own) for one in names):  # a folder may be spelt differently, too
-        names += [blob.name for blob in (await ports.drops.page(folder, deep=True)).blobs]
-    return alike(name, names)
+    if hint := alike(name, names):
+        return hint
+    # A folder may be spelt differently, too, or have an empty level.
+    return alike(name, [blob.name for blob in (await ports.drops.page(folder, deep=True)).blobs])
 
 
 def alike(name: str, names: Iterable[str]) -> str:
@@ -72,6 +74,8 @@ def alike(name: str, names: Iterable[str]) -> str:
 def _difference(name: str, other: str) -> str:
     """How another name differs from the one that is meant; "" if it is something else."""
     composed, other_composed = _composed(name), _composed(other)
+    if (flaw := name_flaw(other)) and _composed(_as_read(other)) == composed:
+        return flaw
     if composed == other_composed:
         form = "separate accents (NFD)" if other != other_composed else "composed letters (NFC)"
         return f"looks the same, but is written with {form}"
@@ -103,6 +107,12 @@ def _compatible(name: str, other: str) -> str:
 
 def _composed(name: str) -> str:
     return unicodedata.normalize("NFC", name)
+
+
+def _as_read(name: str) -> str:
+    """The path for which a person takes a name that has characters or levels which nothing can request."""
+    characters = (c for c in name.replace("\\", "/") if not character_flaw(c))
+    return normpath("".join(characters)).lstrip("/")
 
 
 def _plain(name: str) -> str:

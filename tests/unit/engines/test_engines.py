@@ -22,11 +22,14 @@ from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import KubernetesClient
 from shared.engines.slurm.cluster import clusters_from
 from shared.engines.slurm.engine import SlurmEngine
+from shared.engines.slurm.wire.key import SigningKey
+from shared.jobspec import JobSpec
 from slipway.engines_page import ENGINES, PAGE, page, table
 from tests.doubles.memory_engine import MemoryEngine
+from tests.unit.world import CLUSTER, job_json
 
 BARE = {"url": "https://head:6820", "user": "slipway", "shared": "/shared/slipway"}
-SLURM = SlurmEngine(clusters_from({"gpu": BARE}, "x"), {})
+SLURM = SlurmEngine(clusters_from({"gpu": BARE}, "x"), {"gpu": SigningKey(b"k" * 32)})
 BATCH_AI = BatchAIEngine(Workspace("https://x", "s", "g", "w"))
 AZURE_BATCH = BatchEngine(
     {"gpu": BatchCluster("gpu", "https://a.b.batch.azure.com", "t4", "/shared", max_nodes=4)},
@@ -131,3 +134,32 @@ def test_a_cluster_on_azure_batch_answers_by_its_options() -> None:
 
     assert {full[name].answer for name in names} == {"yes"}
     assert {bare[name].answer for name in names} == {"no"}
+
+
+def _prefixes(name: str, prefix: str) -> list[tuple[str, str, str]]:
+    document = job_json(
+        stdOutErrPathPrefix=prefix,
+        outputDirectories=[{"id": "MODEL", "pathPrefix": prefix, "pathSuffix": "m"}],
+    )
+    document["properties"]["cluster"] = {"id": f"{CLUSTER.id.rpartition('/')[0]}/gpu"}
+    problems = BY_NAME[name].check(JobSpec.model_validate(document))
+    return [(one.code, one.severity, one.pointer) for one in problems]
+
+
+#: Engines whose nodes share the home directory of the job's user.
+_SHARES_HOME = {"slurm"}
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("prefix", ["$HOME", "$HOME/logs", "${HOME}/logs"])
+def test_results_in_a_home_that_goes_with_the_node_are_a_warning(name: str, prefix: str) -> None:
+    places = ("/properties/stdOutErrPathPrefix", "/properties/outputDirectories/0/pathPrefix")
+    warnings = [] if name in _SHARES_HOME else [("SW033", "warning", at) for at in places]
+
+    assert _prefixes(name, prefix) == warnings
+
+
+@pytest.mark.parametrize("name", BY_NAME)
+@pytest.mark.parametrize("prefix", ["$HOMES/logs", "/mnt/$HOME", "$AZ_BATCHAI_MOUNT_ROOT/logs"])
+def test_results_elsewhere_are_no_warning_of_the_home(name: str, prefix: str) -> None:
+    assert _prefixes(name, prefix) == []

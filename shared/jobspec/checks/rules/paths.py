@@ -11,6 +11,7 @@ from typing import NamedTuple
 from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.checks.rules.mounted import Mounted
 from shared.jobspec.checks.rules.text import is_forbidden
+from shared.jobspec.checks.rules.variables import OF_NODES, first_variable
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem, Severity
@@ -35,6 +36,7 @@ _WINDOWS = re.compile(r"[A-Za-z]:[\\/]|\\\\|%[A-Za-z_][A-Za-z0-9_]{0,99}%", re.A
 _VARIABLE = re.compile(r"%(AZ_BATCHAI_[A-Za-z0-9_]{1,99})%", re.ASCII)
 #: A shell would remove these quotes; around a path in a member of its own they remain.
 _QUOTED = re.compile(r"\s*(?P<quote>['\"`])(?P<path>[^'\"`]*)(?P=quote)\s*")
+_FIRST_MADE = "AZ_BATCHAI_STDOUTERR_DIR"
 #: Findings per text: each costs a search for a better name, and people would not read more.
 _MOST_IN_ONE_TEXT = 20
 
@@ -85,11 +87,21 @@ def on_a_mount(context: Context) -> Iterator[Problem]:
             problems += _mounted(context, node, match, in_command=True)
     yield from _once_a_mount(context, problems)
     for node in context.prefixes:
-        text = node.text or ""
-        if not _ROOTED.match(text) and (not text.startswith("$") or "_TEMP" in text.partition("/")[0]):
+        if _is_of_node(node):
             message = "the path is on no mount; what is written there is lost with the node"
             remedy = f"write a path that begins with ${_JOB_ROOT}/ or ${_CLUSTER_ROOT}/"
             yield problem("SW033", node.pointer, message, remedy, "warning")
+
+
+def _is_of_node(node: Node) -> bool:
+    """Whether results go into a directory that only the node has."""
+    text = node.text or ""
+    if _ROOTED.match(text):
+        return False
+    begin, name = text.partition("/")[0], first_variable(text)
+    if name == _FIRST_MADE:  # the directory of stdout and stderr, below which others may be
+        return node.pointer == "/properties/stdOutErrPathPrefix"
+    return not text.startswith("$") or "_TEMP" in begin or name in OF_NODES
 
 
 def _plain(node: Node, *, may_climb: bool = False) -> Iterator[Problem]:

@@ -15,7 +15,7 @@ from shared.jobspec.text.tree import Node, quote
 _USED = re.compile(r"\$\{?(AZ_BATCHAI_[A-Za-z0-9_]*)", re.ASCII)
 #: The variable that a path begins with.
 _FIRST = re.compile(r"\$(?:([A-Za-z_][A-Za-z0-9_]*)|\{([A-Za-z_][A-Za-z0-9_]*)\})", re.ASCII)
-#: Variables that systems set.
+#: Variables that systems set. Whether the nodes of a cluster share the home directory, its engine knows.
 _OF_SYSTEMS = frozenset(("HOME", "PWD", "TMPDIR", "USER"))
 #: Findings per text: each costs a search for a better name, and people would not read more.
 _MOST_IN_ONE_TEXT = 20
@@ -57,6 +57,17 @@ KNOWN_VARIABLES: _Ids = dict.fromkeys(
     )
 )
 
+#: Known variables that hold no directory which remains when the node goes.
+OF_NODES = (frozenset(KNOWN_VARIABLES) | _OF_SYSTEMS) - {
+    *("AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT", "AZ_BATCHAI_STDOUTERR_DIR", "HOME")
+}
+
+
+def first_variable(text: str) -> str:
+    """The name of the variable that a path begins with; "" if it begins with none."""
+    match = _FIRST.match(text)
+    return (match[1] or match[2]) if match else ""
+
 
 def _any_undefined(context: Context) -> bool:
     used = set(_USED.findall(context.text)).difference(KNOWN_VARIABLES)
@@ -76,9 +87,9 @@ def variables(context: Context) -> Iterator[Problem]:
     prefixes = {node.pointer for node in context.prefixes}
     for node in (*nodes, *context.environment_values):
         used = dict.fromkeys(_USED.findall(node.text or ""))
-        first = _FIRST.match(node.text or "") if node.pointer in prefixes else None
-        if first and not (first[1] or first[2]).startswith(_INPUT):
-            used.pop(first[1] or first[2], None)  # `prefixes` reports it
+        first = first_variable(node.text or "") if node.pointer in prefixes else ""
+        if not first.startswith(_INPUT):
+            used.pop(first, None)  # `prefixes` reports it
         undefined = (name for name in used if not (name in own or name in inputs or name in outputs))
         for name in islice(undefined, _MOST_IN_ONE_TEXT):
             yield from _undefined(context, node, name, inputs, outputs)
@@ -88,9 +99,8 @@ def prefixes(context: Context) -> Iterator[Problem]:
     """The variable that a path of results begins with has to be set before the directories are made."""
     own = _names(context) | set(_ids(context, "outputDirectories", _OUTPUT))
     for node in context.prefixes:
-        match = _FIRST.match(node.text or "")
-        name = (match[1] or match[2]) if match else ""
-        if match is None and (node.text or "").startswith("$"):
+        name = first_variable(node.text or "")
+        if not name and (node.text or "").startswith("$"):
             begin = quote((node.text or "").partition("/")[0], 60)
             message = f"the path begins with {begin}, which is not a variable as nodes read it{LOST}"
             yield problem("SW045", node.pointer, message, f"write $NAME or ${{NAME}}; {_ROOTED}", "error")

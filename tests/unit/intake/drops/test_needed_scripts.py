@@ -142,6 +142,46 @@ async def test_a_name_that_is_only_possible_counts_when_it_is_there_and_is_not_w
     assert set(job.drop.files) == {"d/job.json", "d/test_a.py"}
 
 
+@pytest.mark.parametrize("named", ["d/a/train.py", "d/a//train.py", "d//a/./train.py"])
+@pytest.mark.parametrize(
+    ("there_is", "flaw"),
+    [
+        ("d/a//train.py", "has an empty level, which no file system shows"),
+        ("d//a/train.py", "has an empty level, which no file system shows"),
+        ("d/a///train.py", "has an empty level, which no file system shows"),
+        ("d/a/./train.py", 'has "." as a level, which clients resolve before they ask'),
+        ("d/a/b/../train.py", 'has ".." as a level, which clients resolve before they ask'),
+        ("d/a\\train.py", "has a backslash, which clients turn into a slash"),
+    ],
+)
+async def test_a_blob_that_no_mount_shows_under_the_name_that_is_meant_is_named_with_its_flaw(
+    world: World, named: str, there_is: str, flaw: str
+) -> None:
+    world.drops.upload("d/job.json", job_for(named))
+    world.drops.upload(there_is, b"")
+    world.drops.upload("d/a/other.txt", b"")
+
+    expected = (
+        f"waits for d/a/train.py, which d/job.json names; there is {json.dumps(there_is)}, which {flaw}"
+    )
+    assert await waiting(world) == expected.replace("\\\\", "\\")
+
+
+@pytest.mark.parametrize("named", ["d//train.py", "d/./train.py", "/d/train.py"])
+async def test_a_path_with_an_empty_level_runs_the_file_that_a_node_reads_there(
+    world: World, named: str
+) -> None:
+    world.drops.upload("d/job.json", job_for(named))
+    world.drops.upload("d/train.py", b"")
+    world.pass_time(90)
+
+    assert (await inventory(world.ports)).accepted == 1
+
+    (job,) = world.ledger.jobs
+    assert job.drop is not None
+    assert set(job.drop.files) == {"d/job.json", "d/train.py"}
+
+
 @pytest.mark.parametrize("archived", ["d/job.json", "d/train.py", "d/slipway.json"])
 async def test_a_file_in_the_archive_tier_gets_a_note_and_a_line_of_the_audit(
     world: World, archived: str
