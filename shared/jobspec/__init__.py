@@ -17,11 +17,13 @@ if TYPE_CHECKING:
     from shared.jobspec.checks.validate import shaped, validate
     from shared.jobspec.checks.wrapper import has_job_members, unwrapped
     from shared.jobspec.envelope import (
+        LONGEST_KEY,
         TERMINAL_EVENTS,
         Envelope,
         RequestedReceiver,
         Retry,
         is_bare_job,
+        is_idempotency_key,
         read_envelope,
         sound_members,
     )
@@ -64,7 +66,8 @@ _NAMES = {
     "checks.shape": "shape_problems",
     "checks.validate": "shaped validate",
     "checks.wrapper": "has_job_members unwrapped",
-    "envelope": "TERMINAL_EVENTS Envelope RequestedReceiver Retry is_bare_job read_envelope sound_members",
+    "envelope": "LONGEST_KEY TERMINAL_EVENTS Envelope RequestedReceiver Retry is_bare_job is_idempotency_key "
+    "read_envelope sound_members",
     "format.base": "Items Model Text",
     "format.complete": "complete",
     "format.credentials": "with_credentials",
@@ -103,6 +106,7 @@ def __getattr__(name: str) -> object:
 
 __all__ = [
     "CODES",
+    "LONGEST_KEY",
     "MOUNT_LISTS",
     "RESOURCES",
     "SEALED",
@@ -135,6 +139,7 @@ __all__ = [
     "has_errors",
     "has_job_members",
     "is_bare_job",
+    "is_idempotency_key",
     "iso_duration",
     "lint",
     "longest",

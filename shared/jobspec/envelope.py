@@ -34,7 +34,9 @@ MAX_DEPENDENCIES = 20
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 _LABEL_VALUE = re.compile(r"[^\t\r\n]{0,256}")
-_KEY = re.compile(r"[\x21-\x7e]{1,256}")
+#: Characters of an idempotency key.
+LONGEST_KEY = 256
+_KEY = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_KEY}}}")
 _BLOB = re.compile(r"[a-z0-9-]{3,63}(?:/[^/\\?#\x00-\x1f]{1,255}){1,64}")
 _URL = re.compile(r"https?://[\x21-\x22\x24-\x5b\x5d-\x7e]{1,2040}", re.IGNORECASE)
 _SIGNING_KEYS = ("whsec_", "whsk_")
@@ -164,6 +166,11 @@ def _is_blob(text: str) -> bool:
     return len(text) <= 1088 and bool(_BLOB.fullmatch(text)) and {".", ".."}.isdisjoint(levels)
 
 
+def is_idempotency_key(text: str) -> bool:
+    """Whether a message may have this idempotency key."""
+    return _KEY.fullmatch(text) is not None
+
+
 def _names(root: Node) -> Iterator[Problem]:
     for name in ("name", "experiment", "team"):
         node = root.member(name)
@@ -174,8 +181,8 @@ def _names(root: Node) -> Iterator[Problem]:
         remedy = "name a configured cluster, or write its full id, /subscriptions/…/clusters/NAME"
         yield problem("SW061", cluster.pointer, f"{quote(cluster.text)} cannot be a cluster", remedy)
     key = root.member("idempotencyKey")
-    if key.text is not None and not _KEY.fullmatch(key.text):
-        remedy = "use up to 256 visible ASCII characters"
+    if key.text is not None and not is_idempotency_key(key.text):
+        remedy = f"use up to {LONGEST_KEY} visible ASCII characters"
         yield problem("SW061", key.pointer, "idempotencyKey has forbidden characters or length", remedy)
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from shared.core.identity import message_name
 from shared.intake.message import Request, read_message
 from shared.intake.reading.event import event_in
-from shared.jobspec import Limits, foreign_document, is_bare_job, unwrapped
+from shared.jobspec import LONGEST_KEY, Limits, foreign_document, is_bare_job, is_idempotency_key, unwrapped
 from slipway.failure import Failure
 
 #: The source of a CloudEvent that names none; its id is unique there.
@@ -30,6 +30,12 @@ def keyed_message(message: bytes, key: str, *, chosen: bool = False) -> KeyedMes
     documents = document if isinstance(document, list) else [document]
     keyed = [_keyed(one, f"{key}#{number}" if number else key) for number, one in enumerate(documents)]
     new_key = key if any(one.members for one in keyed) else ""
+    longest = LONGEST_KEY - (len(f"#{len(documents) - 1}") if len(documents) > 1 else 0)
+    if chosen and not (is_idempotency_key(key) and len(key) <= longest):
+        raise Failure(
+            f"the idempotency key {key[:80]!r} cannot be in a message: use up to {longest} visible ASCII "
+            "characters, without spaces, such as a UUID"
+        )
     if chosen and not new_key:
         raise Failure("this message is not a job, or has a key of its own; leave out --idempotency-key")
     name = next((one.name for one in keyed if one.name), "")

@@ -28,6 +28,8 @@ _ID = "x-ms-client-request-id"
 #: Statuses that are not the request's fault, so that it is tried again.
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
 _TRIES = 5
+#: How storage, its front end and its emulator name themselves; most answers have a header `x-ms-…`, too.
+_SERVERS = ("windows-azure-", "microsoft-httpapi", "azurite-")
 #: Seconds: the longest wait between two tries, and the longest that the service may request.
 _LONGEST = 10.0
 #: Seconds: the timeout of one try; and for how long an idle connection is kept, less than the emulator's 5 s.
@@ -110,6 +112,22 @@ class Connections:
             self._session = None
 
 
+def _is_of_storage(answer: Answer) -> bool:
+    """Whether storage sent this, and not a proxy, a gateway or a portal in its place."""
+    server = answer.headers.get("server", "").lower()
+    return server.startswith(_SERVERS) or any(name.startswith("x-ms-") for name in answer.headers)
+
+
+def _refusal(answer: Answer) -> str:
+    """What storage answered, if the request may be tried again; raises Unavailable, or Misuse for 413."""
+    if answer.status == 413:
+        raise Misuse("this is larger than storage accepts", status=413, remedy="shorten it")
+    why = f"storage answered {answer.status} {answer.headers.get('x-ms-error-code', '')}".rstrip()
+    if answer.status not in _AGAIN:
+        raise Unavailable(why)
+    return why
+
+
 class Rest:
     """One service of an account. `base` is its address, without a slash at the end."""
 
@@ -134,7 +152,7 @@ class Rest:
         """Send a request; the response is 2xx or one of those expected.
 
         `path` starts with a slash and is encoded. Raises Unavailable when the service cannot be reached or
-        responds otherwise, Misuse for 413.
+        responds otherwise, Misuse for 413. What something else answers in its place is no response.
         """
         query = query or {}
         text = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())
@@ -145,13 +163,12 @@ class Rest:
             except NoAnswer as lost:
                 why, wait = f"storage did not answer: {lost}", None
             else:
-                if answer.status < 300 or answer.status in expected:
+                if not _is_of_storage(answer):
+                    why = f"something between here and storage answered {answer.status}"
+                elif answer.status < 300 or answer.status in expected:
                     return answer
-                if answer.status == 413:
-                    raise Misuse("this is larger than storage accepts", status=413, remedy="shorten it")
-                why = f"storage answered {answer.status} {answer.headers.get('x-ms-error-code', '')}".rstrip()
-                if answer.status not in _AGAIN:
-                    raise Unavailable(why)
+                else:
+                    why = _refusal(answer)
                 wait = parse_retry_after(answer.headers.get("retry-after"), datetime.now(UTC))
             if number == _TRIES or (wait or 0.0) > _LONGEST:
                 break

@@ -33,7 +33,8 @@ class Service:
 
 
 def says(status: int, **headers: str) -> Answer:
-    return Answer(status, {name.replace("_", "-"): value for name, value in headers.items()}, b"")
+    own = {name.replace("_", "-"): value for name, value in headers.items()}
+    return Answer(status, {"x-ms-request-id": "r"} | own, b"")
 
 
 @pytest.mark.parametrize("trouble", [says(429), says(503, retry_after="0"), says(500), NoAnswer("reset")])
@@ -64,6 +65,38 @@ async def test_an_answer_about_the_request_is_reported_at_once() -> None:
     assert (await service.rest().call("PUT", "/q", expected=(404,))).status == 404
     with pytest.raises(Misuse):
         await service.rest().call("PUT", "/q")
+
+
+#: What a proxy, a gateway or a portal answers in the place of storage.
+PAGES = [
+    Answer(status, {"server": "nginx", "content-type": kind}, b"<html>Access denied</html>")
+    for status in (200, 302, 403, 404, 409, 412, 413, 502)
+    for kind in ("text/html", "text/plain", "application/json")
+]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda one: f"{one.status} {one.headers['content-type']}")
+async def test_a_page_of_something_else_is_no_answer_of_storage(page: Answer) -> None:
+    service = Service(page, page, says(201))
+    assert (await service.rest().call("PUT", "/q", expected=(404, 409, 412))).body == b""
+
+    service = Service(*[page] * 9)
+    with pytest.raises(Unavailable, match=f"^something between here and storage answered {page.status}$"):
+        await service.rest().call("PUT", "/q", expected=(404, 409, 412))
+    assert len(service.requests) == 5
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        *(("x-ms-error-code", "X"), ("x-ms-version", "2021-12-02"), ("server", "Microsoft-HTTPAPI/2.0")),
+        *(("server", "Azurite-Table/3.35.0"), ("server", "Windows-Azure-Table/1.0 Microsoft-HTTPAPI/2.0")),
+    ],
+    ids="-".join,
+)
+async def test_an_answer_of_storage_has_one_of_its_headers(header: tuple[str, str]) -> None:
+    service = Service(Answer(404, dict([header]), b""))
+    assert (await service.rest().call("GET", "/q", expected=(404,))).status == 404
 
 
 async def test_the_key_itself_travels_nowhere() -> None:
@@ -107,7 +140,7 @@ async def test_an_answer_to_another_request_is_none_and_its_connection_is_closed
     async def answer(request: web.Request) -> web.Response:
         names.append(request.headers["x-ms-client-request-id"])
         ways.add(request.transport)
-        return web.Response(text=names[-1], headers={"x-ms-client-request-id": names[0]} if names else {})
+        return web.Response(text=names[-1], headers={"x-ms-client-request-id": names[0]})
 
     connections = Connections()
     async with answering(answer) as url:

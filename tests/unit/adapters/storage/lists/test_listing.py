@@ -31,6 +31,7 @@ from shared.core.ledger.listing import Label, Query
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 SHARDS, FINISHED, ACTIVE = 4, 60_000, 40
 #: Rows that the service looks at for one answer.
+_OF_STORAGE = {"x-ms-request-id": "r"}
 _PAGE = 1_000
 _KEY = "Eby8vdM02xNOcqFlqUwJPLlmEtlCDXJ1OUzFT50uSRZ6IFsuFq2UVErCz4I6tq/K1SZFPTOtr/KBHBeksoMGMw=="
 _ACCOUNT = Connection(f"AccountName=acct;AccountKey={_KEY};TableEndpoint=http://h/acct")
@@ -105,13 +106,13 @@ class Wire:
         split = urlsplit(request.url)
         if "RowKey=" in split.path:
             self.records += 1
-            return Answer(404, {}, b"")
+            return Answer(404, _OF_STORAGE, b"")
         query = dict(parse_qsl(split.query))
         match = _FILTER.fullmatch(query["$filter"])
         assert match is not None, query
         if match["partition"] == "meta":
             layout = {"RowKey": "layout", "Version": 2, "Shards": SHARDS, **self.layout}
-            return Answer(200, {}, json.dumps({"value": [layout]}).encode())
+            return Answer(200, _OF_STORAGE, json.dumps({"value": [layout]}).encode())
         self.ranges += 1
         keys = self.keys[match["partition"]]
         first = bisect_left(keys, query.get("NextRowKey", match["first"]))
@@ -120,7 +121,7 @@ class Wire:
         more = {"x-ms-continuation-nextpartitionkey": match["partition"]}
         more |= {"x-ms-continuation-nextrowkey": keys[until]} if until < last else {}
         body = {"value": [self._row(match["partition"], key) for key in keys[first:until]]}
-        return Answer(200, more if until < last else {}, json.dumps(body).encode())
+        return Answer(200, _OF_STORAGE | (more if until < last else {}), json.dumps(body).encode())
 
     def _row(self, partition: str, key: str) -> dict[str, Any]:
         number = self.numbers[key.rpartition("|")[2]]

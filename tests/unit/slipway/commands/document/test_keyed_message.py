@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from shared.intake.message import Request, read_message
-from shared.jobspec import Limits, report
+from shared.jobspec import Limits, is_idempotency_key, report
 from slipway.commands.document.keyed_message import keyed_message
 from slipway.failure import Failure
 from tests.unit.world import World, job_json
@@ -117,3 +117,29 @@ def test_a_problem_of_a_message_keeps_its_line() -> None:
         return [one["line"] for one in report.problems_as_json(request.text.locate(request.problems))]
 
     assert lines(keyed_message(text.encode(), KEY).body) == lines(text.encode())
+
+
+#: Keys that a header of HTTP carries, and a message does not.
+ODD_KEYS = ["a b", "é", "x" * 257, "a\u00a0b", "\u540d"]
+
+
+@pytest.mark.parametrize("key", ODD_KEYS, ids=ascii)
+def test_a_chosen_key_that_the_door_would_reject_is_refused_before_it_is_sent(key: str) -> None:
+    with pytest.raises(Failure, match="use up to 256 visible ASCII characters"):
+        keyed_message(json.dumps(job_json()).encode(), key, chosen=True)
+
+
+@pytest.mark.parametrize("key", [*ODD_KEYS, "x" * 256, "a#b", "~!"], ids=ascii)
+async def test_the_command_and_the_door_agree_on_every_key(key: str, world: World) -> None:
+    document = json.dumps({"spec": job_json(), "idempotencyKey": key}).encode()
+    at_the_door = (await world.message(document, "m")).job.state.value != "rejected"
+
+    assert at_the_door is is_idempotency_key(key)
+
+
+def test_a_chosen_key_has_room_for_the_number_of_each_message_of_a_list() -> None:
+    many = json.dumps([job_json()] * 11).encode()
+
+    assert len(json.loads(keyed_message(many, "x" * 253, chosen=True).body)) == 11
+    with pytest.raises(Failure, match="use up to 253 visible ASCII characters"):
+        keyed_message(many, "x" * 254, chosen=True)
