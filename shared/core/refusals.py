@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shared.core.errors import Misuse
-from shared.jobspec import JsonObject, Problem
-from shared.jobspec.problems.problem import Severity
+from shared.jobspec import JsonObject, Problem, Severity
 
 
 class Refusal(NamedTuple):

@@ -17,13 +17,11 @@ if TYPE_CHECKING:
     from shared.jobspec.checks.validate import shaped, validate
     from shared.jobspec.checks.wrapper import has_job_members, unwrapped
     from shared.jobspec.envelope import (
-        LONGEST_KEY,
         TERMINAL_EVENTS,
         Envelope,
         RequestedReceiver,
         Retry,
         is_bare_job,
-        is_idempotency_key,
         read_envelope,
         sound_members,
     )
@@ -33,6 +31,7 @@ if TYPE_CHECKING:
     from shared.jobspec.format.defaults import Defaults
     from shared.jobspec.format.duration import duration_flaw, iso_duration, parse_duration, wall_clock
     from shared.jobspec.format.limits import Limits
+    from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
     from shared.jobspec.format.models import JobSpec
     from shared.jobspec.format.mounts import MOUNT_LISTS
     from shared.jobspec.format.placeholders import placeholder_flaw, script_pattern
@@ -66,14 +65,14 @@ _NAMES = {
     "checks.shape": "shape_problems",
     "checks.validate": "shaped validate",
     "checks.wrapper": "has_job_members unwrapped",
-    "envelope": "LONGEST_KEY TERMINAL_EVENTS Envelope RequestedReceiver Retry is_bare_job is_idempotency_key "
-    "read_envelope sound_members",
+    "envelope": "TERMINAL_EVENTS Envelope RequestedReceiver Retry is_bare_job read_envelope sound_members",
     "format.base": "Items Model Text",
     "format.complete": "complete",
     "format.credentials": "with_credentials",
     "format.defaults": "Defaults",
     "format.duration": "duration_flaw iso_duration parse_duration wall_clock",
     "format.limits": "Limits",
+    "format.message_key": "LONGEST_KEY is_idempotency_key",
     "format.models": "JobSpec",
     "format.mounts": "MOUNT_LISTS",
     "format.placeholders": "placeholder_flaw script_pattern",

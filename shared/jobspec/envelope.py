@@ -16,6 +16,7 @@ from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.checks.validate import shortened
 from shared.jobspec.format.base import Items, Model, Text
 from shared.jobspec.format.limits import Limits
+from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
 from shared.jobspec.job_sweep import MAX_JOBS, sweep_problems
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem, has_errors, in_document_order
@@ -34,9 +35,6 @@ MAX_DEPENDENCIES = 20
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 _LABEL_VALUE = re.compile(r"[^\t\r\n]{0,256}")
-#: Characters of an idempotency key.
-LONGEST_KEY = 256
-_KEY = re.compile(rf"[\x21-\x7e]{{1,{LONGEST_KEY}}}")
 _BLOB = re.compile(r"[a-z0-9-]{3,63}(?:/[^/\\?#\x00-\x1f]{1,255}){1,64}")
 _URL = re.compile(r"https?://[\x21-\x22\x24-\x5b\x5d-\x7e]{1,2040}", re.IGNORECASE)
 _SIGNING_KEYS = ("whsec_", "whsk_")
@@ -164,11 +162,6 @@ def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:
 def _is_blob(text: str) -> bool:
     levels = text.split("/")
     return len(text) <= 1088 and bool(_BLOB.fullmatch(text)) and {".", ".."}.isdisjoint(levels)
-
-
-def is_idempotency_key(text: str) -> bool:
-    """Whether a message may have this idempotency key."""
-    return _KEY.fullmatch(text) is not None
 
 
 def _names(root: Node) -> Iterator[Problem]:

@@ -117,7 +117,6 @@ class BatchAIEngine:
         experiments: dict[str, set[str]] = defaultdict(set)
         for target in targets:
             experiments[target.experiment].add(target.name)
-
         views: dict[str, ObservedJob] = {}
 
         async def one(experiment: str, names: set[str]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -20,8 +21,10 @@ _VARIABLE = re.compile(_ROOT, re.ASCII)
 #: Stands for the variable in a word whose quotes are removed; no text of a job has this character.
 _MARK = "\0"
 _ANY_VARIABLE = re.compile(r"\$[A-Za-z_{]", re.ASCII)
-_MARKED = re.compile(rf"{_MARK}/+{DROP_MOUNT}/")
-_FIELD = re.compile(rf"{_ROOT}/+{DROP_MOUNT}/(?P<path>.*)", re.ASCII | re.DOTALL)
+#: Between the variable and the mount; a level "." changes nothing.
+_DOTS = r"/+(?:\./+)*"
+_MARKED = re.compile(rf"{_MARK}{_DOTS}{DROP_MOUNT}/")
+_FIELD = re.compile(rf"{_ROOT}{_DOTS}{DROP_MOUNT}/(?P<path>.*)", re.ASCII | re.DOTALL)
 #: A file of a command line is recognised by its suffix; a name without one may be a directory.
 _FILE = re.compile(r"[^/]\.[A-Za-z][A-Za-z0-9]{0,9}$", re.ASCII)
 #: The plain beginning of a path: what follows may be a part of the name, or belong to the program's syntax.
@@ -131,7 +134,6 @@ def _file(path: str) -> str | None:
 
 def _blob(path: str) -> str | None:
     """The name of the blob at a path as a file system reads it; None if no blob can have it."""
-    levels = [level for level in path.split("/") if level not in ("", ".")]
-    name = "/".join(levels)
-    possible = bool(name) and not path.endswith(("/", "/.")) and len(name) <= _LONGEST_PATH
+    name = posixpath.normpath(path.lstrip("/"))  # a file system of blobs has no links that ".." could follow
+    possible = name != "." and not path.endswith(("/", "/.", "/..")) and len(name) <= _LONGEST_PATH
     return name if possible and not name_flaw(name) else None

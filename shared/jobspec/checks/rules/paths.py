@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
+from posixpath import normpath
 from typing import NamedTuple
 
 from shared.jobspec.checks.rules.context import Context, only_if
@@ -198,7 +199,9 @@ def _mounted_path(context: Context, match: re.Match[str], *, whole: bool = False
     root = match["name"] or match["braced"] or _CLUSTER_ROOT
     mounted = context.job_mounted if root == _JOB_ROOT else context.cluster_mounted
     rest = match.string[match.end() - len(match["rest"] or "") :] if whole else match["rest"] or ""
-    return _MountedPath(mounted, rest.strip("/"))
+    path = rest.strip("/")
+    # A level "." changes nothing, and ".." may lead out of a mount.
+    return _MountedPath(mounted, normpath(path) if "/." in f"/{path}" else path)
 
 
 def _unknown_words(context: Context, path: str, mounted: Mounted, *, of_job: bool) -> _Unmounted:

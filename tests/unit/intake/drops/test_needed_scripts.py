@@ -203,17 +203,19 @@ async def test_a_file_in_the_archive_tier_gets_a_note_and_a_line_of_the_audit(
     assert f"{archived} is in the archive tier" in lines[0].message
 
 
-@pytest.mark.parametrize("of", ["job.json", "template"])
+@pytest.mark.parametrize("kind", ["job.json", "template"])
 async def test_a_file_beside_the_script_in_the_archive_tier_is_a_warning_of_the_job(
-    world: World, of: str
+    world: World, kind: str
 ) -> None:
     world.drops.upload("d/train.py", b"")
     world.drops.upload("d/cold.csv", b"", archived=True)
     world.drops.upload("d/warm.csv", b"")
     body = (
-        job_for("d/train.py") if of == "job.json" else job_for().replace(b'""', b'"python <SLIPWAY_SCRIPT>"')
+        job_for("d/train.py")
+        if kind == "job.json"
+        else job_for().replace(b'""', b'"python <SLIPWAY_SCRIPT>"')
     )
-    world.drops.upload("d/job.json" if of == "job.json" else "job.json", body)
+    world.drops.upload("d/job.json" if kind == "job.json" else "job.json", body)
     world.pass_time(90)
 
     assert (await inventory(world.ports)).accepted == 1

@@ -52,7 +52,7 @@ OTHERS = (
     *("com.example.train", "com.io.slipway.job.submit.v1", "slipway.job.submit.v1"),
     *("Microsoft.Storage.BlobCreated", "Microsoft.Storage.DirectoryRenamed", *WAKE_UPS),
 )  # fmt: skip
-#: The spellings of a type that is ours, whatever it carries.
+#: The spellings of a type that is ours, for any data.
 OURS = (
     *("io.slipway", "io.slipway.", "IO.SLIPWAY", "Io.Slipway.Job.Submit.v1", " io.slipway.x"),
     *(f"{BOM}io.slipway.x", "io.slipway/job.submit.v1", "io.slipway:job", "io.slipway_job"),

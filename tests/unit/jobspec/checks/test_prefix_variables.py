@@ -9,11 +9,11 @@ from shared.jobspec.checks.rules.variables import KNOWN_VARIABLES
 from tests.unit.jobspec.jobs import job
 
 #: Variables that a path of results may begin with; what the others hold goes with the node.
-_KEPT = {"AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"}
+_MOUNT_ROOTS = {"AZ_BATCHAI_MOUNT_ROOT", "AZ_BATCHAI_JOB_MOUNT_ROOT"}
 
 
 @pytest.mark.parametrize("form", ["${}/logs", "${{{}}}/logs", "${}"])
-@pytest.mark.parametrize("name", sorted({*KNOWN_VARIABLES, "PWD", "TMPDIR", "USER"} - _KEPT))
+@pytest.mark.parametrize("name", sorted({*KNOWN_VARIABLES, "PWD", "TMPDIR", "USER"} - _MOUNT_ROOTS))
 def test_results_below_a_variable_of_the_node_are_a_warning(name: str, form: str) -> None:
     prefix = form.format(name)
     document = job(stdOutErrPathPrefix=prefix, outputDirectories=[{"id": "A", "pathPrefix": prefix}])
