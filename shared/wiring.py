@@ -24,6 +24,7 @@ from shared.core.policy import Policy
 from shared.core.ports import Addresses, Engines, Ports
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
+from shared.setting.functions_off import functions_off
 from shared.settings import Settings
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         meter=meter,
         troubles=troubles,
         client_settings=_client_settings(settings, connection),
+        functions_off=functions_off(settings.values),
     )
 
 

@@ -30,6 +30,7 @@ class Admin:
         host: str,
         functions: Mapping[str, Function],
         disabled: frozenset[str],
+        errors: Mapping[str, str],
         keys: Keys,
         http: HttpTriggers,
         blobs: BlobTriggers,
@@ -38,6 +39,7 @@ class Admin:
         self._host = host
         self._functions = functions
         self._disabled = disabled
+        self._errors = errors
         self._keys = keys
         self._http = http
         self._blobs = blobs
@@ -52,6 +54,7 @@ class Admin:
         app.router.add_post("/admin/host/ping", self._ping)
         app.router.add_get("/admin/functions", self._guarded(self._list))
         app.router.add_get("/admin/functions/{name}", self._guarded(self._one))
+        app.router.add_get("/admin/functions/{name}/status", self._guarded(self._errors_of_one))
         app.router.add_post("/admin/functions/{name}", self._guarded(self._run))
         app.router.add_post("/runtime/webhooks/blobs", self._guarded(self._event))
 
@@ -91,10 +94,18 @@ class Admin:
             else web.json_response(self._describe(function, request))
         )
 
+    async def _errors_of_one(self, request: web.Request) -> web.Response:
+        """`errors`, if it has any: the host is `Running` without it."""
+        function = self._find(request)
+        if function is None:
+            return web.Response(status=404)
+        error = self._errors.get(function.name)
+        return web.json_response({} if error is None else {"errors": [error]})
+
     async def _run(self, request: web.Request) -> web.Response:
         """POST {"input": "…"}: 202, and the function runs; HTTP functions are called by their own address."""
         function = self._find(request)
-        if function is None:
+        if function is None or function.name in self._errors:
             return web.Response(status=404)
         if function.trigger["type"] == "httpTrigger":
             return web.Response(status=400, text=f"call {self._http.template(function)} instead\n")
@@ -130,7 +141,7 @@ class Admin:
             kind = event.get("eventType") or event.get("type")
             if kind == "Microsoft.EventGrid.SubscriptionValidationEvent":
                 return web.json_response({"validationResponse": data.get("validationCode")})
-            if function not in self._functions:
+            if function not in self._functions or function in self._errors:
                 return web.Response(
                     status=404, text=f"no blob trigger {function!r}; name it in ?functionName=\n"
                 )

@@ -15,10 +15,11 @@ from azure.core.exceptions import AzureError
 from local.border import Border
 from local.host.admin import Admin
 from local.host.hostjson import HostJson
+from local.host.index import errors_of
 from local.host.invoker import Invoker
 from local.host.keys import Keys
 from local.host.limits import LONGEST_HEADER, LONGEST_LINE, within_limits
-from local.host.outputs import SUPPORTED, Outputs
+from local.host.outputs import Outputs
 from local.host.settings import SettingsError, is_disabled, resolve
 from local.host.storage import Accounts, host_id
 from local.host.times import Times
@@ -33,7 +34,6 @@ from local.host.worker.contract import Data, Function, Runtime
 
 _log = logging.getLogger("Host")
 
-_TRIGGERS = ("queueTrigger", "blobTrigger", "timerTrigger", "httpTrigger")
 _LARGEST_BODY = 100 * 1024 * 1024
 #: Seconds until a listener that failed starts again.
 _AGAIN = 2.0
@@ -62,14 +62,15 @@ async def serve(options: HostOptions, runtime: Runtime) -> AsyncIterator[str]:
     """Run the app with a started or startable runtime for the length of the block; yields the base URL.
 
     At the end: no new work, `grace` for what is in progress, leases handed back.
-    Raises LoadError when the app cannot be loaded, SettingsError when a binding cannot be served.
+    Raises LoadError when the app cannot be loaded, SettingsError when its storage or port cannot be used.
     """
     async with AsyncExitStack() as stack:
         functions = await runtime.start()
         stack.push_async_callback(runtime.stop)
         accounts = Accounts(options.settings)
         stack.push_async_callback(accounts.close)
-        host = _Host(options, runtime, accounts, functions)
+        errors = await errors_of(functions, options.settings, accounts)
+        host = _Host(options, runtime, accounts, functions, errors)
         stack.push_async_callback(host.close)
         try:
             await host.open()
@@ -81,7 +82,12 @@ async def serve(options: HostOptions, runtime: Runtime) -> AsyncIterator[str]:
 
 class _Host:
     def __init__(
-        self, options: HostOptions, runtime: Runtime, accounts: Accounts, functions: list[Function]
+        self,
+        options: HostOptions,
+        runtime: Runtime,
+        accounts: Accounts,
+        functions: list[Function],
+        errors: Mapping[str, str],
     ) -> None:
         wakeups = Wakeups()
         outputs = Outputs(accounts, options.settings, options.host, wakeups)
@@ -97,6 +103,7 @@ class _Host:
             ended=options.ended,
         )
         self._functions = {f.name: f for f in functions}
+        self._errors = errors
         self._disabled = frozenset(f.name for f in functions if is_disabled(f.name, options.settings))
         self._http = HttpTriggers(self._enabled("httpTrigger"), self._environment, options.keys)
         self._blobs = BlobTriggers(self._functions_of("blobTrigger"), self._environment)
@@ -108,6 +115,7 @@ class _Host:
             host=self._environment.id,
             functions=self._functions,
             disabled=self._disabled,
+            errors=errors,
             keys=options.keys,
             http=self._http,
             blobs=self._blobs,
@@ -115,10 +123,7 @@ class _Host:
         )
 
     async def open(self) -> None:
-        """Check every function and start the listeners."""
-        for function in self._functions.values():
-            if function.name not in self._disabled:
-                _check(function)
+        """Start the listeners."""
         listeners = [(f, await queue_listener(f, self._environment)) for f in self._enabled("queueTrigger")]
         for function in self._functions_of("timerTrigger"):
             self._timers[function.name] = await timer(function, self._environment)
@@ -195,7 +200,10 @@ class _Host:
             await self._environment.invoker.run(function, inputs, {}, reason="by hand")
 
     def _functions_of(self, kind: str) -> list[Function]:
-        return [f for f in self._functions.values() if f.trigger["type"] == kind]
+        """Those that can run."""
+        return [
+            f for f in self._functions.values() if f.trigger["type"] == kind and f.name not in self._errors
+        ]
 
     def _enabled(self, kind: str) -> list[Function]:
         return [f for f in self._functions_of(kind) if f.name not in self._disabled]
@@ -203,6 +211,8 @@ class _Host:
     def _list(self, url: str) -> None:
         _log.info("%d functions in %s:", len(self._functions), self._options.app)
         for name, function in self._functions.items():
+            if name in self._errors:
+                continue
             trigger = function.trigger
             kind = trigger["type"]
             where = trigger.get("queueName") or trigger.get("path") or trigger.get("schedule") or ""
@@ -211,21 +221,6 @@ class _Host:
                 methods = ",".join(map(str, trigger.get("methods") or ["*"]))
                 where = f"[{methods}] {url}{self._http.template(function)}"
             _log.info("  %s: %s %s%s", name, kind, where, " (disabled)" if name in self._disabled else "")
-
-
-def _check(function: Function) -> None:
-    kind = function.trigger["type"]
-    if kind not in _TRIGGERS:
-        raise SettingsError(
-            f"function {function.name}: the local host has no trigger {kind}; disable or remove it"
-        )
-    for binding in function.outputs:
-        if binding["type"] not in SUPPORTED:
-            _log.warning(
-                "function %s: output binding %s is not supported here", function.name, binding["type"]
-            )
-    if function.retry is not None and kind != "timerTrigger":
-        _log.warning("function %s: a retry policy has no effect on a %s and is ignored", function.name, kind)
 
 
 async def kept_up(name: str, run: Callable[[], Coroutine[Any, Any, None]], ended: asyncio.Event) -> None:

@@ -234,6 +234,8 @@ class Ports:
     account_keys: Mapping[str, str] = field(default_factory=dict)
     #: settings that clients need to send files, by name; no secrets
     client_settings: Mapping[str, str] = field(default_factory=dict)
+    #: function that the host does not run → the setting that is the cause
+    functions_off: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
     #: looks at folders of drops
     joint: Joint = field(default_factory=Joint)

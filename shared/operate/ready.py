@@ -30,7 +30,7 @@ class Ready:
     paused: bool
     #: the last sweep failed
     sweep_fails: bool = False
-    #: storage or a cluster refuses the configured settings
+    #: storage, a cluster or the host refuses the configured settings
     settings_wrong: bool = False
     #: rows that cannot be read
     unreadable: int = 0
@@ -57,6 +57,9 @@ async def _probe(ports: Ports) -> Ready:
         *(_answers(ports, f"cluster {one.name}", _engine(ports, one.engine, one.name)) for one in clusters),
     )
     stopped = storage and await _answers(ports, "the pause row", _is_paused(ports))
+    for name, why in ports.functions_off.items():
+        if ports.troubles.report("settings", f"function {name}", why):
+            log.error("not all functions run: %s", why)
     wrong = ports.troubles.counts()
     if storage:
         for kind, number in await _reported(ports):

@@ -177,7 +177,7 @@ _ROWS: Mapping[str, Setting] = {
         "timing",
         "choice",
         "EventGrid",
-        "how drops are noticed",
+        "how drops are noticed; Flex Consumption knows the first way only",
         example="LogsAndContainerScan",
         words=("EventGrid", "LogsAndContainerScan"),
     ),

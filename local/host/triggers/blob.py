@@ -47,7 +47,7 @@ class BlobTriggers:
 
     def __init__(self, functions: Sequence[Function], environment: Environment) -> None:
         self._functions = {f.name: f for f in functions}
-        self._patterns = {f.name: _pattern(f, environment.settings) for f in functions}
+        self._patterns = {f.name: pattern_of(f, environment.settings) for f in functions}
         self._environment = environment
         self._queue: QueueClient | None = None
 
@@ -175,7 +175,8 @@ def is_event_grid(function: Function) -> bool:
     return str(function.trigger.get("source", "")).lower() == "eventgrid"
 
 
-def _pattern(function: Function, settings: Mapping[str, str]) -> BlobPattern:
+def pattern_of(function: Function, settings: Mapping[str, str]) -> BlobPattern:
+    """The path of a blob trigger. Raises SettingsError."""
     where = f"function {function.name}"
     try:
         return BlobPattern(resolve(function.trigger["path"], settings, where))

@@ -37,7 +37,7 @@ class HttpTriggers:
     def __init__(self, functions: Sequence[Function], environment: Environment, keys: Keys) -> None:
         self.prefix = environment.host.extensions.http.route_prefix.strip("/")
         # Azure's host looks through them in this order, and takes the first that fits.
-        self._endpoints = [_endpoint(f) for f in sorted(functions, key=lambda f: f.name.lower())]
+        self._endpoints = [endpoint_of(f) for f in sorted(functions, key=lambda f: f.name.lower())]
         self._environment = environment
         self._keys = keys
 
@@ -96,7 +96,8 @@ class HttpTriggers:
         return reply(function, result)
 
 
-def _endpoint(function: Function) -> Endpoint:
+def endpoint_of(function: Function) -> Endpoint:
+    """The route of a function with an httpTrigger. Raises SettingsError."""
     trigger = function.trigger
     try:
         route = parse_route(str(trigger.get("route") or function.name))

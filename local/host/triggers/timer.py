@@ -31,14 +31,19 @@ def _utc_now() -> datetime:
 
 async def timer(function: Function, environment: Environment) -> "Timer":
     """The timer of a function with a timerTrigger; raises SettingsError."""
+    schedule = schedule_of(function, environment.settings)
+    blobs = await environment.accounts.blobs("", f"function {function.name}")
+    return Timer(function, schedule, environment, blobs, _utc_now)
+
+
+def schedule_of(function: Function, settings: Mapping[str, str]) -> Schedule:
+    """When a function with a timerTrigger runs. Raises SettingsError."""
     where = f"function {function.name}"
-    text = resolve(str(function.trigger["schedule"]), environment.settings, where)
+    text = resolve(str(function.trigger["schedule"]), settings, where)
     try:
-        schedule = parse_schedule(text)
+        return parse_schedule(text)
     except ValueError as error:
         raise SettingsError(f"{where}: schedule: {error}") from error
-    blobs = await environment.accounts.blobs("", where)
-    return Timer(function, schedule, environment, blobs, _utc_now)
 
 
 class Timer:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
+from shared.setting.functions_off import functions_off
 from shared.settings import TABLE, Settings
 from slipway.client.profiles import file_of, read_profiles
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, private, warn
@@ -99,6 +100,7 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
     ]
     faults = ConfiguredEngines(settings).faults()
     return [
+        *(fail("settings", why) for why in functions_off(settings.values).values()),
         *unknown,
         *earlier,
         *(fail("settings", f"no job can run on {name}: {why}") for name, why in faults.items()),

@@ -31,6 +31,8 @@ pytestmark = pytest.mark.asyncio(loop_scope="session")
 _HEAD = "import azure.functions as func\napp = func.FunctionApp()\n"
 _QUEUE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="AzureWebJobsStorage")\n'
 _BY_SETTING = '@app.queue_trigger(arg_name="msg", queue_name="%NAME%", connection="AzureWebJobsStorage")\n'
+_SCANNED = '@app.blob_trigger(arg_name="blob", path="in/{n}", connection="AzureWebJobsStorage")\n'
+_OTHER = '@app.route(route="other", auth_level="anonymous")\ndef other(req): return func.HttpResponse("")\n'
 _ELSEWHERE = '@app.queue_trigger(arg_name="msg", queue_name="q", connection="Other")\n'
 
 
@@ -106,18 +108,29 @@ async def test_the_place_in_the_app_is_shown_before_the_error(
             (f"{_HEAD}{_BY_SETTING}def one(msg): ...\n", "one.*NAME"),
             (f'{_HEAD}@app.timer_trigger(arg_name="t", schedule="x y")\ndef one(t): ...\n', "one.*schedule"),
             (f'{_HEAD}@app.route(route="a/{{b")\ndef one(req): ...\n', "one.*route"),
+            (f"{_HEAD}{_SCANNED}def one(blob) -> None: ...\n", "one.*Flex Consumption"),
         ],
         0,
     ),
 )
-async def test_a_binding_that_cannot_be_served_is_named(
+async def test_a_function_that_cannot_be_served_is_off_and_named_while_the_others_run(
     storage: Storage, tmp_path: Path, code: str, named: str
 ) -> None:
-    output = await _refused(ANY_RUNTIME, storage, _app(tmp_path, code))
+    app = _app(tmp_path, f"{code}{_OTHER}")
+    flex = environment_of(storage, WEBSITE_SKU="FlexConsumption", AzureFunctionsWebHost__hostid="in-error")
 
-    assert output[0] == 2
-    assert_line(output[1], rf"^error: .*{named}")
-    assert "Traceback" not in output[1]
+    async with running(ANY_RUNTIME, storage, app=app, environment=flex) as host:
+        await host.process.line(rf"the function one is in error, and does not run: .*{named}")
+        status = {}
+        for path in ("host/status", "functions/one/status", "functions/other/status"):
+            async with host.http.get(f"{host.url}/admin/{path}") as response:
+                status[path] = await response.json()
+        assert await host.status("GET", "/api/other") == 200
+        assert await host.fire("one") == await host.status("GET", "/api/a/b") == 404
+
+    assert status["host/status"]["state"] == "Running"
+    assert re.search(named, status["functions/one/status"]["errors"][0])
+    assert status["functions/other/status"] == {}
 
 
 async def test_a_folder_without_host_json_is_refused(storage: Storage, tmp_path: Path) -> None:

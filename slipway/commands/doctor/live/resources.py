@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from shared.setting.functions_off import BY_EVENT, DROP, functions_off
 from slipway.commands.doctor.findings import Finding, fail, ok, skip
-from slipway.commands.doctor.live.arm import Arm
+from slipway.commands.doctor.live.arm import Arm, ArmError
 from slipway.commands.doctor.live.azd import AzdDeployment
 
 _STORAGE, _SITES = "Microsoft.Storage/storageAccounts", "Microsoft.Web/sites"
@@ -14,12 +15,11 @@ _SITE_VERSION, _EVENTS_VERSION, _QUERY_VERSION = "2024-11-01", "2025-02-15", "20
 #: Each kind of alert, with the version of its API; and how many the template creates.
 _ALERTS, ALERTS = {"metricAlerts": "2018-03-01", "scheduledQueryRules": "2023-12-01"}, 7
 #: Functions that the host must know, and run: one that it cannot index is missing, while the others answer.
-NEEDED = (
-    *("accept_message", "sweep", "health", "inventory", "archive", "deliver"),
-    *("bury_message", "bury_drop", "bury_wake_up"),
-)
+NEEDED = (*BY_EVENT, "health")
 #: A function that the template disables: its events come by the queue.
-DISABLED = "accept_drop"
+DISABLED = DROP
+#: The plan of the template, and the most characters of an error of the host.
+_PLAN, _LONGEST = "FlexConsumption", 300
 #: Member of the account → its required value.
 _CLOSED = {
     "allowSharedKeyAccess": False,
@@ -100,11 +100,36 @@ async def package(arm: Arm, azd: AzdDeployment) -> Finding:
     if absent := [name for name in NEEDED if name not in names]:
         remedy = "`azd deploy`, and the log of the app: a setting of that function may be wrong"
         return fail("package", f"the host knows no function {', '.join(absent)}", remedy)
-    off = {_last(one["name"]) for one in results if _member(one, "properties", "isDisabled") is True}
-    if stopped := sorted(off - {DISABLED}):
+    disabled = {_last(one["name"]) for one in results if _member(one, "properties", "isDisabled") is True}
+    if stopped := sorted(disabled - {DISABLED}):
         remedy = f"remove the setting AzureWebJobs.{stopped[0]}.Disabled, or its form with underscores"
         return fail("package", f"the host runs no {', '.join(stopped)}: disabled", remedy)
-    return ok("package", f"the host knows its {len(names)} functions")
+    if off := functions_off({**await _settings(arm, azd), "WEBSITE_SKU": _PLAN}):
+        return fail("package", next(iter(off.values())), "`azd provision` restores the template's values")
+    good = f"the host knows its {len(names)} functions"
+    try:
+        return await _errors(arm, azd) or ok("package", good)
+    except ArmError as error:  # not each role may ask the host itself
+        return ok("package", f"{good}; whether each of them runs is not known: {error}")
+
+
+async def _errors(arm: Arm, azd: AzdDeployment) -> Finding | None:
+    """What the host itself says, through Resource Manager: its state, and what is wrong with a function."""
+    host = f"{azd.path(_SITES, azd.app)}/hostruntime/admin"
+    status = await arm.get(f"{host}/host/status", _SITE_VERSION)
+    remedy = "a setting of it may be wrong: the log of the app says which"
+    if (state := str(status.get("state"))) != "Running":
+        why = "; ".join(map(_first_line, status.get("errors") or ())) or "its log says why"
+        return fail("package", f"the host is {state[:40]}: {why}", remedy)
+    for name in NEEDED:
+        answer = await arm.get(f"{host}/functions/{name}/status", _SITE_VERSION)
+        if errors := answer.get("errors"):
+            return fail("package", f"{name} is in error, and does not run: {_first_line(errors[0])}", remedy)
+    return None
+
+
+def _first_line(error: object) -> str:
+    return str(error).strip().partition("\n")[0][:_LONGEST]
 
 
 def _last(name: object) -> str:

@@ -107,6 +107,19 @@ def test_a_file_that_others_may_read_an_unknown_name_and_an_earlier_form_are_war
     assert SECRET not in str(findings)
 
 
+def test_a_setting_that_turns_a_function_off_is_a_failure(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def there(*_: object) -> bool:
+        return True
+
+    monkeypatch.setattr(configuration, "has_container", there)
+    values = {"SLIPWAY_STORAGE": STORAGE, "AzureWebJobs_archive_Disabled": "true"}
+
+    fails = [one.text for one in settings_of(tmp_path / "s.json", values) if one.outcome == "fail"]
+    assert "the setting AzureWebJobs_archive_Disabled disables archive; remove it" in fails
+
+
 def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
     findings = asyncio.run(configuration.check(Options("", "", tmp_path / "none.json")))
     assert [one.outcome for one in findings if one.subject == "settings"] == ["fail"]

@@ -17,6 +17,7 @@ STORAGE, SITE = (
 DEPLOYMENTS = f"{PROVIDERS}/Microsoft.Resources/deployments"
 REFERENCES, SETTINGS = f"{SITE}/config/configreferences/appsettings", f"{SITE}/config/appsettings/list"
 EVENTS = f"{PROVIDERS}/Microsoft.EventGrid/systemTopics/evgt-1/eventSubscriptions/drops"
+HOST = f"{SITE}/hostruntime/admin"
 QUERY = f"{PROVIDERS}/Microsoft.Insights/components/appi-1/query"
 ACCOUNT = f"{PROVIDERS}/Microsoft.Batch/batchAccounts/ba1"
 POOL = f"{ACCOUNT}/pools/gpu"
@@ -103,6 +104,8 @@ def answers() -> dict[str, Any]:
         SETTINGS: {"properties": dict(_SETTINGS)},
         REFERENCES: {"value": references},
         f"{SITE}/functions": {"value": functions},
+        f"{HOST}/host/status": {"id": "func-1", "state": "Running", "version": "4.1037.0.0"},
+        **{f"{HOST}/functions/{name}/status": {} for name in NEEDED},
         EVENTS: {"properties": dict(_EVENTS)},
         ACCOUNT: {"properties": {"allowedAuthenticationModes": ["AAD"], "publicNetworkAccess": "Enabled"}},
         POOL: {"identity": {"type": "UserAssigned"}, "properties": dict(_POOL)},

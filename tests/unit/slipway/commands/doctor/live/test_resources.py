@@ -88,7 +88,7 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
             "package",
             {
                 f"{deployed.SITE}/functions": {
-                    "value": [deployed.function(name) for name in resources.NEEDED[:-1]]
+                    "value": [deployed.function(name) for name in resources.NEEDED if name != "bury_wake_up"]
                 }
             },
             "knows no function bury_wake_up",
@@ -101,6 +101,18 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
                 }
             },
             "runs no sweep: disabled",
+        ),
+        ("package", settings(SLIPWAY_BLOB_SOURCE="LogsAndContainerScan"), "Flex Consumption does not scan"),
+        ("package", settings(**{"AzureWebJobs.sweep.Disabled": "1"}), "AzureWebJobs.sweep.Disabled disables"),
+        (
+            "package",
+            {f"{deployed.HOST}/host/status": {"state": "Error", "errors": ["no\nway"]}},
+            "the host is Error: no",
+        ),
+        (
+            "package",
+            {f"{deployed.HOST}/functions/inventory/status": {"errors": ["weekday 7 is refused\n at X"]}},
+            "inventory is in error, and does not run: weekday 7 is refused",
         ),
         ("keys", storage(allowSharedKeyAccess=True), "allowSharedKeyAccess is True"),
         ("keys", storage(allowSharedKeyAccess=None), "allowSharedKeyAccess is None"),
@@ -198,3 +210,14 @@ def test_the_list_of_the_first_live_run_is_that_of_the_command() -> None:
 
 def test_the_functions_that_are_looked_for_are_those_of_the_app() -> None:
     assert {*resources.NEEDED, resources.DISABLED} == {*BY_EVENT, "health"}
+
+
+async def test_a_role_that_may_not_ask_the_host_itself_sees_that_much_of_the_package(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    refused = {f"{deployed.HOST}/host/status": (403, "AuthorizationFailed", "no permission")}
+
+    finding = await result("package", refused, monkeypatch)
+
+    assert finding.outcome == "ok"
+    assert "whether each of them runs is not known: Azure answers 403" in finding.text

@@ -1,0 +1,33 @@
+"""Functions that the host does not run because of a setting, while all others answer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+#: Those that no caller of the API starts, without `accept_drop`: events of drops usually come by the queue.
+BY_EVENT = (
+    *("accept_message", "sweep", "inventory", "archive", "deliver"),
+    *("bury_message", "bury_drop", "bury_wake_up"),
+)
+#: The trigger of blobs, which works only where the host may scan a container or is sent events itself.
+DROP = "accept_drop"
+_SCANS, _FLEX = "logsandcontainerscan", "flexconsumption"
+_YES = ("true", "1")
+
+
+def functions_off(values: Mapping[str, str]) -> dict[str, str]:
+    """Each function that has to run, and does not → the setting that is the cause, with the remedy."""
+    settings = {name.lower(): text.strip().lower() for name, text in values.items()}
+    scans = settings.get("slipway_blob_source") == _SCANS
+    off = {
+        name: f"the setting {setting} disables {name}; remove it"
+        for name in (*BY_EVENT, *((DROP,) if scans else ()))
+        for setting in (f"AzureWebJobs_{name}_Disabled", f"AzureWebJobs.{name}.Disabled")
+        if settings.get(setting.lower()) in _YES
+    }
+    if scans and settings.get("website_sku") == _FLEX:
+        off[DROP] = (
+            f"SLIPWAY_BLOB_SOURCE is LogsAndContainerScan, and Flex Consumption does not scan: {DROP} "
+            "does not run; remove the setting, and let Event Grid send its events to the queue jobs"
+        )
+    return off
