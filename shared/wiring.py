@@ -75,7 +75,6 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
     rows = RestTable(account, settings.text("SLIPWAY_LEDGER_TABLE"))
     troubles = Troubles(_now)
     store = Store(rows, settings.whole("SLIPWAY_SHARDS"), troubles=troubles, owner=settings.owner())
-    name, key = settings.account()
     answers, archive = _written_containers(settings, policy.drop_container)
     return Ports(
         **tables(store)._asdict(),
@@ -91,7 +90,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         token=lambda: uuid.uuid4().hex,
         jitter=random.random,
         secrets=_secrets(settings),
-        account_keys={name: key} if key else {},
+        account_keys=_account_keys(settings),
         tokens=_tokens(settings),
         keys=_keys(settings),
         addresses=_addresses(settings, account, connection),
@@ -100,6 +99,11 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         client_settings=_client_settings(settings, connection),
         functions_off=functions_off(settings.values),
     )
+
+
+def _account_keys(settings: Settings) -> dict[str, str]:
+    name, key = settings.account()
+    return {name: key} if key else {}
 
 
 def _client_settings(settings: Settings, connection: Connection) -> dict[str, str]:

@@ -94,10 +94,11 @@ def test_a_file_that_others_may_read_an_unknown_name_and_an_earlier_form_are_war
     monkeypatch.setattr(configuration, "has_container", none)
     file = tmp_path / "s.json"
     values = {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTRE": "x", "SLIPWAY_CLUSTER_GPUS": "1"}
-    findings = settings_of(file, values, 0o644)
+    findings = settings_of(file, {**values, "AzureWebJobs_archive_Disabled": "true"}, 0o644)
 
-    assert [one.outcome for one in findings] == ["ok", "warn", "warn", "fail", "warn", "fail"]
-    _, unknown, earlier, cluster, readable, storage = findings
+    assert [one.outcome for one in findings] == ["ok", "fail", "warn", "warn", "fail", "warn", "fail"]
+    _, disabled, unknown, earlier, cluster, readable, storage = findings
+    assert disabled.text == "the setting AzureWebJobs_archive_Disabled disables archive; remove it"
     assert unknown.remedy == "did you mean SLIPWAY_CLUSTER?"
     assert "SLIPWAY_CLUSTER_GPUS" in earlier.text
     assert '"gpus": 1' in earlier.remedy
@@ -105,19 +106,6 @@ def test_a_file_that_others_may_read_an_unknown_name_and_an_earlier_form_are_war
     assert readable.remedy == f"chmod 600 {file}"
     assert "there is no container" in storage.text
     assert SECRET not in str(findings)
-
-
-def test_a_setting_that_turns_a_function_off_is_a_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def there(*_: object) -> bool:
-        return True
-
-    monkeypatch.setattr(configuration, "has_container", there)
-    values = {"SLIPWAY_STORAGE": STORAGE, "AzureWebJobs_archive_Disabled": "true"}
-
-    fails = [one.text for one in settings_of(tmp_path / "s.json", values) if one.outcome == "fail"]
-    assert "the setting AzureWebJobs_archive_Disabled disables archive; remove it" in fails
 
 
 def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
