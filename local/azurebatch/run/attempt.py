@@ -19,8 +19,9 @@ from local.azurebatch.state.records import Job, Node, Pool, Task
 from local.nodes import tasks
 from local.nodes.launcher import Launcher
 
-#: Background processes of a coordination command live as long as the task does.
-_STAYS = '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"; exec sleep infinity'
+#: Background processes of a coordination command live as long as the task does. What keeps them shows no
+#: environment: the service's own agent, in whose place it is, lets no task read it.
+_STAYS = '"$@"; echo $? >"$0.new"; mv "$0.new" "$0"; exec env -i "$(command -v sleep)" infinity'
 _LOOK_EVERY = 0.1
 
 

@@ -25,7 +25,7 @@ from shared.engines.launch.variables import inputs, outputs, own, secrets, syste
 from shared.jobspec import wall_clock
 
 _STORES = ("files", "store", "blobs")
-_FILES = (*_STORES, "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
+_FILES = (*_STORES, "private", "processes", "turns", "claim", "ends", "mounting", "uploads", "run")
 #: Variables that hold the program's input.
 PLAN, SUBMISSION = "SLIPWAY_PLAN", "SLIPWAY_SUBMISSION"
 
@@ -39,19 +39,19 @@ def script() -> str:
 @cache
 def spreading() -> str:
     """The program that starts processes on the other nodes, for schedulers without a command for that."""
-    return _joined((*_STORES, "agent", "spread"))
+    return _joined((*_STORES, "private", "agent", "spread"))
 
 
 @cache
 def keeping() -> str:
     """The program that uploads files of the nodes to a blob container."""
-    return _joined((*_STORES, "keep"))
+    return _joined((*_STORES, "private", "keep"))
 
 
 @cache
 def mounting() -> str:
     """The program that mounts a job's volumes on its node."""
-    return _joined(("volumes",))
+    return _joined(("private", "volumes"))
 
 
 @cache

@@ -64,7 +64,7 @@ class Steps:
             return []
         start: tuple[str, ...] = ("bash", "-c", KEEP, word)
         step = self._step((*self._spread_to_all(), *start), "", (_JOURNAL, _JOURNAL), service=service)
-        return [step | {"literal": {"SLIPWAY_KEEP": self.site.keep}}]
+        return [step | {"input": self.site.keep}]
 
     def mounting(self) -> list[Step]:
         """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""
@@ -73,9 +73,7 @@ class Steps:
         step = self._step(
             (*self._spread_to_all(), *self._mounter("mount")), "", ("mounting.txt", "mounting.txt")
         )
-        return [
-            step | {"literal": {"SLIPWAY_VOLUMES": json.dumps([one.document for one in self.site.volumes])}}
-        ]
+        return [step | {"input": json.dumps([one.document for one in self.site.volumes])}]
 
     def _mounter(self, word: str) -> tuple[str, ...]:
         text = f'SLIPWAY_NODE="${self.site.scheduler.node}" exec "$@"'

@@ -14,9 +14,11 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
+from pathlib import Path
 from typing import IO, Any, Dict, List
 
 from shared.engines.node.blobs import store_of
+from shared.engines.node.private import holding, take
 
 #: Variables with the key that agents and their callers share, and with the place of the announcements.
 KEY, AGENTS = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
@@ -81,7 +83,8 @@ class Agent:
         processes = []
         try:
             for rank in order["ranks"]:
-                processes.append(start(order["argv"], dict(env, SLIPWAY_RANK=str(rank)), subprocess.PIPE))
+                own = dict(env, SLIPWAY_RANK=str(rank))
+                processes.append(start(order["argv"], own, subprocess.PIPE, order.get("input", "")))
             readers = [_reader(process, send) for process in processes]
             threading.Thread(target=_end_with, args=(connection, processes), daemon=True).start()
             code = wait(processes)
@@ -107,17 +110,18 @@ class _Sender:
             self._connection.sendall(text.encode())
 
 
-def start(argv: List[str], env: Dict[str, str], output: Any) -> "subprocess.Popen[bytes]":
-    """Start a process in a group of its own; `output` is as in Popen."""
-    return subprocess.Popen(
-        argv,
-        env=env,
-        cwd="/",
-        stdin=subprocess.DEVNULL,
-        stdout=output,
-        stderr=output,
-        start_new_session=True,
-    )
+def start(argv: List[str], env: Dict[str, str], output: Any, private: str = "") -> "subprocess.Popen[bytes]":
+    """Start a process in a group of its own; `output` is as in Popen, `private` what it gets as its input."""
+    with os.fdopen(holding(private), "rb") if private else Path(os.devnull).open("rb") as stdin:
+        return subprocess.Popen(
+            argv,
+            env=env,
+            cwd="/",
+            stdin=stdin,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
+        )
 
 
 def _reader(process: "subprocess.Popen[bytes]", send: _Sender) -> threading.Thread:
@@ -180,23 +184,24 @@ def close(connection: socket.socket) -> None:
     connection.close()
 
 
-def announce(port: int, process: int) -> None:
+def announce(place: str, port: int, process: int) -> None:
     """Write the address of this node's agent where all nodes see it."""
     master = os.environ.get("AZ_BATCH_MASTER_NODE", "").partition(":")[0] or "127.0.0.1"
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((master, 9))  # sends nothing: finds our own address on the way there
         address = probe.getsockname()[0]
-    name, agents = os.environ["AZ_BATCH_NODE_ID"], store_of(os.environ[AGENTS])
+    name, agents = os.environ["AZ_BATCH_NODE_ID"], store_of(place)
     agents.prepare()
     agents.write(name, {"node": name, "address": address, "port": port, "pid": process})
 
 
 def serve() -> int:
     """Leave an agent behind on this node; the scheduler waits until it listens."""
-    agent = Agent(os.environ[KEY])
+    private = take((KEY, AGENTS))
+    agent = Agent(private[KEY])
     process = os.fork()
     if process:
-        announce(agent.port, process)
+        announce(private[AGENTS], agent.port, process)
         return 0
     os.setsid()
     null = os.open(os.devnull, os.O_RDWR)

@@ -2,7 +2,7 @@
 
 Logs are uploaded as they grow, the rest at the end. `make` makes the directories, `follow` adds to the logs
 until it is ended, `finish` uploads everything that is missing, `remove DIRECTORIES` deletes the files from
-the node. Every upload can be interrupted and repeated.
+the node. Every upload can be repeated. The destination, perhaps with a signature, is the standard input.
 """
 
 import errno
@@ -18,9 +18,9 @@ from typing import Any, BinaryIO, Dict, Iterator, List, Optional, Tuple
 
 from shared.engines.node.blobs import OUTAGE, Answer, Container
 from shared.engines.node.files import remove
+from shared.engines.node.private import private_input
 
-#: Variables: output directories of this kind (id → path); the destination; the run's name.
-DIRECTORIES, KEEP, RUN = "SLIPWAY_KEPT", "SLIPWAY_KEEP", "SLIPWAY_RUN"
+DIRECTORIES, RUN = "SLIPWAY_KEPT", "SLIPWAY_RUN"  # output directories of this kind: id → path; the run's name
 #: The directory whose files only grow at their end.
 LOGS = "stdouterr"
 #: Seconds between two looks in the first hour, and later: an append blob takes 50,000 blocks.
@@ -232,7 +232,7 @@ def keep(words: List[str]) -> int:
                 with suppress(OSError):
                     remove(path)
         return 0
-    where = json.loads(os.environ[KEEP])
+    where = json.loads(private_input())
     keeper = Keeper(Container(where), f"{where['prefix']}/{os.environ[RUN]}", directories)
     if words[0] == "follow":
         follow(keeper)

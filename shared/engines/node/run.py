@@ -9,7 +9,6 @@ import json
 import os
 import shutil
 import signal
-import stat
 import subprocess
 import sys
 import time
@@ -22,6 +21,7 @@ from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.mounting import mount
+from shared.engines.node.private import close_output, take
 from shared.engines.node.processes import Failed, run_all, words
 from shared.engines.node.uploads import bring, only_here
 
@@ -225,11 +225,11 @@ class Run:
 
 def main() -> int:
     """Run the plan; the exit code is the job's, or one of those above."""
-    for number in (1, 2):
-        if stat.S_ISREG(os.fstat(number).st_mode):
-            os.fchmod(number, 0o600)  # the scheduler may have created it readable for all
-    plan = json.loads(os.environ.pop("SLIPWAY_PLAN"))
-    claim = Claim(store_of(plan["records"]), plan["token"], os.environ.pop("SLIPWAY_SUBMISSION", ""))
+    close_output()
+    private = take(("SLIPWAY_PLAN", "SLIPWAY_SUBMISSION", "SLIPWAY_AGENTS"))
+    plan, submission = json.loads(private.pop("SLIPWAY_PLAN")), private.pop("SLIPWAY_SUBMISSION", "")
+    os.environ.update(private)  # for the step alone that finds the nodes: see `hidden`
+    claim = Claim(store_of(plan["records"]), plan["token"], submission)
     try:
         claim.take([os.environ.get(name) or "0" for name in plan["run"]])
         try:

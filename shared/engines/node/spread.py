@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Optional, Tuple
 
 from shared.engines.node.agent import AGENTS, CONNECT, KEY, close, serve, start, stop, wait
 from shared.engines.node.blobs import store_of
+from shared.engines.node.private import private_input
 
 #: The variable with the number of nodes of the job.
 NODES = "SLIPWAY_NODES"
@@ -114,9 +115,11 @@ def blocks(count: int, tasks: int, first: int) -> List[Tuple[int, List[int]]]:
 def run_ranks(count: int, tasks: int, first: int, argv: List[str]) -> int:
     """Run a command for each rank; returns the code of the first that fails."""
     if int(os.environ.get(NODES) or 1) == 1:
-        return _run_locally(tasks, argv)
+        return _run_locally(tasks, argv, private_input())
     agents = json.loads(Path(_working(), LIST).read_text())
-    return _run_on([(agents[node], ranks) for node, ranks in blocks(count, tasks, first)], argv)
+    return _run_on(
+        [(agents[node], ranks) for node, ranks in blocks(count, tasks, first)], argv, private_input()
+    )
 
 
 def rsh(host: str, words: List[str]) -> int:
@@ -126,22 +129,23 @@ def rsh(host: str, words: List[str]) -> int:
     return _run_on([(agent, [0])], ["bash", "-c", " ".join(words)])
 
 
-def _run_locally(tasks: int, argv: List[str]) -> int:
+def _run_locally(tasks: int, argv: List[str], private: str) -> int:
     processes = []
     try:
         for rank in range(tasks):
-            processes.append(start(argv, dict(os.environ, SLIPWAY_RANK=str(rank)), None))
+            processes.append(start(argv, dict(os.environ, SLIPWAY_RANK=str(rank)), None, private))
         return wait(processes)
     finally:
         stop(processes)
 
 
-def _run_on(parts: List[Tuple[Dict[str, Any], List[int]]], argv: List[str]) -> int:
+def _run_on(parts: List[Tuple[Dict[str, Any], List[int]]], argv: List[str], private: str = "") -> int:
     relays: List[Relay] = []
     open_ones: List[socket.socket] = []
     try:
         for agent, ranks in parts:
-            connection = call(agent, {"argv": argv, "env": dict(os.environ), "ranks": ranks})
+            order = {"argv": argv, "env": dict(os.environ), "ranks": ranks, "input": private}
+            connection = call(agent, order)
             open_ones.append(connection)
             relays.append(Relay(connection))
             relays[-1].start()

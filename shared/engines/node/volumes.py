@@ -1,8 +1,8 @@
 """Mounts a job's volumes on its node, and unmounts them: `mount`, and `unmount` with the directory of a run.
 
 Shares are mounted by cifs, containers by blobfuse2, file servers by NFS, others by the command of the job. A
-key is in no command line. It is only in the environment of this program, and, until the volume is mounted, in
-a file that only its user can read.
+key is in no command line and in no environment. The volumes are the standard input of this program; until one
+is mounted, its key is in a file that only its user can read.
 """
 
 import json
@@ -16,8 +16,10 @@ import tempfile
 from pathlib import Path
 from typing import Any, Dict, List
 
-#: Variables: the volumes to mount, and the id of the node.
-VOLUMES, NODE = "SLIPWAY_VOLUMES", "SLIPWAY_NODE"
+from shared.engines.node.private import private_input
+
+#: The variable with the id of the node.
+NODE = "SLIPWAY_NODE"
 #: Mounts are beside the directory of a run, so that removing the directory can never remove a file of a
 #: volume.
 SUFFIX = ".mounts"
@@ -191,7 +193,7 @@ def main(words: List[str]) -> int:
     for other in leftovers(root, node):
         unmount(other)
     try:
-        mount(json.loads(os.environ.get(VOLUMES) or "[]"), root, node)
+        mount(json.loads(private_input() or "[]"), root, node)
     except (Unmounted, OSError) as error:
         sys.stderr.write(f"{error}\n")
         return 1

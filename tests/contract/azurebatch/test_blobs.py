@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import uuid
 from collections.abc import AsyncIterator
 from dataclasses import replace
@@ -177,23 +178,39 @@ async def test_the_nodes_of_a_gang_find_each_other_and_each_log_is_kept(engine: 
         assert await content(engine, gang, "stdouterr", f"stdout-{rank}.txt") == f"rank {rank}\n".encode()
 
 
-async def test_no_process_of_a_job_sees_what_reaches_the_container(engine: BatchEngine) -> None:
-    """On every node: its preparation, and its processes. A signature would be that of the whole container."""
-    command = "env"
-    job = order(
-        {
-            "customMpiSettings": None,
-            "customToolkitSettings": {"commandLine": command},
-            "jobPreparation": {"commandLine": command},
-        },
-        2,
-    )
+#: Prints the environments of all processes of the task that it is named.
+_LOOKS = """
+import pathlib, sys, time
+for number in range(20):
+    for entry in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            text = entry.read_bytes()
+        except OSError:
+            continue
+        if b"AZ_BATCH_TASK_ID=" + sys.argv[1].encode() in text:
+            print(entry, text)
+    time.sleep(0.1)
+"""
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+async def test_no_process_on_the_nodes_shows_a_job_what_reaches_the_container(
+    engine: BatchEngine, nodes: int
+) -> None:
+    """Neither its own environment nor that of another process: a signature is that of the whole container."""
+    job = order({"customMpiSettings": None}, nodes)
+    program = base64.b64encode(_LOOKS.encode()).decode()
+    command = f"env; echo {program} | base64 -d | python3 -u - {job.target.name}"
+    job.document["properties"]["customToolkitSettings"] = {"commandLine": command}
+    job.document["properties"]["jobPreparation"] = {"commandLine": "env"}
     await engine.submit(job)
 
     assert (await until_over(engine, job)).state is JobState.SUCCEEDED
 
     files = [file for file in await engine.files(job.target, "stdouterr") if file.name.startswith("stdout")]
-    texts = [(await engine.read(job.target, "stdouterr", file.name, 0, 1 << 20)).data for file in files]
-    assert len(texts) == 3, "two nodes were prepared, one runs the command"
+    texts = [(await engine.read(job.target, "stdouterr", file.name, 0, 1 << 22)).data for file in files]
+    assert len(texts) == nodes + 1, "each node was prepared, one runs the command"
     assert all(b"AZ_BATCHAI_NUM_GPUS" in text for text in texts)
-    assert not any(b"sig=" in text or b"SLIPWAY_AGENTS" in text for text in texts)
+    assert max(text.count(b"/proc/") for text in texts) > 20, "it sees processes of its nodes"
+    words = (b"sig=", b"SLIPWAY_AGENTS", b"SLIPWAY_PLAN", b"SLIPWAY_KEEP=")
+    assert {word for word in words if any(word in text for text in texts)} == set()

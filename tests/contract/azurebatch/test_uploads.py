@@ -13,6 +13,7 @@ import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
@@ -44,13 +45,20 @@ class Node:
         directories = {name: str(self.root / name) for name in ("stdouterr", "MODEL")}
         env = {
             "SLIPWAY_KEPT": json.dumps(directories),
-            "SLIPWAY_KEEP": json.dumps({**self.wire.where, "prefix": "c/files/e/n"}),
             "SLIPWAY_RUN": "r1",
         }
         text = keeping().replace("ANSWER, OUTAGE = 20.0, 240.0", f"ANSWER, OUTAGE = 20.0, {outage}")
-        return subprocess.run(
-            [sys.executable, "-c", text, "finish"], env=env, capture_output=True, text=True, check=False
-        )
+        with TemporaryFile("w+") as place:
+            json.dump({**self.wire.where, "prefix": "c/files/e/n"}, place)
+            place.seek(0)
+            return subprocess.run(
+                [sys.executable, "-c", text, "finish"],
+                env=env,
+                stdin=place,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
 
     def blob(self, path: str) -> bytes:
         return self.client.download_blob(f"c/files/e/n/r1/{path}").readall()

@@ -100,7 +100,9 @@ class Nodes:
             .replace("WATCH = 5.0", "WATCH = 0.2")
             .replace("GRACE = 0.1, 10.0", "GRACE = 0.1, 1.0")
         )
-        return Program([sys.executable, "-c", text], {**env, "JOB": job, "RESTARTS": restarts})
+        program = self.root.parent / f"{self.root.name}.program.py"
+        program.write_text(text)
+        return Program([sys.executable, str(program)], {**env, "JOB": job, "RESTARTS": restarts})
 
     def record(self, run: str = "7-0") -> dict[str, Any]:
         document: dict[str, Any] = json.loads((self.root / "records" / run / "result.json").read_text())

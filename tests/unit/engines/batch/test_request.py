@@ -102,7 +102,7 @@ def test_keys_of_volumes_are_for_the_step_alone_that_mounts_them() -> None:
     (mounting,) = document["mounting"]
 
     assert "canary" not in json.dumps(body).replace(json.dumps(plan), "")
-    assert mounting["literal"].pop("SLIPWAY_VOLUMES").count("canary") == 2
+    assert mounting.pop("input").count("canary") == 2
     assert "canary" not in json.dumps(document)
 
 
