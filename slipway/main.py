@@ -248,7 +248,7 @@ def explain(
     key: Key = "",
     settings: SettingsFile = None,
 ) -> None:
-    """Show what would happen to a job, without running it: cluster, environment, request, wait, price."""
+    """Show what would happen to a job; exit code 1 if it would not run, and 125 where that is not known."""
     raise typer.Exit(_command("explain").run(file, url, key, settings, as_json=as_json))
 
 

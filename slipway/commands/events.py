@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from slipway.client.service import Service
 from slipway.commands.jobs import asking, asking_about, show
+from slipway.failure import finding_out
 from slipway.screen import table
 from slipway.times import moment
 
@@ -33,14 +34,15 @@ def redeliver(what: str, url: str, key: str, *, as_json: bool = False) -> int:
 
 
 def test(receiver: str, secret: str, url: str, key: str, *, as_json: bool) -> int:
-    """Returns 0 if the receiver answered 2xx."""
+    """Returns 0 if the receiver answered 2xx, 1 if it did not. Raises Failure with NOT_KNOWN."""
 
     async def ask(api: Service) -> int:
         answer = await api.test_receiver(receiver, secret)
         show(answer, _tested, as_json=as_json)
         return int(answer["outcome"] != "delivered")
 
-    return asking(ask, url, key)
+    with finding_out():
+        return asking(ask, url, key)
 
 
 def _tested(answer: Mapping[str, Any]) -> list[str]:

@@ -43,7 +43,10 @@ def try_(
     url: Url = LOCAL,
     key: Key = "",
 ) -> None:
-    """Send a signed test event. A receiver that accepts it is enabled again if a 410 had disabled it."""
+    """Send a signed test event. A receiver that accepts it is enabled again if a 410 had disabled it.
+
+    The exit code is 1 if the receiver does not accept it, and 125 where no answer says so.
+    """
     raise typer.Exit(_command().test(receiver, secret, url, key, as_json=as_json))
 
 

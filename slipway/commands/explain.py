@@ -22,7 +22,7 @@ from shared.wiring import build
 from slipway.client.service import service
 from slipway.commands.drop import to_upload
 from slipway.commands.waiting import ONLY_TEMPLATE
-from slipway.failure import Failure
+from slipway.failure import Failure, Verdict, finding_out
 from slipway.folder_drops import FolderDrops
 from slipway.screen import put, put_json, remark
 from slipway.settings import load
@@ -40,24 +40,28 @@ _NOWHERE = {
 def run(file: Path, url: str, key: str, settings_file: Path | None, *, as_json: bool) -> int:
     """Print the answer; 1 if the job would not run. A job.json stands for the folder that `drop` uploads.
 
-    Raises Failure.
+    Raises Verdict for a folder in which nothing would run, and Failure with NOT_KNOWN.
     """
-    if not file.exists():
-        raise Failure(f"{file}: there is no such file or folder")
-    folder = file if file.is_dir() else file.parent if file.name == _JOB else None
-    if url:
-        bodies = asyncio.run(_from_service(file, folder, url, key))
-    else:
-        ports = _ports(settings_file)
-        try:
-            bodies = asyncio.run(_offline(_with_files(ports, folder), file, folder))
-        except Misuse as error:
-            raise Failure(f"{error}; {error.remedy}") from error
+    with finding_out():
+        bodies = _bodies(file, url, key, settings_file)
     if as_json:
         put_json(bodies[0] if len(bodies) == 1 else bodies)
     else:
         _print_page("\n".join(markdown(body) for body in bodies))
     return int(any(body["verdict"] in ("rejected", "refused", "cancelled") for body in bodies))
+
+
+def _bodies(file: Path, url: str, key: str, settings_file: Path | None) -> list[dict[str, Any]]:
+    if not file.exists():
+        raise Failure(f"{file}: there is no such file or folder")
+    folder = file if file.is_dir() else file.parent if file.name == _JOB else None
+    if url:
+        return asyncio.run(_from_service(file, folder, url, key))
+    ports = _ports(settings_file)
+    try:
+        return asyncio.run(_offline(_with_files(ports, folder), file, folder))
+    except Misuse as error:
+        raise Failure(f"{error}; {error.remedy}") from error
 
 
 def _print_page(page: str) -> None:
@@ -102,7 +106,7 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
         if plans.waits:
             waits.append(f"{where.rstrip('/')}: would not run as a drop: {plans.waits}")
     if not bodies:
-        raise Failure("\n".join(waits) or f"{folder}: {ONLY_TEMPLATE}")
+        raise Verdict("\n".join(waits) or f"{folder}: {ONLY_TEMPLATE}")
     return bodies
 
 
@@ -124,7 +128,7 @@ async def _folders(ports: Ports) -> list[str]:
 async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     """The documents to explain, each with its drop folder and script.
 
-    Raises Failure if nothing would run.
+    Raises Verdict if nothing would run.
     """
     ports = _with_files(build(Settings(_NOWHERE)), folder)
     runs: list[tuple[bytes, dict[str, str]]] = []
@@ -141,11 +145,11 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
             continue
         for plan in folder_plans.runs:
             if plan.problems:
-                raise Failure(f"{where.rstrip('/')}: {plan.problems[0].message}; {plan.problems[0].remedy}")
+                raise Verdict(f"{where.rstrip('/')}: {plan.problems[0].message}; {plan.problems[0].remedy}")
             script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}
             runs.append((plan.job.raw, {"folder": where.rstrip("/"), **script}))
     if not runs:
-        raise Failure("\n".join(beside) or f"{folder}: {ONLY_TEMPLATE}")
+        raise Verdict("\n".join(beside) or f"{folder}: {ONLY_TEMPLATE}")
     return runs
 
 

@@ -213,7 +213,7 @@ def pause(
 
 @app.command()
 def resume(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
-    """Resume submissions after `pause`."""
+    """Resume submissions after `pause`; exit code 1 if a setting still stops them, 125 without an answer."""
     raise typer.Exit(_command("jobs").resume(url, key, as_json=as_json))
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from shared.core.identity import is_job_id
 from slipway.client.service import Service, service
 from slipway.client.watch import ENDED
-from slipway.failure import Failure
+from slipway.failure import Failure, finding_out
 from slipway.screen import put, put_json
 from slipway.times import moment
 
@@ -66,14 +66,15 @@ def pause(url: str, key: str, reason: str, *, as_json: bool = False) -> int:
 
 
 def resume(url: str, key: str, *, as_json: bool = False) -> int:
-    """Resume submissions; 1 while the setting still stops them."""
+    """Resume submissions; 1 while the setting still stops them. Raises Failure with NOT_KNOWN."""
 
     async def ask(api: Service) -> int:
         answer = await api.resume()
         show(answer, _switch, as_json=as_json)
         return 1 if answer["paused"] else 0
 
-    return asking(ask, url, key)
+    with finding_out():
+        return asking(ask, url, key)
 
 
 def _switch(answer: Mapping[str, Any]) -> list[str]:

@@ -14,9 +14,11 @@ LARGEST = 256 * 1024
 #: Characters of a value that is considered, and how often a field may stand in the head. A date has 29.
 _LONGEST_VALUE, _MOST_VALUES = 100, 8
 
+#: `HTTP/2` without a minor version, and `ICY` of Shoutcast, are what other clients take, too.
 _STATUS = re.compile(
-    rb"HTTP/(?P<version>[0-9]\.[0-9])[ \t]+(?P<status>[1-9][0-9]{2})(?:[ \t\r].*)?", re.DOTALL
+    rb"(?:HTTP/(?P<version>[0-9](?:\.[0-9])?)|ICY)[ \t]+(?P<status>[1-9][0-9]{2})(?:[ \t\r].*)?", re.DOTALL
 )
+_STARTS = (b"HTTP/", b"ICY ")
 #: A field as the specification writes it, so that every reader finds the same fields in the head.
 _PLAIN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r")
 _LENGTH = re.compile(rb"[0-9]{1,15}")
@@ -57,7 +59,8 @@ class Head:
                 self._read_status(line)
         if self.over:
             return bytes(self._held)
-        strange = not self._begun and not b"HTTP/".startswith(self._held.lstrip(b"\r\n")[:5])
+        start = bytes(self._held.lstrip(b"\r\n")[:5])
+        strange = not self._begun and not any(one.startswith(start[: len(one)]) for one in _STARTS)
         if strange or self._size >= LARGEST:
             self.cut()
             return b""

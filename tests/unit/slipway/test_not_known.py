@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from slipway.main import main
 from tests.breadth import pairs
 from tests.doubles.patience import Waits
 from tests.doubles.server import answering
+from tests.unit.world import job_json
 
 ID = "j_aaaaaaaaaaaaaaaaaaaaaaaa"
 GATEWAY = "<html><h1>Application Gateway</h1></html>"
@@ -114,6 +117,65 @@ async def test_what_cannot_be_asked_is_not_known_either(
             return web.Response(status=401)
 
     assert await code_of(words, Locked("failed"), monkeypatch) == NOT_KNOWN
+
+
+#: Commands whose exit code 1 is an answer.
+ASKING = [["explain", "job.json"], ["events", "test", "https://hook.example/x"], ["resume"]]
+GOOD = {"verdict": "runs", "outcome": "delivered", "said": "200", "ms": 1, "paused": False}
+BAD = {
+    "verdict": "rejected",
+    "outcome": "dead",
+    "said": "404",
+    "ms": 1,
+    "paused": True,
+    "by": "setting",
+    "reason": "",
+}
+
+
+@pytest.mark.parametrize("words", ASKING, ids=" ".join)
+@pytest.mark.parametrize(
+    ("answer", "code"), [(GOOD, 0), (BAD, 1), (None, NOT_KNOWN)], ids=["good", "bad", "none"]
+)
+async def test_bad_news_and_no_news_have_two_exit_codes(
+    words: list[str],
+    answer: dict[str, Any] | None,
+    code: int,
+    waits: Waits,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Answers(App):
+        async def answer(self, request: web.Request) -> web.StreamResponse:
+            if answer is None:
+                return web.Response(status=502, text=GATEWAY, content_type="text/html")
+            return web.json_response(answer, headers={"Slipway-Api": "1"})
+
+    (tmp_path / "job.json").write_text(json.dumps({"spec": job_json()}))
+    words = [str(tmp_path / one) if one == "job.json" else one for one in words]
+
+    assert await code_of([*words, "--json"], Answers("failed"), monkeypatch) == code
+
+
+def test_a_verdict_without_a_deployment_and_a_file_that_cannot_be_explained_have_two_exit_codes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def code(*words: str) -> int:
+        monkeypatch.setattr(sys, "argv", ["slipway", "explain", *words])
+        with pytest.raises(SystemExit) as end:
+            main()
+        return int(end.value.code or 0)
+
+    waits = tmp_path / "waits"
+    waits.mkdir()
+    script = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/waits/train.py"
+    (waits / "job.json").write_text(
+        json.dumps(job_json(customToolkitSettings={"commandLine": f"python {script}"}))
+    )
+
+    assert code(str(waits)) == 1
+    assert code(str(tmp_path / "nowhere.json")) == NOT_KNOWN
+    assert code(str(waits / "job.json"), "--settings", str(tmp_path / "none.json")) == NOT_KNOWN
 
 
 async def test_a_wait_that_ends_before_any_answer_does_not_say_that_the_job_goes_on() -> None:

@@ -104,11 +104,27 @@ def test_the_pause_is_the_first_value_that_may_be_one(fields: bytes, value: str 
     assert head.retry_after == value
 
 
+@pytest.mark.parametrize("start", [b"HTTP/2", b"HTTP/3", b"HTTP/1", b"ICY", b"HTTP/2.0", b"\r\nICY"])
+@pytest.mark.parametrize("status", [200, 410, 503])
+def test_a_start_that_other_clients_take_has_a_status_and_ends_the_connection(
+    start: bytes, status: int
+) -> None:
+    data = start + b" %d OK\r\nContent-Length: 2\r\nRetry-After: 7\r\n\r\nok" % status
+    for at_once in (1, 3, len(data)):
+        head, behind = read(data, at_once)
+        assert (head.status, head.retry_after, head.framing, behind) == (status, "7", None, b"ok")
+    head, _ = read(start + b" %d" % status, 1000)
+    head.cut()
+    assert head.status == status
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\x02\x00", b"HTTP/1.1 2000 OK\r\n", b"HTTP/1.1 20 OK\r\n",
         b"HTTP/1.1 099 OK\r\n", b"HTTP/1.1 2x0 OK\r\n", b"HTTP 200 OK\r\n", b"HTTP/1.1\r\n", b"200 OK\r\n",
+        b"HTTP/22 200 OK\r\n", b"HTTP/2. 200 OK\r\n", b"HTTP/ 200 OK\r\n", b"ICY200 OK\r\n",
+        b"ICY/1.0 200 OK\r\n", b"ICYCLE 200 OK\r\n", b"icy 200 OK\r\n", b"ICY 2x0\r\n",
         b"<html>200 OK</html>", b"HTTP/1.1 " + b" " * LARGEST, b"\r\n" * LARGEST,
         b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * (LARGEST // 30),
     ],
