@@ -46,6 +46,11 @@ REFUSALS: dict[str, Refusal] = {
         "move it to the hot or cool tier (up to 15 hours), and send the job again once it is there",
         "warning",
     ),
+    "SW115": Refusal(
+        "key not used in a drop",
+        "remove it; a folder runs again when its job file or script changes, or is uploaded again",
+        "warning",
+    ),
 }
 
 

@@ -20,6 +20,7 @@ from shared.core.messages import (
     SweepPart,
     digest,
 )
+from shared.core.refusals import refused
 from shared.core.relations.dependency import Dependency
 from shared.core.teams.membership import NO_TEAM, Share
 from shared.intake.reading.carried import REJECTION, carries_job, is_job
@@ -252,8 +253,16 @@ def straighten(request: Request) -> Request:
     return request
 
 
+def unused_key(envelope_at: str) -> Problem:
+    """The warning of a folder with an idempotency key: its files are its key."""
+    text = "a dropped folder is known by its files; this key makes no difference"
+    return refused("SW115", f"{envelope_at}/idempotencyKey", text)
+
+
 def as_dropped(request: Request) -> Request:
     """The request as the job file of a folder, which makes one job: a sweep in it is a problem."""
+    if request.envelope.idempotency_key is not None:
+        request = replace(request, problems=(*request.problems, unused_key(request.envelope_at)))
     if request.envelope.sweep is None:
         return request
     text = "a dropped folder makes one job, not a sweep"

@@ -17,7 +17,7 @@ from shared.core.refusals import refused
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.drops.plan import Plan
 from shared.intake.fetch import with_document
-from shared.intake.message import Request, as_dropped
+from shared.intake.message import Request, as_dropped, unused_key
 from shared.jobspec import Problem, Source, read_envelope, read_through, sound_members
 
 _SOURCE = "drop"
@@ -113,6 +113,8 @@ def _with_envelope(ports: Ports, blob: Blob, content: bytes, request: Request) -
         problems = (*problems, *envelope_problems)
         envelope = envelope or sound_members(document, envelope_problems)
         members = {name: getattr(envelope, name) for name in envelope.model_fields_set}
+        if members.pop("idempotency_key", None) is not None:
+            problems = (*problems, unused_key(""))
     file = PurePosixPath(blob.name).name
     located = (replace(one, message=f"{file}: {one.message}") for one in around.locate(problems))
     problems = (*request.problems, *located)

@@ -181,13 +181,14 @@ DEPLOYED: dict[str, Callable[[World], object]] = {
     "SW112": lambda world: None,
     "SW113": lambda world: None,
     "SW114": lambda world: world.drops.upload("digits/table.csv", b"1,2", archived=True),
+    "SW115": lambda world: None,
 }
 
 
 async def _in_a_world(code: str, text: str) -> dict[str, str]:
     world = World()
     DEPLOYED[code](world)
-    if code in ("SW105", "SW107", "SW114"):
+    if code in ("SW105", "SW107", "SW114", "SW115"):
         return await _dropped(world, text)
     if code == "SW108":
         first = {"properties": {"nodeCount": 2, "customToolkitSettings": {"commandLine": "hostname"}}}

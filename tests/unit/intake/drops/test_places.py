@@ -6,6 +6,8 @@ import base64
 import json
 from typing import Any
 
+import pytest
+
 from shared.core.job import Job, JobState
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
@@ -163,3 +165,31 @@ async def test_a_dropped_script_with_the_line_ends_of_windows_is_reported_and_ru
     warning = next(one for one in job.problems if one["code"] == "SW071")
     assert warning["severity"] == "warning"
     assert (warning["file"], warning["line"]) == ("digits/job.json", 1)
+
+
+#: Where a dropped folder may have an idempotency key.
+KEYED = {
+    "job.json": {"job": json.dumps({"idempotencyKey": "k", "spec": job_json()})},
+    "slipway.json": {"job": json.dumps(job_json()), "slipway": '{"idempotencyKey": "k"}'},
+}
+
+
+@pytest.mark.parametrize("file", KEYED)
+async def test_an_idempotency_key_in_a_drop_is_a_warning_of_the_job(world: World, file: str) -> None:
+    job = await dropped(world, **KEYED[file])
+
+    assert job.state is not JobState.REJECTED
+    (warning,) = [one for one in job.problems if one["code"] == "SW115"]
+    assert (warning["severity"], warning["file"], warning["pointer"]) == (
+        "warning",
+        f"digits/{file}",
+        "/idempotencyKey",
+    )
+
+
+@pytest.mark.parametrize("key", ['""', "null"])
+async def test_a_drop_without_a_key_has_no_warning_of_one(world: World, key: str) -> None:
+    text = '{"idempotencyKey": ' + key + ', "spec": ' + json.dumps(job_json()) + "}"
+    job = await dropped(world, job=text)
+
+    assert "SW115" not in [one["code"] for one in job.problems]
