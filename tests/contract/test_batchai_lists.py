@@ -14,12 +14,16 @@ from shared.core.errors import Transient
 from shared.core.job import JobState, Target
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
+from shared.engines.batchai.words import TOKEN
 from tests.doubles.server import answering
 
 
-def _job(name: str, state: str = "running", command: str = "true") -> dict[str, Any]:
+def _job(name: str, state: str = "running", command: str = "true", token: str = "t") -> dict[str, Any]:
     properties = {"executionState": state, "customToolkitSettings": {"commandLine": command}}
-    return {"name": name, "properties": properties}
+    return {
+        "name": name,
+        "properties": properties | {"environmentVariables": [{"name": TOKEN, "value": token}]},
+    }
 
 
 @asynccontextmanager
@@ -96,6 +100,13 @@ async def test_of_a_page_only_those_are_reported_that_were_asked_for_and_underst
 
     async with _service(body, broken=0) as (engine, _):
         assert await _status(engine, "a", "b") == {"a": JobState.RUNNING}
+
+
+async def test_a_job_of_the_same_name_with_another_token_is_not_reported() -> None:
+    body = json.dumps({"value": [_job("a", token="other"), _job("b")]}).encode()
+
+    async with _service(body, broken=0) as (engine, _):
+        assert await _status(engine, "a", "b") == {"b": JobState.RUNNING}
 
 
 async def test_a_page_that_is_no_list_of_jobs_says_nothing_about_any() -> None:

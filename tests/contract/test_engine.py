@@ -286,7 +286,7 @@ async def test_submitting_again_with_the_same_token_is_success_and_starts_nothin
     await rig.engine.cancel(order.target)
 
 
-async def test_a_name_that_belongs_to_another_job_is_never_overwritten_nor_read(rig: Rig) -> None:
+async def test_a_name_that_belongs_to_another_job_is_never_overwritten_read_or_cancelled(rig: Rig) -> None:
     order = rig.order("sleep 30")
     await rig.engine.submit(order)
     other = rig.order("sleep 31", name=order.target.name, token="other.1")
@@ -294,6 +294,9 @@ async def test_a_name_that_belongs_to_another_job_is_never_overwritten_nor_read(
         await rig.engine.submit(other)
     with pytest.raises(NotFound):
         await rig.engine.see(other.target)
+    assert await rig.engine.status(CLUSTER, [other.target]) == {}
+    await rig.engine.cancel(other.target)
+    assert not (await rig.engine.see(order.target)).state.terminal
     await rig.engine.cancel(order.target)
 
 

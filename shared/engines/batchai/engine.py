@@ -9,7 +9,7 @@ import asyncio
 import logging
 import time
 from collections import defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -114,20 +114,22 @@ class BatchAIEngine:
 
     async def status(self, cluster: str, targets: Sequence[Target]) -> Mapping[str, Observation]:
         """One list per experiment, in pages of 1000."""
-        experiments: dict[str, set[str]] = defaultdict(set)
+        experiments: dict[str, dict[str, str]] = defaultdict(dict)
         for target in targets:
-            experiments[target.experiment].add(target.name)
+            experiments[target.experiment][target.name] = target.token
         views: dict[str, ObservedJob] = {}
 
-        async def one(experiment: str, names: set[str]) -> None:
+        async def one(experiment: str, tokens: Mapping[str, str]) -> None:
             # Page by page, so that only the needed part of each job is kept in memory.
             async for jobs in self._calls.jobs(experiment, page_of):
                 for job in jobs:
-                    if job["name"] in names and (understood := _understand(job)) is not None:
-                        views[job["name"]] = job, understood
+                    name = job["name"]
+                    understood = _understand(job) if name in tokens else None
+                    if understood is not None and token_of(job) == tokens[name]:
+                        views[name] = job, understood
 
         async with api_errors():
-            await asyncio.gather(*(one(e, names) for e, names in experiments.items()))
+            await asyncio.gather(*(one(e, tokens) for e, tokens in experiments.items()))
         return dict(zip(views, await self._explained(cluster, views.values()), strict=True))
 
     async def at_work(self, cluster: str) -> Mapping[str, str]:
@@ -152,29 +154,23 @@ class BatchAIEngine:
 
     async def cancel(self, target: Target) -> None:
         """POST terminate; succeeds also if the job has ended or is unknown."""
+        await self._if_ours(target, self._calls.terminate)
+
+    async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
+        """DELETE each job that is ours. Its files are in its share, and stay there."""
+        await each(targets, lambda target: self._if_ours(target, self._calls.delete))
+        return frozenset()
+
+    async def _if_ours(self, target: Target, act: Callable[[Target], Awaitable[None]]) -> None:
+        """Do this to the job of that name, unless it is another one, or unknown."""
         from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
 
         async with api_errors():
             try:
-                await self._calls.terminate(target)
+                if token_of(await self._calls.job(target)) == target.token:
+                    await act(target)
             except (ResourceNotFoundError, ResourceExistsError):
-                return
-
-    async def forget(self, cluster: str, targets: Sequence[Target]) -> frozenset[str]:
-        """DELETE each job that is ours. Its files are in its share, and stay there."""
-
-        async def one(target: Target) -> None:
-            from azure.core.exceptions import ResourceExistsError, ResourceNotFoundError
-
-            async with api_errors():
-                try:
-                    if token_of(await self._calls.job(target)) == target.token:
-                        await self._calls.delete(target)
-                except (ResourceNotFoundError, ResourceExistsError):
-                    return  # it is deleted, or being deleted
-
-        await each(targets, one)
-        return frozenset()
+                return  # it has ended, is deleted, or is being deleted
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
         """The entries of a folder, by listOutputFiles."""

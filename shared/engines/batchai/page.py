@@ -1,4 +1,4 @@
-"""A page of a list of jobs. Of the 1.9 KB of a job, only what `observation` reads becomes objects."""
+"""A page of a list of jobs. Of the 1.9 KB of a job, only what `words` reads becomes objects."""
 
 from __future__ import annotations
 
@@ -16,6 +16,11 @@ class _Info(TypedDict, total=False):
     endTime: Any
 
 
+class _Variable(TypedDict, total=False):
+    name: Any
+    value: Any
+
+
 class _Properties(TypedDict, total=False):
     nodeCount: Any
     executionState: Any
@@ -23,6 +28,8 @@ class _Properties(TypedDict, total=False):
     provisioningState: Any
     jobOutputDirectoryPathSegment: Any
     executionInfo: _Info | None
+    #: the token of its attempt is among them
+    environmentVariables: list[_Variable] | None
 
 
 class _Job(TypedDict, total=False):

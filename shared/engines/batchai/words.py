@@ -86,7 +86,7 @@ def observation(job: Mapping[str, Any]) -> Observation:
 def token_of(job: Mapping[str, Any]) -> str | None:
     """The token in a job resource's environment; None if it has none."""
     for variable in (job.get("properties") or {}).get("environmentVariables") or []:
-        if variable.get("name") == TOKEN:
+        if isinstance(variable, dict) and variable.get("name") == TOKEN:
             return str(variable.get("value"))
     return None
 
