@@ -137,7 +137,9 @@ async def token(scope: str) -> str:
     from azure.core.exceptions import ClientAuthenticationError
     from azure.identity.aio import DefaultAzureCredential
 
-    async with DefaultAzureCredential() as credential:
+    from shared.connections.transport import Transport
+
+    async with DefaultAzureCredential(transport=Transport()) as credential:
         try:
             return (await credential.get_token(scope)).token
         except ClientAuthenticationError as error:

@@ -99,6 +99,17 @@ def test_every_session_takes_answers_to_which_a_gateway_added_its_headers() -> N
     assert list(strict_sessions(tuple(ast.walk(ast.parse("ClientSession(timeout=1, **options)")))))
 
 
+def test_every_client_of_an_sdk_in_the_command_takes_such_answers_too() -> None:
+    """Those of the local stack ask what runs on this machine."""
+    files = [path for path in (ROOT / "slipway").rglob("*.py") if "stack" not in path.parts]
+    lines = {
+        path.relative_to(ROOT).as_posix(): [one for one in openers(nodes(path)) if "transport=" in one]
+        for path in files
+    }
+
+    assert {path: strict for path, strict in lines.items() if strict} == {}
+
+
 #: Where a lock is held while something is awaited, and why no caller waits long for it.
 LOCKS = {
     "shared/engines/recent.py": "a look takes 2 s at most, and a failed one is the answer to those behind it"
