@@ -21,18 +21,18 @@ _TURNS = 50
 
 @pytest.fixture
 def few_turns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """A patience that is counted in turns of the loop, so that no clock decides; how many tasks each left."""
-    left = []
+    """A patience that is counted in turns of the loop, not by a clock; the tasks that remained after each."""
+    remaining: list[int] = []
 
     async def wait(tasks: set[asyncio.Task[Any]], **named: object) -> tuple[set[Any], set[Any]]:
         for _ in range(_TURNS):
             await asyncio.sleep(0)
         done = {task for task in tasks if task.done()}
-        left.append(len(tasks - done))
+        remaining.append(len(tasks - done))
         return done, tasks - done
 
     monkeypatch.setattr(asyncio, "wait", wait)
-    return left
+    return remaining
 
 
 # Lanes and deadlines
