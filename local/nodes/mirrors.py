@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 
 from azure.storage.blob.aio import ContainerClient
@@ -13,7 +14,7 @@ from local.nodes.volume import MountError, Volume
 
 #: Seconds between two looks for changed files in a container that a running job has mounted.
 _PUSH_EVERY = 1.0
-#: How many of the blobs that are left out a line of the log names.
+#: How many of the blobs that are left out a line names.
 _NAMED = 5
 _log = logging.getLogger(__name__)
 
@@ -26,6 +27,7 @@ class Mirrors:
         self._mirrors: dict[tuple[str, str], Mirror] = {}
         self._holders: dict[tuple[str, str], int] = {}
         self._pushers: dict[tuple[str, str], asyncio.Task[None]] = {}
+        self._unseen: dict[tuple[str, str], str] = {}
 
     async def hold(self, volume: Volume) -> Path:
         """Bring the container's directory up to date, and keep it so until release. Raises MountError."""
@@ -42,13 +44,17 @@ class Mirrors:
             left_out = await mirror.pull()
         except MirrorError as error:
             raise _fault(error) from error
+        self._unseen[key] = _unseen(left_out)
         if left_out:
-            text = "container %s: left out %d blobs, in the archive tier or with names that are not paths: %s"
-            _log.warning(text, volume.name, len(left_out), ascii(left_out[:_NAMED]))
+            _log.warning("container %s: %s", volume.name, self._unseen[key])
         self._holders[key] = self._holders.get(key, 0) + 1
         if key not in self._pushers:
             self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
         return mirror.files
+
+    def unseen(self, volume: Volume) -> str:
+        """What the directory of a container lacks, in a sentence; "" if it is whole."""
+        return self._unseen.get((volume.account, volume.name), "")
 
     async def release(self, volume: Volume, tries: int) -> None:
         """Write the rest back. Raises MountError if the container still refuses it after `tries` tries."""
@@ -96,6 +102,14 @@ async def _keep_pushing(mirror: Mirror) -> None:
             await mirror.push()
         except MirrorError as error:
             _log.warning("%s; trying again", error)
+
+
+def _unseen(names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    some = ", ".join(map(ascii, sorted(names)[:_NAMED])) + (", …" if len(names) > _NAMED else "")
+    number = "1 blob is" if len(names) == 1 else f"{len(names)} blobs are"
+    return f"{number} not shown, in the archive tier or with a name that is not a path: {some}"
 
 
 def _fault(error: MirrorError) -> MountError:

@@ -44,6 +44,10 @@ class Mounter:
             self._mirrors = Mirrors(self._settings)
         return await self._mirrors.hold(volume)
 
+    def unseen(self, volume: Volume) -> str:
+        """What of a volume that is held a job cannot see, in a sentence; "" if it sees all."""
+        return self._mirrors.unseen(volume) if volume.kind == "blob" and self._mirrors is not None else ""
+
     async def release(self, volume: Volume, tries: int = 3) -> None:
         """Write the rest back. Raises MountError if the container still refuses it after `tries` tries."""
         if volume.kind == "blob" and self._mirrors is not None:

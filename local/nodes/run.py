@@ -123,6 +123,8 @@ class Run:
             for spot, journal in zip(self._node_directories, self._journals, strict=True):
                 link(spot.job_mounts, volume, directory)
                 journal.add(f"Mounted {volume.kind} {volume.label} at {spot.job_mounts / volume.at}")
+                if unseen := self._mounter.unseen(volume):
+                    journal.add(f"Of {volume.label}, {unseen}")
 
     async def _hold(self, volume: Volume) -> Path:
         directory = await self._mounter.hold(volume)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import aiohttp
 import pytest
+from azure.storage.blob import StandardBlobTier
 from azure.storage.blob.aio import BlobServiceClient
 
 from tests.contract.emulator.conftest import Lab, alive, autoscale, blob_mount, custom, until
@@ -127,10 +128,12 @@ async def test_a_blob_container_is_a_directory_and_what_is_written_gets_back(
     container = await blobs.create_container("data")
     await container.upload_blob("in/words.txt", b"one two three")
     await container.upload_blob("no//path", b"left out")
+    await container.upload_blob("in/cold.bin", b"left out", standard_blob_tier=StandardBlobTier.ARCHIVE)
     await lab.make_cluster()
     command = """
         cd $AZ_BATCHAI_JOB_MOUNT_ROOT/data && wc -w < in/words.txt > count.txt
-        mkdir new && echo deep > new/file && touch now && rm in/words.txt && sleep 600
+        cp $AZ_BATCHAI_STDOUTERR_DIR/execution.log . && rm in/words.txt
+        mkdir new && echo deep > new/file && touch now && sleep 600
     """
     mounts = {"azureBlobFileSystems": [blob_mount("out", "out"), blob_mount("data", "data")]}
     await lab.submit("job", mountVolumes=mounts, **custom(command))
@@ -144,7 +147,10 @@ async def test_a_blob_container_is_a_directory_and_what_is_written_gets_back(
     await (await lab.client.jobs.begin_terminate(*lab.place, "job")).result()
 
     names = {blob.name async for blob in container.list_blobs()}
-    assert names == {"no//path", "count.txt", "new/file", "now"}
+    assert names == {"no//path", "in/cold.bin", "count.txt", "new/file", "now", "execution.log"}
+    log = await (await container.download_blob("execution.log")).readall()
+    assert b"2 blobs are not shown" in log
+    assert b"'in/cold.bin', 'no//path'" in log
     assert (await (await container.download_blob("count.txt")).readall()).strip() == b"3"
 
 
