@@ -2,12 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from azure.storage.blob.aio import ContainerClient
 
+from local.left_out import blobs_left_out
 from local.mirror import Mirror, MirrorError
 
 _log = logging.getLogger(__name__)
@@ -30,18 +31,26 @@ async def mirrored(shared: Path, connection_string: str, names: Iterable[str]) -
             client = ContainerClient.from_connection_string(connection_string, name)
             mirror = Mirror(directory(shared, name).parent, client)
             ends.push_async_callback(mirror.close)
-            await mirror.pull()
-            task = asyncio.create_task(_keep_same(mirror), name=f"container {name}")
+            lacks = _logged(name, "", await mirror.pull())
+            task = asyncio.create_task(_keep_same(mirror, name, lacks), name=f"container {name}")
             ends.push_async_callback(_cancelled, task)
         yield
 
 
-async def _keep_same(mirror: Mirror) -> None:
+def _logged(name: str, before: str, left_out: Sequence[str]) -> str:
+    """What the container's directory lacks, which is logged when it has changed."""
+    lacks = blobs_left_out(left_out)
+    if lacks and lacks != before:
+        _log.warning("container %s: %s", name, lacks)
+    return lacks
+
+
+async def _keep_same(mirror: Mirror, name: str, lacks: str) -> None:
     while True:
         await asyncio.sleep(_EVERY)
         try:
             await mirror.push()
-            await mirror.pull()
+            lacks = _logged(name, lacks, await mirror.pull())
         except MirrorError as error:
             _log.warning("%s; trying again", error)
 

@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
 from pathlib import Path
 
 from azure.storage.blob.aio import ContainerClient
 
+from local.left_out import blobs_left_out
 from local.mirror import Mirror, MirrorError
 from local.nodes.fault import Fault
 from local.nodes.settings import NodeSettings
@@ -14,8 +14,6 @@ from local.nodes.volume import MountError, Volume
 
 #: Seconds between two looks for changed files in a container that a running job has mounted.
 _PUSH_EVERY = 1.0
-#: How many of the blobs that are left out a line names.
-_NAMED = 5
 _log = logging.getLogger(__name__)
 
 
@@ -44,7 +42,7 @@ class Mirrors:
             left_out = await mirror.pull()
         except MirrorError as error:
             raise _fault(error) from error
-        self._unseen[key] = _unseen(left_out)
+        self._unseen[key] = blobs_left_out(left_out)
         if left_out:
             _log.warning("container %s: %s", volume.name, self._unseen[key])
         self._holders[key] = self._holders.get(key, 0) + 1
@@ -102,14 +100,6 @@ async def _keep_pushing(mirror: Mirror) -> None:
             await mirror.push()
         except MirrorError as error:
             _log.warning("%s; trying again", error)
-
-
-def _unseen(names: Sequence[str]) -> str:
-    if not names:
-        return ""
-    some = ", ".join(map(ascii, sorted(names)[:_NAMED])) + (", …" if len(names) > _NAMED else "")
-    number = "1 blob is" if len(names) == 1 else f"{len(names)} blobs are"
-    return f"{number} not shown, in the archive tier or with a name that is not a path: {some}"
 
 
 def _fault(error: MirrorError) -> MountError:

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import pytest_asyncio
 from azure.core.exceptions import ResourceNotFoundError
+from azure.storage.blob import StandardBlobTier
 from azure.storage.blob.aio import ContainerClient
 
 from local.azurite import Azurite
@@ -42,6 +43,22 @@ async def test_what_was_uploaded_is_there_and_what_nodes_write_is_uploaded(
                 await asyncio.sleep(0.1)
             while await content(container, "model.txt") != b"model":  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
+
+
+async def test_a_blob_that_no_node_can_see_is_named_once(
+    storage: Azurite, container: ContainerClient, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    await container.upload_blob("a/cold.bin", b"x", standard_blob_tier=StandardBlobTier.ARCHIVE)
+
+    async with mirrored(tmp_path, storage.connection_string, ["nodes"]):
+        await container.upload_blob("later.txt", b"later")
+        async with asyncio.timeout(120):
+            while not (directory(tmp_path, "nodes") / "later.txt").exists():  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
+
+    (record,) = [one for one in caplog.records if one.name == "local.mirrored"]
+    assert "1 blob is not shown" in record.message
+    assert "'a/cold.bin'" in record.message
 
 
 async def test_a_container_that_is_not_there_is_named(storage: Azurite, tmp_path: Path) -> None:
