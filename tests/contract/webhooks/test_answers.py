@@ -39,6 +39,18 @@ async def test_the_status_line_decides_and_nothing_behind_it_does(name: str) -> 
     assert len(remote.bodies) == 4
 
 
+@pytest.mark.parametrize("start", [b"HTTP/2", b"ICY"])
+async def test_a_status_line_of_another_protocol_decides_too(start: bytes) -> None:
+    outcomes = []
+    async with receiver(raw()) as remote, sender(total_seconds=20) as one:
+        for status in (200, 410, 503):
+            remote.answer = raw(start + b" %d OK\r\nContent-Length: 2\r\n\r\nok" % status)
+            posted = await one.post(remote.url, "evt_abc", BODY, [SECRET], NOW)
+            outcomes.append((posted.outcome, posted.status))
+
+    assert outcomes == [("delivered", 200), ("gone", 410), ("retry", 503)]
+
+
 @pytest.mark.parametrize("name", UNUSUAL)
 async def test_it_decides_although_the_receiver_closes_in_the_middle_or_behind(name: str) -> None:
     whole = answer(200, UNUSUAL[name])
