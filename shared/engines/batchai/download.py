@@ -42,6 +42,8 @@ class Downloads:
         headers = {"Range": f"bytes={offset}-{offset + limit - 1}", "Accept-Encoding": "identity"}
         try:
             async with self._session.get(url, headers=headers, allow_redirects=False) as answer:
+                if _is_foreign(answer):
+                    raise Transient(f"something between here and the file's server answered {answer.status}")
                 if answer.status in (403, 404):
                     raise Refused("the file is not there any more")
                 if answer.status not in (200, 206, 416):
@@ -61,6 +63,12 @@ class Downloads:
         if self._session is not None:
             await self._session.close()
             self._session = None
+
+
+def _is_foreign(answer: ClientResponse) -> bool:
+    """Whether a proxy or a portal answers with a page of its own: the server marks its answers."""
+    marked = any(name.lower().startswith("x-ms-") for name in answer.headers)
+    return answer.content_type == "text/html" and not marked
 
 
 def _size(answer: ClientResponse, size: int) -> int:
