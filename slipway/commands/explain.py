@@ -144,8 +144,8 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
             runs += [(own.data, {"folder": where.rstrip("/")})] if own else []
             continue
         for plan in folder_plans.runs:
-            if plan.problems:
-                raise Verdict(f"{where.rstrip('/')}: {plan.problems[0].message}; {plan.problems[0].remedy}")
+            if error := next((one for one in plan.problems if one.severity == "error"), None):
+                raise Verdict(f"{where.rstrip('/')}: {error.message}; {error.remedy}")
             script = {"script": PurePosixPath(plan.script.name).name} if plan.script else {}
             runs.append((plan.job.raw, {"folder": where.rstrip("/"), **script}))
     if not runs:

@@ -14,7 +14,7 @@ from slipway.client.service import Service
 from slipway.client.upload_settings import refuse_elsewhere
 from slipway.commands.drop import outlook_of, to_upload
 from slipway.failure import Failure
-from slipway.screen import say
+from slipway.screen import remark, say
 
 #: The members of a JSON file that `slipway submit` accepts.
 _MESSAGE = ("spec", "specBlob", "properties")
@@ -36,8 +36,13 @@ async def foresee(settings: Settings, folder: Path, target: str, api: Service | 
             f"nothing was uploaded, because no job would begin: {'; '.join(outlook.waits)}{_hint(folder)}"
         )
     for plan in outlook.plans:
-        if errors := [*report.problems_as_json(plan.problems), *await _errors(api, plan, contents)]:
-            shown = placed(errors, str(files.get(plan.job.blob.name, plan.job.blob.name)))
+        own = report.problems_as_json(plan.problems)
+        file = str(files.get(plan.job.blob.name, plan.job.blob.name))
+        if warnings := [one for one in own if one["severity"] != "error"]:
+            remark(placed(warnings, file))
+        errors = [one for one in own if one["severity"] == "error"]
+        if errors := [*errors, *await _errors(api, plan, contents)]:
+            shown = placed(errors, file)
             old = ", ".join(one.name for one in plan.rivals if one.name not in contents)
             shown += f"\nleft in the drop container by an earlier upload or a job: {old}" if old else ""
             raise Failure(f"nothing was uploaded, because the job cannot run\n{shown}")

@@ -48,24 +48,46 @@ def test_without_an_envelope_or_as_an_event_it_is_asked_about_as_it_is() -> None
     assert json.loads(document_of(job_json(), b"{")) == job_json()
 
 
+SETTINGS = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"})
+
+
+@pytest.fixture
+def rest(monkeypatch: pytest.MonkeyPatch) -> MemoryDrops:
+    """What is in the drop container already."""
+    rest = MemoryDrops(_now)
+
+    async def outlook_of(_: Settings, names: Sequence[str], contents: Mapping[str, bytes]) -> Outlook:
+        return await outlook(SETTINGS, DropsToBe(contents, "scripts", rest), names)
+
+    monkeypatch.setattr(foreseeing, "outlook_of", outlook_of)
+    return rest
+
+
 async def test_a_script_of_an_earlier_upload_that_a_template_would_run_too_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, rest: MemoryDrops
 ) -> None:
-    settings, rest = Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}), MemoryDrops(_now)
     template = {"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY_SCRIPT>"}}}
     rest.upload("team/job.json", json.dumps(template).encode())
     rest.upload("team/digits/before.py", b"")
     (tmp_path / "train.py").touch()
 
-    async def outlook_of(_: Settings, names: Sequence[str], contents: Mapping[str, bytes]) -> Outlook:
-        return await outlook(settings, DropsToBe(contents, "scripts", rest), names)
-
-    monkeypatch.setattr(foreseeing, "outlook_of", outlook_of)
-
     with pytest.raises(Failure, match=r"nothing was uploaded[^$]*SW105[^$]*before\.py, train\.py") as refused:
-        await foresee(settings, tmp_path, "team/digits", None)
+        await foresee(SETTINGS, tmp_path, "team/digits", None)
     last = str(refused.value).splitlines()[-1]
     assert last == "left in the drop container by an earlier upload or a job: team/digits/before.py"
+
+
+async def test_a_file_of_the_container_in_the_archive_tier_is_named_and_stops_nothing(
+    tmp_path: Path, rest: MemoryDrops, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rest.upload("digits/cold.csv", b"1,2", archived=True)
+    (tmp_path / "job.json").write_text(json.dumps(job_json()))
+
+    await foresee(SETTINGS, tmp_path, "digits", None)
+
+    shown = "".join(capsys.readouterr())
+    assert "SW114" in shown
+    assert '"digits/cold.csv" is in the archive tier' in shown
 
 
 def _now() -> datetime:
