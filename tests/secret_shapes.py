@@ -5,6 +5,8 @@ All of them are made up; tokens are assembled here, so that scanners do not take
 
 from __future__ import annotations
 
+from tests.login_shapes import LOGINS
+
 _X = "cAnArY7c41x"
 _CAPITALS = "CANARY7C41XCANAR"
 _HEX = "7c41ca7a" * 8
@@ -91,7 +93,6 @@ _NAMED = {
     "dash in a header": 'curl -H "Authorization: Bearer -{}" https://a.example.com/x',
     "HTTPie's user": "http -a me:{} https://a.example.com/x",
     "HTTPie's long user": "https --auth me:{} a.example.com/x",
-    "wandb login": "wandb login --relogin {}000000000000000000",
     "aws configure": "aws configure set aws_secret_access_key {}",
     "bearer header": 'curl -H "Authorization: Bearer {}" https://a.example.com/x',
     "bearer header in single quotes": "curl -H 'authorization: bearer {}' https://a.example.com/x",
@@ -162,6 +163,7 @@ _TOKENS = {
 #: A description, a text, and the secret in it.
 SHAPES: tuple[tuple[str, str, str], ...] = (
     *((what, text.format(_X), _X) for what, text in _NAMED.items()),
+    *((text, text.replace("{}", _X), _X) for text in LOGINS),
     *((f"token of {what}", f"python train.py {token}", token[-11:]) for what, token in _TOKENS.items()),
 )
 #: Texts that only resemble secrets, and are shown unchanged.

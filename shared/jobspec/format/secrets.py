@@ -36,7 +36,9 @@ _PLAIN = ("name", "username", "id", "sourcevault", "secreturl")
 #: Names in the formats that are similar to these but hold no secret.
 _HARMLESS = frozenset({"idempotencykey", "adminusername", "value"})
 _VARIABLE = re.compile(
-    r"(?:PASSWORD|PASSWD|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS|_AUTH)$", re.MULTILINE
+    r"(?:PASSWORD|PASSWD|PASSPHRASE|PWD|SECRET|TOKEN|CREDENTIALS?|API_?KEY|_KEY|STRING|_SAS|_AUTH"
+    r"|(?:\b|_)(?:PASS|PW|PAT|CREDS?))$",
+    re.MULTILINE,
 )
 #: The members for a variable's name and value, here and in other formats.
 _NAMES = frozenset(form for one in ("name", "key", "variable") for form in (one, one.title(), one.upper()))

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 from shared.jobspec.hidden.input_secrets import input_ranges
+from shared.jobspec.hidden.login_secrets import login_ranges
 from shared.jobspec.hidden.named_secrets import named_ranges
 from shared.jobspec.hidden.option_secrets import option_ranges
 from shared.jobspec.hidden.tokens import token_ranges
@@ -43,6 +44,7 @@ def recognised(text: str) -> Iterator[tuple[int, int]]:
         yield from _users(text)
     yield from named_ranges(text)
     yield from option_ranges(text)
+    yield from login_ranges(text)
     yield from input_ranges(text)
     yield from token_ranges(text)
     yield from key_material(text)

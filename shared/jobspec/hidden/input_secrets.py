@@ -12,6 +12,9 @@ _COOKIES = re.compile(
     r"\\{0,3}[\"']?(?P<pairs>[^\"'\n\\]{1,4096})",
     re.ASCII | re.IGNORECASE,
 )
+_COOKIE_OPTION = re.compile(r"(?<![\w-])--cookies?(?:=|[ \t]{1,8})")
+#: A word of a shell, of which only the first quoted piece counts.
+WORD = re.compile(r"\\{0,3}(?:'[^'\n]*|\"[^\"\n]*|[^\s\"'&|<>]+)")
 _PAIR = re.compile(r"[^\s=;\"'&|<>]{1,128}=(?P<value>[^\s;\"'&|<>$][^\s;\"'&|<>]*)")
 #: Words by which a command reads a secret from its standard input.
 _READS = re.compile(
@@ -29,6 +32,13 @@ _WRITES = re.compile(
     r"(?:\\{0,3}[\"']?%[^\s\"']{1,8}[\"']?[ \t]{1,8})?",
     re.ASCII,
 )
+#: A file of that name, which a command writes.
+_INTO = re.compile(
+    r">{1,2}[ \t]{0,8}[\"']?[^\s;&|\"'<>]{0,256}"
+    r"(?<![a-z])(?:token|secret|password|credentials|pgpass|api_?key)"
+    r"[\"']?(?=[\s;&|)\"']|$)",
+    re.ASCII,
+)
 _ENDS = ";&|\n"
 #: How many characters of a command are searched.
 _FAR = 4096
@@ -39,6 +49,11 @@ def input_ranges(text: str) -> Iterator[tuple[int, int]]:
     if "ookie" in text or "OOKIE" in text:
         for match in _COOKIES.finditer(text):
             yield from cookie_ranges(text, *match.span("pairs"))
+        for match in _COOKIE_OPTION.finditer(text):
+            if word := WORD.match(text, match.end()):
+                yield from cookie_ranges(text, *word.span())
+    if ">" in text:
+        yield from _written(text)
     if "<<" in text or "|" in text:
         last = below = -1
         for match in _READS.finditer(text):
@@ -57,6 +72,14 @@ def input_ranges(text: str) -> Iterator[tuple[int, int]]:
 def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     """Ranges of the values of cookies."""
     return (match.span("value") for match in _PAIR.finditer(text, start, end))
+
+
+def _written(text: str) -> Iterator[tuple[int, int]]:
+    """The texts that are printed into a file for a secret, by its name: `echo x > ~/.hf/token`."""
+    for match in _INTO.finditer(text):
+        written = _WRITES.search(text, _begins(text, match.start()), match.start())
+        if written and (value := value_at(text, written.end())) and value[1] <= match.start():
+            yield value
 
 
 def _here_strings(text: str, begins: int, position: int) -> Iterator[tuple[int, int]]:

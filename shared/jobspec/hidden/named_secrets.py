@@ -10,6 +10,8 @@ import re
 from collections.abc import Iterator
 from functools import lru_cache
 
+from shared.jobspec.hidden.prose import reads_on
+
 #: The words required before these: only some keys are secret, and strings in `connection string`.
 _KEYS = (
     *("access", "account", "admin", "api", "app", "application", "auth", "bot", "client", "consumer"),
@@ -27,9 +29,10 @@ _ENDS = (
 #: A piece of a name → the pattern of the rest of the name and what follows it.
 _NAMES: dict[str, str] = {
     **{word: word + _ENDS for word in ("pwd", "token", "jwt", "sas", "pat", "key", "string")},
-    **{word: word + _ENDS for word in ("pass", "password", "passwd", "passphrase", "passcode")},
+    **{word: word + _ENDS for word in ("pass", "password", "passwd", "passphrase", "passcode", "pw")},
     "secret": r"secret(?:[_-]?value)?" + _ENDS,
     "credential": r"credentials?" + _ENDS,
+    "cred": r"creds?" + _ENDS,
     "auth": "auth" + _ENDS,
     **{word: rf"{word}(?P<equals>=)" for word in ("sig", "code")},
     "authorization": (
@@ -43,7 +46,7 @@ _NAMES: dict[str, str] = {
 #: Every match of these patterns has one of these characters. Most members' names and many values have none.
 _SEPARATOR = re.compile(r"[=:\"' \t]")
 #: These count as whole words only, not as the end of a longer one.
-_ALONE = frozenset({"pass", "sas", "pat", "sig", "code", "authorization", "bearer"})
+_ALONE = frozenset({"pass", "pw", "cred", "sas", "pat", "sig", "code", "authorization", "bearer"})
 #: The words that people join with `pass`.
 _PASSES = ("db", "key", "ssh", "store", "user")
 _QUERIED = ("sig", "code")
@@ -87,9 +90,14 @@ _ORDINARY = frozenset(
         *("first", "last", "image", "max", "min", "num"),
     }
 )
-#: Commands that take a name and a value as separate words.
+#: Words before a name and its value as separate words.
 _SETTERS, _NETRC = (["set"], ["setenv"]), ["login"]
-_LONGEST = 64
+#: The same, of commands that set several, or have words between: `dvc remote modify r password x`.
+_TOOLS = frozenset(
+    {"aws", "conda", "dvc", "git", "kubectl", "mc", "npm", "pip", "pnpm", "poetry", "rclone", "yarn"}
+)
+_SETS = frozenset({"config", "configure", "create", "modify", "set", "update"})
+_LONGEST = 96
 #: How many characters before a position quotes are counted.
 _FAR = 4096
 
@@ -107,6 +115,8 @@ def _search(text: str) -> Iterator[tuple[int, int]]:
         match = _pattern(word).match(text, start)
         if match and _counts(text, word, match) and (value := value_at(text, match.end())):
             position = value[1]
+            if value[0] == match.end() and match[0][-1] in " \t" and reads_on(text, value[0]):
+                continue
             yield value
 
 
@@ -155,7 +165,9 @@ def _is_argument(before: str) -> bool:
     """Whether a name with a value after a blank is an option, or the argument of a command that sets it."""
     begins = max(before.rfind(mark) for mark in " \t\n\"'=") + 1
     words = before[:begins].split()
-    return before[begins:].startswith("-") or words[-1:] in _SETTERS or words[-2:-1] == _NETRC
+    if before[begins:].startswith("-") or words[-1:] in _SETTERS or words[-2:-1] == _NETRC:
+        return True
+    return not _TOOLS.isdisjoint(words) and not _SETS.isdisjoint(words)
 
 
 def value_at(text: str, position: int) -> tuple[int, int] | None:

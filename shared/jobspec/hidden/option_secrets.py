@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from shared.jobspec.hidden.input_secrets import cookie_ranges
+from shared.jobspec.hidden.input_secrets import WORD, cookie_ranges
 from shared.jobspec.hidden.named_secrets import value_at
 
 #: Command → its option whose value is a password, and those whose value is a user with a password.
 _COMMANDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb"), ("-p", "")),
     **dict.fromkeys(("sshpass", "mongo", "mongosh", "mongodump", "login", "7z", "7za"), ("-p", "")),
-    **dict.fromkeys(("sqlcmd", "bcp", "zip", "unzip"), ("-P", "")),
+    **dict.fromkeys(("twine", "poetry", "cqlsh", "unrar", "rar"), ("-p", "")),
+    **dict.fromkeys(("plink", "pscp", "psftp"), ("-pw", "")),
+    **dict.fromkeys(("sqlcmd", "bcp", "zip", "unzip", "ipmitool"), ("-P", "")),
+    "ssh-keygen": ("-N -P", ""),
     "redis-cli": ("-a", ""),
     "ldapsearch": ("-w", ""),
     "openssl": ("-k -K", ""),
@@ -30,28 +33,25 @@ _COMMAND = re.compile(rf"(?:{'|'.join(map(re.escape, _COMMANDS))})(?=[ \t])")
 #: In the order of the text: what ends a command, a command, an option.
 _PIECE = re.compile(
     rf"(?P<end>[;&|\n])|(?<![\w.-])(?P<command>{_COMMAND.pattern})"
-    r"|(?<![^\s\"'(])(?P<option>--user|--proxy-user|--auth|--cookie|-[pPawkKb]|-[sSfgikLNv]{0,6}[uUb])"
+    r"|(?<![^\s\"'(])(?P<option>--user|--proxy-user|--auth|--cookie|-pw(?=[ \t])"
+    r"|-[pPawkKbN]|-[sSfgikLNv]{0,6}[uUb])"
     r"(?P<joint>=|[ \t]{0,8})",
     re.ASCII,
 )
 #: A user, and the separator before the password.
 _USER = re.compile(r"\\{0,3}[\"']?[^\s\"':%,;&|<>]{0,128}[:%,](?![$\s\"'])")
 _REST = re.compile(r"[^\s\"';&|<>]+")
-_KEY = re.compile(r"wandb[ \t]{1,8}login[ \t]{1,8}(?:--?[a-z]+[ \t]{1,8}){0,3}(?P<key>[A-Za-z0-9_-]{20,})")
 #: In quotes it may hold anything except the quotes.
 _OPENSSL = re.compile(
     r"(?<=')pass:(?P<single>[^\s'][^'\n]*)|(?<=\")pass:(?P<double>[^\s\"$][^\"\n]*)"
     r"|(?<![\w'\"-])pass:(?P<key>[^\s\"';&|<>$]+)"
 )
-_WORD = re.compile(r"\\{0,3}(?:'[^'\n]*|\"[^\"\n]*|[^\s\"'&|<>]+)")
 
 
 def option_ranges(text: str) -> Iterator[tuple[int, int]]:
     """Ranges of these passwords, unordered."""
     if _may_name_command(text) and _COMMAND.search(text):
         yield from _of_commands(text)
-    if "wandb" in text:
-        yield from (match.span("key") for match in _KEY.finditer(text))
     if "pass:" in text:
         yield from (match.span(match.lastgroup or 0) for match in _OPENSSL.finditer(text))
 
@@ -74,7 +74,7 @@ def _of_commands(text: str) -> Iterator[tuple[int, int]]:
         elif match["option"] in _APART and not match["joint"]:
             continue
         elif command == "curl" and (match["option"] in _COOKIES or match["option"][-1] == "b"):
-            if word := _WORD.match(text, position):
+            if word := WORD.match(text, position):
                 yield from cookie_ranges(text, *word.span())
         elif match["option"] in password.split():
             if value := value_at(text, position):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from shared.jobspec import SEALED, open_secrets, seal_secrets
 from shared.jobspec.hidden.embedded import ranges_to_seal, recognised, without_embedded
 from tests.breadth import examples
+from tests.login_shapes import PROSE
 from tests.secret_shapes import ORDINARY, SHAPES
 from tests.unit.jobspec.jobs import job
 
@@ -31,6 +32,15 @@ def test_they_are_recognised_among_other_words(around: str) -> None:
 
 def test_variables_and_ordinary_words_are_shown_as_they_are() -> None:
     assert [text for text in ORDINARY if without_embedded(text) != text] == []
+
+
+def test_sentences_about_secrets_are_shown_as_they_are() -> None:
+    assert [text for text in PROSE if without_embedded(text) != text] == []
+
+
+def test_a_quoted_sentence_may_be_a_password() -> None:
+    assert without_embedded('tool --password "the one of mine"') == 'tool --password "***"'
+    assert without_embedded("password: a.b1c2") == "password: ***"
 
 
 def test_what_was_masked_once_stays_as_it_is() -> None:

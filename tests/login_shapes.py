@@ -1,0 +1,220 @@
+"""Secrets in commands and functions that log in, or keep a login; {} marks the secret."""
+
+from __future__ import annotations
+
+#: One a line, each as in the documentation of its program.
+LOGINS = r"""
+wandb login {}
+wandb login --relogin {}
+wandb login --host=https://w.example.com {}
+python -c "import wandb; wandb.login(key='{}')"
+python -c "import wandb; wandb.login('{}')"
+python -c "from huggingface_hub import login; login('{}')"
+python -c "login(token='{}', add_to_git_credential=True)"
+ngc config set --key {}
+ngc config set --org o --key={}
+rclone config create r s3 access_key_id A secret_access_key {}
+rclone config create r sftp host h user u pass {}
+rclone lsd r: --s3-secret-access-key {}
+rclone obscure {}
+mc alias set h https://m.example.com u {}
+mc config host add h https://m.example.com u {}
+python get.py --cookie 'session={}'
+python get.py --cookie session={}
+yt-dlp --add-header 'Cookie: a={}' u
+MY_CREDS={} python train.py
+CREDS={} python train.py
+python train.py --cred={}
+python train.py --creds {}
+python train.py --cred me:{}
+python train.py --pw={}
+python train.py --pw {}
+DB_PW={} python train.py
+hf auth login --token {}
+hf auth login --token={} --add-to-git-credential
+az acr login -n r -u u -p {}
+az storage blob list --account-key {}
+az storage blob list --sas-token '{}'
+az storage blob list --connection-string {}
+kaggle config set -n key -v {}
+kaggle config set --name key --value {}
+comet login --api-key {}
+python -c "comet_ml.init(api_key='{}')"
+python -c "neptune.init_run(api_token='{}')"
+CLEARML_API_SECRET_KEY={} python train.py
+dvc remote modify --local r password {}
+dvc remote modify r secret_access_key {}
+dvc remote modify --local r connection_string '{}'
+dvc remote modify --local r account_key '{}'
+git -c http.extraHeader="Authorization: Basic {}" clone u
+git -c http.extraheader="AUTHORIZATION: bearer {}" clone u
+git config --global user.token {}
+git config --global http.proxyPassword {}
+npm config set //r.example.com/:_authToken {}
+npm config set //r.example.com/:_authToken={}
+npm set _auth {}
+poetry config pypi-token.pypi {}
+poetry config http-basic.foo me {}
+poetry publish -u me -p {}
+twine upload -u me -p {} dist/x
+twine upload --username me --password {} dist/x
+anaconda login --username me --password {}
+aws configure set aws_session_token {}
+aws configure set profile.a.aws_secret_access_key {}
+s3cmd --access_key=A --secret_key={} ls
+psql "host=h user=u password={}"
+psql 'postgresql://me:{}@h/d'
+mongosh -u me -p {}
+mysql --password={}
+mysql -u root --password={}
+redis-cli --pass {}
+redis-cli -u redis://u:{}@h
+cqlsh -u me -p {}
+clickhouse-client --password {}
+influx -username me -password {}
+influx query -t {}
+influx config create --token {}
+vault login {}
+vault login token={}
+vault login -method=userpass username=me password={}
+consul kv get -token={} a
+kubectl config set-credentials me --token={}
+kubectl config set-credentials me --password {}
+kubectl create secret generic s --from-literal=key={}
+kubectl create secret generic s --from-literal key={}
+kubectl create secret docker-registry s --docker-password={}
+kubectl --token {} get pods
+helm registry login -u me -p {} r
+podman login -u me -p {} r
+podman login -u me -p={} r
+docker login --username me --password={} r
+docker login -ume -p{} r
+skopeo copy --src-creds me:{} a b
+skopeo login -u me -p {} r
+crane auth login -u me -p {} r
+oras login -u me -p {} r
+buildah push --creds me:{} a
+oc login --token={} h
+doctl auth init -t {}
+doctl auth init --access-token {}
+ibmcloud login --apikey {}
+ssh-keygen -t ed25519 -N {} -f k
+ssh-keygen -p -P {} -f k
+gpg --batch --passphrase {} -d a
+gpg --batch --passphrase={} -d a
+keytool -list -storepass {}
+keytool -list -keypass {}
+mount -t cifs -o username=me,password={} //h/s /m
+mount -t cifs -o user=me,pass={} //h/s /m
+smbclient //h/s -U me%{}
+smbclient -U 'me%{}' //h/s
+ipmitool -U me -P {} power on
+curl --oauth2-bearer {} u
+curl --pass {} u
+curl --proxy-user me:{} u
+curl --user=me:{} u
+curl --cookie sid={} u
+wget --http-password={} u
+wget --ftp-password {} u
+aria2c --http-passwd={} u
+tailscale up --authkey {}
+tailscale up --auth-key={}
+glab auth login --token {}
+gh auth login --with-token <<<{}
+echo {} | gh auth login --with-token
+echo {} | docker login --password-stdin
+python -c "requests.get(u, auth=('me', '{}'))"
+python -c "HTTPBasicAuth('me', '{}')"
+python -c "os.environ['WANDB_API_KEY'] = '{}'"
+python -c "openai.api_key='{}'"
+echo {} > ~/.cache/huggingface/token
+echo "{}" > /root/.huggingface/token
+printf %s {} > ~/.kaggle/access_token
+unrar x -p{} a.rar
+7z x -p{} a.7z
+lftp -u me,{} ftp://h
+RESTIC_PASSWORD={} restic backup
+BORG_PASSPHRASE={} borg create
+ansible-playbook --extra-vars "ansible_password={}"
+ansible-playbook -e ansible_become_pass={}
+SMTP_PASS={} ./a
+export PASS={}
+snowsql -a x -u y --private-key-passphrase {}
+SNOWSQL_PWD={} snowsql
+databricks configure --token {}
+mlflow server --app-name basic-auth --password {}
+modal token set --token-id a --token-secret {}
+modal token new --secret={}
+huggingface-cli login --token={}
+prefect cloud login -k {}
+prefect cloud login --key {}
+wandb online && wandb login {} && python a.py
+lightning login {}
+roboflow login --api-key {}
+sshpass -p'{}' ssh h
+plink -pw {} h
+pscp -pw {} a h:
+winscp /password={}
+az ad sp create-for-rbac --password {}
+azcopy login --service-principal --certificate-path a --client-secret {}
+snyk auth {}
+sentry-cli --auth-token {} x
+fly deploy --access-token {}
+heroku container:login --token={}
+circleci setup --token {}
+travis login --github-token {}
+cargo login {}
+pulumi login --token {}
+terraform apply -var 'db_password={}'
+terraform apply -var="token={}"
+docker build --build-arg TOKEN={} .
+docker build --build-arg NPM_TOKEN="{}" .
+docker run --env DB_PASSWORD={} i
+docker service create --secret {}
+http -A bearer -a {} u
+chpasswd <<< "me:{}"
+echo 'me:{}' | chpasswd
+ldapsearch -D d -w {}
+kinit me <<< {}
+spack mirror add --s3-access-key-secret {} a b
+conda config --set ssl.token {}
+jupyter lab --NotebookApp.token={}
+jupyter lab --IdentityProvider.token='{}'
+jupyter lab --NotebookApp.password='{}'
+ray start --redis-password={}
+ray start --redis-password {}
+vncserver -passwd {}
+x11vnc -passwd {}
+code-server --password {}
+ngrok authtoken {}
+ngrok config add-authtoken {}
+cloudflared tunnel run --token {}
+""".strip().splitlines()
+#: What people and programs write about secrets, which holds none.
+PROSE = """
+slurmctld refuses our token: is the key its AuthAltParameters' jwt_key?
+the app, or its host, refuses the key or the token: it has not done what was asked
+slurmrestd of gpu refuses our token: a new one is needed
+the password: must have eight characters
+invalid password: try it again or ask for a new one
+invalid API key: expired
+the pool's api_key: missing
+the job's key: where is it?
+wrong credentials: the registry refuses them
+cannot read the secret: no permission
+SLIPWAY_SEAL_KEY must be 32 bytes in base64
+set SLIPWAY_SEAL_KEY on the deployment, or use a Key Vault reference
+give the key with --key or SLIPWAY_KEY as it is
+send Authorization: Bearer, with a token for this deployment
+quotas are left to the next pass: the ledger is slow
+refused a token: %s
+run wandb login before the job starts; wandb login; wandb login && python train.py
+wandb login $WANDB_API_KEY || wandb login "$KEY"
+wandb login # reads the key from WANDB_API_KEY
+the login(user) of git config is kept; rclone config create asks for the rest
+the creds of the cluster are fine, and so is the pw
+python train.py --pwd-file a --credits 3 --cookiecutter gh:a/b --cookies cookies.txt
+echo hello > tokens.txt; python tokenise.py > token.log; echo $TOKEN > ~/.cache/huggingface/token
+mc alias ls; mc cp a b; vault login -method=oidc; ngc config set; kaggle config view
+git config --global user.name me; dvc remote modify r url s3://b/c; npm config set registry https://r.example.com
+""".strip().splitlines()
