@@ -33,7 +33,7 @@ _WRITES = re.compile(
     re.ASCII,
 )
 #: A file of that name, which a command writes.
-_INTO = re.compile(
+_REDIRECTION = re.compile(
     r">{1,2}[ \t]{0,8}[\"']?[^\s;&|\"'<>]{0,256}"
     r"(?<![a-z])(?:token|secret|password|credentials|pgpass|api_?key)"
     r"[\"']?(?=[\s;&|)\"']|$)",
@@ -76,7 +76,7 @@ def cookie_ranges(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
 
 def _written(text: str) -> Iterator[tuple[int, int]]:
     """The texts that are printed into a file for a secret, by its name: `echo x > ~/.hf/token`."""
-    for match in _INTO.finditer(text):
+    for match in _REDIRECTION.finditer(text):
         written = _WRITES.search(text, _begins(text, match.start()), match.start())
         if written and (value := value_at(text, written.end())) and value[1] <= match.start():
             yield value
