@@ -42,6 +42,7 @@ class AsyncClient:
         nodes: int = 1,
         image: str = "",
         env: Mapping[str, str] | None = None,
+        secrets: Mapping[str, str] | None = None,
         cluster: str = "",
         gpus: int | None = None,
         name: str = "",
@@ -53,12 +54,13 @@ class AsyncClient:
         """Upload a script or a folder, as `slipway run` does; the job that begins by it.
 
         It waits until the jobs in `after` have succeeded, and those in `after_failure` have ended otherwise.
-        `script` is the one of a folder that runs, by default the only one. `settings` names the file that
-        says where to upload to, as `--settings` does. Standard error shows what happens.
+        `secrets` are variables whose values are sealed. `script` is the one of a folder that runs, by default
+        the only one. `settings` names the file that says where to upload to, as `--settings` does. Standard
+        error shows what happens.
         """
         from slipway.client.upload_settings import upload_settings
         from slipway.commands.drop import check, target_of
-        from slipway.commands.running.begin import Beginning
+        from slipway.commands.running.sealed import beginning_of
         from slipway.commands.running.stage import Options, check_path, staged
         from slipway.settings import address_beside
 
@@ -69,11 +71,11 @@ class AsyncClient:
         client = AsyncClient(self._url or address_beside(file), self._key)
         deployment = await upload_settings(client._url, self._key, file)
         order = await client._order(after, after_failure)
-        choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order)
+        choices = Choices(nodes, image, dict(env or {}), arguments, cluster, gpus, order, dict(secrets or {}))
         chosen = Options(choices, name, script=script)
         with staged(Path(path), chosen, deployment.text("SLIPWAY_STDOUT_PREFIX")) as folder:
             check(folder, target_of(folder, name))
-            beginning = Beginning(deployment, folder, name)
+            beginning = beginning_of(deployment, folder, name)
             job = client._job(await beginning.job(client._url, self._key))
         _warn_of_name(beginning.accepted)
         return job

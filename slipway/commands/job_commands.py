@@ -69,7 +69,16 @@ def run(
     nodes: Annotated[int, typer.Option(min=1, help="nodes of the job")] = 1,
     image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
     env: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="environment variable of the script")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME[=VALUE]", help="environment variable of the script  [default value: yours]"
+        ),
+    ] = None,
+    secret: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="the same, sealed: your variable of that name, else it asks for the value"
+        ),
     ] = None,
     cluster: Annotated[str, typer.Option(help="cluster of the job  [default: the app's]")] = "",
     gpus: Annotated[
@@ -96,6 +105,8 @@ def run(
 ) -> None:
     """Upload a script or a folder, follow its job, and download its output.
 
+    A job with secrets is sent to the app, which seals them; any other goes through the drop container.
+
     Without a job.json, one is made for the script and shown; a folder's requirements.txt is installed on
     each node. Files that the drop container already has are not sent again. The exit code is that of the
     job, and 125 where no answer says how it ended. After Ctrl-C the job goes on, or is cancelled if you say
@@ -104,7 +115,7 @@ def run(
     With --json, `event` says what an object is: job (its id), state, waits, log (a line with its file and
     rank), and last end, with the exit code or what was downloaded, or interrupted, after a Ctrl-C.
     """
-    choices = (arguments or (), nodes, image, env or (), name, to, cluster, gpus)
+    choices = (arguments or (), nodes, image, env or (), secret or (), name, to, cluster, gpus)
     order = _command("document.order").Order(after or (), after_failure or ())
     options = _command("running.stage").options(*choices, order, detach=detach, keep=save, script=script)
     raise typer.Exit(_command("running.run").run(path, options, url, key, settings, as_json=as_json))

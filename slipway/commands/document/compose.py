@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from shared.jobspec import name_flaw, placeholder_flaw
+from shared.jobspec import name_flaw, placeholder_flaw, redact
 from slipway.commands.document.order import Order
 from slipway.failure import Failure
 from slipway.terminal import printable
@@ -36,11 +36,13 @@ class Choices:
     cluster: str = ""
     gpus: int | None = None
     order: Order = _AT_ONCE
+    #: variables of the job whose values are sealed
+    secrets: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def anything(self) -> bool:
         """Whether any of it belongs in a job.json."""
-        return replace(self, cluster="", gpus=None, order=_AT_ONCE) != Choices()
+        return replace(self, secrets={}, cluster="", gpus=None, order=_AT_ONCE) != Choices()
 
     @property
     def envelope(self) -> dict[str, Any]:
@@ -77,7 +79,10 @@ def compose(
         raise Failure(f"{script} is neither a Python script nor a shell script; write a job.json beside it")
     if choices.image:
         properties["containerSettings"] = {"imageSourceRegistry": {"image": choices.image}}
-    environment = dict(choices.environment)
+    secrets = dict(choices.secrets)
+    environment: dict[str, str] = {}
+    for name, value in choices.environment.items():
+        (secrets if looks_secret(name, value) else environment)[name] = value
     if requirements:
         file = f"<SLIPWAY_FOLDER>/{REQUIREMENTS}"
         install = f'python -m pip install --target "{_PACKAGES}" -r "{file}"'
@@ -87,9 +92,17 @@ def compose(
     if environment:
         variables = [{"name": name, "value": value} for name, value in environment.items()]
         properties["environmentVariables"] = variables
+    if secrets:
+        properties["secrets"] = [{"name": name, "value": value} for name, value in secrets.items()]
     properties["stdOutErrPathPrefix"] = prefix
     properties["outputDirectories"] = [{"id": OUTPUT, "pathPrefix": prefix, "pathSuffix": "model"}]
     return {"properties": properties}
+
+
+def looks_secret(name: str, value: str) -> bool:
+    """Whether a variable's name or its value shows that it is a secret."""
+    variable = {"name": name, "value": value}
+    return bool(redact(variable) != variable)
 
 
 def _check_names(script: str, folder: str, member: str) -> None:

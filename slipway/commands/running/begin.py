@@ -26,6 +26,8 @@ _LOOKS = 20
 LISTED = 50
 #: How many active jobs are searched for one of the same folder.
 ACTIVE = 1000
+#: The label of a job that was sent to the app, while its files went to a folder.
+FOLDER_LABEL = "folder"
 #: Files that are only in the container, as many as are named.
 _SHOWN = 3
 
@@ -72,7 +74,7 @@ class Beginning:
         Until that job exists, no other upload goes into its folder; from then on the job prevents that.
         """
         async with service(url, key) as api, folder_lease(self._settings, self._target) as lease:
-            if active := await self._ids(api, {"state": "active"}, ACTIVE):
+            if active := await self._active(api):
                 raise Failure(await self._in_the_way(api, min(active)))
             if not self._force:
                 await foresee(self._settings, self._folder, self._target, api)
@@ -102,6 +104,13 @@ class Beginning:
             except asyncio.CancelledError:
                 lease.outlasts = True  # after a Ctrl-C the job still starts
                 raise
+
+    async def _active(self, api: Service) -> set[str]:
+        """The active jobs that run from the folder."""
+        dropped = await self._ids(api, {"state": "active"}, ACTIVE)
+        label = {"label": f"{FOLDER_LABEL}={self._target}"}
+        posted = (await api.jobs({"state": "active", **label}, ACTIVE)).jobs
+        return dropped | {job["id"] for job in posted}
 
     async def _in_the_way(self, api: Service, job_id: str) -> str:
         """Why no second job starts while one runs from the same folder."""

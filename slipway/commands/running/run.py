@@ -22,6 +22,8 @@ from slipway.commands.running.begin import Beginning
 from slipway.commands.running.ending import Ending, endings
 from slipway.commands.running.hints import misplaced
 from slipway.commands.running.report import Report
+from slipway.commands.running.sealed import beginning_of
+from slipway.commands.running.secrets import warn_of_secrets
 from slipway.commands.running.stage import Options, check_path, staged
 from slipway.failure import Failure, finding_out
 from slipway.screen import say
@@ -44,7 +46,7 @@ def run(
     with endings() as ending:
         with staged(path, options, settings.text("SLIPWAY_STDOUT_PREFIX")) as folder:
             check(folder, target_of(folder, options.name))
-            beginning = Beginning(settings, folder, options.name)
+            beginning = beginning_of(settings, folder, options.name)
             job_id = _begin(beginning, url, key, report, ending)
         if options.detach and job_id:
             report.begun(job_id, detached=True)
@@ -86,6 +88,7 @@ def drop(
     settings = asyncio.run(upload_settings(url, key, settings_file))
     if not force:
         check(folder, target_of(folder, to))
+    warn_of_secrets(folder)
     beginning = Beginning(settings, folder, to, is_drop=True, force=force)
 
     async def finish(api: Service) -> int:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from shared.jobspec import redact
 from slipway.commands.document.compose import REQUIREMENTS, Choices, compose
 from slipway.commands.document.order import Order, joined
 from slipway.commands.drop import target_of, to_upload
 from slipway.commands.running.hints import left_behind
+from slipway.commands.running.secrets import add_secrets, secret_values, variables
 from slipway.failure import Failure
 from slipway.screen import say
 
@@ -42,6 +44,7 @@ def options(
     nodes: int,
     image: str,
     env: Sequence[str],
+    secret: Sequence[str],
     name: str,
     to: Path | None,
     cluster: str = "",
@@ -52,15 +55,10 @@ def options(
     keep: bool,
     script: str = "",
 ) -> Options:
-    """The options of the command line. Raises Failure for an --env that is not NAME=VALUE."""
-    environment = {}
-    for pair in env:
-        variable, equals, value = pair.partition("=")
-        if not equals or not variable.isidentifier():
-            raise Failure(f"--env {pair}: write NAME=VALUE")
-        environment[variable] = value
+    """The options of the command line. Raises Failure for an --env or a --secret without a value."""
+    environment, secrets = variables(env), secret_values(secret)
     return Options(
-        Choices(nodes, image, environment, tuple(arguments), cluster, gpus, order),
+        Choices(nodes, image, environment, tuple(arguments), cluster, gpus, order, secrets),
         name,
         to,
         detach,
@@ -76,9 +74,12 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     if path.is_dir() and (path / _JOB_FILE).is_file():
         if choices.anything or options.keep or options.script:
             raise Failure(f"{path / _JOB_FILE} says how the job runs; change it there, or run a script alone")
-        if choices.envelope:
+        if choices.envelope or choices.secrets:
             with _copied(to_upload(path), path, path.resolve().name) as copied:
-                _write_envelope(copied / _ENVELOPE, choices.envelope)
+                if choices.envelope:
+                    _write_envelope(copied / _ENVELOPE, choices.envelope)
+                if choices.secrets:
+                    add_secrets(copied / _JOB_FILE, choices.secrets)
                 yield copied
         else:
             yield path
@@ -90,13 +91,19 @@ def staged(path: Path, options: Options, prefix: str) -> Iterator[Path]:
     own = script.resolve().parent if path.is_dir() else script.with_suffix("")
     folder = target_of(own, options.name or _plain(own.name))
     listed = script.parent / REQUIREMENTS in files
-    text = json.dumps(compose(script.name, folder, choices, prefix, requirements=listed), indent=2) + "\n"
+    document = compose(script.name, folder, choices, prefix, requirements=listed)
+    text, shown = (json.dumps(one, indent=2) + "\n" for one in (document, redact(document)))
+    if options.keep and text != shown:
+        raise Failure(
+            "--save would write a secret into job.json; leave out --save, or save the job without it and "
+            "give it at each run: slipway run --secret NAME"
+        )
     if options.keep:
         _keep(script.parent / _JOB_FILE, text)
         if choices.envelope:
             _write_envelope(script.parent / _ENVELOPE, choices.envelope)
     else:
-        say(f"made this job.json (--save keeps it):\n{text.rstrip()}")
+        say(f"made this job.json (--save keeps it):\n{shown.rstrip()}")
     with _copied(files, script.parent, folder.rpartition("/")[2]) as copied:
         (copied / _JOB_FILE).write_text(text, encoding="utf-8")
         if choices.envelope:

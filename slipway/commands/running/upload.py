@@ -2,7 +2,7 @@
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from io import SEEK_END, BufferedReader, BytesIO
@@ -71,14 +71,17 @@ async def upload(
     changed: bool = False,
     own_envelope: bool = False,
     remarks: bool = True,
+    without: Collection[str] = (),
 ) -> Uploaded:
     """Upload the folder's files under `to` (default: its name), replacing blobs. Raises Failure.
 
     With `changed`, a file whose blob has the same size and MD5 stays as it is, unless it begins a job, and
     the other blobs of the folder are noted; with `own_envelope`, too, a slipway.json of an earlier upload is
-    deleted, before the job.json goes up. `remarks` are those of `to_upload`.
+    deleted, before the job.json goes up. `remarks` are those of `to_upload`; `without` are names of files
+    at the top of the folder that stay here.
     """
     files, target = to_upload(folder, remarks=remarks), target_of(folder, to)
+    files = [one for one in files if one.parent != folder or one.name not in without]
     size = sum(file.stat().st_size for file in files)
     _warn_of_data(folder, len(files), size)
     names = {file: f"{target}/{file.relative_to(folder).as_posix()}" for file in files}

@@ -1,0 +1,111 @@
+"""Variables and secrets of a job by their names: values from the caller's environment, or asked for."""
+
+import getpass
+import json
+import os
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from shared.intake.drops.folder import JOB_FILE
+from shared.jobspec import Defaults, complete, is_bare_job, redact, script_pattern
+from slipway.failure import Failure
+from slipway.screen import say
+
+
+def asked_at_terminal(name: str) -> str | None:
+    """A value that a person enters without an echo; None where there is no terminal."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+    try:
+        return getpass.getpass(f"{name}: ", sys.stderr)
+    except EOFError:
+        return ""
+
+
+def variables(pairs: Sequence[str], caller: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The variables of --env: NAME=VALUE, or NAME for the caller's value. Raises Failure."""
+    environment = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name.isidentifier():
+            raise Failure(f"--env {name}: is not the name of a variable; write NAME=VALUE, or NAME")
+        if not equals and name not in caller:
+            raise Failure(f"--env {name}: the variable is not set here; set it, or write {name}=VALUE")
+        environment[name] = value if equals else caller[name]
+    return environment
+
+
+def secret_values(
+    names: Sequence[str],
+    caller: Mapping[str, str] = os.environ,
+    ask: Callable[[str], str | None] = asked_at_terminal,
+) -> dict[str, str]:
+    """The values of --secret NAME: the caller's variable, or what a person enters. Raises Failure."""
+    values = {}
+    for name in names:
+        if "=" in name:
+            raise Failure(
+                f"--secret {name.partition('=')[0]}: give only the name, since the words of a command can be "
+                "read by others on this machine; the value is that of your variable, or is asked for"
+            )
+        if not name.isidentifier():
+            raise Failure(f"--secret {name}: is not the name of a variable; use letters, digits and _")
+        value = caller.get(name) or ask(name)
+        if value is None:
+            raise Failure(
+                f"--secret {name}: the variable is not set here, and there is no terminal to ask at; "
+                f"set it: read -rs {name}; export {name}"
+            )
+        if not value:
+            raise Failure(f"--secret {name}: the value is empty; enter it, or set the variable {name}")
+        values[name] = value
+    return values
+
+
+def add_secrets(file: Path, secrets: Mapping[str, str]) -> None:
+    """Add the secrets to a job.json. Raises Failure if it is none that can be sent to the app."""
+    document = sendable(file.read_bytes())
+    if document is None:
+        raise Failure(
+            f"{file.name} is a template, an event or no job, and so cannot take a secret; write a "
+            "job.json for one script, or leave out --secret"
+        )
+    properties = document["properties"]
+    there = properties.get("secrets") or []
+    others = [one for one in there if not (isinstance(one, dict) and one.get("name") in secrets)]
+    values = [{"name": name, "value": value} for name, value in secrets.items()]
+    document["properties"] = {**properties, "secrets": [*others, *values]}
+    file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+
+
+def sendable(text: bytes) -> dict[str, Any] | None:
+    """The document of a job.json that a message can bring; None for a template, an event, or no job."""
+    try:
+        document = json.loads(text.decode("utf-8-sig"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(document, dict) or not is_bare_job(document) or script_pattern(document) is not None:
+        return None
+    return document if isinstance(document.get("properties"), dict) else None
+
+
+def holds_secrets(file: Path) -> bool:
+    """Whether a job.json has what looks like a secret; False if there is none, or it cannot be read."""
+    try:
+        document = json.loads(file.read_bytes().decode("utf-8-sig"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    job = document.get("spec", document) if isinstance(document, dict) else document
+    completed = complete(job, Defaults()).document  # without the placeholder of the account's key
+    return bool(redact(completed) != completed)
+
+
+def warn_of_secrets(folder: Path) -> None:
+    """Warn of a job.json with what looks like a secret, which goes to the drop container as it is."""
+    if holds_secrets(file := folder / JOB_FILE):
+        say(
+            f"{file.name} holds what looks like a secret: it stays in the drop container as it is, for all "
+            "who may read there; take it out, and give it at each run: slipway run --secret NAME"
+        )

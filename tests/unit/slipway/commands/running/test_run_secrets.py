@@ -1,0 +1,137 @@
+"""Secrets of `slipway run`: where their values come from, and where they do not go."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from slipway.commands.document.compose import Choices, compose
+from slipway.commands.running.secrets import (
+    add_secrets,
+    holds_secrets,
+    secret_values,
+    variables,
+    warn_of_secrets,
+)
+from slipway.commands.running.stage import Options, staged
+from slipway.failure import Failure
+
+PREFIX = "$AZ_BATCHAI_MOUNT_ROOT/logs"
+TOKEN = "hf_" + "cAnArY7c41x" * 3
+JOB = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "true"}}}
+
+
+def nobody(name: str) -> str | None:
+    return None
+
+
+def test_a_variable_without_a_value_is_the_callers() -> None:
+    assert variables(["A=1=2", "B", "C="], {"B": "b"}) == {"A": "1=2", "B": "b", "C": ""}
+    with pytest.raises(Failure, match=r"--env D: the variable is not set here; set it, or write D="):
+        variables(["D"], {})
+    with pytest.raises(Failure, match="is not the name of a variable") as refusal:
+        variables([f"A-B={TOKEN}"], {})
+    assert TOKEN not in str(refusal.value)
+
+
+def test_a_secret_is_the_callers_variable_or_is_asked_for() -> None:
+    asked: list[str] = []
+
+    def person(name: str) -> str:
+        asked.append(name)
+        return "typed"
+
+    assert secret_values(["A", "B"], {"A": "mine"}, person) == {"A": "mine", "B": "typed"}
+    assert asked == ["B"]
+
+
+@pytest.mark.parametrize(
+    ("name", "remedy"),
+    [
+        ("A", "there is no terminal to ask at; set it: read -rs A; export A"),
+        (f"A={TOKEN}", "give only the name"),
+        ("A-B", "use letters, digits and _"),
+    ],
+)
+def test_a_secret_without_a_value_is_refused_with_the_remedy(name: str, remedy: str) -> None:
+    with pytest.raises(Failure, match=remedy) as refusal:
+        secret_values([name], {}, nobody)
+    assert TOKEN not in str(refusal.value)
+
+
+def test_an_empty_secret_is_refused() -> None:
+    with pytest.raises(Failure, match="--secret A: the value is empty"):
+        secret_values(["A"], {}, lambda _: "")
+
+
+@pytest.mark.parametrize("pair", [("HF_TOKEN", "x"), ("A", TOKEN), ("DB_PASS", "x"), ("MY_CREDS", "x")])
+def test_variables_that_look_secret_become_secrets(pair: tuple[str, str]) -> None:
+    choices = Choices(environment={"LEVEL": "3", pair[0]: pair[1]}, secrets={"KEY": "x"})
+
+    properties = compose("train.py", "d", choices, PREFIX)["properties"]
+
+    assert properties["environmentVariables"] == [{"name": "LEVEL", "value": "3"}]
+    assert {(one["name"], one["value"]) for one in properties["secrets"]} == {("KEY", "x"), pair}
+
+
+@pytest.mark.parametrize(
+    "choices",
+    [Choices(secrets={"A": TOKEN}), Choices(environment={"A": TOKEN}), Choices(arguments=("--key", TOKEN))],
+)
+def test_a_job_json_that_is_shown_has_no_secret(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], choices: Choices
+) -> None:
+    (tmp_path / "train.py").touch()
+
+    with staged(tmp_path / "train.py", Options(choices), PREFIX) as folder:
+        assert holds_secrets(folder / "job.json")
+
+    shown = capsys.readouterr()
+    assert TOKEN not in shown.err + shown.out
+    assert "***" in shown.err
+    with (
+        pytest.raises(Failure, match="--save would write a secret"),
+        staged(tmp_path / "train.py", Options(choices, keep=True), PREFIX),
+    ):
+        pass
+    assert not (tmp_path / "job.json").exists()
+
+
+def test_a_folder_with_a_job_json_gets_the_secrets_in_its_copy(tmp_path: Path) -> None:
+    document = {"properties": {**JOB["properties"], "secrets": [{"name": "A", "value": "old"}]}}
+    (tmp_path / "job.json").write_text(json.dumps(document))
+
+    with staged(tmp_path, Options(Choices(secrets={"A": "new", "B": "b"})), PREFIX) as folder:
+        secrets = json.loads((folder / "job.json").read_text())["properties"]["secrets"]
+
+    assert secrets == [{"name": "A", "value": "new"}, {"name": "B", "value": "b"}]
+    assert json.loads((tmp_path / "job.json").read_text()) == document
+
+
+@pytest.mark.parametrize(
+    "text", ["{", "[]", '{"specversion": "1.0"}', json.dumps({"properties": {"a": "<SLIPWAY_SCRIPT>"}})]
+)
+def test_a_document_that_no_message_brings_takes_no_secret(tmp_path: Path, text: str) -> None:
+    (tmp_path / "job.json").write_text(text)
+    with pytest.raises(Failure, match="cannot take a secret"):
+        add_secrets(tmp_path / "job.json", {"A": "x"})
+
+
+def test_a_dropped_job_json_with_a_secret_gets_a_warning(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "job.json"
+    for text, warns in ((json.dumps(JOB), False), ("{", False), (json.dumps({"spec": {"token": "x"}}), True)):
+        file.write_text(text)
+        warn_of_secrets(tmp_path)
+        assert ("slipway run --secret NAME" in capsys.readouterr().err) is warns
+
+
+def test_the_placeholder_of_the_accounts_key_is_not_a_secret(tmp_path: Path) -> None:
+    mount = {"credentials": {"accountKey": "<AZURE_BATCHAI_STORAGE_KEY>"}}
+    properties = {**JOB["properties"], "mountVolumes": {"azureFileShares": [mount]}}
+    (tmp_path / "job.json").write_text(json.dumps({"properties": properties}))
+
+    assert not holds_secrets(tmp_path / "job.json")
