@@ -89,7 +89,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         clock=_now,
         token=lambda: uuid.uuid4().hex,
         jitter=random.random,
-        secrets=_secrets(settings),
+        **_secrets(settings),
         account_keys=_account_keys(settings),
         tokens=_tokens(settings),
         keys=_keys(settings),
@@ -290,7 +290,8 @@ def _addresses(settings: Settings, account: Account, connection: Connection) -> 
     return BlobAddresses(account, connection, timedelta(minutes=minutes), _now) if minutes else None
 
 
-def _secrets(settings: Settings) -> dict[str, tuple[str, ...]]:
-    from shared.adapters.webhook.signing import secrets_from
+def _secrets(settings: Settings) -> dict[str, Any]:
+    from shared.adapters.webhook.signing import hosts_from, secrets_from
 
-    return _read_document(settings, "SLIPWAY_WEBHOOK_SECRETS", secrets_from)
+    readers = {"secrets": secrets_from, "secret_hosts": hosts_from}
+    return {port: _read_document(settings, "SLIPWAY_WEBHOOK_SECRETS", read) for port, read in readers.items()}

@@ -26,6 +26,18 @@ Json = Annotated[bool, typer.Option("--json", help="print JSON")]
 #: For what comes bit by bit.
 JsonLines = Annotated[bool, typer.Option("--json", help="print JSON, an object on each line")]
 Utc = Annotated[bool, typer.Option("--utc", help="times in UTC  [default: local time]")]
+Env = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME[=VALUE]", help="environment variable of the script  [default value: yours]"),
+]
+Secrets = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--secret",
+        metavar="NAME",
+        help="the same, sealed: your variable of that name, else it asks for the value",
+    ),
+]
 After = Annotated[
     list[str] | None,
     typer.Option(metavar="JOB", help="wait until this job has succeeded; may be given again"),

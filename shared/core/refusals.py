@@ -23,7 +23,10 @@ REFUSALS: dict[str, Refusal] = {
         "use a Key Vault reference, or set SLIPWAY_SEAL_KEY on the deployment",
     ),
     "SW103": Refusal("webhook address refused", "give a public https address"),
-    "SW104": Refusal("unknown webhook secret", "name a configured secret"),
+    "SW104": Refusal(
+        "webhook secret not possible",
+        "name a secret of the job's team, for its own address, or leave it out; an operator knows the names",
+    ),
     "SW105": Refusal(
         "several scripts for a template",
         "name the script in the template: <SLIPWAY_SCRIPT:train*.py>",

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Collection
 from datetime import datetime, timedelta
 
-from shared.core.errors import DEFECT, Misconfigured, SlipwayError
+from shared.core.errors import DEFECT, Misconfigured, SlipwayError, Unreadable
 from shared.core.meter import timed
 from shared.core.notify.events import NOTICES, RECEIPT, Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled, receiver_id
+from shared.core.notify.secret_rights import DEFAULT, why_unsigned
 from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Ports, Posted
+from shared.core.teams.latest import latest_teams
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.delivery.answers import put_final
 
@@ -49,9 +52,11 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
     url = delivery.url if delivery.sealed is None else ports.seal.unseal(delivery.sealed, delivery.context)
     if (closed := await _disabled(ports, url)) is not None:
         return _dead(notice, delivery, f"not sent: disabled since {closed.since.isoformat()} ({closed.why})")
-    secret = delivery.secret or "default"
+    secret = delivery.secret or DEFAULT
     if not (secrets := ports.secrets.get(secret)):
         raise Misconfigured(f"SLIPWAY_WEBHOOK_SECRETS names no secret {secret!r}")
+    if (why := why_unsigned(ports, secret, url, await _of_others(ports, notice, secret))) is not None:
+        return _dead(notice, delivery, f"not sent: {why}")
     if wait := ports.receivers.breaker.wait(url, now):
         return _postpone(ports, notice, delivery, now, wait, "not sent: the receiver does not answer")
     posted = await ports.webhooks.post(url, notice.event_id, notice.body.encode(), secrets, now)
@@ -67,6 +72,25 @@ async def _webhook(ports: Ports, notice: Notice, delivery: Delivery, now: dateti
     if posted.outcome in ("gone", "refused"):
         return _dead(notice, delivery, posted.detail)
     return _retry(ports, notice, delivery, now, posted.detail, posted.retry_after)
+
+
+async def _of_others(ports: Ports, notice: Notice, secret: str) -> Collection[str]:
+    """The secrets of teams that the event's job is not in. Reads its record only if a team has this one."""
+    try:
+        teams = await latest_teams(ports.teams, ports.memo, ports.clock())
+    except Unreadable as error:
+        raise Misconfigured(str(error)) from error
+    if not any(secret in team.webhook_secrets for team in teams.teams.values()):
+        return ()
+    return teams.secrets_of_others(await _team(ports, notice.job_id))
+
+
+async def _team(ports: Ports, identity: str) -> str:
+    """The team of a job, or of a job sweep; "" if its record is gone."""
+    if sweep := await ports.job_sweeps.get(identity) if identity.startswith("s_") else None:
+        return sweep.sweep.team
+    stored = await ports.ledger.get(identity) if identity.startswith("j_") else None
+    return stored.job.team if stored is not None else ""
 
 
 async def _disabled(ports: Ports, url: str) -> Disabled | None:

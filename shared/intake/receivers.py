@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import NamedTuple
 
 from shared.core.errors import Misconfigured
 from shared.core.job import Receiver
+from shared.core.notify.secret_rights import DEFAULT, why_unsigned
 from shared.core.notify.webhook_url import hides, refusal, safe_url
 from shared.core.ports import Ports
 from shared.core.refusals import refused
@@ -32,7 +34,7 @@ def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
     problems: list[Problem] = []
     for index, receiver in enumerate(entries):
         at = f"/notify/{index}"
-        problem = _refused(ports, receiver, at)
+        problem = _refused(ports, receiver, at, request.share.secrets_of_others)
         if problem is not None:
             problems.append(problem.relocate(request.envelope_at))
             continue
@@ -40,7 +42,7 @@ def receivers_of(ports: Ports, request: Request, key: str) -> Receivers:
         receivers.append(
             Receiver(
                 url=safe_url(receiver.url),
-                secret=receiver.secret or "default",
+                secret=receiver.secret or DEFAULT,
                 sealed=ports.seal.seal(receiver.url, context) if context else None,
                 context=context,
                 events=tuple(receiver.events),
@@ -57,16 +59,14 @@ def check_default_notify(ports: Ports) -> None:
             raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {problem.pointer}: {problem.message}")
 
 
-def _refused(ports: Ports, receiver: RequestedReceiver, pointer: str) -> Problem | None:
+def _refused(
+    ports: Ports, receiver: RequestedReceiver, pointer: str, of_others: Collection[str] = ()
+) -> Problem | None:
     why = refusal(receiver.url, ports.policy.urls)
     if why is not None:
         return refused("SW103", f"{pointer}/url", f"webhook address refused: {why}")
-    name = receiver.secret or "default"
-    if name not in ports.secrets:
-        names = ", ".join(sorted(ports.secrets)) or "none is configured"
-        return refused(
-            "SW104", f"{pointer}/secret", f"there is no webhook secret named {name!r} (known: {names})"
-        )
+    if (why := why_unsigned(ports, receiver.secret or DEFAULT, receiver.url, of_others)) is not None:
+        return refused("SW104", f"{pointer}/secret", why)
     if hides(receiver.url) and not ports.seal.available:
         return refused(
             "SW102", f"{pointer}/url", "an address with a path may hold a secret, and no key can seal it"

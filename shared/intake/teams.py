@@ -45,4 +45,5 @@ async def with_share(ports: Ports, request: Request, who: Caller, folder: str | 
         share = share_of_caller(who, teams, named, at)
     else:
         share = share_of_uploader(who, share_of_folder(folder, teams, named, at), teams, at)
+    share = replace(share, secrets_of_others=teams.secrets_of_others(share.team))
     return replace(request, share=share, problems=(*request.problems, *share.problems))

@@ -2,32 +2,15 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from shared.core.errors import Misconfigured, Unreadable
 from shared.core.ports import Ports
-from shared.core.teams.document import StoredTeams, Teams
-
-#: Seconds for which the copy is used.
-_GOOD_FOR = 15.0
-_MEMO = "teams"
-_NO_TEAMS = Teams()
-
-
-class _Latest(NamedTuple):
-    """The copy; None if there is no document."""
-
-    stored: StoredTeams | None
+from shared.core.teams.document import Teams
+from shared.core.teams.latest import MEMO, latest_teams
 
 
 async def current_teams(ports: Ports) -> Teams:
     """The teams of the deployment, as of a few seconds ago. Raises Unavailable, Unreadable."""
-
-    async def ask() -> _Latest:
-        return _Latest(await ports.teams.get())
-
-    latest = await ports.memo.get_or_last(_MEMO, ports.clock(), _GOOD_FOR, ask)
-    return latest.stored.teams if latest.stored is not None else _NO_TEAMS
+    return await latest_teams(ports.teams, ports.memo, ports.clock())
 
 
 async def containers_of(ports: Ports, team: str) -> frozenset[str]:
@@ -41,4 +24,4 @@ async def containers_of(ports: Ports, team: str) -> frozenset[str]:
 
 def forget_teams(ports: Ports) -> None:
     """Drop the copy, so that the next request reads the document again."""
-    ports.memo.forget(_MEMO)
+    ports.memo.forget(MEMO)

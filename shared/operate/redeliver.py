@@ -13,6 +13,7 @@ from shared.core.notify import webhook_url
 from shared.core.notify.cloudevents import cloud_event
 from shared.core.notify.events import Delivery, Notice
 from shared.core.notify.receivers import receiver_id
+from shared.core.notify.secret_rights import DEFAULT, why_unsigned
 from shared.core.ports import Ports, Posted
 from shared.delivery.deliver import QUEUE
 from shared.lifecycle.lookup import archived
@@ -120,12 +121,10 @@ async def send_test(ports: Ports, url: str, secret: str, key: str) -> Posted:
     """
     if (problem := webhook_url.refusal(url, ports.policy.urls)) is not None:
         raise Misuse(problem, remedy="see the rules for addresses in docs/reference/webhooks.md")
-    secrets = ports.secrets.get(secret or "default", ())
-    if not secrets:
-        raise Misuse(
-            f"the secret {secret or 'default'!r} is not configured",
-            remedy="name one of SLIPWAY_WEBHOOK_SECRETS",
-        )
+    if (why := why_unsigned(ports, secret or DEFAULT, url)) is not None:
+        names = ", ".join(sorted(ports.secrets)) or "none"
+        raise Misuse(why, remedy=f"name one of SLIPWAY_WEBHOOK_SECRETS, for its own hosts: {names}")
+    secrets = ports.secrets[secret or DEFAULT]
     now = ports.clock()
     identity, body = _test_event(ports, url, key, now)
     posted = await ports.webhooks.post(url, identity, body, secrets, now)

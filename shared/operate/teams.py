@@ -12,7 +12,8 @@ from shared.core.caller import Caller
 from shared.core.errors import Misuse, Unreadable
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
-from shared.core.teams.document import MAX_BYTES, Quota, Teams, changes, read_teams, version_of
+from shared.core.teams.document import MAX_BYTES, Quota, Teams, changes, version_of
+from shared.core.teams.reading import read_teams
 from shared.core.teams.store import UnreadableTeams
 from shared.core.teams.use import TeamUse
 from shared.jobspec import Limits, Problem, Source, read_through
@@ -108,7 +109,9 @@ async def replace_teams(
     before, etag, lost = await _present(ports, version)
     if document is None or problems:
         return TeamsResult(before, problems=source.locate(problems))
-    after, problems = read_teams(document, ports.engines.clusters.keys(), ports.policy.own_containers)
+    after, problems = read_teams(
+        document, ports.engines.clusters.keys(), ports.policy.own_containers, ports.secrets.keys()
+    )
     if after is None:
         return TeamsResult(before, problems=source.locate(problems))
     result = TeamsResult(after, changes=(*lost, *changes(before, after)))

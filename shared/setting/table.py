@@ -45,7 +45,7 @@ _ROWS: Mapping[str, Setting] = {
         "32 bytes in base64 that seal secret values; comma separated for rotation, the newest first",
     ),
     "SLIPWAY_WEBHOOK_SECRETS": Setting(
-        "first", "document", "{}", 'JSON: name → "whsec_…" or ["new", "old"]; "default" is the default'
+        "first", "document", "{}", 'JSON: name → "whsec_…", ["new", "old"] or {"secret": …, "hosts": […]}'
     ),
     "SLIPWAY_DEFAULT_NOTIFY": Setting(
         "first", "objects", "[]", "JSON list of receivers for jobs that name none"

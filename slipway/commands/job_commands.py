@@ -10,11 +10,13 @@ from slipway.options import (
     LOCAL,
     After,
     AfterFailure,
+    Env,
     IdempotencyKey,
     JobId,
     Json,
     JsonLines,
     Key,
+    Secrets,
     SettingsFile,
     Url,
     Utc,
@@ -68,18 +70,8 @@ def run(
     ] = None,
     nodes: Annotated[int, typer.Option(min=1, help="nodes of the job")] = 1,
     image: Annotated[str, typer.Option(help="container image that it runs in")] = "",
-    env: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME[=VALUE]", help="environment variable of the script  [default value: yours]"
-        ),
-    ] = None,
-    secret: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME", help="the same, sealed: your variable of that name, else it asks for the value"
-        ),
-    ] = None,
+    env: Env = None,
+    secret: Secrets = None,
     cluster: Annotated[str, typer.Option(help="cluster of the job  [default: the app's]")] = "",
     gpus: Annotated[
         int | None,

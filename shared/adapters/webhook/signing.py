@@ -10,12 +10,15 @@ import base64
 import binascii
 import hmac
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from typing import Any
 
 _PREFIX = "whsec_"
 _SHORTEST, _LONGEST = 24, 64  # bytes of key, from the specification
 _ID = re.compile(r"[A-Za-z0-9_\-]{1,200}", re.ASCII)
+
+_HOST = re.compile(r"[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63})*|\[[0-9a-f:.]{2,60}\]", re.ASCII)
 
 _HOW_TO_MAKE_ONE = (
     f"a webhook secret is {_PREFIX!r} and the standard base64 of {_SHORTEST} to {_LONGEST} random bytes; "
@@ -55,7 +58,10 @@ def secrets_from(document: object) -> dict[str, tuple[str, ...]]:
         raise ValueError("it must be an object: name → secret")
     by_name: dict[str, tuple[str, ...]] = {}
     for name, value in document.items():
-        secrets = tuple(value) if isinstance(value, list) else (value,)
+        if isinstance(value, dict) and value.keys() != {"secret", "hosts"}:
+            raise ValueError(f'{name!r} is an object with other members than "secret" and "hosts"')
+        written = value["secret"] if isinstance(value, dict) else value
+        secrets = tuple(written) if isinstance(written, list) else (written,)
         if not secrets or not all(isinstance(secret, str) for secret in secrets):
             raise ValueError(f"{name!r} is neither a secret nor a list of secrets")
         for secret in secrets:
@@ -64,6 +70,22 @@ def secrets_from(document: object) -> dict[str, tuple[str, ...]]:
             except ValueError as error:
                 raise ValueError(f"{name!r}: {error}") from None
         by_name[name] = secrets
+    return by_name
+
+
+def hosts_from(document: Mapping[str, Any]) -> dict[str, frozenset[str]]:
+    """Names and the hosts to which their signatures go. Raises ValueError for what is not a host name."""
+    by_name: dict[str, frozenset[str]] = {}
+    for name, value in document.items():
+        if not isinstance(value, dict):
+            continue
+        hosts = value.get("hosts", [])
+        if not isinstance(hosts, list) or not hosts:
+            raise ValueError(f'{name!r}: "hosts" is a list of host names; leave it out for any host')
+        for host in hosts:
+            if not isinstance(host, str) or not _HOST.fullmatch(host.lower()):
+                raise ValueError(f'{name!r}: "hosts" has what is not a host name; write hooks.example.com')
+        by_name[name] = frozenset(host.lower() for host in hosts)
     return by_name
 
 

@@ -73,6 +73,12 @@ def refusal(url: str, policy: UrlPolicy) -> str | None:
     return _host_refusal(host, policy) or _port_refusal(port, policy)
 
 
+def host_of(url: str) -> str:
+    """The host of an accepted address, in lower case; "" for any other text."""
+    parts = _URL.fullmatch(url)
+    return parts["host"].lower() if parts is not None else ""
+
+
 def hides(url: str) -> bool:
     """Whether the address holds more than its receiver's name: a path or a query may be a secret."""
     parts = _SHOWN.fullmatch(url)

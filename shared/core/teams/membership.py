@@ -21,6 +21,8 @@ class Share:
     quota: Quota | None = None
     #: what its jobs may mount beside what all may
     containers: frozenset[str] = frozenset()
+    #: webhook secrets of other teams, by which no event of its jobs is signed
+    secrets_of_others: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
 
 
@@ -95,11 +97,12 @@ def share_of_uploader(who: Caller, share: Share, teams: Teams, at: str) -> Share
 
 def share_in(teams: Teams, name: str) -> Share:
     """What jobs of a team may use: nothing if the team no longer exists."""
+    of_others = teams.secrets_of_others(name)
     if not name:
-        return NO_TEAM
+        return Share(secrets_of_others=of_others)
     team = teams.teams.get(name, Team(clusters=()))
     clusters = None if team.clusters is None else frozenset(team.clusters)
-    return Share(name, clusters, team.quota, frozenset(team.containers))
+    return Share(name, clusters, team.quota, frozenset(team.containers), of_others)
 
 
 def _refused(at: str, message: str, remedy: str) -> Share:

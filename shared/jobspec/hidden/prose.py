@@ -82,6 +82,8 @@ _WORDS = (
         "any",
         "each",
         "every",
+        "name",
+        "value",
     ),
 )
 _WORD = rf"(?:{'|'.join(_WORDS)})"

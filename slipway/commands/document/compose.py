@@ -4,7 +4,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.jobspec import name_flaw, placeholder_flaw, redact
 from slipway.commands.document.order import Order
@@ -79,30 +79,35 @@ def compose(
         raise Failure(f"{script} is neither a Python script nor a shell script; write a job.json beside it")
     if choices.image:
         properties["containerSettings"] = {"imageSourceRegistry": {"image": choices.image}}
-    secrets = dict(choices.secrets)
-    environment: dict[str, str] = {}
-    for name, value in choices.environment.items():
-        (secrets if looks_secret(name, value) else environment)[name] = value
+    environment, secrets = _variables(choices)
     if requirements:
         file = f"<SLIPWAY_FOLDER>/{REQUIREMENTS}"
         install = f'python -m pip install --target "{_PACKAGES}" -r "{file}"'
         properties["jobPreparation"] = {"commandLine": install}
         own = environment.get("PYTHONPATH")
         environment["PYTHONPATH"] = f"{_PACKAGES}:{own}" if own else _PACKAGES
-    if environment:
-        variables = [{"name": name, "value": value} for name, value in environment.items()]
-        properties["environmentVariables"] = variables
-    if secrets:
-        properties["secrets"] = [{"name": name, "value": value} for name, value in secrets.items()]
+    for member, values in (("environmentVariables", environment), ("secrets", secrets)):
+        if values:
+            properties[member] = [{"name": name, "value": value} for name, value in values.items()]
     properties["stdOutErrPathPrefix"] = prefix
     properties["outputDirectories"] = [{"id": OUTPUT, "pathPrefix": prefix, "pathSuffix": "model"}]
     return {"properties": properties}
 
 
-def looks_secret(name: str, value: str) -> bool:
-    """Whether a variable's name or its value shows that it is a secret."""
-    variable = {"name": name, "value": value}
-    return bool(redact(variable) != variable)
+class _Variables(NamedTuple):
+    """The variables of a job."""
+
+    environment: dict[str, str]
+    secrets: dict[str, str]
+
+
+def _variables(choices: Choices) -> _Variables:
+    """The variables that anyone may see, and the secrets: also those whose name or value looks like one."""
+    environment, secrets = dict[str, str](), dict(choices.secrets)
+    for name, value in choices.environment.items():
+        variable = {"name": name, "value": value}
+        (environment if redact(variable) == variable else secrets)[name] = value
+    return _Variables(environment, secrets)
 
 
 def _check_names(script: str, folder: str, member: str) -> None:

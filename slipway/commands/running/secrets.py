@@ -73,8 +73,8 @@ def add_secrets(file: Path, secrets: Mapping[str, str]) -> None:
             "job.json for one script, or leave out --secret"
         )
     properties = document["properties"]
-    there = properties.get("secrets") or []
-    others = [one for one in there if not (isinstance(one, dict) and one.get("name") in secrets)]
+    present = properties.get("secrets") or []
+    others = [one for one in present if not (isinstance(one, dict) and one.get("name") in secrets)]
     values = [{"name": name, "value": value} for name, value in secrets.items()]
     document["properties"] = {**properties, "secrets": [*others, *values]}
     file.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")

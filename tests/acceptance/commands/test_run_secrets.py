@@ -12,7 +12,7 @@ from tests.acceptance.door import Door, unique
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
-HIDDEN, SENT = "hf_" + "cAnArY7c41x" * 3, "cAnArY-8d52-password"
+HIDDEN, PASSWORD = "hf_" + "cAnArY7c41x" * 3, "cAnArY-8d52-password"
 SCRIPT = f"""import os
 print([len(os.environ.get(name, "")) for name in ("HF_TOKEN", "DB_SECRET")], os.environ["LEVEL"])
 assert len(os.environ["HF_TOKEN"]) == {len(HIDDEN)}
@@ -24,14 +24,14 @@ async def test_secrets_reach_the_script_and_nothing_else(
 ) -> None:
     name = unique("sealed")
     (tmp_path / f"{name}.py").write_text(SCRIPT)
-    monkeypatch.setenv("DB_SECRET", SENT)
+    monkeypatch.setenv("DB_SECRET", PASSWORD)
     monkeypatch.setenv("LEVEL", "3")
     options = ("--env", f"HF_TOKEN={HIDDEN}", "--env", "LEVEL", "--secret", "DB_SECRET")
 
     command = await started(door, tmp_path, "run", *options, f"{name}.py")
     out, err = (one.decode() for one in await command.communicate())
 
-    assert (command.returncode, out) == (0, f"[{len(HIDDEN)}, {len(SENT)}] 3\n"), err
+    assert (command.returncode, out) == (0, f"[{len(HIDDEN)}, {len(PASSWORD)}] 3\n"), err
     assert "***" in err
     scripts = door.blobs.get_container_client("scripts")
     assert [one async for one in scripts.list_blob_names(name_starts_with=f"{name}/")] == [
@@ -40,13 +40,13 @@ async def test_secrets_reach_the_script_and_nothing_else(
     (job,) = await door.jobs(name=name)
     receipt = await door.blobs.get_blob_client("runs", job["receipt"].partition("/")[2]).download_blob()
     shown = [err, json.dumps(job), (await receipt.readall()).decode()]
-    assert [one for one in shown if HIDDEN in one or SENT in one] == []
+    assert [one for one in shown if HIDDEN in one or PASSWORD in one] == []
 
 
-async def test_a_secret_that_nobody_can_enter_is_refused_before_the_upload(
+async def test_a_secret_that_no_one_can_enter_is_refused_before_the_upload(
     door: Door, tmp_path: Path
 ) -> None:
-    name = unique("asked")
+    name = unique("questions")
     (tmp_path / f"{name}.py").touch()
 
     command = await started(door, tmp_path, "run", "--secret", "NO_SUCH_SECRET", f"{name}.py")

@@ -11,6 +11,7 @@ import pytest
 from shared.core.errors import Unavailable
 from shared.core.notify.events import RECEIPT
 from shared.delivery.deliver import deliver, deliver_at_door, deliver_due, deliver_now, finish
+from shared.lifecycle.current_teams import current_teams
 from tests.unit.delivery.deliveries import HANGS, A, Hooks, Outbox, notice, woken
 from tests.unit.lifecycle.test_meter import Counting
 from tests.unit.world import World
@@ -20,8 +21,9 @@ _TURNS = 50
 
 
 @pytest.fixture
-def few_turns(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+async def few_turns(world: World, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """A patience that is counted in turns of the loop, not by a clock; the tasks that remained after each."""
+    await current_teams(world.ports)  # which the first delivery of a process reads
     remaining: list[int] = []
 
     async def wait(tasks: set[asyncio.Task[Any]], **named: object) -> tuple[set[Any], set[Any]]:
@@ -178,6 +180,7 @@ async def test_at_the_door_an_error_is_left_to_the_sweep(
 
 
 async def test_at_the_door_no_one_waits_for_a_receiver_that_hangs(world: World, hooks: Hooks) -> None:
+    await current_teams(world.ports)
     world.policy(deliver_patience=0)
     async with asyncio.timeout(60):  # only a defect waits
         await deliver_at_door(world.ports, notice(world, 7, HANGS))

@@ -43,7 +43,7 @@ def test_receivers_are_shown_and_sealed_and_those_of_the_settings_stand_in(world
             {"url": "https://a.example.com", "secret": "nobody"},
             "SW104",
             "secret",
-            "there is no webhook secret named 'nobody' (known: default, team)",
+            "there is no webhook secret named 'nobody' for jobs of this team",
         ),
     ],
 )
@@ -71,7 +71,7 @@ def test_without_a_sealing_key_an_address_may_hide_nothing(world: World) -> None
     assert prepared(world, request({"notify": [{"url": "https://a.example.com"}]})).valid
     world.use(secrets={})
     (problem,) = prepared(world, request({"notify": [{"url": "https://a.example.com"}]})).problems[:1]
-    assert problem.message == "there is no webhook secret named 'default' (known: none is configured)"
+    assert problem.message == "there is no webhook secret named 'default' for jobs of this team"
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from shared.core.teams.document import MAX_MEMBERS, MAX_TEAMS, Teams, as_json, changes, read_teams, version_of
+from shared.core.teams.document import MAX_MEMBERS, MAX_TEAMS, Teams, as_json, changes, version_of
+from shared.core.teams.reading import read_teams
 
 CLUSTERS = ("gpu", "cpu")
 GOOD: dict[str, Any] = {
@@ -17,6 +18,7 @@ GOOD: dict[str, Any] = {
             "clusters": ["gpu"],
             "folders": ["vision", "shared/eyes"],
             "containers": ["eyes"],
+            "webhookSecrets": ["vision"],
         },
         "rest": {},
     },
@@ -24,11 +26,13 @@ GOOD: dict[str, Any] = {
 
 
 def problems(document: Any) -> list[tuple[str, str]]:
-    return [(one.pointer, one.message) for one in read_teams(document, CLUSTERS, {"runs"}).problems]
+    return [
+        (one.pointer, one.message) for one in read_teams(document, CLUSTERS, {"runs"}, {"vision"}).problems
+    ]
 
 
 def test_a_good_document_is_read_and_written_as_it_was() -> None:
-    teams, flaws = read_teams(GOOD, CLUSTERS)
+    teams, flaws = read_teams(GOOD, CLUSTERS, secrets=["vision"])
 
     assert flaws == ()
     assert teams is not None
@@ -47,6 +51,7 @@ def test_a_good_document_is_read_and_written_as_it_was() -> None:
         ({"members": [{"user": "u", "manager": "yes"}]}, "/teams/a/members/0/manager", "true or false"),
         ({"clusters": ["gpu", "gqu"]}, "/teams/a/clusters/1", 'there is no cluster "gqu"'),
         ({"folders": ["x", "../y"]}, "/teams/a/folders/1", "not a folder of the drop container"),
+        ({"webhookSecrets": ["vision", "x"]}, "/teams/a/webhookSecrets/1", 'there is no webhook secret "x"'),
         ({"containers": ["eyes", "A"]}, "/teams/a/containers/1", "is not the name of a container"),
         ({"containers": ["runs"]}, "/teams/a/containers/0", "is the app's own"),
         ({"containers": ["azure-webjobs-secrets"]}, "/teams/a/containers/0", "is the app's own"),

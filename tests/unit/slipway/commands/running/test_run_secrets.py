@@ -23,7 +23,7 @@ TOKEN = "hf_" + "cAnArY7c41x" * 3
 JOB = {"properties": {"nodeCount": 1, "customToolkitSettings": {"commandLine": "true"}}}
 
 
-def nobody(name: str) -> str | None:
+def no_terminal(name: str) -> str | None:
     return None
 
 
@@ -36,15 +36,15 @@ def test_a_variable_without_a_value_is_the_callers() -> None:
     assert TOKEN not in str(refusal.value)
 
 
-def test_a_secret_is_the_callers_variable_or_is_asked_for() -> None:
-    asked: list[str] = []
+def test_a_secret_is_the_callers_variable_or_is_questions_for() -> None:
+    questions: list[str] = []
 
     def person(name: str) -> str:
-        asked.append(name)
+        questions.append(name)
         return "typed"
 
     assert secret_values(["A", "B"], {"A": "mine"}, person) == {"A": "mine", "B": "typed"}
-    assert asked == ["B"]
+    assert questions == ["B"]
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_a_secret_is_the_callers_variable_or_is_asked_for() -> None:
 )
 def test_a_secret_without_a_value_is_refused_with_the_remedy(name: str, remedy: str) -> None:
     with pytest.raises(Failure, match=remedy) as refusal:
-        secret_values([name], {}, nobody)
+        secret_values([name], {}, no_terminal)
     assert TOKEN not in str(refusal.value)
 
 
