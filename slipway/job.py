@@ -12,6 +12,7 @@ from shared.answers.job import JobDetail
 from slipway.client.caller import warn_caller
 from slipway.client.curves import Curves, answers
 from slipway.client.files.remote import Remote
+from slipway.client.files.room import Room
 from slipway.client.files.walk import walk
 from slipway.client.patience import patiently, pause, time_limit
 from slipway.client.service import Service, service
@@ -131,13 +132,19 @@ class AsyncJob:
 
         What is there already is left alone, as by `slipway download`. Warns of links and other things that
         are no files, and of files of another job in the directory. Raises Failure where no file fits, and,
-        once the others are there, where one of them could not be saved.
+        once the others are there, where one of them could not be saved, or the disk has no room for them.
         """
         folder = Path(to or self.id)
         async with service(self._url, self._key) as api:
             directories = await api.outputs(self.id)
             finding, outcome = await find_and_save(
-                api, self.id, directories, patterns, lambda tree: bool(tree.files), folder
+                api,
+                self.id,
+                directories,
+                patterns,
+                lambda tree: bool(tree.files),
+                folder,
+                room=Room(folder, bound=None),
             )
         tree = finding.what
         if patterns and not tree.files:

@@ -96,6 +96,15 @@ def say(text: str) -> None:
     remark(f"slipway: {text}")
 
 
+def confirmed(question: str) -> bool:
+    """Whether a person at the terminal says yes; no where there is none."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return False
+    sys.stderr.write(f"{one_line(question, colour=False)} [y/N] ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
 def remark(text: str) -> None:
     """Lines beside the output of a command that do not begin with its name."""
     sys.stderr.writelines(f"{harmless(one, colour=False)}\n" for one in text.split("\n"))

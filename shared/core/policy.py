@@ -51,6 +51,8 @@ class Policy:
     #: for the line of a failed job that its record shows, and for the last lines in its receipt
     last_error_patience: float = 1.0
     last_lines_patience: float = 2.0
+    #: for the list of a job's files with numbers, and for those that are found by a list only
+    metrics_patience: float = 5.0
     #: for what a cluster says of itself while a job is explained
     explain_patience: float = 5.0
     sweep_deadline: float = 120.0

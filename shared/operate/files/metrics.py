@@ -1,7 +1,7 @@
 """metrics: the numbers that a job and its nodes report, from their files. Read-only.
 
-An answer reads a bounded part of the files, and its cursor shows where the next one continues. A job that has
-written nothing since costs one directory list, and one byte of each other file.
+An answer reads a bounded part of the files, in a bounded time. Its cursor shows where the next one continues.
+A job that has written nothing since costs one directory list, and one byte of each other file.
 """
 
 from __future__ import annotations
@@ -41,6 +41,8 @@ _POINTS, _LEAST, _MOST = 500, 4, 2000
 _NUMBER = re.compile(r"[0-9]{0,9}")
 #: Files that hold numbers only: the job's own, and that of the program on the nodes.
 _OWN, _USAGE = "metrics.jsonl", "usage.jsonl"
+#: The files of a job on one node, for a folder with very many names.
+_USUAL = (_OWN, _USAGE, "stdout.txt", "stdout-0.txt")
 _WAITS = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED)
 _PRINTED = re.compile(r"stdout(?!-job_prep)[\w.-]{0,50}\.txt", re.ASCII)
 
@@ -70,6 +72,8 @@ class Metrics:
     #: numbers and files that were left out, because there are too many series or files
     left_out: int = 0
     files_left_out: int = 0
+    #: files that were not found in time, in folders with very many names
+    late: int = 0
 
 
 class _Shrunk(Exception):
@@ -84,8 +88,11 @@ class _Reader:
     target: Target
     #: whether the job has ended, so that its files are complete
     ended: bool
+    #: by the clock of the loop: until then, what has to be found first is waited for
+    deadline: float
     budget: int = MOST_BYTES
     more: bool = False
+    late: int = 0
     collector: Collector = field(default_factory=Collector)
 
     async def read(self, source: Source, position: Position) -> Position:
@@ -97,8 +104,12 @@ class _Reader:
                 break
             start, limit = max(0, position.offset - 1), min(CHUNK, self.budget)
             try:
-                chunk = await self.engine.read(self.target, source.directory, source.path, start, limit)
+                async with asyncio.timeout_at(self.deadline if source.size is None else None):
+                    chunk = await self.engine.read(self.target, source.directory, source.path, start, limit)
             except NotFound:
+                break
+            except TimeoutError:
+                self.late += 1
                 break
             _check(position, chunk.size)
             self.budget -= len(chunk.data)
@@ -132,8 +143,9 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
     document = await ports.ledger.spec(job_id) or {}
     directories = [one["id"] for one in receipt.outputs(record, document)]
     engine = ports.engines.get(target.engine)
+    patience, loop = ports.policy.metrics_patience, asyncio.get_running_loop()
     try:
-        sources = [source async for source in _sources(engine, target, directories)]
+        sources = [one async for one in _sources(engine, target, directories, loop.time() + patience)]
     except NotFound as error:
         if record.archived:
             raise forgotten(record) from error
@@ -142,12 +154,12 @@ async def metrics(ports: Ports, job_id: str, after: str = "", who: Caller = KEY_
         sources = []
     # The job's own numbers come first, if there are too many series.
     read = sorted(sources[:MOST_FILES], key=lambda source: source.path == _USAGE)
-    begun = before if before.run in (run, START.run) else START
+    begun, deadline = before if before.run in (run, START.run) else START, loop.time() + patience
     try:
-        answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, begun.positions))
+        answer = await _answer(_Reader(engine, target, ended, deadline), read, Cursor(run, begun.positions))
     except _Shrunk:
         begun = START
-        answer = await _answer(_Reader(engine, target, ended), read, Cursor(run, {}))
+        answer = await _answer(_Reader(engine, target, ended, deadline), read, Cursor(run, {}))
     answer = replace(answer, series=_concealed(ports, record, document, answer.series))
     return replace(answer, restarted=begun is not before, files_left_out=len(sources) - len(read))
 
@@ -176,6 +188,7 @@ def as_json(answer: Metrics, points: str = "", most_points: int = MOST_POINTS) -
     }
     notes = [f"{answer.left_out} numbers beyond {MOST_SERIES} series"] if answer.left_out else []
     notes += [f"{answer.files_left_out} files beyond {MOST_FILES}"] if answer.files_left_out else []
+    notes += [f"{answer.late} files in folders with too many names to search now"] if answer.late else []
     return {**body, "note": f"left out: {', '.join(notes)}"} if notes else body
 
 
@@ -187,15 +200,24 @@ async def _answer(reader: _Reader, sources: Iterable[Source], begun: Cursor) -> 
         if position != Position():
             positions[source.name] = position
     collector = reader.collector
-    return Metrics(collector.series, Cursor(begun.run, positions), reader.more, left_out=collector.left_out)
+    following = Cursor(begun.run, positions)
+    return Metrics(collector.series, following, reader.more, left_out=collector.left_out, late=reader.late)
 
 
-async def _sources(engine: Engine, target: Target, directories: list[str]) -> AsyncIterator[Source]:
+async def _sources(
+    engine: Engine, target: Target, directories: list[str], deadline: float
+) -> AsyncIterator[Source]:
     """The files, the most important first, in case there are too many."""
     own = [directory for directory in directories if directory != "stdouterr"]
     for directory in own:
         yield Source(directory, _OWN)
-    listed = {file.name: file.size for file in await engine.files(target, "stdouterr")}
+    try:
+        async with asyncio.timeout_at(deadline):
+            listed = {file.name: file.size for file in await engine.files(target, "stdouterr")}
+    except TimeoutError:
+        for name in _USUAL:
+            yield Source("stdouterr", name)
+        return
     printed = sorted(filter(_PRINTED.fullmatch, listed), key=_in_order)
     for name in (_OWN, _USAGE, *printed):
         if (size := listed.get(name)) is not None:

@@ -4,23 +4,22 @@ import asyncio
 import fcntl
 import hashlib
 import os
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Sequence
 from contextlib import aclosing, contextmanager, suppress
 from io import FileIO
-from itertools import islice
 from pathlib import Path
 
 from fence import Fence
 from slipway.client.answers import FileChunk
+from slipway.client.files.holes import write_all
 from slipway.client.files.names import Neighbours, impossible
 from slipway.client.files.remote import Remote
 from slipway.failure import Failure
 
 #: Bytes of a file that are read in one call.
 _READ = 1 << 20
-#: Below so many bytes, writing is faster than a thread; parts that every system takes in one write.
-_SMALL, _AT_ONCE = 1 << 18, 512
+#: Below so many bytes, writing is faster than a thread.
+_SMALL = 1 << 18
 #: Folders that are held open: few are enough, as files come in order of name.
 _FOLDERS = 16
 #: The name of the job whose files are in the directory; `slipway drop` uploads no such directory.
@@ -219,24 +218,14 @@ async def _write(stream: FileIO, start: int, content: AsyncIterator[FileChunk]) 
     whole = start
     async for piece in content:
         if piece.count < _SMALL:
-            _write_all(stream.fileno(), piece.parts)
+            write_all(stream.fileno(), piece.parts)
         else:  # other files continue meanwhile
-            await asyncio.to_thread(_write_all, stream.fileno(), piece.parts)
+            await asyncio.to_thread(write_all, stream.fileno(), piece.parts)
         whole = piece.size
         yield piece.count
     if stream.tell() != whole:
         raise Failure(f"{stream.tell():,} of {whole:,} bytes arrived")
-
-
-def _write_all(fd: int, parts: Sequence[bytes]) -> None:
-    """Write the parts in order, many in one call. Raises OSError."""
-    ahead = deque(memoryview(part) for part in parts if part)
-    while ahead:
-        written = os.writev(fd, [*islice(ahead, _AT_ONCE)])
-        while ahead and written >= len(ahead[0]):
-            written -= len(ahead.popleft())
-        if written:
-            ahead[0] = ahead[0][written:]
+    stream.truncate()  # it may end with a hole
 
 
 def _prefix_of(file: Remote) -> str:

@@ -11,6 +11,7 @@ from slipway.client.files.arriving import Arriving
 from slipway.client.files.direct import Direct
 from slipway.client.files.output import Bounds, chunks
 from slipway.client.files.remote import Remote
+from slipway.client.files.room import Room, TooLarge
 from slipway.client.files.save import Destination
 from slipway.client.files.walk import Tree, walk
 from slipway.client.refusal import Changed
@@ -22,6 +23,7 @@ from slipway.commands.output.fetched import Fetched
 from slipway.commands.output.finding import Finding, look_for
 from slipway.commands.output.saving import Outcome, save_each, say_reasons
 from slipway.failure import Failure
+from slipway.screen import confirmed
 from slipway.screen import say as say_beside
 from slipway.terminal import printable
 
@@ -39,7 +41,14 @@ class Downloaded(NamedTuple):
 
 
 def download(
-    job: str, patterns: Sequence[str], to: Path | None, url: str, key: str, *, as_json: bool = False
+    job: str,
+    patterns: Sequence[str],
+    to: Path | None,
+    url: str,
+    key: str,
+    *,
+    any_size: bool = False,
+    as_json: bool = False,
 ) -> int:
     """Save the files of a job that fit, by default all of them; 1 if one of them could not be saved."""
 
@@ -48,7 +57,7 @@ def download(
         directories = await api.outputs(job_id)
         if state not in ENDED:
             say_beside(f"{job_id} is {state}: files that it writes from now on are not included")
-        fetched = await fetch(api, job_id, directories, patterns, to)
+        fetched = await fetch(api, job_id, directories, patterns, to, any_size=any_size)
         show(fetched.answer, lambda _: [fetched.text], as_json=as_json)
         return fetched.code
 
@@ -65,8 +74,13 @@ async def fetch(
     directories: Sequence[str],
     patterns: Sequence[str],
     to: Path | None,
+    *,
+    any_size: bool = False,
 ) -> Fetched:
-    """Save the matching files of these output directories, and report those that could not be saved."""
+    """Save the matching files of these output directories, and report those that could not be saved.
+
+    Raises Failure for very large ones, unless `any_size`, or a person at the terminal, says so.
+    """
     folder = to or Path(job_id)
     outputs = [one for one in directories if one != LOGS]
 
@@ -75,8 +89,17 @@ async def fetch(
             return not _unmet(patterns, tree)
         return not outputs or bool(tree.unread) or any(file.directory != LOGS for file in tree.files)
 
-    with progress() as bar:
-        finding, number = await find_and_save(api, job_id, directories, patterns, is_whole, folder, bar)
+    async def save_them(room: Room | None) -> Downloaded:
+        with progress() as bar:
+            return await find_and_save(api, job_id, directories, patterns, is_whole, folder, bar, room)
+
+    try:
+        finding, number = await save_them(None if any_size else Room(folder))
+    except TooLarge as large:
+        if not confirmed(f"{large}; download them all the same?"):
+            names = "name some of them (slipway files --tree lists them)"
+            raise Failure(f"{large}; {names}, or add --any-size: slipway download {job_id}") from None
+        finding, number = await save_them(None)
     tree, unmet = finding.what, _unmet(patterns, finding.what)
     if unmet and not tree.files:
         say_reasons((*tree.unread, *tree.skipped))
@@ -136,6 +159,7 @@ def check_directory(to: Path | None) -> None:
 async def find_and_save(
     api: Service, job_id: str, directories: Sequence[str], patterns: Sequence[str],
     is_whole: Callable[[Tree], bool], to: Path, bar: Bar = SILENT,
+    room: Room | None = None,
 ) -> Downloaded:  # fmt: skip
     """Find the matching files of these output directories, and download them while more are found.
 
@@ -149,6 +173,8 @@ async def find_and_save(
 
         def receive(files: Sequence[Remote]) -> None:
             new = [file for file in files if file not in earlier]
+            if room is not None:
+                room.expect(new)
             bar.expect(sum(file.size for file in new))
             arriving.add(new)
 

@@ -57,6 +57,9 @@ def download(
     to: Annotated[
         Path | None, typer.Option(help="the directory to save them in  [default: one named after the job]")
     ] = None,
+    any_size: Annotated[
+        bool, typer.Option("--any-size", help="do not ask about 100 GB or more, or a full disk")
+    ] = False,
     as_json: Json = False,
     url: Url = LOCAL,
     key: Key = "",
@@ -68,7 +71,7 @@ def download(
     names the job.
     """
     download_command = _command("output.download").download
-    raise typer.Exit(download_command(job, patterns or (), to, url, key, as_json=as_json))
+    raise typer.Exit(download_command(job, patterns or (), to, url, key, any_size=any_size, as_json=as_json))
 
 
 @app.command(short_help="Print a file that a job wrote.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,13 +30,19 @@ class Shelves(MemoryEngine):
         super().__init__()
         self.requests: list[str] = []
         self.bytes = 0
+        #: directories of which no list ends
+        self.endless: set[str] = set()
 
     async def files(self, target: Target, directory: str, path: str = ".") -> tuple[OutputFile, ...]:
+        if directory in self.endless:
+            await asyncio.Event().wait()
         self.requests.append(f"list {directory}")
         return await super().files(target, directory, path)
 
     async def read(self, target: Target, directory: str, path: str, offset: int, limit: int) -> FileChunk:
         self.requests.append(f"{directory}/{path} {offset}")
+        if directory in self.endless and directory != "stdouterr":
+            await asyncio.Event().wait()
         name = path if directory == "stdouterr" else f"{directory}/{path}"
         answer = await super().read(target, "stdouterr", name, offset, limit)
         self.bytes += len(answer.data)
@@ -313,3 +320,23 @@ def test_files_are_read_in_the_order_of_the_numbers_in_their_names() -> None:
         "stdout-9.txt",
         "stdout-10.txt",
     ]
+
+
+@pytest.mark.parametrize("slow", ["MODEL", "stdouterr"])
+async def test_a_folder_that_takes_long_to_search_costs_its_own_numbers_only(
+    world: World, shelves: Shelves, slow: str
+) -> None:
+    job = await running(world, outputDirectories=[MODELS])
+    shelves.output |= {"stdout.txt": line(epoch=1, loss=1), "MODEL/metrics.jsonl": line(epoch=1, a=1)}
+    world.policy(metrics_patience=0.0)
+    shelves.endless.add(slow)
+
+    answer = await metrics_of(world, job)
+
+    if slow == "MODEL":
+        assert list(points(answer)) == ["stdouterr/stdout.txt loss"]
+        assert answer["note"] == "left out: 1 files in folders with too many names to search now"
+    else:  # its files are read by their usual names
+        assert list(points(answer)) == ["MODEL/metrics.jsonl a", "stdouterr/stdout.txt loss"]
+    shelves.endless.clear()
+    assert "note" not in await metrics_of(world, job)
