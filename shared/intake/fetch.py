@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 from shared.core.caller import KEY_HOLDER, Caller
@@ -15,6 +16,7 @@ from shared.intake.dependencies import with_dependencies
 from shared.intake.message import Request, straighten
 from shared.intake.teams import with_share
 from shared.jobspec import Source, complete, read_through, scripts_wanted
+from shared.lifecycle.current_teams import current_teams
 
 #: How many scripts of a job are read, and up to which size in bytes; they only cause warnings.
 _SCRIPTS = 10
@@ -27,8 +29,9 @@ async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Call
     `folder` is about to be dropped: its files need not exist yet.
     Raises Unavailable, and Misuse (403) if the document is in the drop of another caller.
     """
-    request = await _with_scripts(ports, await with_document(ports, request, who), folder)
+    request = await with_document(ports, request, who)
     request = await with_share(ports, request, who, folder or None)
+    request = await _with_scripts(ports, request, folder, who)
     return await with_dependencies(ports, request, who)
 
 
@@ -71,10 +74,11 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
     return straighten(request)
 
 
-async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
+async def _with_scripts(ports: Ports, request: Request, folder: str, who: Caller) -> Request:
     """The request with facts about the scripts that it names in the drop container.
 
-    The facts: whether they exist, and their line endings.
+    The facts: whether they exist, and their line endings. Of folders of teams that neither the job nor its
+    caller is in there are none, so that nothing shows what lies there.
     """
     container = ports.policy.drop_container
     document = request.document
@@ -85,13 +89,23 @@ async def _with_scripts(ports: Ports, request: Request, folder: str) -> Request:
     completed, _ = complete(document, defaults)
     scripts = scripts_wanted(completed, container=container, account=defaults.drop_account)
     # No name begins with a slash, so without a folder no script is its own.
-    names = [name for name in scripts if not name.startswith(f"{folder}/")][:_SCRIPTS]
+    names = [name for name in scripts if not name.startswith(f"{folder}/")]
+    names = (await _visible(ports, request, who, names))[:_SCRIPTS]
     contents = dict(zip(names, await asyncio.gather(*(_read(ports, name) for name in names)), strict=True))
     return replace(
         request,
         absent=frozenset(name for name, content in contents.items() if content is None),
         crlf=frozenset(name for name, content in contents.items() if content and b"\r\n" in content),
     )
+
+
+async def _visible(ports: Ports, request: Request, who: Caller, names: Sequence[str]) -> list[str]:
+    """The names without those in folders of other teams. A door is no person, and sees all without a name."""
+    teams = await current_teams(ports)
+    if not teams.teams or (who.id and who.sees_all):
+        return [*names]
+    own = {request.share.team, *who.teams}
+    return [name for name in names if (teams.of_folder(name) or teams.default or "") in own]
 
 
 async def _read(ports: Ports, name: str) -> bytes | None:

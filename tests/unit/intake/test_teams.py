@@ -13,7 +13,7 @@ from shared.core.job_sweeps.record import JobSweep
 from shared.core.teams.document import Teams
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
-from shared.intake.request_door import request_arrived, request_explained, sweep_requested
+from shared.intake.request_door import request_arrived, request_explained, request_validated, sweep_requested
 from shared.intake.rerun import rerun
 from shared.intake.teams import with_teams
 from shared.lifecycle.current_teams import current_teams, forget_teams
@@ -214,3 +214,43 @@ async def test_the_document_is_asked_for_once_in_fifteen_seconds(world: World) -
         world.pass_time(1)
 
     assert reads == 2
+
+
+SPEECH = {"members": [{"user": "eve"}], "folders": ["speech"]}
+
+
+@pytest.mark.parametrize("door", ["http", "validate", "explain", "queue"])
+async def test_no_one_learns_what_lies_in_a_folder_of_another_team(world: World, door: str) -> None:
+    await share(world, teams={"vision": VISION, "speech": SPEECH})
+    for folder in ("vision", "speech"):
+        world.drops.upload(f"{folder}/there.sh", b"echo\r\n")
+
+    async def learned(name: str) -> list[str]:
+        line = f"sh $AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/{name}"
+        mount = {"accountName": "acct", "containerName": "scripts", "relativeMountPath": "scripts"}
+        job = job_json(
+            customToolkitSettings={"commandLine": line}, mountVolumes={"azureBlobFileSystems": [mount]}
+        )
+        problems = await problems_by(world, door, job)
+        return [one["code"] for one in problems if one["code"] in ("SW070", "SW071")]
+
+    assert await learned("vision/there.sh") == ["SW071"]
+    assert await learned("vision/not-there.sh") == ["SW070"]
+    assert await learned("speech/there.sh") == await learned("speech/not-there.sh") == []
+
+
+async def problems_by(world: World, door: str, job: dict[str, Any]) -> list[dict[str, Any]]:
+    """The problems of a job of a member of vision."""
+    who = await with_teams(world.ports, ANN)
+    if door == "queue":
+        message = {"spec": job, "team": "vision"}
+        return list((await world.message(message, world.ports.token())).job.problems)
+    request = read_request(json.dumps({"spec": job}).encode(), world.ports.policy.limits)
+    if door == "validate":
+        return [one.as_dict() for one in (await request_validated(world.ports, request, who)).problems]
+    if door == "explain":
+        explained = await request_explained(world.ports, request, source=who.source, key=None, who=who)
+        return list(explained["problems"])
+    key = world.ports.token()
+    accepted = await request_arrived(world.ports, request, door=door, source=who.source, key=key, who=who)
+    return list(accepted.job.problems)
