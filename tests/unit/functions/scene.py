@@ -55,10 +55,7 @@ class Scene:
         self.values: dict[str, str] = {}
 
     async def set_up(self) -> None:
-        text = json.dumps(TEAMS)
-        document = text.replace('"user"', '"key"') if self.by_key else text
-        stored = await self.world.ports.teams.put(Teams.model_validate_json(document), "")
-        assert stored is not None
+        await self.share(TEAMS)
         envelope = {"spec": job_json(), "notify": [{"url": HOOK, "events": ["queued"]}]}
         job = json.loads((await self.ask("post_job", "ann", envelope)).get_body())
         template = {"spec": job_json(), "sweep": {"lr": [0.1]}, "parallel": 1}
@@ -67,13 +64,20 @@ class Scene:
         (event,) = json.loads((await self.ask("get_events", "ann")).get_body())["events"]
         self.values["event"] = event["id"]
 
+    async def share(self, teams: Any) -> None:
+        """Write the document of teams."""
+        text = json.dumps(teams)
+        document = text.replace('"user"', '"key"') if self.by_key else text
+        stored = await self.world.ports.teams.put(Teams.model_validate_json(document), "")
+        assert stored is not None
+
     async def ask(self, operation: str, who: str, document: Any = None) -> func.HttpResponse:
         trigger = TRIGGER_OF[operation]
         names = re.findall(r"{\*?(\w+)}", str(trigger.route))
         request: Any = func.HttpRequest(
             method=next(iter(trigger.methods or ())).value,
             url=f"/api/{trigger.route}",
-            headers={**self._named(who), "Content-Type": "application/json"},
+            headers={**(self._named(who) if who else {}), "Content-Type": "application/json"},
             route_params={name: self._value(operation, name) for name in names},
             body=json.dumps(document or {}).encode(),
         )
