@@ -89,7 +89,7 @@ def _ports(settings: Settings, engines: Engines, policy: Policy, meter: Meter) -
         clock=_now,
         token=lambda: uuid.uuid4().hex,
         jitter=random.random,
-        **_secrets(settings),
+        secrets=_secrets(settings),
         account_keys=_account_keys(settings),
         tokens=_tokens(settings),
         keys=_keys(settings),
@@ -184,6 +184,7 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         prices=_prices(settings),
         region=settings.text("SLIPWAY_REGION"),
         default_notify=settings.objects("SLIPWAY_DEFAULT_NOTIFY"),
+        secret_hosts=_secrets(settings, hosts=True),
         urls=UrlPolicy(
             ports=settings.ports("SLIPWAY_WEBHOOK_PORTS"),
             allow_loopback=settings.flag("SLIPWAY_WEBHOOK_LOOPBACK"),
@@ -290,8 +291,7 @@ def _addresses(settings: Settings, account: Account, connection: Connection) -> 
     return BlobAddresses(account, connection, timedelta(minutes=minutes), _now) if minutes else None
 
 
-def _secrets(settings: Settings) -> dict[str, Any]:
+def _secrets(settings: Settings, *, hosts: bool = False) -> dict[str, Any]:
     from shared.adapters.webhook.signing import hosts_from, secrets_from
 
-    readers = {"secrets": secrets_from, "secret_hosts": hosts_from}
-    return {port: _read_document(settings, "SLIPWAY_WEBHOOK_SECRETS", read) for port, read in readers.items()}
+    return _read_document(settings, "SLIPWAY_WEBHOOK_SECRETS", hosts_from if hosts else secrets_from)

@@ -89,6 +89,8 @@ class Policy:
     prices: tuple[Price, ...] = ()
     region: str = ""
     default_notify: tuple[JsonObject, ...] = ()
+    #: name of a webhook secret → the hosts that it is for; no entry for a secret that is for any host
+    secret_hosts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     urls: UrlPolicy = field(default_factory=UrlPolicy)
     limits: Limits = field(default_factory=Limits)
     completion: Defaults = field(default_factory=lambda: Defaults(cluster_id=None, clusters={}))

@@ -230,8 +230,6 @@ class Ports:
     receivers: Receivers = field(default_factory=Receivers)
     #: name → signing secrets of the configured webhook secrets, newest first
     secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: name → the hosts to which events with its signature go; no entry for a secret that is for any host
-    secret_hosts: Mapping[str, frozenset[str]] = field(default_factory=dict)
     #: storage account → key, filled into mounts at submission, never stored
     account_keys: Mapping[str, str] = field(default_factory=dict)
     #: settings that clients need to send files, by name; no secrets

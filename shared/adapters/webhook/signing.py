@@ -74,7 +74,8 @@ def secrets_from(document: object) -> dict[str, tuple[str, ...]]:
 
 
 def hosts_from(document: Mapping[str, Any]) -> dict[str, frozenset[str]]:
-    """Names and the hosts to which their signatures go. Raises ValueError for what is not a host name."""
+    """Names and the hosts to which their signatures go. Raises ValueError as `secrets_from` does."""
+    secrets_from(document)
     by_name: dict[str, frozenset[str]] = {}
     for name, value in document.items():
         if not isinstance(value, dict):

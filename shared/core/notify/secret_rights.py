@@ -15,13 +15,10 @@ DEFAULT = "default"
 
 
 class Secrets(Protocol):
-    """The webhook secrets of a deployment: by name, and their hosts; the policy names its own receivers."""
+    """The webhook secrets of a deployment, by name; the policy has their hosts, and its own receivers."""
 
     @property
     def secrets(self) -> Mapping[str, tuple[str, ...]]: ...  # noqa: D102
-
-    @property
-    def secret_hosts(self) -> Mapping[str, frozenset[str]]: ...  # noqa: D102
 
     @property
     def policy(self) -> Any: ...  # noqa: D102
@@ -35,7 +32,8 @@ def why_unsigned(ports: Secrets, name: str, url: str, of_others: Collection[str]
     """
     if name not in ports.secrets or (name in of_others and not _is_default(ports, name, url)):
         return f"there is no webhook secret named {name!r} for jobs of this team"
-    if name in ports.secret_hosts and host_of(url) not in ports.secret_hosts[name]:
+    hosts = ports.policy.secret_hosts.get(name)
+    if hosts is not None and host_of(url) not in hosts:
         return f"the webhook secret {name!r} is not for this address"
     return None
 

@@ -130,7 +130,7 @@ async def test_each_signature_is_checked_again(world: World, road: str) -> None:
 
     why = "not sent: there is no webhook secret named 'team' for jobs of this team"
     assert (after.state, after.last, len(world.webhooks.posts)) == ("dead", why, posts)
-    world.use(secret_hosts={"default": frozenset({"other.example.com"})})
+    world.policy(secret_hosts={"default": frozenset({"other.example.com"})})
     default = await signed(world, job.id, job.notify[0].model_copy(update={"secret": None}))
     assert (default.state, default.last) == (
         "dead",
@@ -192,7 +192,7 @@ async def test_the_default_receivers_are_for_every_job(world: World) -> None:
     ("url", "fits"), [(URL, True), ("https://HOOKS.example.com", True), ("https://a.example.com", False)]
 )
 async def test_a_secret_may_be_for_some_hosts_alone(world: World, url: str, fits: bool) -> None:
-    world.use(secret_hosts={"team": frozenset({"hooks.example.com"})})
+    world.policy(secret_hosts={"team": frozenset({"hooks.example.com"})})
     request = read_request(asks("team", url), world.ports.policy.limits)
 
     draft = await request_validated(world.ports, request)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
-from shared.adapters.webhook.signing import check_secret, signature_headers
+from shared.adapters.webhook.signing import check_secret, hosts_from, secrets_from, signature_headers
 
 VECTOR_SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 VECTOR = {
@@ -112,3 +112,26 @@ def test_an_id_that_would_blur_the_signed_text_or_the_headers_is_refused(webhook
 def test_a_time_before_1970_is_refused() -> None:
     with pytest.raises(ValueError, match="1970"):
         signature_headers("evt_abc", -1, b"{}", [VECTOR_SECRET])
+
+
+_SECRET = "whsec_" + "a" * 32
+
+
+def test_a_secret_may_name_the_hosts_that_it_is_for() -> None:
+    document = {"default": _SECRET, "team": {"secret": [_SECRET], "hosts": ["Hooks.example.com", "[::1]"]}}
+
+    assert secrets_from(document) == {"default": (_SECRET,), "team": (_SECRET,)}
+    assert hosts_from(document) == {"team": {"hooks.example.com", "[::1]"}}
+
+
+@pytest.mark.parametrize("hosts", [[], "a.example.com", ["https://a.example.com"], [7], ["a b"], None])
+def test_what_is_not_a_host_name_is_refused_without_the_secret(hosts: object) -> None:
+    with pytest.raises(ValueError, match="'team': \"hosts\"") as refused:
+        hosts_from({"team": {"secret": _SECRET, "hosts": hosts}})
+    assert _SECRET not in str(refused.value)
+
+
+@pytest.mark.parametrize("value", [{"secret": _SECRET}, {"hosts": ["a.example.com"]}, {}])
+def test_an_object_has_a_secret_and_hosts(value: object) -> None:
+    with pytest.raises(ValueError, match="'team' is an object"):
+        secrets_from({"team": value})

@@ -1,7 +1,7 @@
 """Nothing of a team is in an answer to those who are not in it: each route, each caller, each text of a job.
 
-Whoever adds a route, a member of an envelope or a member of a record finds it here: no list has to be kept of
-routes, and a text without a canary fails.
+Routes are those of the app; a new member of an envelope or of a record fails until it has a canary here, or
+belongs to those without a text of a person.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ PLANTED: dict[str, Any] = {
     ),
 }
 #: Members without a text of a person's own, and those of other requests.
-WITHOUT = {
+NO_TEXT = {
     *("cluster", "team", "retry", "resources"),  # names of the deployment, and numbers
     *("after", "after_failure"),  # of jobs that the caller sees: test_outsiders
     *("sweep", "parallel"),  # of ann's job sweep
@@ -58,8 +58,8 @@ OWN_WORDS = {
 
 
 def test_each_member_of_an_envelope_is_planted_or_has_no_text() -> None:
-    assert {*PLANTED} | WITHOUT == {*Envelope.model_fields}
-    assert not {*PLANTED} & WITHOUT
+    assert {*PLANTED} | NO_TEXT == {*Envelope.model_fields}
+    assert not {*PLANTED} & NO_TEXT
     assert [name for name, value in PLANTED.items() if CANARY.lower() not in json.dumps(value).lower()] == []
 
 
