@@ -1,0 +1,130 @@
+"""The roads beside the HTTP API on which one team could reach another, each with the test that holds it.
+
+Roads are counted in the code: functions without a route, lists of mounts, containers, engines, and what the
+ports send out. A new one fails here until a test, or a page that says that it is open, is named.
+"""
+
+from __future__ import annotations
+
+import ast
+from dataclasses import fields
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from shared.core.ports import Ports
+from shared.engines.registry import ENGINES
+from shared.jobspec import MOUNT_LISTS
+from shared.setting.table import SETTINGS
+from tests.unit.routes import BY_EVENT
+
+ROOT = Path(__file__).resolve().parents[2]
+_OWN_FOLDER = ("tests/unit/intake/test_teams.py", "test_a_drop_is_the_team_s_of_its_folder")
+_ANY_TEAM = ("tests/unit/intake/test_teams.py", "test_a_message_may_name_any_team_and_has_the_default_else")
+_SECRETS = ("tests/unit/delivery/test_webhook_secrets.py", "test_each_signature_is_checked_again")
+_MOUNTS = ("tests/unit/lifecycle/test_mountable.py", "test_any_other_container_is_refused_with_its_place")
+_CANARIES = ("tests/unit/intake/test_canaries.py", "test_a_canary_is_seen_nowhere")
+_RECORDS = (
+    "tests/unit/engines/test_records.py",
+    "test_an_attempt_that_became_a_link_to_another_shows_nothing_of_it",
+)
+
+#: A road → its test, or the page that says what is open on it.
+ROADS: dict[str, tuple[str, str]] = {
+    # messages and timers
+    "function accept_drop": _OWN_FOLDER,
+    "function inventory": _OWN_FOLDER,
+    "function accept_message": _ANY_TEAM,
+    "function bury_drop": _CANARIES,
+    "function bury_message": _CANARIES,
+    "function bury_wake_up": _CANARIES,
+    "function deliver": _SECRETS,
+    "function sweep": (
+        "tests/unit/lifecycle/test_mountable.py",
+        "test_a_container_that_the_team_lost_meanwhile_gets_no_key",
+    ),
+    "function archive": (
+        "tests/unit/lifecycle/test_archive.py",
+        "test_the_line_of_another_job_is_not_shown_as_that_of_the_archived_one",
+    ),
+    # mounts
+    "mount azureBlobFileSystems": _MOUNTS,
+    "mount azureFileShares": _MOUNTS,
+    "mount fileServers": ("docs/explanation/secrets.md", ""),
+    "mount unmanagedFileSystems": ("SECURITY.md", ""),
+    # storage
+    "container SLIPWAY_DROP_CONTAINER": ("docs/explanation/secrets.md", ""),
+    "container SLIPWAY_ANSWERS_CONTAINER": _MOUNTS,
+    "container SLIPWAY_ARCHIVE_CONTAINER": _MOUNTS,
+    "container SLIPWAY_SPEC_CONTAINERS": (
+        "tests/unit/intake/drops/test_fetch.py",
+        "test_only_who_sees_every_job_may_name_a_drop",
+    ),
+    # outputs and records of the engines
+    "container SLIPWAY_MOUNTABLE": _MOUNTS,
+    "engine batchai": (
+        "tests/contract/emulator/files/test_files.py",
+        "test_a_job_cannot_list_or_serve_by_its_links_what_is_not_of_its_run",
+    ),
+    "engine slurm": _RECORDS,
+    "engine batch": ("docs/explanation/secrets.md", ""),
+    "engine kubernetes": _RECORDS,
+    # what goes out, and the addresses of files
+    "port webhooks": _SECRETS,
+    "port addresses": ("tests/unit/test_walls.py", "test_no_answer_shows_a_text_of_another_team"),
+    "port queues": _CANARIES,
+    "port activity": (
+        "tests/unit/operate/test_trail.py",
+        "test_managers_see_the_acts_on_jobs_of_the_teams_that_they_manage",
+    ),
+    # the local stack
+    "local admin": ("tests/contract/host/test_http_trigger.py", "test_keys_open_what_their_level_allows"),
+}
+#: Ports that keep what only the app reads, and those whose roads are functions, containers or engines.
+_INSIDE = {
+    *("ledger", "outbox", "dead", "finished", "archive", "leases", "node_histories", "job_sweeps", "teams"),
+    *("drops", "engines", "seal", "policy", "clock", "token", "jitter", "troubles", "breaker", "receivers"),
+    *(
+        "secrets",
+        "account_keys",
+        "client_settings",
+        "functions_off",
+        "memo",
+        "joint",
+        "looks",
+        "meter",
+        "tokens",
+        "keys",
+    ),
+}
+
+
+def _roads() -> set[str]:
+    containers = {name for name, one in SETTINGS.items() if one.kind in ("container", "containers")}
+    return {
+        *(f"function {name}" for name in BY_EVENT),
+        *(f"mount {name}" for name in MOUNT_LISTS),
+        *(f"container {name}" for name in containers),
+        *(f"engine {name}" for name in ENGINES),
+        *(f"port {one.name}" for one in fields(Ports) if one.name not in _INSIDE),
+        "local admin",
+    }
+
+
+def test_each_road_is_listed() -> None:
+    assert _roads() == ROADS.keys()
+
+
+@pytest.mark.parametrize("place", sorted(set(ROADS.values())))
+def test_what_holds_a_road_is_there(place: tuple[str, str]) -> None:
+    file, name = place
+
+    assert (ROOT / file).is_file()
+    assert not name or name in _tests(file)
+
+
+@cache
+def _tests(file: str) -> set[str]:
+    tree = ast.parse((ROOT / file).read_bytes())
+    return {one.name for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)}
