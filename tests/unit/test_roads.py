@@ -82,7 +82,7 @@ ROADS: dict[str, tuple[str, str]] = {
     "local admin": ("tests/contract/host/test_http_trigger.py", "test_keys_open_what_their_level_allows"),
 }
 #: Ports that keep what only the app reads, and those whose roads are functions, containers or engines.
-_INSIDE = {
+_APP_ONLY = {
     *("ledger", "outbox", "dead", "finished", "archive", "leases", "node_histories", "job_sweeps", "teams"),
     *("drops", "engines", "seal", "policy", "clock", "token", "jitter", "troubles", "breaker", "receivers"),
     *(
@@ -107,7 +107,7 @@ def _roads() -> set[str]:
         *(f"mount {name}" for name in MOUNT_LISTS),
         *(f"container {name}" for name in containers),
         *(f"engine {name}" for name in ENGINES),
-        *(f"port {one.name}" for one in fields(Ports) if one.name not in _INSIDE),
+        *(f"port {one.name}" for one in fields(Ports) if one.name not in _APP_ONLY),
         "local admin",
     }
 
