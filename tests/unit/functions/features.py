@@ -149,6 +149,7 @@ OF_TEAM: dict[str, Change] = {
     "clusters": of_team("clusters", ["dev"]),
     "folders": of_team("folders", ["digits"]),
     "containers": of_team("containers", ["data"]),
+    "webhookSecrets": of_team("webhookSecrets", ["team"]),
     "quota": of_quota(),
     "weight": of_team("weight", 2.0),
     "keepIdle": of_team("keepIdle", value=True),
