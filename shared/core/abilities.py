@@ -36,4 +36,5 @@ ABILITIES: Mapping[str, str] = {
     "logs": "logs while a job runs",
     "elastic": "nodes from zero",
     "preemptible": "nodes that may be taken away",
+    "apart": "jobs of different teams are kept apart",
 }

@@ -36,7 +36,7 @@ from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
-from tests import forged
+from tests import forged, reach
 from tests.acceptance.kubernetes.on_cluster import engine_on as engine_on_cluster
 from tests.contract.azurebatch import on_batch
 from tests.contract.azurebatch.storage import container
@@ -47,6 +47,7 @@ from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
 from tests.engine_files import whole
 from tests.forged import forging
+from tests.intruder import intruding
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"
@@ -106,6 +107,16 @@ class Rig:
             assert not patience.is_over(observation.state), observation
             await asyncio.sleep(0.1)
         return observation
+
+    async def swept(self, target: Target) -> Observation:
+        """How it ended, by sweeps, which make nodes for it."""
+        patience = Patience(PATIENCE)
+        while True:
+            observation = (await self.engine.status(CLUSTER, self.targets[-2:])).get(target.name)
+            if observation is not None and observation.state.terminal:
+                return observation
+            assert not patience.is_over(observation and observation.state), observation
+            await asyncio.sleep(0.1)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
@@ -443,6 +454,31 @@ async def test_a_job_that_writes_its_own_record_is_counted_by_the_times_of_its_s
     assert end.started is not None
     assert end.ended is not None
     assert end.ended - end.started >= ran - _ROUNDED, end
+
+
+async def test_a_job_of_one_team_gets_of_another_team_s_job_what_the_page_says(
+    rig: Rig, request: pytest.FixtureRequest
+) -> None:
+    rig.needs_files()
+    if rig.memory is not None:
+        pytest.skip("it runs no processes")
+    secret, printed = uuid.uuid4().hex, uuid.uuid4().hex
+    theirs = rig.order(f"echo {printed}; sleep 120")
+    theirs.document["properties"]["secrets"] = [{"name": "HF_TOKEN", "value": secret}]
+    await rig.engine.submit(theirs)
+    await rig.until(theirs.target, lambda observation: observation.state is JobState.RUNNING)
+    mine = rig.order(intruding(secret, printed, theirs.target.name), token="t.2")
+    await rig.engine.submit(mine)
+
+    end = await rig.swept(mine.target)
+    report = await rig.engine.read(mine.target, "stdouterr", "stdout.txt", 0, 10_000)
+    await rig.engine.cancel(theirs.target)
+
+    assert end.state is JobState.SUCCEEDED, end
+    engine, _, kind = request.node.callspec.id.partition("-")
+    expected = reach.expected({"kube": "kubernetes"}.get(engine, engine))
+    # Its claims and records are blobs, and a job has nothing that opens their container.
+    assert json.loads(report.data) == expected | ({"record": False} if kind == "blobs" else {})
 
 
 async def test_a_cluster_shows_its_nodes(rig: Rig) -> None:

@@ -27,6 +27,7 @@ ABILITIES: Mapping[str, Ability] = {
     "logs": Ability("yes"),
     "elastic": Ability("configured", "the cluster's scale settings"),
     "preemptible": Ability("configured", "low-priority clusters"),
+    "apart": Ability("no", "the emulator runs all jobs as one user of one machine"),
 }
 
 
