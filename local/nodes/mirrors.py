@@ -3,9 +3,11 @@
 import asyncio
 import logging
 from pathlib import Path
+from typing import NamedTuple
 
 from azure.storage.blob.aio import ContainerClient
 
+from fence.removal import remove
 from local.left_out import blobs_left_out
 from local.mirror import Mirror, MirrorError
 from local.nodes.fault import Fault
@@ -17,26 +19,33 @@ _PUSH_EVERY = 1.0
 _log = logging.getLogger(__name__)
 
 
+class _Key(NamedTuple):
+    account: str
+    name: str
+    read_only: bool
+
+
 class Mirrors:
-    """Each container is mirrored once, and written back while it is held."""
+    """Each container is mirrored once, and written back while it is held.
+
+    For those that only read it there is another mirror, which is never written back, and goes with the last.
+    """
 
     def __init__(self, settings: NodeSettings) -> None:
         self._settings = settings
-        self._mirrors: dict[tuple[str, str], Mirror] = {}
-        self._holders: dict[tuple[str, str], int] = {}
-        self._pushers: dict[tuple[str, str], asyncio.Task[None]] = {}
-        self._unseen: dict[tuple[str, str], str] = {}
+        self._mirrors: dict[_Key, Mirror] = {}
+        self._holders: dict[_Key, int] = {}
+        self._pushers: dict[_Key, asyncio.Task[None]] = {}
+        self._unseen: dict[_Key, str] = {}
 
     async def hold(self, volume: Volume) -> Path:
         """Bring the container's directory up to date, and keep it so until release. Raises MountError."""
-        key = (volume.account, volume.name)
+        key = _key(volume)
         if key not in self._mirrors:
-            self._mirrors[key] = Mirror(
-                self._settings.blobs / volume.account / volume.name, self._client(volume)
-            )
+            self._mirrors[key] = Mirror(self._directory(key), self._client(volume))
         mirror = self._mirrors[key]
         try:
-            if self._holders.get(key):
+            if self._holders.get(key) and not key.read_only:
                 # What another job has just deleted must not come back.
                 await mirror.push()
             left_out = await mirror.pull()
@@ -46,20 +55,25 @@ class Mirrors:
         if left_out:
             _log.warning("container %s: %s", volume.name, self._unseen[key])
         self._holders[key] = self._holders.get(key, 0) + 1
-        if key not in self._pushers:
+        if key not in self._pushers and not key.read_only:
             self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
         return mirror.files
 
     def unseen(self, volume: Volume) -> str:
         """What the directory of a container lacks, in a sentence; "" if it is whole."""
-        return self._unseen.get((volume.account, volume.name), "")
+        return self._unseen.get(_key(volume), "")
 
     async def release(self, volume: Volume, tries: int) -> None:
         """Write the rest back. Raises MountError if the container still refuses it after `tries` tries."""
-        key = (volume.account, volume.name)
+        key = _key(volume)
         if not self._holders.get(key):
             return
         self._holders[key] -= 1
+        if key.read_only:
+            if not self._holders[key]:
+                await self._mirrors.pop(key).close()
+                await asyncio.to_thread(remove, self._directory(key))
+            return
         if not self._holders[key]:
             self._pushers.pop(key).cancel()
         for number in range(tries):
@@ -78,6 +92,10 @@ class Mirrors:
         for mirror in self._mirrors.values():
             await mirror.close()
 
+    def _directory(self, key: _Key) -> Path:
+        # No container's name has a dot.
+        return self._settings.blobs / key.account / (f"{key.name}.ro" if key.read_only else key.name)
+
     def _client(self, volume: Volume) -> ContainerClient:
         account = self._settings.account
         own = volume.account == account.name
@@ -91,6 +109,10 @@ class Mirrors:
             connection_timeout=5,
             read_timeout=30,
         )
+
+
+def _key(volume: Volume) -> _Key:
+    return _Key(volume.account, volume.name, volume.read_only)
 
 
 async def _keep_pushing(mirror: Mirror) -> None:

@@ -63,19 +63,24 @@ def _share(folder: Path, owner: Account, words: list[str]) -> str:
 
 
 def _container(folder: Path, owner: Account, words: list[str]) -> str:
-    config = json.loads(Path(words[2].partition("=")[2]).read_text())["azstorage"]
+    whole = json.loads(Path(words[2].partition("=")[2]).read_text())
+    config = whole["azstorage"]
     if config["account-name"] != owner.name or config.get("account-key", owner.key) != owner.key:
         return "Error: failed to authenticate credentials for azstorage"
     (folder / "containers").mkdir(exist_ok=True)
     root = Path(tempfile.mkdtemp(dir=folder / "containers"))
     words_of_follower = ("follow", str(root), config["container"])
+    way = {"sas": config.get("sas", ""), "readOnly": whole["read-only"]}
     follower = subprocess.Popen(
         [sys.executable, "-m", "local.nodes.programs", str(folder), *words_of_follower],
         start_new_session=True,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
+    if follower.stdin:
+        with follower.stdin as stdin:
+            stdin.write(json.dumps(way))
     trouble = (follower.stdout.readline() if follower.stdout else "").strip()
     if trouble != _READY:
         return f"Error: {trouble or 'the container cannot be read'}"
@@ -85,15 +90,18 @@ def _container(folder: Path, owner: Account, words: list[str]) -> str:
     return ""
 
 
-async def _follow(owner: Account, root: Path, container: str) -> None:
-    """Copy a container here, and write changes back until the volume is unmounted; then the rest."""
+async def _follow(owner: Account, root: Path, container: str, sas: str, *, read_only: bool) -> None:
+    """Copy a container here, and write changes back until the volume is unmounted; then the rest.
+
+    `sas`: what opens the container; "" for the key of the account.
+    """
     from azure.storage.blob.aio import ContainerClient  # slow to load, and needed only here
 
     from local.mirror import Mirror, MirrorError
 
     ended = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, ended.set)
-    credential = {"account_name": owner.name, "account_key": owner.key}
+    credential = sas or {"account_name": owner.name, "account_key": owner.key}
     mirror = Mirror(root, ContainerClient(owner.blob_endpoint, container, credential=credential))
     try:
         await mirror.pull()
@@ -101,11 +109,12 @@ async def _follow(owner: Account, root: Path, container: str) -> None:
         sys.stdout.flush()
         while not ended.is_set():
             with suppress(MirrorError):
-                await mirror.push()
+                await (asyncio.sleep(0) if read_only else mirror.push())
             with suppress(TimeoutError):
                 async with asyncio.timeout(_EVERY):
                     await ended.wait()
-        await mirror.push()
+        if not read_only:
+            await mirror.push()
         remove(root)  # not before everything is written back
     except MirrorError as error:
         sys.stdout.write(f"{error}\n")
@@ -158,7 +167,8 @@ def main(words: list[str]) -> int:
     folder, name, *rest = Path(words[0]), *words[1:]
     owner = account((folder / _STORAGE).read_text())
     if name == "follow":
-        asyncio.run(_follow(owner, Path(rest[0]), rest[1]))
+        way = json.load(sys.stdin)
+        asyncio.run(_follow(owner, Path(rest[0]), rest[1], way["sas"], read_only=way["readOnly"]))
         return 0
     if name == "umount":
         trouble = _unmount(folder, rest)

@@ -24,6 +24,7 @@ class Volume:
     at: PurePosixPath
     inside: str = ""
     key: str = field(default="", repr=False)
+    read_only: bool = False
 
     @property
     def label(self) -> str:

@@ -214,11 +214,12 @@ async def _spec(ports: Ports, job: Job) -> JsonObject:
 async def _document(ports: Ports, job: Job, spec: JsonObject) -> dict[str, Any]:
     """The document for the engine: secrets opened, credentials filled in, Slipway's variables added."""
     opened = open_secrets(spec, lambda at, value: ports.seal.unseal(value, f"{job.key}{at}"))
-    suffix = ports.policy.completion.storage_suffix
+    defaults = ports.policy.completion
     mountable = ports.policy.limits.mountable
     if mountable is not None and job.team:
         mountable |= await containers_of(ports, job.team)
-    return with_ours(with_credentials(opened, ports.account_keys, suffix, mountable), job)
+    keys, drops = ports.account_keys, defaults.drop_container
+    return with_ours(with_credentials(opened, keys, defaults.storage_suffix, mountable, drops), job)
 
 
 def with_ours(document: Mapping[str, Any], job: Job) -> dict[str, Any]:

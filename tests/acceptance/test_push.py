@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from local.azurite import KEY
 from local.stack import Options, stack
 from tests.acceptance.conftest import provisioned
 from tests.acceptance.door import ENDS, Door, eventually, shell, unique
@@ -15,10 +16,12 @@ from tests.acceptance.door import ENDS, Door, eventually, shell, unique
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 NEVER = "0 0 0 1 1 *"
+#: As nodes mount it, with a key of their own: by the deployment's, a job only reads it.
 SCRIPTS = {
     "accountName": "<AZURE_BATCHAI_STORAGE_ACCOUNT>",
     "containerName": "scripts",
     "relativeMountPath": "scripts",
+    "credentials": {"accountKey": KEY},
 }
 
 

@@ -1,11 +1,16 @@
 """The volumes of a `mountVolumes`. Pure."""
 
+import re
 from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from local.nodes.volume import Volume, spaced
+
+#: The options of blobfuse for a container that is only read, and what lies between options.
+_READ_ONLY = frozenset({"ro", "--read-only", "--read-only=true"})
+_WORDS = re.compile(r"[\s,]+")
 
 
 def volumes(mounts: Mapping[str, Any]) -> tuple[Volume, ...]:
@@ -18,6 +23,7 @@ def volumes(mounts: Mapping[str, Any]) -> tuple[Volume, ...]:
             name=mount["containerName"],
             at=PurePosixPath(mount["relativeMountPath"]),
             key=mount["credentials"].get("accountKey", ""),
+            read_only=not _READ_ONLY.isdisjoint(_WORDS.split(mount.get("mountOptions") or "")),
         )
         for mount in mounts.get("azureBlobFileSystems", ())
     ]

@@ -29,6 +29,8 @@ from shared.engines.records import Records
 _OVERLAP = timedelta(minutes=5)
 #: How far back the first list of a process reaches. Tasks that ended earlier are read one by one.
 _FIRST = timedelta(hours=1)
+#: How long a task may wait and run with the containers that it mounts.
+_MOUNTED = timedelta(days=60)
 #: Seconds for which a view of the pool is recent enough to explain a wait.
 _GOOD = 30.0
 
@@ -54,7 +56,8 @@ class Attempts:
     async def submit(self, order: Order) -> Observation:
         """Add the attempt's task. An existing task with the same name and token counts as success."""
         target = order.target
-        task = submission(self._cluster, order, uuid.uuid4().hex, self._access.signature())
+        until = datetime.fromtimestamp(self._clock(), UTC) + _MOUNTED
+        task = submission(self._cluster, order, uuid.uuid4().hex, self._access.signature(), until)
         if await self._tasks.add(task):
             return Observation(JobState.QUEUED, handle=f"{queue(self._cluster, order)}/{target.name}")
         existing = await self._tasks.find(target)

@@ -79,6 +79,11 @@ class BatchCluster(NodeOptions):
         return urlsplit(self.blobs).hostname in _LOOPBACK
 
     @property
+    def is_local(self) -> bool:
+        """Whether the account is an emulator's, whose nodes are on this machine."""
+        return urlsplit(self.url).hostname in _LOOPBACK
+
+    @property
     def owner(self) -> str:
         """The name of the account: the first part of its address, unless configured."""
         return self.account or (urlsplit(self.url).hostname or "").partition(".")[0]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
+from shared.connections.signature import for_container
 from shared.engines.launch.mounts import NFS, mounted
 
 _MODE = "0777"
@@ -34,6 +37,23 @@ _REMEDY = {
 }
 
 
+class Keys(NamedTuple):
+    """How containers are opened: until when, None if that is chosen at submission; and how they are reached.
+
+    `client`: the id of the nodes' identity, for containers without a key; `suffix`: of storage hosts in the
+    cloud.
+    """
+
+    client: str = ""
+    suffix: str = "core.windows.net"
+    until: datetime | None = None
+    https: bool = True
+
+
+#: Stands for a signature that is made at each submission.
+ANEW = "<chosen at submission>"
+
+
 class Volume(NamedTuple):
     """A volume: its mount path, its name for people, and its description, which includes keys."""
 
@@ -43,22 +63,13 @@ class Volume(NamedTuple):
 
 
 def volumes(
-    table: Mapping[str, str],
-    properties: Mapping[str, Any],
-    client: str = "",
-    suffix: str = "core.windows.net",
+    table: Mapping[str, str], properties: Mapping[str, Any], keys: Keys | None = None
 ) -> tuple[Volume, ...]:
-    """The volumes that are not in the table, and file servers that are in it with their address (`nfs://`).
-
-    `client`: the id of the nodes' identity, for containers without a key; `suffix`: of storage hosts in the
-    cloud.
-    """
-    return tuple(_volumes(table, properties, client, suffix))
+    """The volumes that are not in the table, and file servers that are in it with their address (`nfs://`)."""
+    return tuple(_volumes(table, properties, keys or Keys()))
 
 
-def _volumes(
-    table: Mapping[str, str], properties: Mapping[str, Any], client: str, suffix: str
-) -> Iterator[Volume]:
+def _volumes(table: Mapping[str, str], properties: Mapping[str, Any], keys: Keys) -> Iterator[Volume]:
     lists = properties.get("mountVolumes") or {}
     for pointer, _, path in mounted(table, properties):
         _, kind, index = pointer.rsplit("/", 2)
@@ -68,7 +79,7 @@ def _volumes(
         elif kind == "azureFileShares" and path is None:
             yield _share(entry)
         elif kind == "azureBlobFileSystems" and path is None:
-            yield _container(entry, client, suffix)
+            yield _container(entry, keys)
     for entry in lists.get("unmanagedFileSystems") or ():
         at = entry["relativeMountPath"]
         yield _volume(at, "The unmanaged file system", "command", command=entry["mountCommand"])
@@ -88,11 +99,11 @@ def _share(entry: Mapping[str, Any]) -> Volume:
     )
 
 
-def _container(entry: Mapping[str, Any], client: str, suffix: str) -> Volume:
+def _container(entry: Mapping[str, Any], keys: Keys) -> Volume:
     account, name = entry["accountName"], entry["containerName"]
     key = _key(entry)
-    authentication = {"mode": "key", "account-key": key} if key else {"mode": "msi", "appid": client}
     sections = blob_options(str(entry.get("mountOptions") or "")).sections
+    authentication = _signature(entry, keys, read_only=sections["read-only"])
     config: dict[str, Any] = {
         "read-only": sections["read-only"],
         "allow-other": True,
@@ -104,13 +115,27 @@ def _container(entry: Mapping[str, Any], client: str, suffix: str) -> Volume:
             "type": "block",
             "account-name": account,
             "container": name,
-            "endpoint": f"https://{account}.blob.{suffix}",
+            "endpoint": f"https://{account}.blob.{keys.suffix}",
             **authentication,
         },
     }
     remedy = _REMEDY["container" if key else "identity"]
     label = f"The container {account}/{name}"
     return _volume(entry["relativeMountPath"], label, "container", remedy=remedy, config=config)
+
+
+def _signature(entry: Mapping[str, Any], keys: Keys, *, read_only: bool) -> dict[str, str]:
+    """How a container is opened: by a signature for it alone, never by the key of its whole account."""
+    key = _key(entry)
+    if not key:
+        return {"mode": "msi", "appid": keys.client}
+    if keys.until is None:
+        return {"mode": "sas", "sas": ANEW}
+    with suppress(ValueError):
+        account, name = entry["accountName"], entry["containerName"]
+        sas = for_container(account, name, key, keys.until, https=keys.https, read_only=read_only)
+        return {"mode": "sas", "sas": sas}
+    return {"mode": "key", "account-key": key}  # it is no account's key: storage says so on the node
 
 
 def _server(entry: Mapping[str, Any], path: str) -> Volume:

@@ -81,7 +81,8 @@ def _mount(volume: Dict[str, Any], point: Path) -> None:
             cache.mkdir(mode=0o700, exist_ok=True)
             config = dict(volume["config"], file_cache=dict(volume["config"]["file_cache"], path=str(cache)))
             secret = _secret(point, ".yaml", json.dumps(config))  # JSON is valid YAML
-            key = str(config["azstorage"].get("account-key", ""))
+            storage = config["azstorage"]
+            key = str(storage.get("sas") or storage.get("account-key") or "")
             _call(["blobfuse2", "mount", str(point), f"--config-file={secret}"], key)
     finally:
         if secret:

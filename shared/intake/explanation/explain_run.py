@@ -22,8 +22,9 @@ def describe_run(
 ) -> JsonObject:
     """Everything about the run itself: environment, request, limits, wait and cost."""
     policy, target, document = ports.policy, job.fixed_target, runnable.document
-    keys, suffix = dict.fromkeys(ports.account_keys, _MASK), policy.completion.storage_suffix
-    masked = with_credentials(redact(document), keys, suffix)
+    keys, defaults = dict.fromkeys(ports.account_keys, _MASK), policy.completion
+    suffix, drops = defaults.storage_suffix, defaults.drop_container
+    masked = with_credentials(redact(document), keys, suffix, read_only=drops)
     order = Order(target, with_ours(masked, job), resources=job.resources)
     engine = ports.engines.get(target.engine)
     *before, last = (_request(one) for one in engine.submissions(order))

@@ -8,16 +8,21 @@ from shared.jobspec.format.mounts import ACCOUNT_MOUNT_LISTS
 from shared.jobspec.format.storage_hosts import CLOUDS, share_host
 from shared.jobspec.text.tree import JsonObject, Node, copied
 
+#: The option of blobfuse for a container that is only read.
+READ_ONLY = "-o ro"
+
 
 def with_credentials(
     document: JsonObject,
     keys: Mapping[str, str],
     suffix: str = CLOUDS[0],
     mountable: Collection[str] | None = None,
+    read_only: str | None = None,
 ) -> JsonObject:
     """The document, whose mounts without credentials have their account's key from `keys` (account → key).
 
-    `mountable`: the containers and shares that get it; None for all. A share gets none if its address has
+    `mountable`: the containers and shares that get it; None for all. `read_only`: the container that jobs
+    only read, since others' jobs run what is in it. A share gets none if its address has
     another host than the account's in the cloud of this `suffix`: the address is the author's choice, the key
     is the operator's. A container names no host.
     Returns a copy, or the document itself if nothing changes.
@@ -31,6 +36,9 @@ def with_credentials(
         allowed = mountable is None or volume_name(mount) in mountable
         if key is not None and allowed and _is_at_home(mount, account, suffix):
             mount.value["credentials"] = {"accountKey": key}
+            if read_only is not None and mount.member("containerName").text == read_only:
+                options = mount.member("mountOptions").text or ""
+                mount.value["mountOptions"] = f"{options} {READ_ONLY}".lstrip()
     return whole
 
 

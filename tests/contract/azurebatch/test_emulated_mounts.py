@@ -72,6 +72,18 @@ async def test_a_job_reads_and_writes_its_volumes(world: World, nodes: int) -> N
     assert not list((world.volumes / "containers").iterdir())
 
 
+async def test_a_job_changes_nothing_in_a_container_that_it_only_reads(world: World) -> None:
+    mounts = world.mounts()
+    mounts["azureBlobFileSystems"][0]["mountOptions"] = "-o ro"
+    command = "cd $AZ_BATCHAI_JOB_MOUNT_ROOT/blobs && cat in/there && (echo new >written; rm -f in/there; :)"
+    job = order({"mountVolumes": mounts, "customToolkitSettings": {"commandLine": command}}, 1)
+    await world.engine.submit(job)
+    end = await until(world.engine, job.target, ended)
+
+    assert (end.state, end.message) == (JobState.SUCCEEDED, "")
+    assert set(world.blobs.list_blob_names()) == {"in/there"}
+
+
 async def test_a_wrong_key_mounts_nothing(world: World) -> None:
     job = order(
         {"mountVolumes": world.mounts("d3Jvbmc="), "customToolkitSettings": {"commandLine": "true"}}, 1

@@ -154,6 +154,28 @@ async def test_a_blob_container_is_a_directory_and_what_is_written_gets_back(
     assert (await (await container.download_blob("count.txt")).readall()).strip() == b"3"
 
 
+async def test_a_container_that_is_only_read_is_not_changed_and_nothing_of_the_job_stays(
+    lab: Lab, blobs: BlobServiceClient
+) -> None:
+    container = await blobs.create_container("readonly")
+    await container.upload_blob("in/words.txt", b"one two three")
+    await lab.make_cluster()
+    mount = {**blob_mount("readonly", "data"), "mountOptions": "-o allow_other -o ro"}
+    mounts = {"azureBlobFileSystems": [mount]}
+    command = "cd $AZ_BATCHAI_JOB_MOUNT_ROOT/data && wc -w < in/words.txt && {}"
+    await lab.submit(
+        "first", mountVolumes=mounts, **custom(command.format("echo new | tee new > in/words.txt"))
+    )
+    await lab.ends("first")
+    untouched = "test $(wc -w < in/words.txt) = 3 && test ! -e new"
+    await lab.submit("second", mountVolumes=mounts, **custom(command.format(untouched)))
+    second = await lab.ends("second")
+
+    assert second.execution_info.exit_code == 0
+    assert [blob.name async for blob in container.list_blobs()] == ["in/words.txt"]
+    assert await (await container.download_blob("in/words.txt")).readall() == b"one two three"
+
+
 async def test_a_mount_that_fails_fails_the_job_with_the_reason(lab: Lab) -> None:
     await lab.make_cluster()
 

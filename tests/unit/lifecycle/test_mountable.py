@@ -72,3 +72,19 @@ async def test_a_container_that_the_team_lost_meanwhile_gets_no_key(own: World) 
     await dispatch(own.ports, job.id)
 
     assert keyed(own) == {"datalake": True, "eyes": False}
+
+
+async def test_the_container_of_drops_is_only_read_by_the_deployment_s_key(own: World) -> None:
+    drops = own.ports.policy.completion.drop_container or ""
+    own.policy(limits=Limits(mountable=frozenset({drops})))
+    mine = {"accountName": "acct", "containerName": drops, "relativeMountPath": "mine"}
+    mine |= {"mountOptions": "-o allow_other"}
+    keyed_by_itself = {**mine, "relativeMountPath": "own", "credentials": {"accountKey": "another"}}
+    mounts = {"azureBlobFileSystems": [mine, keyed_by_itself]}
+
+    job = await job_of(own, {"spec": job_json(mountVolumes=mounts)})
+
+    assert job.state is JobState.QUEUED, job.problems
+    (order,) = own.engine.orders
+    ours, theirs = order.document["properties"]["mountVolumes"]["azureBlobFileSystems"][:2]
+    assert (ours["mountOptions"], theirs["mountOptions"]) == ("-o allow_other -o ro", "-o allow_other")

@@ -1,20 +1,13 @@
-"""Shared access signatures for reading one blob: with an account's key, or with a user delegation key.
-
-learn.microsoft.com/rest/api/storageservices/create-service-sas and create-user-delegation-sas, in a version
-that Azurite supports as well; the SDK signs for the latest one.
-"""
+"""Shared access signatures for reading one blob: with an account's key, or with a user delegation key."""
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import hmac
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
-from urllib.parse import quote, urlencode
+from urllib.parse import quote
 
-_VERSION = "2020-12-06"
+from shared.connections.signature import VERSION, signed
 
 
 class Delegated(Protocol):
@@ -57,16 +50,11 @@ def read_blob(account: str, blob: str, key: Key, expires: datetime, *, https: bo
         "se": f"{expires:%Y-%m-%dT%H:%M:%SZ}",
         **key.delegated,
         "spr": "https" if https else "https,http",
-        "sv": _VERSION,
+        "sv": VERSION,
         "sr": "b",
         # A job wrote it, so a browser must neither run it nor show it as a page.
         "rscd": f"attachment; filename*=UTF-8''{quote(file, safe='')}",
         "rsct": "application/octet-stream",
     }
-    # The fields in the order that the service prescribes; an absent one is an empty line.
-    first = [query["sp"], "", query["se"], f"/blob/{account}/{blob}"]
     who = [*key.delegated.values(), "", "", ""] if key.delegated else [""]
-    rest = ["", query["spr"], _VERSION, query["sr"], "", "", "", query["rscd"], "", "", query["rsct"]]
-    text = "\n".join((*first, *who, *rest))
-    digest = hmac.new(base64.b64decode(key.value), text.encode(), hashlib.sha256).digest()
-    return urlencode(query | {"sig": base64.b64encode(digest).decode()}, quote_via=quote)
+    return signed(query, f"/blob/{account}/{blob}", key.value, who)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -59,10 +59,17 @@ def queue_submission(cluster: BatchCluster, queue_id: str) -> Submission:
     return Submission("POST", "/jobs", body)
 
 
-def submission(cluster: BatchCluster, order: Order, once: str = ANEW, signature: str = ANEW) -> Submission:
+def submission(
+    cluster: BatchCluster,
+    order: Order,
+    once: str = ANEW,
+    signature: str = ANEW,
+    until: datetime | None = None,
+) -> Submission:
     """POST of the task.
 
-    `once`: the key of its nodes' agents; `signature`: for the container of an emulator.
+    `once`: the key of its nodes' agents; `signature`: for the container of an emulator; `until`: when the
+    signatures for its volumes end.
     """
     properties = order.document["properties"]
     nodes = int(properties["nodeCount"])
@@ -73,7 +80,7 @@ def submission(cluster: BatchCluster, order: Order, once: str = ANEW, signature:
         # A list returns the display name without the environment, which holds everything else.
         "displayName": order.target.token,
         "commandLine": _shell(_commands(cluster, _RUN)),
-        "environmentSettings": _pairs(_environment(cluster, order, nodes, once, signature)),
+        "environmentSettings": _pairs(_environment(cluster, order, once, signature, until)),
         "userIdentity": {"autoUser": {"scope": "pool", "elevationLevel": "admin"}},
         "constraints": {
             "maxWallClockTime": iso_duration(limit),
@@ -134,9 +141,9 @@ def _commands(cluster: BatchCluster, last: tuple[str, ...]) -> str:
 
 
 def _environment(
-    cluster: BatchCluster, order: Order, nodes: int, once: str, signature: str
+    cluster: BatchCluster, order: Order, once: str, signature: str, until: datetime | None
 ) -> dict[str, str]:
-    place = site(cluster, order, signature)
+    nodes, place = int(order.document["properties"]["nodeCount"]), site(cluster, order, signature, until)
     # The same at every submission of an attempt, so that a second copy takes over from one that was lost.
     environment = launch.environment(place, order, order.target.token)
     environment |= {

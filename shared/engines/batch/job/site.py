@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import Any
 
 from shared.core.engine import Order
@@ -10,7 +11,7 @@ from shared.engines.batch.cluster import BatchCluster
 from shared.engines.launch.docker import docker
 from shared.engines.launch.mounts import linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
-from shared.engines.launch.volumes import volumes
+from shared.engines.launch.volumes import Keys, volumes
 
 #: The program that starts processes on other nodes (`node/spread.py`), as the task's command unpacks it.
 SPREAD = "{AZ_BATCH_TASK_WORKING_DIR}/spread.py"
@@ -36,10 +37,14 @@ BATCH = Scheduler(
 )
 
 
-def site(cluster: BatchCluster, order: Order, signature: str = "") -> Site:
-    """The site of one attempt. `signature`: for the container of an emulator."""
+def site(cluster: BatchCluster, order: Order, signature: str = "", until: datetime | None = None) -> Site:
+    """The site of one attempt.
+
+    `signature`: for the container of an emulator; `until`: when the signatures for its volumes end.
+    """
     target, properties = order.target, order.document["properties"]
-    own = volumes(cluster.mounts, properties, cluster.identity, cluster.suffix)
+    keys = Keys(cluster.identity, cluster.suffix, until, https=not cluster.is_local)
+    own = volumes(cluster.mounts, properties, keys)
     links = linked(cluster.mounts, properties)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
     roots = (*filter(None, (cluster.shared,)), cluster.mount_root, temporary, *(to for _, to in links))

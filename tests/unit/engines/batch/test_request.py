@@ -5,7 +5,9 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -102,8 +104,31 @@ def test_keys_of_volumes_are_for_the_step_alone_that_mounts_them() -> None:
     (mounting,) = document["mounting"]
 
     assert "canary" not in json.dumps(body).replace(json.dumps(plan), "")
-    assert mounting.pop("input").count("canary") == 2
+    assert mounting.pop("input").count("canary") == 1, "that of the share: a container gets a signature"
     assert "canary" not in json.dumps(document)
+
+
+@pytest.mark.parametrize(("options", "rights"), [("-o ro", "rl"), ("", "racwdl")])
+def test_a_container_is_opened_by_a_signature_for_it_alone_and_not_by_its_account_s_key(
+    options: str, rights: str
+) -> None:
+    key = base64.b64encode(b"canary").decode()
+    mount = {"accountName": "acct", "containerName": "sets", "relativeMountPath": "sets"}
+    mount |= {"mountOptions": options, "credentials": {"accountKey": key}}  # type: ignore[dict-item]
+    job = order(mountVolumes={"azureBlobFileSystems": [mount]})
+
+    body = submission(CLUSTER, job, until=datetime(2026, 12, 31, tzinfo=UTC)).body
+    shown = submission(CLUSTER, job).body
+
+    (mounting,) = json.loads(settings(body)[launch.PLAN])["mounting"]
+    (volume,) = json.loads(mounting["input"])
+    way = volume["config"]["azstorage"]
+    signature = dict(parse_qsl(way["sas"]))
+    assert (way["mode"], way["container"]) == ("sas", "sets")
+    assert (signature["sr"], signature["sp"], signature["se"]) == ("c", rights, "2026-12-31T00:00:00Z")
+    assert key not in json.dumps(body)
+    assert key not in json.dumps(shown)
+    assert "sig=" not in json.dumps(shown)
 
 
 def test_a_registry_s_password_is_for_the_step_alone_that_logs_in() -> None:
