@@ -15,6 +15,7 @@ from local.event_grid.topic import Delivery
 from local.stack import Options, stack
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
+from tests.acceptance.another_host import COMMAND, stack_on
 from tests.acceptance.az.az import Az, prepared
 from tests.acceptance.door import Door
 from tests.acceptance.prepared.server import Prepared
@@ -51,7 +52,9 @@ async def door(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Door]:
         ),
         host_arguments=("--enable-auth",),
     )
-    async with stack(options, provisioned) as running, Door(running, KEY) as opened:
+    command = os.environ.get(COMMAND)
+    started = stack_on(options, provisioned, command) if command else stack(options, provisioned)
+    async with started as running, Door(running, KEY) as opened:
         yield opened
 
 

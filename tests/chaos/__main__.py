@@ -61,8 +61,11 @@ _SETTINGS = {
     # Its storage is killed, and raises no events.
     "SLIPWAY_BLOB_SOURCE": "LogsAndContainerScan",
     "LOCAL_HOST_BLOB_SCAN_SECONDS": "2",
-    # Messages whose receiving was answered into the void come back in a sweep's time, not in ten minutes.
-    "LOCAL_HOST_HIDDEN_SECONDS": "10",
+    # A sixth of ten minutes, of 24 s and of a minute; a lease lasts 15 s at least.
+    "LOCAL_HOST_HIDDEN_SECONDS": "100",
+    "LOCAL_HOST_OUTAGE_SECONDS": "4",
+    "LOCAL_HOST_TIMER_LEASE_SECONDS": "15",
+    "LOCAL_HOST_TIMER_RETRY_SECONDS": "10",
 }
 _EMULATOR = ("--provisioning-seconds=0", "--leaving-seconds=0", "--idle-seconds=60")
 
