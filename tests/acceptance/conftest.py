@@ -15,9 +15,9 @@ from local.event_grid.topic import Delivery
 from local.stack import Options, stack
 from shared.settings import Settings
 from slipway.stack.provision import Plan, provision
-from tests.acceptance.another_host import COMMAND, stack_on
 from tests.acceptance.az.az import Az, prepared
 from tests.acceptance.door import Door
+from tests.acceptance.hosts.another_host import COMMAND, stack_on
 from tests.acceptance.prepared.server import Prepared
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -282,6 +282,8 @@ async def chaos(options: argparse.Namespace, data: Path) -> tuple[bool, int]:
     for line in verdict.lines():
         say(line)
     say(f"workers killed    {run.killed:>7}, with {interrupted} invocations in progress, all recovered")
+    ends = log.count("the host ends")
+    say(f"hosts that ended  {ends:>7}, by deaths of workers or for want of storage, each with a next one")
     say(f"storage killed    {run.storage.kills:>7}, and back with all that it had acknowledged")
     if run.batch:
         say(f"service killed    {run.batch.kills:>7}, and {run.batch.preempted} nodes taken away")

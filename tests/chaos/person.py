@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import random
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,6 +24,7 @@ from tests.chaos.proxy import Proxy
 _PATIENCE = 900.0
 #: One of so many submissions is waited for.
 _FOLLOWED = 4
+_KEY = re.compile(r"--idempotency-key (\S+)")
 _PAGE = "<html><h1>{}</h1>Application Gateway</html>"
 #: What a gateway answers by itself, before or after the app did the work; and the host while the app starts.
 _GATEWAY, _HOST = (502, 503, 504, 500, 403), 404
@@ -50,9 +52,16 @@ class Person:
         self._followed: dict[str, asyncio.Task[str]] = {}
 
     async def submit(self, document: dict[str, Any]) -> None:
-        """As `Client.submit` and `slipway submit` do."""
+        """As `Client.submit` and `slipway submit` do, and again with the key that they name."""
+        key = ""
         with patience(self._patience):
-            job = await self._client.submit(document)
+            while True:
+                try:
+                    job = await self._client.submit(document, idempotency_key=key)
+                    break
+                except Unanswered as error:  # a host that ended is away for longer than a call is repeated
+                    key = next(iter(_KEY.findall(str(error))), key)
+                    await asyncio.sleep(0.5)
             if self._dice.randrange(_FOLLOWED) == 0:
                 self._followed[str(document["name"])] = asyncio.create_task(self._wait(job))
 

@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-from tests.acceptance.another_host import COMMAND, filled
+from tests.acceptance.hosts.another_host import COMMAND, filled
 
 ROOT = Path(__file__).resolve().parents[3]
 WORKFLOW = (ROOT / ".github" / "workflows" / "core-tools.yml").read_text(encoding="utf-8")

@@ -13,7 +13,7 @@ import pytest
 
 from tests.acceptance.door import Door, unique
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: A command in a block, or in a sentence.
 _COMMAND = re.compile(r"^slipway ([^#\n]+)|`slipway ([a-z][^`\n]*)`", re.MULTILINE)

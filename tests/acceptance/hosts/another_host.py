@@ -24,7 +24,7 @@ from local.process import Child, child
 from local.stack import Options, Provision, Stack, stack
 from tests.acceptance.door import eventually
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 COMMAND = "SLIPWAY_HOST_COMMAND"
 #: Settings of the stack come by its file, not from the shell of the tests.
 _NOT_INHERITED = ("SLIPWAY_", "AZUREWEBJOBS", "FUNCTIONS_", "LOCAL_HOST_")
