@@ -17,13 +17,11 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @blueprint.function_name("sweep")
 @blueprint.timer_trigger("timer", schedule=SWEEP, run_on_startup=False)
 async def sweep(timer: func.TimerRequest) -> None:
-    """Compare every active job with its engine's report, or hand that out in parts; count the nodes."""
+    """Compare every active job with its engine's report, count the nodes."""
     from shared.lifecycle.clusters.count_nodes import count_nodes
-    from shared.lifecycle.parts import begin
+    from shared.lifecycle.sweep import sweep as sweep_all
 
-    swept, _ = await asyncio.gather(begin(ports()), count_nodes(ports()))
-    if swept is None:
-        return
+    swept, _ = await asyncio.gather(sweep_all(ports()), count_nodes(ports()))
     if swept.changed or swept.dispatched or swept.delivered or swept.unreachable:
         log.info("swept: %s", swept)
 

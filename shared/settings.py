@@ -137,16 +137,6 @@ class Settings(Values):
         site = f"{name}/{slot}" if slot.lower() not in ("", "production") else name
         return self.text("SLIPWAY_OWNER") or site or "local"
 
-    def sweep_parts(self) -> int:
-        """Into how many parts a sweep is handed out; each has a shard at least."""
-        parts, shards = self.whole("SLIPWAY_SWEEP_PARTS"), self.whole("SLIPWAY_SHARDS")
-        if parts > shards:
-            raise Misconfigured(
-                f"SLIPWAY_SWEEP_PARTS is {parts} and SLIPWAY_SHARDS is {shards}: a part is a shard at "
-                "least, so sweep in fewer parts"
-            )
-        return parts
-
     def retention(self) -> timedelta:
         """How long finished records stay; none for good. Longer than the inventory looks back."""
         whole, window = self.days("SLIPWAY_RETENTION_DAYS"), self.window()

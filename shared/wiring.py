@@ -168,7 +168,6 @@ def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
         submit_lease=settings.seconds("SLIPWAY_SUBMIT_LEASE_SECONDS"),
         schedule=settings.schedule(),
         deliver_grace=settings.seconds("SLIPWAY_DELIVER_GRACE_SECONDS"),
-        sweep_parts=settings.sweep_parts(),
         inventory_window=settings.window(),
         retention=settings.retention(),
         max_document=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),

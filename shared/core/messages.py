@@ -16,7 +16,6 @@ LOOK_AT_FOLDER = "io.slipway.drop.look.v1"
 ENDED = "io.slipway.jobs.ended.v1"
 
 #: CloudEvents type of the message that starts the sweep of one part.
-SWEEP = "io.slipway.sweep.v1"
 
 #: CloudEvents type of the message that makes a process record the remaining jobs of a job sweep.
 EXPAND = "io.slipway.sweep.expand.v1"
@@ -51,15 +50,6 @@ class JobsEnded:
 
 
 @dataclass(frozen=True)
-class SweepPart:
-    """Sweep one of `parts` parts; the timer sent the message at `sent_at`."""
-
-    part: int
-    parts: int
-    sent_at: datetime
-
-
-@dataclass(frozen=True)
 class SweepExpansion:
     """Record the jobs of a job sweep that are not recorded yet."""
 
@@ -89,17 +79,6 @@ def ended_message(jobs: Sequence[str]) -> str:
     """The notice that these jobs have ended."""
     event = {"specversion": "1.0", "type": ENDED, "source": "urn:slipway", "id": jobs[0]}
     return json.dumps(event | {"data": {"jobs": list(jobs)}})
-
-
-def sweep_message(part: int, parts: int, sent_at: datetime) -> str:
-    """The message that starts the sweep of one part."""
-    event = {
-        "specversion": "1.0",
-        "type": SWEEP,
-        "source": "urn:slipway",
-        "id": f"{part}-{sent_at.isoformat()}",
-    }
-    return json.dumps(event | {"data": {"part": part, "of": parts, "at": sent_at.isoformat()}})
 
 
 def expand_message(sweep_id: str) -> str:

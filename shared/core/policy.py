@@ -13,7 +13,6 @@ from shared.core.notify.webhook_url import UrlPolicy
 from shared.core.pacing.waits import (
     LATE,
     LONGEST_JOB_WAIT,
-    LONGEST_MESSAGE,
     LONGEST_SLOT,
     SKEW,
     Planned,
@@ -57,8 +56,6 @@ class Policy:
     explain_patience: float = 5.0
     sweep_deadline: float = 120.0
     ask_deadline: float = 60.0
-    #: into how many parts a sweep is divided
-    sweep_parts: int = 1
     inventory_window: timedelta = timedelta(days=7)
     drop_patience: float = 60.0
     #: how long a finished record stays in the table; None: for good
@@ -126,8 +123,6 @@ class Policy:
             WaitKind.EVIDENCE: job,
             WaitKind.TRY: delivery,
             WaitKind.EVENT: delivery,
-            WaitKind.MESSAGE: LONGEST_MESSAGE,
-            WaitKind.LEASE: timedelta(seconds=self.sweep_deadline + self.ask_deadline),
             WaitKind.IDLE_CHECK: idle,
             WaitKind.WARNING: idle,
             # Last-Modified has whole seconds: a file may be up to a second younger than it says.

@@ -18,7 +18,6 @@ from shared.core.ledger.activity import Activity
 from shared.core.ledger.dead import DeadMessages
 from shared.core.ledger.finished_jobs import Archive, FinishedJobs
 from shared.core.ledger.job_sweeps import JobSweeps
-from shared.core.ledger.lease import Leases
 from shared.core.ledger.ledger import Ledger
 from shared.core.ledger.node_history import NodeHistories
 from shared.core.meter import Meter, NoMeter
@@ -210,7 +209,6 @@ class Ports:
     finished: FinishedJobs
     archive: Archive
     activity: Activity
-    leases: Leases
     node_histories: NodeHistories
     job_sweeps: JobSweeps
     teams: TeamsStore

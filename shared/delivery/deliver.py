@@ -58,16 +58,13 @@ async def deliver_at_door(ports: Ports, notice: Notice) -> None:
     await _patiently(ports, _one(ports, notice))
 
 
-async def deliver_due(ports: Ports, events: Iterable[Notice], **part: str) -> int:
-    """Deliver due events that no message woke up. The next sweep continues.
-
-    `part`: the part of the events, so that each part has its own measurement.
-    """
+async def deliver_due(ports: Ports, events: Iterable[Notice]) -> int:
+    """Deliver due events that no message woke up. The next sweep continues."""
     await _learn(ports)
     now = ports.clock()
     due = sorted(events, key=lambda notice: notice.due)
     oldest = max(0.0, (now - due[0].due).total_seconds()) if due else 0.0
-    ports.meter.set("slipway.outbox.oldest", oldest, **part)
+    ports.meter.set("slipway.outbox.oldest", oldest)
     return len(due) - len(await _reach(ports, due, ports.policy.deliver_deadline))
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from shared.core.errors import EngineError, Unavailable
 from shared.core.identity import message_name
 from shared.core.ledger.dead import dead_id
-from shared.core.messages import FolderLook, JobsEnded, SweepExpansion, SweepPart
+from shared.core.messages import FolderLook, JobsEnded, SweepExpansion
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, refused
@@ -23,7 +23,6 @@ from shared.intake.reading.carried import REJECTION
 from shared.intake.reading.wakeups import BlobWritten, FolderRenamed
 from shared.intake.request_door import name_of_blob, request_arrived, sweep_requested
 from shared.jobspec import name_flaw
-from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import job_of_record, jobs_ended, record_written
 
 log = logging.getLogger(__name__)
@@ -142,9 +141,6 @@ async def _handle(ports: Ports, message: Message, key: str) -> list[Accepted]:
         return []
     if isinstance(message, JobsEnded):
         await jobs_ended(ports, message.job_ids)
-        return []
-    if isinstance(message, SweepPart):
-        await sweep_part(ports, message)
         return []
     if isinstance(message, FolderLook):
         return list((await look_as_ordered(ports, message.folder, message.ticket, message.newest)).accepted)

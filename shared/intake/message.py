@@ -17,7 +17,6 @@ from shared.core.messages import (
     FolderLook,
     JobsEnded,
     SweepExpansion,
-    SweepPart,
     digest,
 )
 from shared.core.refusals import refused
@@ -92,9 +91,7 @@ class Request:
         return len(self.text.data) + (len(self.around.data) if self.around is not None else 0)
 
 
-Message = (
-    BlobWritten | FolderRenamed | FolderLook | JobsEnded | SweepPart | SweepExpansion | ForeignEvent | Request
-)
+Message = BlobWritten | FolderRenamed | FolderLook | JobsEnded | SweepExpansion | ForeignEvent | Request
 
 
 def read_message(body: bytes, limits: Limits) -> tuple[Message, ...]:

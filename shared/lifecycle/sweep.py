@@ -48,24 +48,23 @@ class Swept:
 
 
 @timed("slipway.sweep")
-async def sweep(ports: Ports, part: range | None = None) -> Swept:
-    """One pass over everything that has not ended, or over some shards of it. No step of it stops the next.
+async def sweep(ports: Ports) -> Swept:
+    """One pass over everything that has not ended. No step of it stops the next.
 
     Raises Unavailable when storage does not answer at all.
     """
-    name = str(part.start) if part else ""
     try:
-        swept = await _sweep(ports, part)
+        swept = await _sweep(ports)
     except Exception as error:
-        ports.troubles.report("sweep", name, quoted(error))
-        await _report(ports, name)
+        ports.troubles.report("sweep", "", quoted(error))
+        await _report(ports)
         raise
-    ports.troubles.resolve("sweep", name)
-    await _report(ports, name)
+    ports.troubles.resolve("sweep", "")
+    await _report(ports)
     return swept
 
 
-async def _report(ports: Ports, name: str) -> None:
+async def _report(ports: Ports) -> None:
     """Say to the other processes what is wrong, if anything is: theirs may be asked for health.
 
     Never raises; costs nothing while all is well.
@@ -74,17 +73,14 @@ async def _report(ports: Ports, name: str) -> None:
     if not counts and not ports.troubles.published:
         return
     try:
-        await ports.ledger.report(name, Reported(ports.clock(), counts, ports.troubles.silent()))
+        await ports.ledger.report(Reported(ports.clock(), counts, ports.troubles.silent()))
         ports.troubles.published = bool(counts)
     except SlipwayError as error:
         log.warning("what is wrong could not be reported: %s", error)
 
 
-async def _sweep(ports: Ports, part: range | None) -> Swept:
-    now = ports.clock()
-    every = range(ports.ledger.shards)
-    shards = every if part is None else part
-    fields = {} if part is None else {"part": str(part.start)}
+async def _sweep(ports: Ports) -> Swept:
+    now, shards = ports.clock(), range(ports.ledger.shards)
     longest = ports.policy.longest_delivery_wait
     answers = await asyncio.gather(*(ports.ledger.unfinished(shard, now, longest) for shard in shards))
     rows = [row for answer in answers for row in answer.jobs]
@@ -92,12 +88,11 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     sweeps = [one for answer in answers for one in answer.sweeps]
     numbers = Counter(row.state for row in rows)
     for state in _ACTIVE:
-        ports.meter.set("slipway.jobs.active", numbers[state], state=state.value, **fields)
-    due = asyncio.create_task(step("deliveries", deliver_due(ports, events, **fields)))
-    share = len(shards) / len(every)
-    contended = is_contended(ports, rows, share)
+        ports.meter.set("slipway.jobs.active", numbers[state], state=state.value)
+    due = asyncio.create_task(step("deliveries", deliver_due(ports, events)))
+    contended = is_contended(ports, rows)
     begun_rows = [row for row in rows if row.state is not JobState.ACCEPTED]
-    overdue = _by_cluster(await _submittable(ports, begun_rows if contended else rows, share) or [])
+    overdue = _by_cluster(await _submittable(ports, begun_rows if contended else rows) or [])
     clusters = _by_cluster(rows)
     results = await asyncio.gather(
         *(sweep_cluster(ports, key, group, overdue[key]) for key, group in clusters.items())
@@ -107,7 +102,7 @@ async def _sweep(ports: Ports, part: range | None) -> Swept:
     begun = {row.job_id for group in overdue.values() for row in group}
     judged = _Judged({row.job_id: row for row in rows if contended and _is_free(row)})
     await step("waiting jobs", _judge(ports, rows, sweeps, moved | begun, judged))
-    released = await step("submissions", _release(ports, rows, begun, judged, share))
+    released = await step("submissions", _release(ports, rows, begun, judged))
     await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     await step("lists", ports.ledger.relist(rows))
@@ -163,13 +158,13 @@ async def _judge(
     return len(released)
 
 
-async def _release(ports: Ports, rows: list[Active], begun: set[str], judged: _Judged, share: float) -> int:
+async def _release(ports: Ports, rows: list[Active], begun: set[str], judged: _Judged) -> int:
     """Submit the jobs that wait for nothing but a slot, as far as there are any; how many are submitted."""
     if not judged.ready:
         return 0
     at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
     others = [row._replace(state=JobState.QUEUED) for row in at_work]
-    ready = await _submittable(ports, [*others, *judged.ready.values()], share)
+    ready = await _submittable(ports, [*others, *judged.ready.values()])
     if ready is None:
         return 0  # nor is there anything to say of the limit
     chosen, ended = {row.job_id for row in ready}, list[Job]()
@@ -190,10 +185,10 @@ def _any_sweep(rows: Iterable[Active], sweeps: list[str]) -> bool:
     return bool(sweeps) or any(row.sweep for row in rows)
 
 
-async def _submittable(ports: Ports, rows: Iterable[Active], share: float) -> list[Active] | None:
+async def _submittable(ports: Ports, rows: Iterable[Active]) -> list[Active] | None:
     """What stalled, and what waited, as far as it may be submitted now; None where that is not known."""
     try:
-        return await submittable(ports, rows, share)
+        return await submittable(ports, rows)
     except SlipwayError as error:
         log.warning("sweep: submissions are left to the next one: %s", error)
         return None

@@ -101,15 +101,15 @@ async def _storage(ports: Ports) -> bool:
 
 
 async def _reported(ports: Ports) -> list[tuple[str, int]]:
-    """Problems that the sweeps of all processes found lately: kinds and numbers."""
+    """Problems that the last sweep found, if that was lately: kinds and numbers."""
     try:
         async with asyncio.timeout(_PATIENCE):
-            reports = await ports.ledger.reported()
+            report = (await ports.ledger.standing()).reported
     except (SlipwayError, TimeoutError) as error:
-        log.warning("what the sweeps found is not known: %s", error or "no answer in time")
+        log.warning("what the sweep found is not known: %s", error or "no answer in time")
         return []
     now = ports.clock()
-    return [(kind, n) for one in reports for kind, n in one.counts.items() if lately(kind, one.at, now)]
+    return [(kind, n) for kind, n in report.counts.items() if lately(kind, report.at, now)] if report else []
 
 
 async def _engine(ports: Ports, engine: str, cluster: str) -> bool:

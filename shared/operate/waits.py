@@ -31,7 +31,7 @@ async def as_they_stand(ports: Ports, jobs: Sequence[Job]) -> tuple[Job, ...]:
     except SlipwayError as error:
         log.warning("what holds up jobs is not known: %s", error)
         now = Standing()
-    silent = _earliest(ports, now.reported)
+    silent = _silent(ports, now.reported)
     return tuple(_one(ports, job, silent, now.pause) for job in jobs)
 
 
@@ -98,18 +98,12 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
 async def silent_clusters(ports: Ports) -> Mapping[str, Silent]:
     """Engine/cluster → since when the sweeps get no answer, for those queried lately."""
     try:
-        return _earliest(ports, (await standing(ports)).reported)
+        return _silent(ports, (await standing(ports)).reported)
     except SlipwayError as error:
         log.warning("since when clusters are silent is not known: %s", error)
         return {}
 
 
-def _earliest(ports: Ports, reports: Sequence[Reported]) -> Mapping[str, Silent]:
-    """Unanswering clusters, each with the earliest time that a sweep reported lately."""
-    now = ports.clock()
-    earliest: dict[str, Silent] = {}
-    for report in reports:
-        if lately("cluster", report.at, now):
-            for path, one in report.silent.items():
-                earliest[path] = min(one, earliest.get(path, one), key=lambda silent: silent.since)
-    return earliest
+def _silent(ports: Ports, report: Reported | None) -> Mapping[str, Silent]:
+    """Clusters that do not answer, if a sweep reported them lately."""
+    return report.silent if report and lately("cluster", report.at, ports.clock()) else {}

@@ -185,13 +185,6 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_SWEEP_SCHEDULE": Setting(
         "timing", "crontab", "0 * * * * *", "NCRONTAB of the sweep", example="*/2 * * * * *"
     ),
-    "SLIPWAY_SWEEP_PARTS": Setting(
-        "timing",
-        "whole",
-        "1",
-        "into how many parts a sweep is handed out; at most SLIPWAY_SHARDS",
-        bounds=_SHARDS,
-    ),
     "SLIPWAY_INVENTORY_SCHEDULE": Setting(
         "timing", "crontab", "30 */2 * * * *", "NCRONTAB of the inventory", example="*/30 * * * * *"
     ),

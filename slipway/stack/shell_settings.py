@@ -16,7 +16,7 @@ _NAMES = "SLIPWAY_NAMED_KEYS"
 #: Of the local host: hashes of the keys that its own API needs.
 _ADMIN_KEYS = "LOCAL_HOST_ADMIN_KEYS"
 #: Settings that the stack sets itself, or on which existing data depends.
-_FIXED = frozenset({"SLIPWAY_SHARDS", "SLIPWAY_SWEEP_PARTS", "SLIPWAY_WEBHOOK_LOOPBACK", "SLIPWAY_INSIGHTS"})
+_FIXED = frozenset({"SLIPWAY_SHARDS", "SLIPWAY_WEBHOOK_LOOPBACK", "SLIPWAY_INSIGHTS"})
 
 
 @dataclass(frozen=True)

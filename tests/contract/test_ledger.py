@@ -12,7 +12,6 @@ import pytest
 
 from local.azurite import Azurite
 from shared.adapters.storage.dead import TableDeadMessages
-from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.lists.listed import current_of, shown_of
 from shared.adapters.storage.outbox import TableOutbox
@@ -185,20 +184,6 @@ async def test_what_is_not_finished_comes_with_records_that_can_be_changed_at_on
     assert len((await unfinished(ledger))[0]) == 2
     assert [event.job_id for event in (await unfinished(ledger))[1]] == [row.job_id]
     assert (await unfinished(ledger, NOW - timedelta(seconds=1)))[1] == []
-
-
-async def test_a_lease_is_had_by_one_until_it_ends_or_is_given_back(store: Store) -> None:
-    leases, until = TableLeases(store), timedelta(seconds=60)
-    token = await leases.take("x", NOW, NOW + until, NOW)
-    assert token is not None
-    assert await leases.take("x", NOW, NOW + until, NOW + until) is None
-    await leases.release("x", token, NOW)
-    assert await leases.take("x", NOW, NOW + until, NOW) is None  # it was had since then
-    again = await leases.take("x", NOW, NOW + until, NOW + timedelta(seconds=1))
-    assert again not in (None, token)
-    await leases.release("x", token, NOW)
-    assert await leases.take("x", NOW, NOW + until, NOW + until) is None
-    assert await leases.take("y", NOW, NOW + until, NOW) is not None
 
 
 async def test_our_own_write_whose_answer_was_lost_is_recognised(ledger: Ledger) -> None:

@@ -19,14 +19,12 @@ from typing import Any
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.job_sweeps import TableJobSweeps
-from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.teams import TableTeams
 from shared.core.engine import Cluster, Engine, Why
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job, JobState, Reason
-from shared.core.messages import SWEEP
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
 from shared.core.pacing.joint import Joint
@@ -36,7 +34,7 @@ from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived
 from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
-from shared.lifecycle.parts import begin
+from shared.lifecycle.sweep import sweep
 from tests.crash.chaos import WORKER, Chaos, Died, Fault, Seam
 from tests.crash.invariants.archived import ended_records
 from tests.crash.invariants.idle_jobs import Idles
@@ -92,13 +90,12 @@ class Run:
         wake_after: int = 3,
         together: bool = False,
         engine: Engine | None = None,
-        parts: int = 1,
+        twice: bool = False,
     ) -> None:
         self.world = World()
         # A process hangs only by a fault, which decides when it goes on.
         self.world.policy(deliver_grace=30.0, deliver_patience=3600.0, retention=timedelta(minutes=3))
-        self.world.policy(sweep_parts=parts)
-        self.parts = parts
+        self.twice = twice
         self.chaos = Chaos(plan)
         self.wake_after = wake_after
         self.messages: list[Message] = []
@@ -158,8 +155,10 @@ class Run:
         self.world.pass_time(61)
         self._rounds = number
         await self._handle()
-        if self.parts == 1 or number % 3:  # with several parts, every third timer is missed
-            await self._work(begin)
+        if self.twice and number % 3:  # the others are missed
+            await asyncio.gather(self._work(sweep), self._work(sweep))
+        elif not self.twice:
+            await self._work(sweep)
         if number % 2 == 1 and self.inventories:
             await self._work(inventory)
         if self.archives and number % 2 == 0:
@@ -205,9 +204,7 @@ class Run:
         """Give every visible message to a worker; a message that fails returns."""
         messages, self.world.queues.messages[:] = list(self.world.queues.messages), []
         for queue, body, _ in messages:
-            # The message for a part of a sweep arrives twice, and both are handled at once.
-            again = 2 if SWEEP in body else 1
-            self.messages += [Message(self._handler(queue, body), twin=again > 1) for _ in range(again)]
+            self.messages.append(Message(self._handler(queue, body)))
         batch, self.messages = self.messages, []
         groups = [[m for m in batch if m.twin], *[[m] for m in batch if not m.twin]]
         for group in groups:
@@ -266,7 +263,6 @@ class Run:
             dead=TableDeadMessages(ledger.store),
             finished=TableFinishedJobs(ledger.store),
             archive=Seam(ports.archive, "archive", chaos),
-            leases=TableLeases(ledger.store),
             node_histories=TableNodeHistories(ledger.store),
             job_sweeps=TableJobSweeps(ledger.store),
             teams=TableTeams(ledger.store),

@@ -41,8 +41,8 @@ class Story:
     started: int | None = 1
     #: one process gets messages that arrive together
     together: bool = False
-    #: parts of the sweep; with several, timers are also missed, and parts are swept twice at once
-    parts: int = 1
+    #: two processes sweep at once, and every third timer is missed
+    twice: bool = False
 
 
 def message(document: Any, message_id: str, *, twin: bool = False) -> Message:
@@ -345,19 +345,19 @@ def _one_key_later(run: Run) -> None:
 SWEPT = Story("jobs of a sweep", _swept, 3, 3)
 ONE_KEY_LATER = Story("a sweep, and then a job with its key", _one_key_later, 2, 1)
 ONE_KEY = Story("a job and a sweep with one key at once", _one_key, 2, 1)
-SWEPT_IN_PARTS = Story("jobs of a sweep, swept in parts", _swept, 3, 3, parts=2)
+SWEPT_TWICE = Story("jobs of a sweep, swept twice at once", _swept, 3, 3, twice=True)
 CANCELLED = Story("a cancelled job", _cancelled)
 FAILED = Story("a job that fails, and says why", _failed)
 REQUEUED = Story("a job that begins again between two sweeps", _requeued)
 WAITING = Story("a job that waits, and says why", _waiting)
 DEPENDENT = Story("jobs that wait for others", _dependent, 4, 4)
 BROKEN = Story("jobs that wait for what cannot come any more", _broken, 4, 2)
-IN_PARTS = Story("jobs that wait for others, swept in parts", _dependent, 4, 4, parts=2)
+TWICE = Story("jobs that wait for others, swept twice at once", _dependent, 4, 4, twice=True)
 ARCHIVED = Story("duplicates of jobs that are archived", _archived, 2, 2)
 #: The stories of sweeps of jobs.
 JOB_SWEEPS = (
     SWEPT,
-    SWEPT_IN_PARTS,
+    SWEPT_TWICE,
     Story("jobs of a sweep that lose their nodes, and fail", _swept_badly, 3, 6),
     Story("a sweep that is cancelled", _swept_away, 3, None),
     Story("jobs of a sweep whose ends are told", _swept_and_told, 3, 3),
@@ -384,10 +384,10 @@ STORIES = (
     FAILED,
     WAITING,
     ARCHIVED,
-    Story("a sweep in parts", _three, 3, 3, parts=2),
+    Story("three jobs, swept twice at once", _three, 3, 3, twice=True),
     DEPENDENT,
     BROKEN,
-    IN_PARTS,
+    TWICE,
     *JOB_SWEEPS,
     Story("jobs that wait for one that is archived", _behind_archived, 3, 2),
 )
@@ -395,7 +395,7 @@ STORIES = (
 
 async def play(story: Story, plan: Mapping[int, Fault], *, wake_after: int = 3) -> Run:
     """Run a story to its end, with a plan of faults."""
-    run = Run(plan, wake_after=wake_after, together=story.together, parts=story.parts)
+    run = Run(plan, wake_after=wake_after, together=story.together, twice=story.twice)
     story.begin(run)
     await run.until_quiet()
     run.check(accepted=story.accepted, started=story.started)

@@ -15,7 +15,7 @@ from shared.core.notify.events import Notice
 from tests.breadth import every_few
 from tests.crash.chaos import Fault
 from tests.crash.simulate import simulate
-from tests.crash.stories import ONE_KEY, ONE_KEY_LATER, SWEPT, SWEPT_IN_PARTS, Story, play
+from tests.crash.stories import ONE_KEY, ONE_KEY_LATER, SWEPT, SWEPT_TWICE, Story, play
 
 Patch = pytest.MonkeyPatch
 
@@ -81,7 +81,7 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (submitted_without_a_seat, SWEPT),
     (a_seat_stays_after_the_end, SWEPT),
     (the_end_is_not_reported, SWEPT),
-    (one_seat_too_many, SWEPT_IN_PARTS),
+    (one_seat_too_many, SWEPT_TWICE),
     (the_key_is_not_claimed, ONE_KEY),
     (a_claim_is_not_respected, ONE_KEY),
     (a_claim_is_not_known_again, ONE_KEY_LATER),

@@ -24,11 +24,11 @@ from tests.crash.chaos import Fault
 from tests.crash.stories import Story, play
 from tests.crash.team_stories import (
     AT_ONCE,
-    IN_PARTS,
     RECALLED,
     RECALLED_AND_CANCELLED,
     RECALLED_IN_VAIN,
     SHARED,
+    TWICE,
 )
 
 Patch = pytest.MonkeyPatch
@@ -141,7 +141,7 @@ CASES: tuple[tuple[Callable[[Patch], None], Story], ...] = (
     (a_claim_goes_without_being_counted, SHARED),
     (a_job_gets_a_claim_without_a_look, SHARED),
     (the_last_writer_wins, AT_ONCE),
-    (the_last_writer_wins, IN_PARTS),
+    (the_last_writer_wins, TWICE),
     (a_loan_goes_before_the_job_has_stopped, RECALLED),
     (what_gave_its_claim_back_is_not_counted, RECALLED_AND_CANCELLED),
     (a_loan_is_written_in_one_row, RECALLED),

@@ -99,8 +99,6 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
         ("SLIPWAY_WEBHOOK_SCHEDULE", ",".join(["1m"] * 51)),
         ("SLIPWAY_WEBHOOK_SCHEDULE", "13d,13d"),
         ("SLIPWAY_RETENTION_DAYS", "7"),
-        ("SLIPWAY_SWEEP_PARTS", "0"),
-        ("SLIPWAY_SWEEP_PARTS", "5"),
         ("SLIPWAY_INVENTORY_DAYS", "31"),
         ("SLIPWAY_ARCHIVE_CONTAINER", "scripts"),
         ("SLIPWAY_WEBHOOK_PORTS", "https"),

@@ -14,7 +14,6 @@ from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.job_sweeps import TableJobSweeps
-from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.teams import TableTeams
@@ -87,7 +86,6 @@ class World:
             finished=self.finished,
             archive=self.archive,
             activity=self.activity,
-            leases=TableLeases(self.ledger.store),
             node_histories=TableNodeHistories(self.ledger.store),
             job_sweeps=TableJobSweeps(self.ledger.store),
             teams=TableTeams(self.ledger.store),

@@ -144,23 +144,17 @@ class TableLedger:
         """An upsert: off is a row, too."""
         await self._store.upsert(other_rows.pause_row(pause))
 
-    async def report(self, sweep: str, reported: Reported) -> None:
-        """Write the report of a sweep over its last one, by an upsert."""
-        await self._store.upsert(other_rows.trouble_row(sweep, reported))
-
-    async def reported(self) -> list[Reported]:
-        """The last report of every sweep, in one range query."""
-        return self._store.legible(await self._store.rows(other_rows.TROUBLES), other_rows.troubles_of)
+    async def report(self, reported: Reported) -> None:
+        """Write the report of a sweep over the last one, by an upsert."""
+        await self._store.upsert(other_rows.trouble_row(reported))
 
     async def standing(self) -> Standing:
         """One range query over both."""
-        entities = await self._store.rows(other_rows.STANDING)
-        pauses = [row for row in entities if row["RowKey"] == other_rows.PAUSE["RowKey"]]
-        reports = [row for row in entities if row["RowKey"] >= other_rows.TROUBLES.first]
-        return Standing(
-            tuple(self._store.legible(reports, other_rows.troubles_of)),
-            self._pause(pauses[0]) if pauses else None,
-        )
+        entities = {str(row["RowKey"]): row for row in await self._store.rows(other_rows.STANDING)}
+        pause = entities.get(other_rows.PAUSE["RowKey"])
+        report = entities.get(other_rows.TROUBLES["RowKey"])
+        legible = self._store.legible([report] if report else [], other_rows.troubles_of)
+        return Standing(next(iter(legible), None), self._pause(pause) if pause else None)
 
     async def check(self, jobs: Collection[str], noted: Iterable[str]) -> None:
         """One range query a kind and partition, and point reads of what belongs to the jobs."""

@@ -1,7 +1,7 @@
 """The rows of the ledger table that belong to no job, as pure translations.
 
 Partitions `d<shard>` remember dropped paths, `receivers` the disabled receivers, `dead` the messages that
-failed too often; `meta` has the pause of submissions and the reports of the sweeps.
+failed too often; `meta` has the pause of submissions and the report of the sweep.
 """
 
 from __future__ import annotations
@@ -25,20 +25,17 @@ DEAD = "dead"
 PAUSE = {"PartitionKey": "meta", "RowKey": "paused"}
 
 
-#: The key prefix of the troubles that each part of a sweep found.
-TROUBLES = Range("meta", "trouble|", "trouble}")
-
-
+#: The key of the troubles that the last sweep found.
+TROUBLES = {"PartitionKey": "meta", "RowKey": "trouble"}
 #: The range that holds both, and nothing else of the partition.
-STANDING = Range("meta", PAUSE["RowKey"], TROUBLES.last)
+STANDING = Range("meta", PAUSE["RowKey"], f"{TROUBLES['RowKey']}|")
 
 
-def trouble_row(sweep: str, reported: Reported) -> Entity:
-    """The row with the troubles that the sweeps of this name have seen."""
+def trouble_row(reported: Reported) -> Entity:
+    """The row with the troubles that a sweep found."""
     silent = {cluster: [text_of(one.since), one.why] for cluster, one in reported.silent.items()}
     return {
-        "PartitionKey": TROUBLES.partition,
-        "RowKey": f"{TROUBLES.first}{sweep}",
+        **TROUBLES,
         "At": text_of(reported.at),
         "Found": json.dumps(dict(reported.counts)),
         **split("Silent", json.dumps(silent)),

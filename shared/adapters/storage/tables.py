@@ -7,7 +7,6 @@ from typing import NamedTuple
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.job_sweeps import TableJobSweeps
-from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
@@ -22,7 +21,6 @@ class Tables(NamedTuple):
     outbox: TableOutbox
     dead: TableDeadMessages
     finished: TableFinishedJobs
-    leases: TableLeases
     node_histories: TableNodeHistories
     job_sweeps: TableJobSweeps
     teams: TableTeams
@@ -35,7 +33,6 @@ def tables(store: Store) -> Tables:
         TableOutbox(store),
         TableDeadMessages(store),
         TableFinishedJobs(store),
-        TableLeases(store),
         TableNodeHistories(store),
         TableJobSweeps(store),
         TableTeams(store),

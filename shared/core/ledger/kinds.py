@@ -87,11 +87,10 @@ KINDS = (
     ),
     RowKind(
         "meta",
-        "trouble|",
-        "what its part of the sweeps found is not counted",
+        "trouble",
+        "what the sweep found is not counted",
         f"{_NOTHING}: it is written anew",
     ),
-    RowKind("leases", "", "it counts as free", f"{_NOTHING}: the next sweep writes it again"),
     RowKind("nodes", "", "the history of its cluster is not shown", f"{_NOTHING}: it begins anew"),
     RowKind(
         "teams",

@@ -80,14 +80,11 @@ class Ledger(Protocol):
     async def pause(self, pause: Pause | None) -> None:
         """Write the pause; None ends it."""
 
-    async def report(self, sweep: str, reported: Reported) -> None:
-        """Publish to every process how many faults of each kind the sweep of this name found."""
-
-    async def reported(self) -> list[Reported]:
-        """The last report of each part of the sweeps, with its time."""
+    async def report(self, reported: Reported) -> None:
+        """Publish to every process how many faults of each kind the sweep found."""
 
     async def standing(self) -> Standing:
-        """Both, the pause and the reports, in one request."""
+        """Both, the pause and the last report, in one request."""
 
     async def check(self, jobs: Collection[str], noted: Iterable[str]) -> None:
         """Read all rows that something waits for, those of these jobs, and those noted by name.

@@ -166,7 +166,7 @@ class Silent:
 
 @dataclass(frozen=True)
 class Reported:
-    """The faults that the sweeps of a part found: numbers by kind, and silent clusters."""
+    """The faults that a sweep found: numbers by kind, and silent clusters."""
 
     at: datetime
     counts: Mapping[str, int]
@@ -185,7 +185,7 @@ class Pause:
 
 @dataclass(frozen=True)
 class Standing:
-    """The state of the whole deployment: the last report of each part of the sweeps, and the pause."""
+    """The state of the whole deployment: the last report of the sweep, and the pause."""
 
-    reported: tuple[Reported, ...] = ()
+    reported: Reported | None = None
     pause: Pause | None = None

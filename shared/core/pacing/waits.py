@@ -29,10 +29,6 @@ class WaitKind(StrEnum):
     TRY = "try"
     #: an event waits for the sweep, because it was not delivered at once
     EVENT = "event"
-    #: a part of the sweep was sent as a message, and is swept once after that
-    MESSAGE = "message"
-    #: a process has a part of the sweep, or died with it
-    LEASE = "lease"
     #: a job that may be idle is looked at again
     IDLE_CHECK = "idle check"
     #: an idle job was warned, and ends after a while
@@ -49,8 +45,6 @@ LONGEST_JOB_WAIT = timedelta(hours=1)
 LONGEST_SLOT, LATE = timedelta(days=30), timedelta(days=1)
 #: By so much more than planned a wait may seem to last, because the clocks of two processes differ.
 SKEW = timedelta(hours=1)
-#: So old the message that starts a part of the sweep may be.
-LONGEST_MESSAGE = timedelta(minutes=5)
 
 
 def is_over(due: datetime, now: datetime, longest: timedelta) -> bool:

@@ -14,11 +14,9 @@ from shared.core.messages import (
     EXPAND,
     LOOK_AT_FOLDER,
     MOST_ENDED,
-    SWEEP,
     FolderLook,
     JobsEnded,
     SweepExpansion,
-    SweepPart,
 )
 
 
@@ -69,15 +67,6 @@ def jobs_ended(data: dict[str, Any]) -> JobsEnded | None:
     return JobsEnded(tuple(job_ids))
 
 
-def sweep_part(data: dict[str, Any]) -> SweepPart | None:
-    """A part of a sweep, and when it was ordered; None if the data has another form."""
-    try:
-        at = datetime.fromisoformat(str(data["at"]))
-        return SweepPart(int(data["part"]), int(data["of"]), at) if at.tzinfo else None
-    except (KeyError, TypeError, ValueError):
-        return None
-
-
 def folder_look(data: dict[str, Any]) -> FolderLook | None:
     """A folder to look at, and its newest file; None if the data has another form."""
     try:
@@ -94,11 +83,10 @@ def expansion(data: dict[str, Any]) -> SweepExpansion | None:
     return SweepExpansion(identity) if isinstance(identity, str) and is_sweep_id(identity) else None
 
 
-WakeUp: TypeAlias = FolderLook | JobsEnded | SweepPart | SweepExpansion
+WakeUp: TypeAlias = FolderLook | JobsEnded | SweepExpansion
 #: By the type of the event.
 WAKE_UPS: Mapping[str, Callable[[dict[str, Any]], WakeUp | None]] = {
     LOOK_AT_FOLDER: folder_look,
     ENDED: jobs_ended,
-    SWEEP: sweep_part,
     EXPAND: expansion,
 }

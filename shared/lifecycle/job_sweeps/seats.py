@@ -44,10 +44,6 @@ async def seat(
     ends = await _ends(ports, records.values(), {row.job_id for row in rows}.difference(moved))
     advanced = await asyncio.gather(*(_advance(ports, one, ends) for one in records.values()))
     records |= {one.sweep.id: one for one in advanced}
-    # Sweeps whose record is in a shard that another process sweeps.
-    others = {row.sweep for row in rows if row.sweep} - records.keys()
-    read = await asyncio.gather(*(_read(ports, one) for one in sorted(others)))
-    records |= {one.sweep.id: one for one in read if one is not None}
     await _end_cancelled(ports, rows, {name for name, one in records.items() if one.sweep.cancel})
     going_on = (one.sweep for one in records.values() if not one.sweep.cancel)
     with_seat = {sweep.job_id(index) for sweep in going_on for index in sweep.seats}

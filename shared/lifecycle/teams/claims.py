@@ -24,7 +24,6 @@ from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse, described
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.lending import publish_lenders, with_loans
-from shared.lifecycle.teams.line import with_other_parts
 from shared.lifecycle.teams.recall import spare
 from shared.lifecycle.teams.rows import (
     WRITES,
@@ -59,8 +58,7 @@ async def claimed(
 
     `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
     each team with a quota, a write where something changed, and a read for each job that ended or gets one.
-    Loans cost the same of each lender, where jobs wait; jobs that wait in other parts of the sweep cost a
-    range query for each shard.
+    Loans cost the same of each lender, where jobs wait.
     """
     waiting: dict[str, list[Active]] = defaultdict(list)
     for row in ready:
@@ -164,12 +162,7 @@ async def _planned(ports: Ports, requests: Mapping[str, Requests], of_pass: Pass
     async def plan(team: str) -> Plan:
         return await planned(ports, team, requests[team], of_pass)
 
-    plans = await _by_team(sorted(requests), plan)
-    try:
-        return await with_other_parts(ports, plans, of_pass)
-    except SlipwayError as error:
-        log.warning("quotas are left to the next pass: %s", error)
-        return {}
+    return await _by_team(sorted(requests), plan)
 
 
 async def _brought_on(

@@ -61,7 +61,7 @@ async def _spare(ports: Ports, row: Active, uses: Mapping[str, TeamUse]) -> None
 
 
 async def _is_needed(ports: Ports, row: Active, uses: Mapping[str, TeamUse]) -> bool:
-    """Whether the job has a loan of a team that has a waiting job. Another part of the sweep may see that."""
+    """Whether the job has a loan of a team that has a waiting job."""
     mine = uses.get(row.team) or await ports.teams.use(row.team)
     lender = mine.loans.get(row.job_id)
     if lender is None:

@@ -20,7 +20,7 @@ from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.loans import Requests
-from shared.core.teams.use import MOST_NAMED, TeamUse
+from shared.core.teams.use import TeamUse
 from shared.lifecycle.active import active_jobs
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.figures import publish, publish_others, warn_of_budget
@@ -107,23 +107,10 @@ async def brought_on(
             requests = [one for one in requests if one[0] not in old]
             after = plan.released.with_claims(requests, quota, month_of(ports.clock()))
             plan = plan._replace(after=after)
-        after = await _with_others(
-            ports, plan.use, plan.after, {*of_pass.active, *(job for job, _ in requests)}
-        )
-        if (stored := await written(ports, plan.use, after, quota)) is not None:
+        if (stored := await written(ports, plan.use, plan.after, quota)) is not None:
             return stored
         latest, plan, current = plan.use, None, None
     return latest
-
-
-async def _with_others(ports: Ports, use: TeamUse, after: TeamUse, of_pass: Collection[str]) -> TeamUse:
-    """With the jobs of its line that only other parts of the sweep see, and that have not ended."""
-    of_line = {*of_pass, *after.claims, *after.waiting}
-    others = [job for job in use.waiting if job not in of_line]
-    if not others:
-        return after
-    line = (*after.waiting, *await still_active(ports, others))
-    return replace(after, waiting=line[:MOST_NAMED])
 
 
 async def still_active(ports: Ports, job_ids: Collection[str]) -> tuple[str, ...]:

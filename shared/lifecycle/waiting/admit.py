@@ -87,10 +87,9 @@ async def admit_next(ports: Ports, job: Job) -> bool:
     return True
 
 
-async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) -> list[Active]:
+async def submittable(ports: Ports, rows: Iterable[Active]) -> list[Active]:
     """Of all active jobs those that are due for submission and may be submitted now, oldest first.
 
-    `rows` may be those of some shards, which then have that share of what may be at work (`in_order`).
     While submissions are paused, those whose submission has begun: it may have landed (`dispatch`).
     """
     rows = list(rows)
@@ -104,7 +103,7 @@ async def submittable(ports: Ports, rows: Iterable[Active], share: float = 1.0) 
         return begun
     waiting = sorted((row for row in due if row.state is JobState.ACCEPTED), key=_age, reverse=True)
     if ports.policy.max_active_jobs:
-        waiting = await in_order(ports, rows, waiting, share)
+        waiting = await in_order(ports, rows, waiting)
     return [*begun, *waiting]
 
 

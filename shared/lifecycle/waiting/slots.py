@@ -8,7 +8,6 @@ asks for them now and then, and adds what it submits.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Collection, Iterable, Sequence, Sized
 from datetime import datetime
 from functools import partial
@@ -96,7 +95,7 @@ def _is_in_line(ports: Ports, row: Active) -> bool:
     return not (row.needs_seat or row.needs_claim) or row.waits == sentence(why_slot(ports))
 
 
-def is_contended(ports: Ports, rows: Collection[Active], share: float) -> bool:
+def is_contended(ports: Ports, rows: Collection[Active]) -> bool:
     """Whether jobs that get a seat or a claim only later in a pass might want the slots of others.
 
     Then no job is submitted before, or those without either would always be first.
@@ -104,33 +103,17 @@ def is_contended(ports: Ports, rows: Collection[Active], share: float) -> bool:
     limit = ports.policy.max_active_jobs
     if not limit or not any(row.needs_seat or row.needs_claim for row in rows):
         return False
-    elsewhere = len(ports.memo.latest(_AT_WORK)) if share < 1 else 0
-    return len(rows) > math.ceil(limit * share) or elsewhere + len(rows) > limit
+    return len(rows) > limit
 
 
-async def in_order(ports: Ports, rows: list[Active], waiting: list[Active], share: float) -> list[Active]:
-    """As many of the waiting jobs as the limit of active jobs allows: the oldest, or teams in turn.
-
-    Shares are rounded up, so that none is zero, and other shards may have more active jobs than their share:
-    a sweeper of some shards also counts the active jobs of all, one range query a shard, unless this
-    process did so within seconds. Processes that sweep their parts at the same moment may still overshoot, by
-    what each submits before the others see it in the ledger.
-    """
+async def in_order(ports: Ports, rows: list[Active], waiting: list[Active]) -> list[Active]:
+    """As many of the waiting jobs as the limit of active jobs allows: the oldest, or teams in turn."""
     limit = ports.policy.max_active_jobs
     at_work = {row.job_id: row.team for row in rows if row.state is not JobState.ACCEPTED}
-    room = math.ceil(limit * share) - len(at_work)
+    room = limit - len(at_work)
     if room <= 0 or not waiting:
         return []
-    if len(waiting) > room:
-        waiting = await _first(ports, waiting, at_work.values(), room)
-    if share >= 1:
-        return waiting
-    everywhere = await ports.memo.get(_AT_WORK, ports.clock(), _COUNTS, partial(_count, ports))
-    # From here on nothing is awaited, so of parts that are swept at once no two take the same slot.
-    chosen = waiting[: max(0, min(room, limit - len(at_work.keys() | everywhere.keys())))]
-    for row in chosen:
-        take_slot(ports, row.job_id)
-    return chosen
+    return await _first(ports, waiting, at_work.values(), room) if len(waiting) > room else waiting
 
 
 async def _first(

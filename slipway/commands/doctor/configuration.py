@@ -89,7 +89,6 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
     if not of_app:
         return []
     settings.schedule()
-    settings.sweep_parts()
     unknown = [
         warn("settings", f"{name[:80]} is not a setting", f"did you mean {near}?" if near else "remove it")
         for name, near in settings.unknown().items()

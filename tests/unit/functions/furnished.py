@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from copy import copy
 from dataclasses import dataclass
-from datetime import timedelta
 
 from shared.core.job import Job, JobState
 from shared.core.ledger.node_history import NodeHistory, Point
@@ -111,6 +110,5 @@ async def _what_operators_and_timers_wrote(world: World) -> None:
     await resume(world.ports, "ann")
     await bury_poison(world.ports, "jobs", "poison", b"{}")
     await world.outbox.disable(Disabled("1" * 32, "https://gone.example.com/…1", world.now, "410"))
-    await world.ledger.report("", Reported(world.now, {"row": 1}))
-    await world.ports.leases.take("sweep-0-of-2", world.now, world.now + timedelta(minutes=3), world.now)
+    await world.ledger.report(Reported(world.now, {"row": 1}))
     await world.ports.node_histories.put(NodeHistory("dev", (Point(world.now, (1, 0, 0, 0, 0)),)))

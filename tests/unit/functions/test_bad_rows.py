@@ -16,10 +16,8 @@ import pytest
 from shared.adapters.storage.checks.readers import READERS
 from shared.core.job import JobState
 from shared.core.ledger.kinds import KINDS, RowKind, kind_of
-from shared.core.messages import SweepPart
 from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
-from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import jobs_ended
 from shared.operate.audit import audit
 from tests.breadth import every_few
@@ -152,7 +150,6 @@ async def _goes_on(result: Furnished, case: str) -> None:
     assert any(good.id.encode() in body for _, _, body in world.webhooks.posts), case
     await jobs_ended(world.ports, [good.id])
     await inventory(world.ports)
-    await sweep_part(world.ports, SweepPart(0, 2, world.now))
     world.now += _RETENTION
     await archive(world.ports)
     assert (await world.job(good.id)).archived, case

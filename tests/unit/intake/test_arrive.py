@@ -11,7 +11,7 @@ from shared.core.caller import Caller
 from shared.core.errors import Misuse
 from shared.core.identity import job_id
 from shared.core.job import Drop, JobState
-from shared.core.messages import ENDED, sweep_message
+from shared.core.messages import ENDED
 from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.intake.arrive import blob_arrived, message_arrived, poison_arrived
 from shared.intake.candidate import Candidate, key_of
@@ -71,15 +71,10 @@ async def test_a_batch_is_taken_apart_and_each_of_it_has_a_key_of_its_own(world:
     assert [one.job.id for one in accepted] == [job_id(place, 1) for place in places]
 
 
-async def test_an_order_to_sweep_is_carried_out_and_a_foreign_event_is_nothing(world: World) -> None:
-    job = (await world.message(job_json())).job
-    world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
+async def test_a_foreign_event_is_nothing(world: World) -> None:
     foreign = {"specversion": "1.0", "type": "com.example.other", "id": "1", "source": "x"}
 
     assert await message_arrived(world.ports, json.dumps(foreign).encode(), "m2") == []
-    assert (await world.job(job.id)).state is JobState.QUEUED
-    assert await message_arrived(world.ports, sweep_message(0, 1, world.now).encode(), "m3") == []
-    assert (await world.job(job.id)).state is JobState.SUCCEEDED
 
 
 GRID = {"id": "7", "topic": "/t", "subject": "x", "eventType": SUBMIT, "dataVersion": "1.0"}

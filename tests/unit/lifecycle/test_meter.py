@@ -6,11 +6,9 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from shared.adapters.storage.rows import shard_of
 from shared.core.errors import Rejected
 from shared.core.job import JobState
 from shared.core.ports import Posted
-from shared.lifecycle.sweep import sweep
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -86,17 +84,3 @@ async def test_an_event_that_waits_is_seen_in_its_age(world: World) -> None:
     world.use(meter=(meter := Counting()))
     await world.sweep(600)
     assert meter.values["slipway.outbox.oldest",] > 500
-
-
-async def test_an_event_that_waits_in_one_part_is_seen_after_the_others_were_swept(world: World) -> None:
-    world.webhooks.answers = [Posted("retry", 503, "no", None, 1)]
-    job = (await world.message({"spec": job_json(nodeCount=0), "notify": [HOOK]})).job
-    world.use(meter=(meter := Counting()))
-    world.pass_time(600)
-    shards = world.ledger.shards
-    its = shard_of(job.id, shards) % 2
-    for part in (its, 1 - its):
-        await sweep(world.ports, range(part, shards, 2))
-    ages = {key: value for key, value in meter.values.items() if key[0] == "slipway.outbox.oldest"}
-    assert ages.pop(("slipway.outbox.oldest", str(its))) > 500
-    assert ages == {("slipway.outbox.oldest", str(1 - its)): 0}

@@ -20,16 +20,13 @@ from shared.adapters.storage.table import joined, split
 from shared.core.engine import Observation
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
-from shared.core.ledger.lease import Leases
 from shared.core.ledger.records import Reported, packed, unpacked
-from shared.core.messages import SweepPart
 from shared.core.notify.events import Notice
 from shared.core.trouble import Troubles
 from shared.intake.dead_letter import bury_poison
 from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
 from shared.lifecycle.lookup import job as read_job
-from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.sweep import sweep
 from shared.lifecycle.waiting.pauses import pause, paused
@@ -270,14 +267,6 @@ async def test_a_switch_that_cannot_be_read_stops_submissions_until_it_is_turned
     assert job.state is JobState.ACCEPTED
 
 
-async def test_a_lease_that_cannot_be_read_has_no_holder(world: World) -> None:
-    world.policy(sweep_parts=2)
-    leases: Leases = world.ports.leases
-    await leases.take("sweep-0-of-2", world.now, world.now, world.now)
-    spoil(world, "sweep-0-of-2", Until="later")
-    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
-
-
 async def test_garbage_in_the_listing_keeps_no_job_out(world: World) -> None:
     job = await submitted(world)
     held = world.ledger.held[key_of(world, "l|")]
@@ -467,20 +456,17 @@ async def test_a_moment_without_a_zone_in_one_index_row_stops_no_sweep(world: Wo
 
 
 async def test_moments_without_a_zone_in_the_other_rows_stop_no_sweep(world: World) -> None:
-    world.policy(sweep_parts=2)
     for message in ("m1", "m2"):
         await bury_poison(world.ports, "jobs", message, b"{}")
-    leases: Leases = world.ports.leases
-    await leases.take("sweep-0-of-2", world.now, world.now, world.now)
-    await world.ledger.report("", Reported(world.now, {"row": 1}))
+    await world.ledger.report(Reported(world.now, {"row": 1}))
     dead = next(key for key in world.ledger.held if key[0] == "dead")[1]
-    names = {spoil(world, dead, At=_NAIVE), spoil(world, "trouble|", At=_NAIVE)}
-    spoil(world, "sweep-0-of-2", Until=_NAIVE)
+    names = {spoil(world, dead, At=_NAIVE), spoil(world, "trouble", At=_NAIVE)}
 
     assert len(await listed(world.ports)) == 1
     assert (await ready(world.ports)).ready
-    assert await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
     assert set(await named(world)) == names
+    await world.sweep()
+    assert set(await named(world)) == names - {"meta/trouble"}  # it was written anew
 
 
 async def test_an_event_due_without_a_zone_keeps_no_other_from_its_receiver(world: World) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.adapters.storage.job_sweeps import TableJobSweeps
-from shared.adapters.storage.leases import TableLeases
 from shared.adapters.storage.node_history import TableNodeHistories
 from shared.adapters.storage.outbox import TableOutbox
 from shared.core.job import JobState
@@ -38,7 +37,6 @@ def _backup(world: World) -> Restore:
             outbox=world.outbox,
             dead=TableDeadMessages(store),
             finished=TableFinishedJobs(store),
-            leases=TableLeases(store),
             node_histories=TableNodeHistories(store),
             job_sweeps=TableJobSweeps(store),
         )

@@ -70,7 +70,6 @@ def test_the_bounds_of_the_table_are_those_of_the_check(name: str) -> None:
     ("name", "value"),
     [
         ("SLIPWAY_SHARDS", "1000000000"),
-        ("SLIPWAY_SWEEP_PARTS", "1000000000"),
         ("SLIPWAY_MAX_DOCUMENT_BYTES", "100000000"),
         ("SLIPWAY_MAX_RECEIVERS", "51"),
         ("SLIPWAY_MAX_DOCUMENT_BYTES", "0"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from shared.adapters.storage import job_sweeps, leases, node_history, other_rows, rows, teams
+from shared.adapters.storage import job_sweeps, node_history, other_rows, rows, teams
 from shared.adapters.storage.lists import listed
 from shared.adapters.storage.table import Row
 from shared.core.ledger.kinds import DROPS, KINDS, SHARDS, RowKind
@@ -27,8 +27,7 @@ _BY_KEY: Mapping[tuple[str, str], Callable[[Row], object]] = {
     ("meta", "layout"): lambda row: (row["Version"], row["Shards"]),
     ("meta", "owner"): lambda row: row["Name"],
     ("meta", "paused"): other_rows.pause_of,
-    ("meta", "trouble|"): other_rows.troubles_of,
-    ("leases", ""): leases.interval,
+    ("meta", "trouble"): other_rows.troubles_of,
     ("nodes", ""): node_history.history_of,
     ("teams", "document"): teams.teams_of,
     ("teams", "u|"): teams.use_of,

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shared.core.messages import ENDED, EXPAND, LOOK_AT_FOLDER, SWEEP
+from shared.core.messages import ENDED, EXPAND, LOOK_AT_FOLDER
 from shared.intake.message import Request
 from shared.intake.reading.event import SUBMIT
 from shared.intake.reading.wakeups import WAKE_UPS
@@ -79,8 +79,6 @@ MEANINGLESS = [
     event(ENDED, data={"jobs": [5]}),
     event(ENDED, data={"jobs": [JOB, "j_bad"]}),
     event(ENDED, data={"jobs": [JOB] * 1001}),
-    event(SWEEP, data={"part": 0, "of": 4, "at": "2026-01-01T00:00:00"}),
-    event(SWEEP, data={"part": "x", "of": 4, "at": AT.isoformat()}),
     event(EXPAND, data={"sweep": "s_1"}),
     event(EXPAND, data={"sweep": 7}),
 ]

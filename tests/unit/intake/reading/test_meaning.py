@@ -15,9 +15,7 @@ from shared.core.messages import (
     MESSAGE,
     FolderLook,
     JobsEnded,
-    SweepPart,
     digest,
-    sweep_message,
 )
 from shared.intake.message import ForeignEvent, Message, Request, read_message, read_request
 from shared.intake.reading.carried import REJECTION
@@ -153,7 +151,6 @@ def test_what_is_not_for_us_is_foreign(document: Any, foreign: str) -> None:
     [
         (event(ENDED, data={"jobs": [JOB] * 1000}), JobsEnded((JOB,) * 1000)),
         (event(LOOK_AT_FOLDER, data={"folder": "d/", "newest": AT.isoformat()}), FolderLook("d/", AT)),
-        (json.loads(sweep_message(1, 4, AT)), SweepPart(1, 4, AT)),
         (
             event("Microsoft.Storage.BlobRenamed", subject="/x/containers/c/blobs/a/b"),
             BlobWritten("c", "a/b"),

@@ -19,7 +19,6 @@ from shared.intake.candidate import key_of
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.job_sweeps.seats import advance, seat
 from shared.lifecycle.legible import legible as read_legible
-from shared.lifecycle.sweep import sweep as sweep_shards
 from shared.operate.job_sweeps import cancel_sweep
 from tests.unit.lifecycle.job_sweeps.swept import (
     accepted_sweep,
@@ -112,24 +111,6 @@ async def test_ends_that_cannot_be_read_are_counted_by_the_next_pass(
     assert await states(world, sweep) == [SUCCEEDED, QUEUED, ACCEPTED, ACCEPTED]
 
 
-async def test_jobs_in_other_parts_than_their_sweep_use_their_seats(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    sweep = await accepted_sweep(world, parallel=4)
-    shards = range(world.ledger.shards)
-    kind = type(world.ports.job_sweeps)
-    with monkeypatch.context() as patch:
-        patch.setattr(kind, "get", _failing(kind.get, sweep.id))
-        for shard in shards:
-            await sweep_shards(world.ports, range(shard, shard + 1))
-    assert await states(world, sweep) == [ACCEPTED] * 4
-
-    for shard in [*shards, *shards]:
-        await sweep_shards(world.ports, range(shard, shard + 1))
-
-    assert await states(world, sweep) == [QUEUED] * 4
-
-
 async def test_only_jobs_that_wait_for_nothing_but_a_seat_are_to_be_submitted(world: World) -> None:
     await world.message({"spec": job_json(), "name": "data"}, "m0")
     sweep = await accepted_sweep(world, parallel=1)
@@ -197,7 +178,7 @@ async def test_a_job_without_a_sweep_costs_no_read_of_one(
         return await original(port, identity)
 
     monkeypatch.setattr(type(world.ports.job_sweeps), "get", get)
-    await seat(world.ports, await _rows(world), [], ())
+    await seat(world.ports, await _rows(world), [sweep.id], ())
 
     assert ids == [sweep.id]
 

@@ -15,7 +15,6 @@ from shared.core.teams.document import Teams
 from shared.core.teams.store import TeamsStore
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import forget_teams
-from shared.lifecycle.teams.rows import PassJobs, brought_on
 from shared.lifecycle.waiting.pauses import pause
 from shared.operate.cancel import cancel
 from tests.unit.lifecycle.teams.test_claims import end, states
@@ -125,21 +124,6 @@ async def test_a_damaged_record_of_a_lent_job_stops_no_recall_of_others(
         await world.sweep(60)
 
     assert await states(world, third) == [JobState.QUEUED]
-
-
-async def test_a_part_of_the_sweep_keeps_the_line_of_the_others(world: World) -> None:
-    """Each part sees its own jobs only: what another one noted is there until the job has ended."""
-    await borrow(world)
-    third = await ask(world, LENDER, 3)
-    use = await world.ports.teams.use(LENDER)
-    assert use.waiting == (third.id,)
-
-    await brought_on(world.ports, LENDER, [], PassJobs())
-
-    assert (await world.ports.teams.use(LENDER)).waiting == (third.id,)
-    await cancel(world.ports, third.id)
-    await brought_on(world.ports, LENDER, [], PassJobs())
-    assert (await world.ports.teams.use(LENDER)).waiting == ()
 
 
 async def test_a_claim_of_a_job_that_does_not_exist_goes_uncounted(world: World) -> None:

@@ -14,7 +14,6 @@ from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.observe import follow
-from shared.lifecycle.sweep import sweep
 from shared.lifecycle.transition import apply
 from shared.lifecycle.waiting.pauses import pause, resume
 from shared.operate.cancel import cancel
@@ -375,20 +374,6 @@ async def test_an_end_is_read_once_for_all_who_wait_for_it_and_never_again(
     for _ in range(3):
         await world.sweep()
     assert table.reads == 0
-
-
-async def test_a_part_of_a_sweep_asks_no_more_than_once_a_shard_for_jobs_of_other_parts(
-    world: World, table: _Counting
-) -> None:
-    others = [await _job(world, f"d{n}") for n in range(40)]
-    for n in range(40):
-        await _job(world, f"t{n}", after=[others[n].id])
-    table.reads = table.ranges = 0
-
-    await sweep(world.ports, range(0, 4, 2))
-
-    assert table.reads == 0
-    assert table.ranges <= world.ledger.shards
 
 
 async def test_a_record_that_cannot_be_read_keeps_its_dependent_waiting(world: World) -> None:

@@ -6,12 +6,10 @@ from typing import Any
 
 import pytest
 
-from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
 from shared.core.teams.document import Teams
 from shared.lifecycle.current_teams import forget_teams
 from tests.unit.lifecycle.job_sweeps.swept import accepted_sweep
-from tests.unit.lifecycle.test_parts import sweep_parts
 from tests.unit.lifecycle.test_unreadable import spoil
 from tests.unit.world import World, job_json
 
@@ -133,47 +131,3 @@ async def test_a_record_that_cannot_be_read_keeps_no_slot_from_the_others(world:
     await world.sweep()
 
     assert await states(world, behind) == [QUEUED]
-
-
-@pytest.mark.parametrize("processes", [True, False])
-async def test_parts_share_the_limit_also_for_jobs_with_a_claim(world: World, processes: bool) -> None:
-    await share(world, vision={"quota": {"jobs": 99}})
-    world.policy(max_active_jobs=4, paused=True)
-    for number in range(24):
-        await ask(world, f"n{number}", "vision")
-    world.policy(paused=False)
-
-    for _ in range(3):
-        world.pass_time(60)
-        await sweep_parts(world, 2, processes=processes)
-
-    assert len(world.engine.started) == 4
-
-
-async def test_a_count_that_does_not_answer_is_no_reason_in_a_record(
-    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
-    await share(world, vision={"quota": {"jobs": 99}})
-    world.policy(max_active_jobs=4, paused=True)
-    job = await ask(world, "claimed", "vision")
-    world.policy(paused=False)
-    world.pass_time(60)
-
-    async def no_answer(shard: int) -> None:
-        raise Unavailable("storage does not answer")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(world.ports.ledger, "active", no_answer)
-        await sweep_parts(world, 2, processes=True)
-        waits = (await world.job(job.id)).waiting
-        assert waits is None or waits.word != "ActiveLimit"
-    lines = [one for one in caplog.records if one.name.startswith("shared.lifecycle")]
-    # The claims of a team without a record are counted by the same query.
-    claims = "the jobs of the team vision are left to the next pass: storage does not answer"
-    warnings = {(one.levelname, one.getMessage()) for one in lines}
-    assert warnings == {("WARNING", claims)}
-    for _ in range(2):
-        world.pass_time(60)
-        await sweep_parts(world, 2, processes=True)
-
-    assert await states(world, job) == [QUEUED]

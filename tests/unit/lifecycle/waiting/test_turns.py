@@ -70,32 +70,11 @@ async def test_what_waits_is_submitted_in_the_order_in_which_it_came(world: Worl
     assert [row.job_id for row in await submittable(world.ports, await _rows(world))] == ids[:4]
 
 
-@pytest.mark.parametrize("share", [1, 0.5])
-async def test_without_a_limit_all_that_waits_is_submitted(world: World, share: float) -> None:
+async def test_without_a_limit_all_that_waits_is_submitted(world: World) -> None:
     ids = await _waiting(world, 3)
     world.policy(max_active_jobs=0)
 
-    assert [row.job_id for row in await submittable(world.ports, await _rows(world), share)] == ids
-
-
-@pytest.mark.parametrize(
-    ("states", "limit", "result", "counts"),
-    [
-        ([JobState.ACCEPTED], 2, 1, True),
-        ([JobState.QUEUED, JobState.ACCEPTED], 2, 0, False),  # no room in its share
-        ([JobState.SUBMITTING], 4, 1, False),  # none that waits
-    ],
-)
-async def test_a_part_counts_the_jobs_of_all_shards_only_if_it_may_submit_one_more(
-    world: World, states: list[JobState], limit: int, result: int, counts: bool
-) -> None:
-    await _waiting(world, len(states))
-    rows = [row._replace(state=state) for row, state in zip(await _rows(world), states, strict=True)]
-    world.policy(max_active_jobs=limit)
-    ledger = counted(world)
-
-    assert len(await submittable(world.ports, rows, 0.5)) == result
-    assert ledger.requests.count("active") == (ledger.shards if counts else 0)
+    assert [row.job_id for row in await submittable(world.ports, await _rows(world))] == ids
 
 
 @pytest.mark.parametrize(

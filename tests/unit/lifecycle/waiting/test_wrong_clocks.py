@@ -12,7 +12,6 @@ import pytest
 
 from shared.core.errors import Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState, Reason
-from shared.core.messages import SweepPart
 from shared.core.pacing.waits import SKEW, Planned, WaitKind
 from shared.core.ports import Posted
 from shared.core.relations.idle import Idle
@@ -21,7 +20,6 @@ from shared.intake.arrive import message_arrived
 from shared.intake.drops.inventory import inventory
 from shared.lifecycle.idle.reap import judge
 from shared.lifecycle.idle.use import Span
-from shared.lifecycle.parts import sweep_part
 from shared.lifecycle.waiting.pauses import pause, resume
 from tests.breadth import one_each
 from tests.unit.world import World, job_json
@@ -175,37 +173,6 @@ async def _for_the_next_try(world: World) -> Begun:
     return _delivered(world, WaitKind.TRY)
 
 
-def _swept_part(world: World, kind: WaitKind) -> Begun:
-    async def is_over() -> bool:
-        return await sweep_part(world.ports, SweepPart(0, 2, world.now)) is not None
-
-    return Begun(is_over, world.ports.policy.longest(kind))
-
-
-async def _for_a_process_that_died(world: World) -> Begun:
-    until = world.now + world.ports.policy.longest(WaitKind.LEASE)
-    assert await world.ports.leases.take("sweep-0-of-2", world.now, until, world.now)
-    return _swept_part(world, WaitKind.LEASE)
-
-
-async def _for_a_message_of_the_timer(world: World) -> Begun:
-    """The timer's clock goes wrong, and that of the sweepers does not."""
-    begun, behind = world.now, timedelta()
-
-    async def is_over() -> bool:
-        nonlocal behind, begun
-        behind = behind or begun - world.now
-        begun += world.ports.policy.longest(WaitKind.MESSAGE)
-        right = world.now
-        world.now = begun
-        swept = await sweep_part(world.ports, SweepPart(0, 2, begun - abs(behind)))
-        world.now = right
-        return swept is not None
-
-    await sweep_part(world.ports, SweepPart(0, 2, world.now))
-    return Begun(is_over, world.ports.policy.longest(WaitKind.MESSAGE))
-
-
 async def _for_another_look(world: World) -> Begun:
     wait = timedelta(minutes=5)
     world.ports.looks.plan("j", world.now + wait, world.now)
@@ -272,8 +239,6 @@ SCENARIOS: dict[Scenario, WaitKind] = {
     _for_evidence: WaitKind.EVIDENCE,
     _for_the_sweep_that_delivers: WaitKind.EVENT,
     _for_the_next_try: WaitKind.TRY,
-    _for_a_process_that_died: WaitKind.LEASE,
-    _for_a_message_of_the_timer: WaitKind.MESSAGE,
     _for_another_look: WaitKind.IDLE_CHECK,
     _after_a_warning: WaitKind.WARNING,
     _for_a_quiet_folder: WaitKind.SETTLE,
