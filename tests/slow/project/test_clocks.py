@@ -54,8 +54,6 @@ COMPARED = {
     "adapters/entra.py: now - self._failed > _PAUSE": _STEADY,
     "adapters/entra.py: now - self._hung <= _REST": _STEADY,
     "adapters/storage/addresses.py: least < self._until <= least + _LASTING": _BOTH_SIDES,
-    "adapters/storage/leases.py: now < last.end <= until": _BOTH_SIDES,
-    "adapters/storage/leases.py: since <= last.start <= now": _BOTH_SIDES,
     "engines/batch/account.py: 0 <= self._clock() - self._asked_at < self._pause": _BOTH_SIDES,
     "engines/batch/account.py: abs(self._clock() - self._read_at) < _LONGEST": _BOTH_SIDES,
     "engines/batch/pool.py: 0 <= self._clock() - self._written < (_PAUSE if has_changed else _AGAIN)": (
