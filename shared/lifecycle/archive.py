@@ -35,12 +35,9 @@ class Archived:
 async def archive(ports: Ports) -> Archived:
     """Archive what ended longer ago than the retention, in batches, within the deadline; the next goes on.
 
-    Before that, what an older version ended is put into the lists. Two at once do the work of one. Raises
-    Unavailable.
+    Two at once do the work of one. Raises Unavailable.
     """
     end = asyncio.get_running_loop().time() + ports.policy.archive_deadline
-    if relisted := await ports.finished.relist(ports.clock(), ports.policy.archive_deadline):
-        log.info("jobs of an older version put into the lists: %d", relisted)
     await free_ended(ports)  # before the records go that say what their jobs used
     if not ports.policy.retention:
         return Archived(0, 0)

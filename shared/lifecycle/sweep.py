@@ -105,7 +105,6 @@ async def _sweep(ports: Ports) -> Swept:
     released = await step("submissions", _release(ports, rows, begun, judged))
     await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
-    await step("lists", ports.ledger.relist(rows))
     ports.meter.set("slipway.sweep.ended", 0)
     return Swept(
         active=len(rows),

@@ -13,7 +13,7 @@ import pytest
 from local.azurite import Azurite
 from shared.adapters.storage.dead import TableDeadMessages
 from shared.adapters.storage.ledger import TableLedger
-from shared.adapters.storage.lists.listed import current_of, shown_of
+from shared.adapters.storage.lists.listed import shown_of
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.wire.connection import Account, Connection
@@ -284,7 +284,7 @@ async def _listed(ledger: Ledger, store: Store) -> Job:
     page = await ledger.find(Query(), limit=5, after=None)
     (row,) = [row for n in range(store.shards) for row in await store.range(n, "l")]
     (shown,) = page.jobs
-    assert shown == (shown_of(row) if shown.state.terminal else current_of(row))
+    assert shown == shown_of(row)
     return shown
 
 

@@ -7,7 +7,6 @@ from datetime import datetime
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.lists import listed
-from shared.adapters.storage.lists.relist import relist
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.job import Job, Stored
@@ -28,10 +27,6 @@ class TableFinishedJobs:
     def shards(self) -> int:
         """How many shards there are."""
         return self._shards
-
-    async def relist(self, now: datetime, seconds: float) -> int:
-        """A range query a shard; then a point read and a share of a transaction for each such job."""
-        return await relist(self._store, now, seconds)
 
     async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
         """One range query of keys, which begin with the moment of the end."""

@@ -12,30 +12,19 @@ from shared.adapters.storage.table import Operation, Range, Refused, Row, Table
 from shared.core.errors import Misconfigured, Unavailable
 
 #: The version of the rows and their columns; increased when older ones could not be read any more.
-_LAYOUT = 2
+_LAYOUT = 3
 #: The rows `layout` and `owner`.
 _BOTH = Range("meta", "layout", "p")
 #: The key of the first.
 LAYOUT = {"PartitionKey": "meta", "RowKey": "layout"}
-#: From the beginning: a table that this version created has every job in its lists.
-_ALWAYS = "0" * 15
 
 
-def listed_until(moment: str) -> Row:
-    """The columns with the time up to which the lists show all jobs in their current state.
-
-    `Listed`: those that have ended. `Current`: the same, or an older version, which does not know it, has
-    completed the lists since, and may have moved on jobs that have not ended.
-    """
-    return {"Listed": moment, "Current": moment}
-
-
-async def claim(table: Table, shards: int, owner: str) -> Row:
+async def claim(table: Table, shards: int, owner: str) -> None:
     """Make sure that the table exists, for this number of shards and this owner; "" skips the owner.
 
-    Returns the row `layout`. Raises Misconfigured, and Unavailable.
+    Raises Misconfigured, and Unavailable.
     """
-    mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT, **listed_until(_ALWAYS)}]
+    mine: list[Row] = [{**LAYOUT, "Shards": shards, "Version": _LAYOUT}]
     mine += [{"PartitionKey": "meta", "RowKey": "owner", "Name": owner}] if owner else []
     layout_rows = await _rows(table)
     absent = [row for row in mine if row["RowKey"] not in layout_rows]
@@ -51,7 +40,6 @@ async def claim(table: Table, shards: int, owner: str) -> Row:
             "storage account of its own, or, if it is to share that one's work or to take its place, set "
             f"SLIPWAY_OWNER to {other}"
         )
-    return layout_rows["layout"]
 
 
 async def _rows(table: Table) -> dict[str, Row]:

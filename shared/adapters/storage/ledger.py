@@ -17,7 +17,6 @@ from shared.adapters.storage import other_rows, rows
 from shared.adapters.storage.checks.check import check_rows
 from shared.adapters.storage.lists import listed
 from shared.adapters.storage.lists.listing import BOUNDS, Bounds, Listing
-from shared.adapters.storage.lists.relist import relist_active
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import Operation, Range, Refused, Row
 from shared.core.errors import Exists, Unreadable
@@ -31,8 +30,6 @@ from shared.jobspec import JsonObject
 _LOOKS = 3
 #: How many records a process remembers as it last wrote or read them.
 _REMEMBERED = 4_000
-#: How many active jobs' list rows are completed together.
-_RELISTED = 1_000
 
 
 class TableLedger:
@@ -113,10 +110,6 @@ class TableLedger:
         """One range query a shard, or some: see `listing`."""
         return await self._listing.find(query, limit, after)
 
-    async def relist(self, jobs: Sequence[Active]) -> int:
-        """A share of a transaction for each job whose list row an older version did not update."""
-        return await relist_active(self._store, [row for row in jobs if not row.listed_now][:_RELISTED])
-
     async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
         """Two range queries a shard, of keys and sources; the slot of a job counts more than its creation."""
         latest, columns = {"l": rows.listed(until), "t": ""}, ("RowKey", "Source")
@@ -190,13 +183,10 @@ class TableLedger:
                 Operation("delete", index, change.stored.etag),
                 Operation("replace", rows.record_row(job, self._shards)),
                 Operation("create", rows.ended_row(job, self._shards)),
-                *(Operation("upsert", row) for row in listed.shown_rows(job, self._shards)),
             ]
         else:
-            operations = [
-                Operation("merge", rows.active_row(job, self._shards), change.stored.etag),
-                Operation("upsert", listed.current_row(job, self._shards)),
-            ]
+            operations = [Operation("merge", rows.active_row(job, self._shards), change.stored.etag)]
+        operations += [Operation("upsert", row) for row in listed.shown_rows(job, self._shards)]
         if change.notice is not None:
             operations.append(Operation("create", rows.notice_row(change.notice, self._shards)))
         try:

@@ -19,7 +19,7 @@ from pydantic_core import to_json
 
 from shared.adapters.storage.table import ETAG, DueRange, Range, joined, split
 from shared.core.job import Job, JobState, Target
-from shared.core.ledger.records import Active, StatusLine, checksum, packed, unpacked
+from shared.core.ledger.records import Active, StatusLine, packed, unpacked
 from shared.core.notify.events import Notice
 from shared.core.pacing.waits import WaitKind
 from shared.core.relations.claim import Claim
@@ -79,11 +79,8 @@ def stored_of(entity: Mapping[str, Any], written: datetime) -> datetime:
 
 
 def ended_row(job: Job, shards: int) -> Entity:
-    """The row by which a job is found when its retention is over; by our clock, not by the engine's.
-
-    `Listed`: lists show the job as it ended. An older version did not write that.
-    """
-    return {**row_of(job.id, f"f|{sortable(job.history[-1].at)}|{job.id}", shards), "Listed": True}
+    """The row by which a job is found when its retention is over; by our clock, not by the engine's."""
+    return row_of(job.id, f"f|{sortable(job.history[-1].at)}|{job.id}", shards)
 
 
 def spec_row(job_id: str, document: Mapping[str, Any], shards: int) -> Entity:
@@ -99,11 +96,7 @@ def spec_of(entity: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def active_row(job: Job, shards: int) -> Entity:
-    """The index row of a job that has not ended, with its record.
-
-    `Current`: the row `l|` shows this record. An older version changes the record alone.
-    """
-    record = packed(job)
+    """The index row of a job that has not ended, with its record."""
     return {
         **row_of(job.id, f"n|{job.id}", shards),
         "State": job.state.value,
@@ -122,8 +115,7 @@ def active_row(job: Job, shards: int) -> Entity:
         "Sweep": job.sweep.id if job.sweep else "",
         "Claim": job.claim.model_dump_json() if job.claim else "",
         "Team": job.team,
-        "Current": checksum(record),
-        **split("Packed", record),
+        **split("Packed", packed(job)),
     }
 
 
@@ -143,7 +135,6 @@ def active_of(entity: Mapping[str, Any]) -> Active:
         shown=_status_line(entity),
         packed=record,
         etag=str(entity.get(ETAG, "")),
-        listed_now=entity.get("Current") == checksum(record),
         after=tuple(entity.get("After", "").split()),
         sweep=entity.get("Sweep", ""),
         claim=Claim.model_validate_json(entity["Claim"]) if entity.get("Claim") else None,

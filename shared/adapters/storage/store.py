@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import LINGER, GroupCommit, Write
-from shared.adapters.storage.layout import LAYOUT, claim, listed_until
+from shared.adapters.storage.layout import claim
 from shared.adapters.storage.table import Operation, Range, Refused, Row, Table, VersionedRow
 from shared.core.errors import Unreadable
 from shared.core.ledger.kinds import remedy_for
@@ -39,7 +39,6 @@ class Store:
         self._owner = owner
         self._group = GroupCommit(table, linger)
         self._ready = False
-        self._layout: Row = {}
         self._opening = SharedCall(self._claim)
 
     async def row(self, job_id: str, key: str) -> VersionedRow | None:
@@ -132,43 +131,8 @@ class Store:
         await self._opening.result()
 
     async def _claim(self) -> None:
-        self._layout = await claim(self._table, self.shards, self._owner)
+        await claim(self._table, self.shards, self._owner)
         self._ready = True
-
-    async def listed(self) -> str:
-        """The time up to which the lists of groups hold every job that ended; "" while that is not known.
-
-        Free, except for one point read of a table that an older version created.
-        """
-        await self.open()
-        if not self._layout.get("Listed"):
-            await self._read_layout()
-        until = str(self._layout.get("Listed", ""))
-        return until if until.isdecimal() else ""
-
-    async def current(self) -> bool:
-        """Whether the list of all jobs shows the active ones in their current state.
-
-        Free, except for one point read of a table that an older version wrote last. An older version that
-        runs beside this one may still change a job; the next sweep finds it.
-        """
-        if not self._is_current():
-            await self.open()
-            await self._read_layout()
-        return self._is_current()
-
-    async def set_listed(self, until: str) -> None:
-        """Write the columns of `listed_until`: up to `until`, the lists are up to date."""
-        columns = listed_until(until)
-        await self._table.transact([Operation("upsert", {**LAYOUT, **columns})])
-        self._layout = {**self._layout, **columns}
-
-    def _is_current(self) -> bool:
-        return bool(self._layout.get("Current")) and self._layout["Current"] == self._layout.get("Listed")
-
-    async def _read_layout(self) -> None:
-        row = await self._table.get(LAYOUT["PartitionKey"], LAYOUT["RowKey"])
-        self._layout = row.row if row is not None else {}
 
 
 class _Watched(dict[str, Any]):

@@ -55,9 +55,6 @@ class FinishedJobs(Protocol):
     def shards(self) -> int:
         """How many shards there are."""
 
-    async def relist(self, now: datetime, seconds: float) -> int:
-        """Add list rows for jobs that an older version ended; returns how many. The next run continues."""
-
     async def due_jobs(self, shard: int, before: datetime, limit: int, after: str = "") -> list[str]:
         """Jobs of the shard that ended before that, oldest first, each prefixed with its moment and `|`.
 

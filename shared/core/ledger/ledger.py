@@ -65,9 +65,6 @@ class Ledger(Protocol):
         cluster, two. For any other condition, a bounded search is made: then a page may be `cut`.
         """
 
-    async def relist(self, jobs: Sequence[Active]) -> int:
-        """Correct the list rows of active jobs that an older version changed; returns how many."""
-
     async def recent(self, source: str, since: datetime, until: datetime) -> dict[str, datetime]:
         """When each job of a source could start, from `since` on: its creation, or its slot; by id.
 

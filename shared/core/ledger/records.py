@@ -52,8 +52,6 @@ class Active(NamedTuple):
     #: the whole record, packed, and its version: a change needs no other read
     packed: str = ""
     etag: str = ""
-    #: whether its row in the list of all jobs shows this record, not an earlier one
-    listed_now: bool = True
     #: the jobs that it waits for, by id
     after: tuple[str, ...] = ()
     #: the job sweep that it belongs to
@@ -120,11 +118,6 @@ def packed(job: Job) -> str:
 def unpacked(text: str) -> Job:
     """The record that `packed` wrote as this text. Raises ValueError or zlib.error."""
     return Job.model_validate_json(zlib.decompress(b64decode(text)))
-
-
-def checksum(text: str) -> str:
-    """Distinguishes packed records: the checksum at the end of zlib's output."""
-    return text[-8:]
 
 
 @dataclass(frozen=True)

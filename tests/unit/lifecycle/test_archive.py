@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from shared.adapters.storage.finished_rows import TableFinishedJobs
 from shared.core.caller import KEY_HOLDER, Caller
 from shared.core.errors import Misuse, Unreadable
 from shared.core.job import Job, JobState
@@ -280,20 +279,6 @@ async def test_what_was_archived_is_counted_and_lies_under_the_day_of_its_end(wo
     assert await archive(world.ports) == Archived(1, 1)
     assert meter.counts["slipway.jobs.archived",] == 1
     assert (await world.job(job.id)).archived.startswith("2026/01/04/")
-
-
-async def test_what_an_older_version_ended_is_put_into_the_lists_first(world: World) -> None:
-    class Relists(TableFinishedJobs):
-        async def relist(self, *args: Any) -> int:
-            requests.append(args)
-            return 1
-
-    requests: list[Any] = []
-    world.use(finished=Relists(world.ledger.store))
-
-    await archive(world.ports)
-
-    assert requests == [(world.now, world.ports.policy.archive_deadline)]
 
 
 async def test_anyone_who_may_not_see_a_job_gets_the_answer_that_there_is_none(world: World) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -21,7 +20,6 @@ from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived
 from shared.lifecycle.archive import archive
 from shared.operate.listing import jobs
-from tests.doubles.memory import MemoryLedger
 from tests.unit.routes import ASKING, ROUTES
 from tests.unit.world import World, job_json
 
@@ -178,84 +176,6 @@ async def test_what_a_row_shows_is_bounded_and_holds_no_token(world: World) -> N
 
 
 # The table of an older version
-
-
-def aged(world: World) -> None:
-    """The table as an older version left it: rows of lists show nothing, and there are none of groups."""
-    held = world.ledger.held
-    for key in [key for key in held if key[1].startswith("g|")]:
-        del held[key]
-    for key in [key for key in held if key[1].startswith(("l|", "f|")) or key == ("meta", "layout")]:
-        newer = ("Shown0", "Shown1", "Current0", "Current1", "Listed", "Current")
-        row = {name: value for name, value in held[key].row.items() if name not in newer}
-        held[key] = replace(held[key], row=row)
-    renewed(world)
-
-
-def renewed(world: World) -> None:
-    """A process that starts now."""
-    world.use(ledger=MemoryLedger(world.clock, table=world.ledger.table))
-
-
-@pytest.mark.parametrize(
-    ("query", "results"),
-    [
-        ({}, ["train-3", "eval-1", "train-2", "train-1"]),
-        ({"state": "failed"}, ["eval-1", "train-2"]),
-        ({"state": "active"}, ["train-3"]),
-        ({"experiment": "trai"}, ["train-3", "train-2", "train-1"]),
-        ({"cluster": "dev", "limit": "2"}, ["train-3", "eval-1"]),
-        ({"label": "team=vision"}, ["train-3", "train-1"]),
-    ],
-    ids=str,
-)
-async def test_jobs_of_an_older_version_are_listed_before_and_after_their_rows_are_completed(
-    world: World, query: dict[str, str], results: list[str]
-) -> None:
-    names = await filled(world)
-    aged(world)
-    assert await names_listed(world, names, query) == results
-
-    stored = {job_id: await world.ledger.get(job_id) for job_id in names}
-    world.pass_time(60)
-    await archive(world.ports)
-    renewed(world)
-
-    assert await names_listed(world, names, query) == results
-    after = {job_id: await world.ledger.get(job_id) for job_id in names}
-    for job_id in names:
-        one, other = stored[job_id], after[job_id]
-        assert one is not None
-        assert other is not None
-        assert (one.job, one.stored) == (other.job, other.stored)
-
-
-async def test_what_an_older_version_ended_after_a_rollback_is_completed_too(world: World) -> None:
-    names = await filled(world)
-    await archive(world.ports)
-    aged(world)
-    layout = world.ledger.held["meta", "layout"]
-    listed = f"{int(world.now.timestamp() * 1000):015d}"
-    world.ledger.held["meta", "layout"] = replace(layout, row={**layout.row, "Listed": listed})
-    renewed(world)
-    assert await names_listed(world, names, {}) == ["train-3", "eval-1", "train-2", "train-1"]
-
-    await archive(world.ports)
-
-    assert await names_listed(world, names, {"state": "failed"}) == ["eval-1", "train-2"]
-
-
-async def test_a_job_whose_rows_are_not_complete_is_archived_and_leaves_nothing(world: World) -> None:
-    await filled(world)
-    layout = world.ledger.held["meta", "layout"]
-    aged(world)
-    future = f"{int(world.now.timestamp() * 1000) + 90 * DAY * 1000:015d}"
-    world.ledger.held["meta", "layout"] = replace(layout, row={**layout.row, "Listed": future})
-    renewed(world)
-    world.pass_time(32 * DAY)
-    assert (await archive(world.ports)).jobs == 3
-    kinds = [key.partition("|")[0] for _, key in world.ledger.rows]
-    assert [kinds.count(kind) for kind in "lgfj"] == [1, 0, 0, 4]
 
 
 async def test_an_archived_job_is_in_no_list(world: World) -> None:

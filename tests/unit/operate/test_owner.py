@@ -101,7 +101,7 @@ def test_an_app_is_known_by_its_name_and_slot_or_by_its_setting(values: dict[str
     assert Settings(values).owner() == owner
 
 
-@pytest.mark.parametrize("layout", [{}, {"Version": 2}, {"Version": 3, "Shards": 4}])
+@pytest.mark.parametrize("layout", [{}, {"Version": 3}, {"Version": 4, "Shards": 4}])
 async def test_a_layout_that_does_not_fit_is_reported_and_never_a_defect(
     world: World, layout: dict[str, int]
 ) -> None:

@@ -16,7 +16,7 @@ _BY_KEY: Mapping[tuple[str, str], Callable[[Row], object]] = {
     # A row whose time cannot be compared is never due.
     (SHARDS, "o|"): lambda row: (rows.notice_of_row(row), rows.moment_of(row["Due"])),
     **{(SHARDS, kind): rows.notice_of_row for kind in ("e|", "x|")},
-    **{(SHARDS, kind): lambda row: (listed.shown_of(row), listed.current_of(row)) for kind in ("l|", "g|")},
+    **{(SHARDS, kind): listed.shown_of for kind in ("l|", "g|")},
     (SHARDS, "t|"): listed.turn_of,
     (SHARDS, "w|"): job_sweeps.sweep_of,
     (SHARDS, "p|"): lambda row: rows.moment_of(row["Due"]),

@@ -2,15 +2,14 @@
 
 `l|<reverse time>|<id>` every job, newest first · `g|<group>|<reverse time>|<id>` jobs that have ended, by
 state, experiment and cluster · `t|<reverse time>|<id>` the slot of a job, if it had to wait for one. `Shown`
-has all that a list shows of a job that has ended, and `Current` of one that has not: each transition writes
-it. An older version knows no `Current`: it shows these jobs by their index rows (`n|`), and may move them on.
+has all that a list shows of a job: each transition writes it.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
@@ -29,30 +28,30 @@ EVERY = "l|"
 
 def listed_rows(job: Job, shards: int) -> list[Entity]:
     """Every row of the job in the lists, and the row of its slot if it has to wait for one."""
-    entities = shown_rows(job, shards) if job.state.terminal else [current_row(job, shards)]
+    entities = shown_rows(job, shards)
     if job.slot is not None:
         key = f"t|{listed(job.slot)}|{job.id}"
         entities.append({**row_of(job.id, key, shards), "Source": job.source})
     return entities
 
 
-def current_row(job: Job, shards: int) -> Entity:
-    """The row that shows a job that has not ended."""
-    key, text = f"{EVERY}{listing_key(job)}", brief(job).model_dump_json(exclude_defaults=True)
-    return {**row_of(job.id, key, shards), "Source": job.source, **split("Current", text)}
-
-
 def shown_rows(job: Job, shards: int) -> list[Entity]:
-    """The rows that show a job that has ended: among all jobs, and in its groups."""
-    groups = [EVERY, by_state(job.state.value)]
-    groups += [by_experiment(job.experiment)] if job.experiment else []
-    groups += [by_cluster(job.cluster)] if job.cluster else []
-    groups += [by_sweep(job.sweep.id)] if job.sweep else []
+    """The rows that show a job: among all jobs and, once it has ended, in its groups."""
+    groups = [EVERY, *(_groups(job) if job.state.terminal else ())]
     text = brief(job).model_dump_json(exclude_defaults=True)
     shown = {"Source": job.source, **split("Shown", text)}
-    entities = [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
-    entities[0]["Current0"] = ""  # the state that the row showed before
-    return entities
+    return [{**row_of(job.id, f"{group}{listing_key(job)}", shards), **shown} for group in groups]
+
+
+def _groups(job: Job) -> Iterator[str]:
+    """The key prefixes of the groups of a job."""
+    yield by_state(job.state.value)
+    if job.experiment:
+        yield by_experiment(job.experiment)
+    if job.cluster:
+        yield by_cluster(job.cluster)
+    if job.sweep:
+        yield by_sweep(job.sweep.id)
 
 
 def by_state(state: str) -> str:
@@ -75,14 +74,9 @@ def by_sweep(sweep_id: str) -> str:
     return f"g|w|{sweep_id}|"
 
 
-def shown_of(entity: Mapping[str, Any]) -> Job | None:
-    """The job that has ended as the row shows it; None if it shows none."""
-    return _read("Shown", entity)
-
-
-def current_of(entity: Mapping[str, Any]) -> Job | None:
-    """The active job as the row shows it; None if it shows none."""
-    return _read("Current", entity)
+def shown_of(entity: Mapping[str, Any]) -> Job:
+    """The job as the row shows it."""
+    return Job.model_validate_json(joined("Shown", entity))
 
 
 def listed_key(entity: Mapping[str, Any]) -> str:
@@ -112,10 +106,6 @@ def turn_of(entity: Mapping[str, Any]) -> ListEntry:
     return ListEntry(
         entity["Source"], key[16:], datetime.fromtimestamp((LISTED_UNTIL - int(key[:15])) / 1000, UTC)
     )
-
-
-def _read(name: str, entity: Mapping[str, Any]) -> Job | None:
-    return Job.model_validate_json(joined(name, entity)) if entity.get(f"{name}0") else None
 
 
 def _digest(name: str) -> str:

@@ -2,15 +2,13 @@
 
 Rows show their jobs, so a page costs a range query a shard; by experiment or cluster another one, for those
 that have not ended. A condition without a range of its own is checked on the narrowest range that contains
-its jobs, within the bounds of one request. Index rows and records are read in place of rows that an older
-version may have written.
+its jobs, within the bounds of one request. Records are read in place of rows that are damaged.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -26,13 +24,13 @@ from shared.core.ledger.records import Active
 #: After every key.
 _END = "~"
 
-#: The row found for a job, by its key: a list row, which may show nothing, or its index row.
+#: The row found for a job, by its key: a list row, or its index row.
 Entries = dict[str, Row | Active]
 Record = Callable[[str], Awaitable[Stored | None]]
 
 
 class Bounds(NamedTuple):
-    """Those of one request: pages of rows, records of rows that show nothing, seconds; rows of an answer."""
+    """Those of one request: pages of rows, records in place of damaged rows, seconds; rows of an answer."""
 
     pages: int = 64
     records: int = 1_000
@@ -95,7 +93,7 @@ class Listing:
         """
         if after is not None and not listed.LISTING_KEY.fullmatch(after):
             raise Misuse("`after` is not the `next` of a page", remedy="leave it out to start at the newest")
-        prefixes, active = await self._ranges(query)
+        prefixes, active = self._ranges(query)
         until = f"{rows.listed(query.since)}}}" if query.since else ":"
         streams = [
             _Stream(shard, prefix, f"{prefix}{until}", after or "")
@@ -107,7 +105,7 @@ class Listing:
         entries: Entries = {}
         if active:
             states = query.states or frozenset(JobState)
-            every = await shown.active(range(self._store.shards))
+            every = await self._active()
             entries |= {
                 row.listed: row for row in every if row.state in states and row.listed > (after or "")
             }
@@ -116,13 +114,15 @@ class Listing:
             return replace(page, next=listed.covered(page.next))  # the job there may belong to another caller
         return page
 
-    async def _ranges(self, query: Query) -> _Ranges:
-        """The key prefixes of the rows that match, and whether index rows may match, too.
+    async def _active(self) -> list[Active]:
+        """The index rows that have a place in the list."""
+        answers = await asyncio.gather(*(self._store.range(n, "n") for n in range(self._store.shards)))
+        found = (row for answer in answers for row in self._store.legible(answer, rows.active_of))
+        return [row for row in found if listed.LISTING_KEY.fullmatch(row.listed)]
 
-        Until the table has every job in its groups, the rows of all jobs do.
-        """
-        grouped = query.states or query.experiment or query.cluster or query.sweep
-        if not grouped or not await self._store.listed():
+    def _ranges(self, query: Query) -> _Ranges:
+        """The key prefixes of the rows that match, and whether index rows may match, too."""
+        if not (query.states or query.experiment or query.cluster or query.sweep):
             return _Ranges([listed.EVERY], False)
         states = query.states or frozenset(JobState)
         ended = sorted(state.value for state in states if state.terminal)
@@ -181,62 +181,24 @@ class _Shown:
         self._store = store
         self._record = record
         self._query = query
-        self._active: dict[int, dict[str, Active]] = {}
-        self._trusted: bool | None = None
         self.records = 0
-
-    async def active(self, shards: Iterable[int]) -> list[Active]:
-        """The index rows of some shards that have a place in the list."""
-        new = [shard for shard in shards if shard not in self._active]
-        answers = await asyncio.gather(*(self._store.range(shard, "n") for shard in new))
-        for shard, answer in zip(new, answers, strict=True):
-            jobs = self._store.legible(answer, rows.active_of)
-            self._active[shard] = {
-                row.job_id: row for row in jobs if listed.LISTING_KEY.fullmatch(row.listed)
-            }
-        return [row for shard in new for row in self._active[shard].values()]
 
     async def jobs(self, entries: Entries) -> list[tuple[str, Job]]:
         """The jobs of these entries that match and can be read, in order."""
         jobs: dict[str, Job | None] = {}
-        nothing: list[str] = []
+        damaged: list[str] = []
         for key, entry in entries.items():
             if isinstance(entry, Active):
                 jobs[key] = await self._read_active(entry)
-            elif (job := await self._listed(entry)) is not None:
+            elif (job := self._store.perhaps(entry, listed.shown_of)) is not None:
                 jobs[key] = job
             else:
-                nothing.append(key)
-        bare = await self._bare([key[16:] for key in nothing]) if nothing else {}
-        jobs |= {key: bare[key[16:]] for key in nothing}
+                damaged.append(key)
+        self.records += len(damaged)
+        read = await asyncio.gather(*(self._recorded(key[16:]) for key in damaged))
+        jobs |= dict(zip(damaged, read, strict=True))
         pairs = ((key, jobs[key]) for key in entries)
         return [(key, job) for key, job in pairs if job is not None and self._query.fits(job)]
-
-    async def _listed(self, row: Row) -> Job | None:
-        """The job that a row shows; None if it shows none or cannot be read, and then its record is read."""
-        ended = self._store.perhaps(row, listed.shown_of) if row.get("Shown0") else None
-        return ended if ended is not None else await self._current(row)
-
-    async def _current(self, row: Row) -> Job | None:
-        """The job that a row shows, unless it may be an earlier state, or cannot be read."""
-        if not row.get("Current0"):
-            return None
-        if self._trusted is None:
-            self._trusted = await self._store.current()
-        return self._store.perhaps(row, listed.current_of) if self._trusted else None
-
-    async def _bare(self, ids: list[str]) -> dict[str, Job | None]:
-        """The jobs whose rows show nothing: an older version wrote them; some have not ended, others have."""
-        shards = {job_id: rows.shard_of(job_id, self._store.shards) for job_id in ids}
-        count = Counter(shards.values())
-        await self.active(shard for shard in count if count[shard] > 1)
-        by_id = {job_id: self._active.get(shards[job_id], {}).get(job_id) for job_id in ids}
-        bare = [row for row in by_id.values() if row is not None]
-        others = [job_id for job_id, row in by_id.items() if row is None]
-        self.records += len(others)
-        read = await asyncio.gather(*(self._recorded(job_id) for job_id in others))
-        jobs = {row.job_id: await self._read_active(row) for row in bare}
-        return jobs | dict(zip(others, read, strict=True))
 
     async def _read_active(self, row: Active) -> Job | None:
         try:

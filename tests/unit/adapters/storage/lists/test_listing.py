@@ -73,8 +73,6 @@ class Wire:
     def __init__(self) -> None:
         self.ranges = 0
         self.records = 0
-        #: what the row `layout` says of lists
-        self.layout: dict[str, str] = {}
         #: the source of some jobs; the others have none
         self.sources: dict[int, str] = {}
         self.keys: dict[str, list[str]] = defaultdict(list)
@@ -111,7 +109,7 @@ class Wire:
         match = _FILTER.fullmatch(query["$filter"])
         assert match is not None, query
         if match["partition"] == "meta":
-            layout = {"RowKey": "layout", "Version": 2, "Shards": SHARDS, **self.layout}
+            layout = {"RowKey": "layout", "Version": 3, "Shards": SHARDS}
             return Answer(200, _OF_STORAGE, json.dumps({"value": [layout]}).encode())
         self.ranges += 1
         keys = self.keys[match["partition"]]
@@ -128,8 +126,7 @@ class Wire:
         row = {"PartitionKey": partition, "RowKey": key, "Timestamp": "2026-01-01T00:00:00Z"}
         if key.startswith("n|"):
             return {**rows.active_row(job_of(number), SHARDS), **row}
-        column = "Shown" if number >= ACTIVE else "Current"
-        return {**row, "Source": "", f"{column}0": self._shown(number, key), f"{column}1": ""}
+        return {**row, "Source": "", "Shown0": self._shown(number, key), "Shown1": ""}
 
     def _shown(self, number: int, key: str) -> str:
         text = shown(number, key.rpartition("|")[2])
@@ -162,7 +159,6 @@ def full() -> Wire:
 async def wire(full: Wire) -> Wire:
     full.ranges = full.records = 0
     full.sources = {}
-    full.layout = {"Listed": "0" * 15, "Current": "0" * 15}
     return full
 
 
@@ -183,7 +179,7 @@ def numbers(wire: Wire, jobs: Sequence[Job]) -> list[int]:
 def test_the_wire_holds_what_the_ledger_writes() -> None:
     (row,) = listed.listed_rows(job_of(7), SHARDS)
     assert row["RowKey"] == f"l|{rows.listing_key(job_of(7))}"
-    assert listed.current_of(row) == Job.model_validate_json(shown(7, job_of(7).id))
+    assert listed.shown_of(row) == Job.model_validate_json(shown(7, job_of(7).id))
     for number in (43, 107, 1003):
         job = job_of(number)
         written = {row["RowKey"]: row for row in listed.listed_rows(job, SHARDS)}
@@ -214,21 +210,6 @@ async def test_a_page_costs_a_range_a_shard_and_one_request(
     assert wire.ranges <= SHARDS + 1
     assert wire.records == 0
     assert not page.cut
-
-
-@pytest.mark.parametrize("since", [None, NOW - timedelta(seconds=80)], ids=["all", "since"])
-async def test_what_an_older_version_may_have_moved_on_costs_another_range_where_some_have_not_ended(
-    wire: Wire, ledger: TableLedger, since: datetime | None
-) -> None:
-    wire.layout["Listed"] = "1" * 15
-    first = await ledger.find(Query(since=since), limit=50, after=None)
-    cost, wire.ranges = wire.ranges, 0
-    second = await ledger.find(Query(since=since), limit=50, after=first.next)
-
-    assert numbers(wire, first.jobs) == list(range(50))
-    assert numbers(wire, second.jobs) == list(range(50, 100 if since is None else 81))
-    # Each page looks for what the row `layout` says by now; this table has none.
-    assert (cost <= 2 * SHARDS, wire.ranges <= SHARDS + 1, wire.records) == (True, True, 1)
 
 
 @pytest.mark.parametrize(
