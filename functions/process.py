@@ -38,9 +38,7 @@ def ports() -> Ports:
 
 
 def _report(settings: Settings) -> None:
-    """Log names that are not settings, or not any more."""
-    for name, successor in settings.earlier().items():
-        log.warning("the form of %s is read for one more release; write %s", name, successor)
+    """Log names that are not settings."""
     for name, nearest in settings.unknown().items():
         log.warning("%s is not a setting%s", name, f"; did you mean {nearest}?" if nearest else "")
 

@@ -22,14 +22,10 @@ class ConfiguredEngines:
         self._engines: dict[str, Engine] = {}
         clusters: dict[str, Cluster] = {}
         for engine, entry in engines.items():
-            options = described.options[engine]
-            if not (options or any(settings.values.get(name) for name in entry.earlier)):
+            if not (options := described.options[engine]):
                 continue
             engine_settings = self._configured[engine] = entry.configure(options, settings)
             for name, facts in engine_settings.clusters.items():
-                if name in clusters:
-                    both = f"{clusters[name].engine} and {engine}"
-                    raise Misconfigured(f"SLIPWAY_CLUSTERS: {name} is a cluster of two engines: {both}")
                 clusters[name] = Cluster(name, engine, settings.cluster_id(name), facts)
         #: the cluster of jobs that name none
         self.default = described.default
@@ -73,18 +69,16 @@ def _described(settings: Settings, engines: Mapping[str, Entry]) -> _Described:
     table = settings.table("SLIPWAY_CLUSTERS")
     _check_names([*table])
     for name, one in table.items():
-        engine = one.get("engine") if one else UNNAMED
+        engine = one.get("engine")
         if not isinstance(engine, str) or engine not in engines:
             text = f"not {engine!r}" if engine else "and is missing"
             raise Misconfigured(f"SLIPWAY_CLUSTERS: {name}: engine is one of {', '.join(engines)}, {text}")
         options[engine][name] = {option: value for option, value in one.items() if option != "engine"}
-    earlier = [settings.document(one) for entry in engines.values() for one in entry.earlier]
-    named = [*table, *(name for document in earlier if isinstance(document, dict) for name in document)]
     #: a service that may have clusters of which no setting says anything
     service = settings.text(engines[UNNAMED].address)
-    default = _default(settings, named, alone=any(table.values()) or not service)
-    if default not in named:
-        if any(table.values()) and not service:
+    default = _default(settings, [*table], alone=bool(table) or not service)
+    if default not in table:
+        if table and not service:
             names = ", ".join(table)
             raise Misconfigured(f"SLIPWAY_CLUSTER is {default}, and SLIPWAY_CLUSTERS describes {names}")
         options[UNNAMED][default] = {}

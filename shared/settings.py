@@ -6,7 +6,6 @@ Beside it only `functions/bindings.py` reads settings: the host asks for those w
 from __future__ import annotations
 
 import difflib
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -20,7 +19,7 @@ from shared.core.account import (
 from shared.core.errors import Misconfigured
 from shared.core.notify.schedule import Schedule
 from shared.engines.entry import Entry
-from shared.engines.registry import ENGINES, UNNAMED
+from shared.engines.registry import ENGINES
 from shared.setting import Setting
 from shared.setting.table import SETTINGS
 from shared.setting.values import Values
@@ -63,19 +62,6 @@ class Settings(Values):
             for name in ours
             if name.partition("__")[0] not in self.known_settings
         }
-
-    def earlier(self) -> dict[str, str]:
-        """Those of earlier versions that are set → what takes their place, for one more release."""
-        earlier = {
-            name: setting.successor
-            for name, setting in self.known_settings.items()
-            if setting.successor and self.values.get(name, "") not in ("", setting.default)
-        }
-        names = self.values.get("SLIPWAY_CLUSTERS", "").strip()
-        if names and not names.startswith(("{", "[")):
-            clusters = {one.strip(): {"engine": UNNAMED} for one in names.split(",") if one.strip()}
-            earlier["SLIPWAY_CLUSTERS"] = f"SLIPWAY_CLUSTERS: {json.dumps(clusters)}"
-        return earlier
 
     def connection(self) -> StorageAddresses:
         """How storage is reached, in the Functions convention (`__blobServiceUri`)."""

@@ -26,7 +26,6 @@ GROUPS: Mapping[str, str] = {
     "timing": "Drops, sweeps and retention",
     "storage": "Names in storage",
     "telemetry": "Logs, metrics and traces",
-    "earlier": "Read for one more release",
 }
 
 _HEAD = f"""# Settings
@@ -81,8 +80,7 @@ def _section(group: str, title: str) -> str:
 
 def _row(name: str, setting: Setting) -> str:
     default = f"`{setting.default}`" if setting.default else ""
-    about = f"{setting.about}. Now in {setting.successor}" if setting.successor else setting.about
-    return f"| `{name}` | {_value(setting)} | {default} | {about} |"
+    return f"| `{name}` | {_value(setting)} | {default} | {setting.about} |"
 
 
 def _value(setting: Setting) -> str:
@@ -102,11 +100,7 @@ def _value(setting: Setting) -> str:
 def example() -> str:
     """The example file: the values of the local stack."""
     values = {"AzureWebJobsStorage": "UseDevelopmentStorage=true", "FUNCTIONS_WORKER_RUNTIME": "python"}
-    values |= {
-        name: one.default if one.example is None else one.example
-        for name, one in TABLE.items()
-        if not one.successor
-    }
+    values |= {name: one.default if one.example is None else one.example for name, one in TABLE.items()}
     return (
         json.dumps({"IsEncrypted": False, "Values": values, "Host": {"LocalHttpPort": 7071}}, indent=2) + "\n"
     )

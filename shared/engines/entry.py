@@ -32,8 +32,6 @@ class Entry:
     address: str = ""
     #: whether that service may be an emulator, which takes nodes away on demand
     is_emulated: bool = False
-    #: its settings of earlier versions that describe clusters
-    earlier: tuple[str, ...] = ()
 
     def configure(self, options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
         """Read its clusters: `options` holds their entries of SLIPWAY_CLUSTERS, by name.

@@ -15,5 +15,5 @@ from shared.engines.slurm.entry import ENTRY as SLURM
 ENGINES: Mapping[str, Entry] = MappingProxyType(
     {"batchai": BATCHAI, "slurm": SLURM, "batch": BATCH, "kubernetes": KUBERNETES}
 )
-#: The engine of a cluster that is named without an engine, as all were in earlier versions.
+#: The engine of the default cluster where no setting describes one.
 UNNAMED = "batchai"

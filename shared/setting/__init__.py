@@ -61,8 +61,6 @@ class Setting:
     bounds: Bounds | None = None
     #: the words of a choice
     words: tuple[str, ...] = ()
-    #: for a name that is read for one more release: the setting that replaces it
-    successor: str = ""
     #: for one whose empty text is refused, since its default gives more rights: what to do
     if_empty: str = ""
 

@@ -154,9 +154,9 @@ class Values:
         return text
 
     def table(self, name: str) -> dict[str, dict[str, Any]]:
-        """A JSON object of objects; names separated by commas, as in earlier versions, have empty ones."""
-        if not self.text(name).lstrip().startswith(("{", "[")):
-            return {one: {} for one in self.names(name)}
+        """A JSON object of objects; empty where it is not set."""
+        if not self.text(name).strip():
+            return {}
         document = self.document(name)
         if not isinstance(document, dict):
             raise Misconfigured(f"{name} must be an object: name of a cluster → its options")

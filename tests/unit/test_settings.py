@@ -26,21 +26,6 @@ def test_a_name_that_is_no_setting_is_named_with_the_nearest_one() -> None:
     assert Settings(right | dict.fromkeys(wrong, "")).unknown() == wrong
 
 
-def test_what_describes_clusters_as_earlier_versions_did_is_named_with_its_new_form() -> None:
-    old = {"SLIPWAY_CLUSTER_NODES": "4", "SLIPWAY_SLURM": '{"gpu": {}}', "SLIPWAY_CLUSTERS": "a, b"}
-    named = Settings({**old, "SLIPWAY_CLUSTER_GPUS": "0"}).earlier()
-    assert set(named) == set(old)
-    assert '"maxNodes"' in named["SLIPWAY_CLUSTER_NODES"]
-    assert '"engine": "slurm"' in named["SLIPWAY_SLURM"]
-    assert json.loads(named["SLIPWAY_CLUSTERS"].partition(": ")[2]) == {
-        name: {"engine": "batchai"} for name in ("a", "b")
-    }
-    assert Settings({"SLIPWAY_CLUSTERS": '{"a": {"engine": "batchai"}}'}).earlier() == {}
-    assert {name for name, one in TABLE.items() if one.group == "earlier"} == {
-        name for name, one in TABLE.items() if one.successor
-    }
-
-
 def test_a_choice_is_read_in_any_case_as_the_table_writes_it() -> None:
     assert Settings({"SLIPWAY_BLOB_SOURCE": "logsandcontainerscan"}).choice("SLIPWAY_BLOB_SOURCE") == (
         "LogsAndContainerScan"

@@ -25,8 +25,8 @@ def workspace_of(settings: Values) -> Workspace:
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-    """The clusters, each with its own facts or with those that earlier versions had for all."""
-    workspace, usual = workspace_of(settings), _usual(settings)
+    """The clusters, each with its own facts; one that no setting describes has none."""
+    workspace = workspace_of(settings)
     own = configured({name: one for name, one in options.items() if one}, "SLIPWAY_CLUSTERS")
 
     def load() -> Engine:
@@ -39,16 +39,7 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
 
         return making.provision(workspace, settings, cluster, plan)
 
-    clusters = {name: own.get(name, usual) for name in options}
+    clusters = {name: own.get(name, ClusterFacts()) for name in options}
     if workspace.trouble:
         return Configured(clusters, load, dict.fromkeys(options, workspace.trouble), provision)
     return Configured(clusters, load, provision=provision, emulator=workspace.url)
-
-
-def _usual(settings: Values) -> ClusterFacts:
-    return ClusterFacts(
-        mounts=frozenset(settings.names("SLIPWAY_CLUSTER_MOUNTS")) or None,
-        max_nodes=settings.whole("SLIPWAY_CLUSTER_NODES") or None,
-        gpus=settings.whole("SLIPWAY_CLUSTER_GPUS") or None,
-        longest=settings.hours("SLIPWAY_CLUSTER_WALL_CLOCK_HOURS"),
-    )

@@ -13,9 +13,8 @@ from shared.engines.slurm.wire.key import Key, key_from
 
 
 def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Configured:
-    """The clusters of SLIPWAY_CLUSTERS, and of SLIPWAY_SLURM, which earlier versions used."""
-    clusters = clusters_from(settings.document("SLIPWAY_SLURM"), "SLIPWAY_SLURM")
-    clusters |= clusters_from(options, "SLIPWAY_CLUSTERS")
+    """The clusters of SLIPWAY_CLUSTERS, and their keys."""
+    clusters = clusters_from(options, "SLIPWAY_CLUSTERS")
     keys = _keys(settings)
 
     def load() -> Engine:

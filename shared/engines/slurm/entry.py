@@ -12,13 +12,5 @@ ENTRY = Entry(
         "SLIPWAY_SLURM_KEYS": Setting(
             "clusters", "document", "{}", "JSON: Slurm cluster → its JWT key in base64, or a token"
         ),
-        "SLIPWAY_SLURM": Setting(
-            "earlier",
-            "document",
-            "{}",
-            "Slurm cluster → its options",
-            successor='SLIPWAY_CLUSTERS: the same clusters, each with `"engine": "slurm"`',
-        ),
     },
-    earlier=("SLIPWAY_SLURM",),
 )

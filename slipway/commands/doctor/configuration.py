@@ -93,15 +93,10 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
         warn("settings", f"{name[:80]} is not a setting", f"did you mean {near}?" if near else "remove it")
         for name, near in settings.unknown().items()
     ]
-    earlier = [
-        warn("settings", f"the form of {name} is read for one more release", f"write {successor}")
-        for name, successor in settings.earlier().items()
-    ]
     faults = ConfiguredEngines(settings).faults()
     return [
         *(fail("settings", why) for why in functions_off(settings.values).values()),
         *unknown,
-        *earlier,
         *(fail("settings", f"no job can run on {name}: {why}") for name, why in faults.items()),
     ]
 

@@ -24,10 +24,9 @@ from tests.unit.world import CLUSTER, Engines, World, job_json
 SETTINGS = {
     "SLIPWAY_STORAGE": "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct",
     "SLIPWAY_BATCHAI_URL": "http://127.0.0.1:7080",
-    "SLIPWAY_CLUSTER_NODES": "2",
-    "SLIPWAY_CLUSTER_GPUS": "1",
-    "SLIPWAY_CLUSTER_WALL_CLOCK_HOURS": "24",
 }
+_BOUNDS = {"engine": "batchai", "maxNodes": 2, "gpus": 1, "maxWallClock": "PT24H"}
+BOUNDED = {**SETTINGS, "SLIPWAY_CLUSTERS": json.dumps({"dev": _BOUNDS})}
 DAY = timedelta(days=1)
 LONG = {"constraints": {"maxWallClockTime": "P2D"}}
 MPI = {"customToolkitSettings": None, "customMpiSettings": {"commandLine": "true", "processCount": 4}}
@@ -46,18 +45,15 @@ def request(cluster: str | None = None, **properties: Any) -> Request:
 def test_a_job_beyond_the_cluster_is_warned_of_or_refused(
     properties: dict[str, Any], code: str, valid: bool
 ) -> None:
-    prepared = prepare(build(Settings(SETTINGS)), request(**properties), key="k")
-    quiet = prepare(build(Settings({**SETTINGS, **_UNKNOWN})), request(**properties), key="k")
+    prepared = prepare(build(Settings(BOUNDED)), request(**properties), key="k")
+    quiet = prepare(build(Settings(SETTINGS)), request(**properties), key="k")
 
     assert code in {problem.code for problem in prepared.problems}
     assert prepared.valid is valid
     assert code not in {problem.code for problem in quiet.problems}
 
 
-_UNKNOWN = dict.fromkeys(list(SETTINGS)[1:], "0")
-
-
-def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch_ai_alone() -> None:
+def test_each_cluster_has_facts_of_its_own() -> None:
     slurm = {"url": "https://head:6820", "user": "u", "shared": "/s", "maxWallClock": "PT1H", "gpus": 8}
     own = {"mounted": ["data"], "maxNodes": 16, "gpus": 4, "nodeMemory": 1024, "maxWallClock": "P3D"}
     values = {
@@ -65,7 +61,7 @@ def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch
         "SLIPWAY_CLUSTER": "dev-cluster-00",
         "SLIPWAY_CLUSTERS": json.dumps(
             {
-                "plain": {},
+                "plain": {"engine": "batchai"},
                 "large": {"engine": "batchai", **own},
                 "gpu": {"engine": "slurm", **slurm},
                 "bare": {"engine": "slurm", **slurm, "maxWallClock": "", "gpus": 0},
@@ -76,8 +72,8 @@ def test_each_cluster_has_facts_of_its_own_and_the_settings_for_all_are_of_batch
     facts = {name: one.facts for name, one in ConfiguredEngines(Settings(values)).clusters.items()}
 
     assert facts == {
-        "dev-cluster-00": ClusterFacts(max_nodes=2, gpus=1, longest=DAY),
-        "plain": ClusterFacts(max_nodes=2, gpus=1, longest=DAY),
+        "dev-cluster-00": ClusterFacts(),
+        "plain": ClusterFacts(),
         "large": ClusterFacts(frozenset({"data"}), 16, 4, 1024, timedelta(days=3)),
         "gpu": ClusterFacts(gpus=8, longest=timedelta(hours=1)),
         "bare": ClusterFacts(),

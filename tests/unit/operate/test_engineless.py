@@ -17,7 +17,9 @@ from shared.wiring import build, log_faults
 from tests.unit.world import World, job_json
 
 STORAGE = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
-SLURM = json.dumps({"gpu": {"url": "https://head:6820", "user": "slipway", "shared": "/shared"}})
+SLURM = json.dumps(
+    {"gpu": {"engine": "slurm", "url": "https://head:6820", "user": "slipway", "shared": "/shared"}}
+)
 KEYS = json.dumps({"gpu": base64.b64encode(b"k" * 32).decode()})
 #: What a deployment may say of its engines, and what is wrong with it.
 WRONG: tuple[tuple[dict[str, str], str], ...] = (
@@ -25,7 +27,7 @@ WRONG: tuple[tuple[dict[str, str], str], ...] = (
     ({"SLIPWAY_BATCHAI_URL": "https://management.azure.com"}, "Azure has ended its service Batch AI"),
     ({"SLIPWAY_BATCHAI_URL": "https://Management.Azure.com:443/"}, "Azure has ended its service Batch AI"),
     ({"SLIPWAY_BATCHAI_URL": "https://westeurope.management.azure.com."}, "Azure has ended its service"),
-    ({"SLIPWAY_SLURM": SLURM}, "SLIPWAY_SLURM_KEYS holds no key for the cluster gpu"),
+    ({"SLIPWAY_CLUSTERS": SLURM}, "SLIPWAY_SLURM_KEYS holds no key for the cluster gpu"),
 )
 
 
@@ -73,7 +75,7 @@ async def test_its_health_says_that_the_settings_are_wrong(values: dict[str, str
 
 
 def test_one_with_slurm_alone_has_no_other_cluster() -> None:
-    settings = Settings({"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_SLURM": SLURM, "SLIPWAY_SLURM_KEYS": KEYS})
+    settings = Settings({"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTERS": SLURM, "SLIPWAY_SLURM_KEYS": KEYS})
     ports = build(settings)
 
     assert list(ports.engines.clusters) == ["gpu"]

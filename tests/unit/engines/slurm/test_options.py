@@ -98,7 +98,7 @@ def test_clusters_of_both_engines_stand_side_by_side() -> None:
     key = base64.b64encode(b"k" * 32).decode()
     values = {
         "SLIPWAY_BATCHAI_URL": "http://127.0.0.1:7080",
-        "SLIPWAY_SLURM": json.dumps({"gpu": GOOD}),
+        "SLIPWAY_CLUSTERS": json.dumps({"gpu": {"engine": "slurm", **GOOD}, "old": {"engine": "batchai"}}),
         "SLIPWAY_SLURM_KEYS": json.dumps({"gpu": key}),
     }
     engines = ConfiguredEngines(Settings(values))
@@ -106,5 +106,5 @@ def test_clusters_of_both_engines_stand_side_by_side() -> None:
     by_name = {
         name: (cluster.engine, cluster.id.rpartition("/")[2]) for name, cluster in engines.clusters.items()
     }
-    assert by_name == {"dev-cluster-00": ("batchai", "dev-cluster-00"), "gpu": ("slurm", "gpu")}
+    assert by_name == {"gpu": ("slurm", "gpu"), "old": ("batchai", "old")}
     assert engines.get("slurm").version.startswith("slurmrestd")

@@ -85,7 +85,7 @@ def test_settings_that_make_no_sense_are_a_failure(values: dict[str, str], text:
     assert SECRET not in line.text
 
 
-def test_a_file_that_others_may_read_an_unknown_name_and_an_earlier_form_are_warnings(
+def test_a_file_that_others_may_read_and_an_unknown_name_are_warnings(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def none(*_: object) -> bool:
@@ -93,15 +93,13 @@ def test_a_file_that_others_may_read_an_unknown_name_and_an_earlier_form_are_war
 
     monkeypatch.setattr(configuration, "has_container", none)
     file = tmp_path / "s.json"
-    values = {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTRE": "x", "SLIPWAY_CLUSTER_GPUS": "1"}
+    values = {"SLIPWAY_STORAGE": STORAGE, "SLIPWAY_CLUSTRE": "x"}
     findings = settings_of(file, {**values, "AzureWebJobs_archive_Disabled": "true"}, 0o644)
 
-    assert [one.outcome for one in findings] == ["ok", "fail", "warn", "warn", "fail", "warn", "fail"]
-    _, disabled, unknown, earlier, cluster, readable, storage = findings
+    assert [one.outcome for one in findings] == ["ok", "fail", "warn", "fail", "warn", "fail"]
+    _, disabled, unknown, cluster, readable, storage = findings
     assert disabled.text == "the setting AzureWebJobs_archive_Disabled disables archive; remove it"
     assert unknown.remedy == "did you mean SLIPWAY_CLUSTER?"
-    assert "SLIPWAY_CLUSTER_GPUS" in earlier.text
-    assert '"gpus": 1' in earlier.remedy
     assert "no job can run on dev-cluster-00" in cluster.text
     assert readable.remedy == f"chmod 600 {file}"
     assert "there is no container" in storage.text

@@ -109,7 +109,8 @@ def test_the_mounts_of_the_cluster_are_known_where_the_settings_are(
 ) -> None:
     stack = folder / "up"
     stack.mkdir()
-    values = {"SLIPWAY_STORAGE": "UseDevelopmentStorage=true", "SLIPWAY_CLUSTER_MOUNTS": "external,logs"}
+    clusters = {"dev": {"engine": "batchai", "mounted": ["external", "logs"]}}
+    values = {"SLIPWAY_STORAGE": "UseDevelopmentStorage=true", "SLIPWAY_CLUSTERS": json.dumps(clusters)}
     (stack / "local.settings.json").write_text(json.dumps({"Values": values}))
     monkeypatch.setattr("slipway.settings.UP", stack)
     other = [{"id": "A", "path": "$AZ_BATCHAI_MOUNT_ROOT/other"}]
