@@ -147,7 +147,7 @@ async def _not_taken(
 def _given_back(ports: Ports, stored: Stored, error: EngineError | TimeoutError) -> Change | None:
     """What its cluster does not take for now gives a claim back that a lender needs; None for others."""
     job = stored.job
-    if not job.is_needed_back or job.cancel or not isinstance(error, (Saturated, Misconfigured)):
+    if not job.is_needed_back or not isinstance(error, (Saturated, Misconfigured)):
         return None
     return give_back(ports, stored)
 

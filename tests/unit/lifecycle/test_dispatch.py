@@ -253,6 +253,20 @@ async def test_a_refusal_at_the_door_is_reported_at_once(world: World, error: En
     assert world.events()[-1]["type"] == "io.slipway.job.failed.v1"
 
 
+async def test_a_name_of_another_job_is_no_answer_to_a_submission_before(world: World) -> None:
+    """Nothing is asked, and nothing waited for: what has the name is not from any submission of this job."""
+    world.engine.fail = [Transient("reset")]
+    stored = await world.ledger.get((await world.message(JOB)).job.id)
+    assert stored is not None
+    assert stored.job.state is JobState.SUBMITTING
+    world.engine.fail = [Conflict("taken"), Transient("this would be a question")]
+
+    after = await submit(world.ports, stored)
+
+    assert after.job.state is JobState.FAILED
+    assert len(world.engine.fail) == 1
+
+
 async def test_the_cancellation_of_a_job_that_may_be_submitted_already_waits_for_an_answer(
     world: World,
 ) -> None:

@@ -157,6 +157,25 @@ async def test_a_clock_that_went_back_starts_the_hour_anew(world: World) -> None
     assert not (await world.job(second.id)).is_recalled
 
 
+async def test_a_job_that_its_cluster_may_have_taken_keeps_what_its_lender_needs(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def silent(order: Order) -> None:
+        raise Transient("no answer")
+
+    await lend(world)
+    await ask(world, BORROWER, 0)
+    monkeypatch.setattr(world.engine, "submit", silent)
+    second = await ask(world, BORROWER, 1)
+    await world.sweep()
+    await ask(world, LENDER, 3)
+    for _ in range(3):
+        await world.sweep(2 * HOUR)
+
+    job = await world.job(second.id)
+    assert (job.state, job.is_needed_back) == (JobState.SUBMITTING, True)
+
+
 async def test_a_job_that_its_cluster_takes_after_the_need_is_over_runs(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
