@@ -117,8 +117,8 @@ class Listing:
     async def _active(self) -> list[Active]:
         """The index rows that have a place in the list."""
         answers = await asyncio.gather(*(self._store.range(n, "n") for n in range(self._store.shards)))
-        found = (row for answer in answers for row in self._store.legible(answer, rows.active_of))
-        return [row for row in found if listed.LISTING_KEY.fullmatch(row.listed)]
+        every = (row for answer in answers for row in self._store.legible(answer, rows.active_of))
+        return [row for row in every if listed.LISTING_KEY.fullmatch(row.listed)]
 
     def _ranges(self, query: Query) -> _Ranges:
         """The key prefixes of the rows that match, and whether index rows may match, too."""

@@ -34,6 +34,20 @@ class Deaf:
         raise Transient("no answer")
 
 
+class Silent:
+    """A cluster that answers no submission before `speak`."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._submit = world, world.engine.submit
+        world.engine.submit = self.submit  # type: ignore[method-assign]
+
+    async def submit(self, order: Order) -> None:
+        raise Transient("no answer")
+
+    def speak(self) -> None:
+        self._world.engine.submit = self._submit  # type: ignore[method-assign]
+
+
 async def recalled(world: World) -> tuple[Job, Job, Job]:
     """A job on its own quota, one that borrows, and the lender's, for which that is recalled in vain."""
     first, second = await borrow(world)
@@ -157,15 +171,10 @@ async def test_a_clock_that_went_back_starts_the_hour_anew(world: World) -> None
     assert not (await world.job(second.id)).is_recalled
 
 
-async def test_a_job_that_its_cluster_may_have_taken_keeps_what_its_lender_needs(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def silent(order: Order) -> None:
-        raise Transient("no answer")
-
+async def test_a_job_that_its_cluster_may_have_taken_keeps_what_its_lender_needs(world: World) -> None:
     await lend(world)
     await ask(world, BORROWER, 0)
-    monkeypatch.setattr(world.engine, "submit", silent)
+    Silent(world)
     second = await ask(world, BORROWER, 1)
     await world.sweep()
     await ask(world, LENDER, 3)
@@ -176,24 +185,19 @@ async def test_a_job_that_its_cluster_may_have_taken_keeps_what_its_lender_needs
     assert (job.state, job.is_needed_back) == (JobState.SUBMITTING, True)
 
 
-async def test_a_job_that_its_cluster_takes_after_the_need_is_over_runs(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async def silent(order: Order) -> None:
-        raise Transient("no answer")
-
+async def test_a_job_that_its_cluster_takes_after_the_need_is_over_runs(world: World) -> None:
     await lend(world)
     first = await ask(world, BORROWER, 0)
-    with monkeypatch.context() as patch:
-        patch.setattr(world.engine, "submit", silent)
-        second = await ask(world, BORROWER, 1)
-        await world.sweep()
-        third = await ask(world, LENDER, 3)
-        await world.sweep()
-        assert await states(world, first, second) == [JobState.QUEUED, JobState.SUBMITTING]
-        assert (await world.job(second.id)).is_needed_back
-        await cancel(world.ports, third.id)
-        await world.sweep(1)
+    silent = Silent(world)
+    second = await ask(world, BORROWER, 1)
+    await world.sweep()
+    third = await ask(world, LENDER, 3)
+    await world.sweep()
+    assert await states(world, first, second) == [JobState.QUEUED, JobState.SUBMITTING]
+    assert (await world.job(second.id)).is_needed_back
+    await cancel(world.ports, third.id)
+    await world.sweep(1)
+    silent.speak()
     deaf = Deaf(world)
 
     await world.sweep(600)
