@@ -60,7 +60,6 @@ DIFFERENCES = {
         (
             "own GET /admin/functions/echo master",
             "own GET /admin/functions/ECHO master",
-            "own GET /admin/functions/t_missed/status key",
             "own GET /runtime/webhooks/blobs",
             "own GET /runtime/webhooks/blobs key",
             "own GET /runtime/webhooks/blobs master",
