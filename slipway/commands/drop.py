@@ -112,7 +112,8 @@ def to_upload(folder: Path, *, remarks: bool = True) -> Sequence[Path]:
         hint = f" but what {IGNORE_FILE} leaves out" if (folder / IGNORE_FILE).is_file() else ""
         raise Failure(f"{folder} holds no files{hint}; put a script and a job.json there")
     for path in files:
-        if flaw := undecodable(str(path.relative_to(folder))):
+        name = path.relative_to(folder).as_posix()
+        if flaw := undecodable(name) or name_flaw(name):
             raise unsendable(path, flaw)
     return sorted(files, key=lambda path: (_rank(path), path))
 

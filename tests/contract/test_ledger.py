@@ -186,6 +186,24 @@ async def test_what_is_not_finished_comes_with_records_that_can_be_changed_at_on
     assert (await unfinished(ledger, NOW - timedelta(seconds=1)))[1] == []
 
 
+#: What ends a line, a message or a document for something that reads transactions.
+ODD_TEXTS = (
+    *("a\u2028b", "a\u2029b", "a\x85b", "a\r\n\r\nb", "a\x1eb", "{{", "}}", '"}', "\\u2028", "\\\\"),
+    *("\r\n--changeset_x--\r\n", "HTTP/1.1 404 Not Found\r\n", "PUT http://x/y HTTP/1.1", "\U0001f9ea\u200d"),
+)
+
+
+async def test_any_text_in_a_record_is_read_as_it_was_written_and_keeps_no_other_out(ledger: Ledger) -> None:
+    for n, text in enumerate(ODD_TEXTS):
+        job = make(f"odd{n}", labels={"text": text})
+        await ledger.create(job, {"command": text}, None)
+        stored = await ledger.get(job.id)
+        assert stored is not None
+        assert stored.job == job
+        assert await ledger.spec(job.id) == {"command": text}
+    await ledger.create(make("after"), {}, None)
+
+
 async def test_our_own_write_whose_answer_was_lost_is_recognised(ledger: Ledger) -> None:
     stored = await ledger.create(make(), {}, None)
     change = moved(stored, JobState.SUBMITTING)

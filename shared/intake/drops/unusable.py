@@ -1,5 +1,7 @@
 """unusable: leaves a note for a dropped file whose name Slipway refuses; other files are not affected.
 
+Slipway neither reads it nor starts a job by it. A job that mounts the container may see it all the same.
+
 `name_flaw` decides which names these are, and says why.
 """
 
@@ -45,7 +47,8 @@ async def say_unusable(ports: Ports, files: Iterable[Blob], remembered: Mapping[
             continue
         why = f"the name of this file {name_flaw(blob.name)}"
         log.warning("dropped file %r is left alone: %s", blob.name, why)
-        note = {"state": "ignored", "file": blob.name, "message": why, "remedy": _REMEDY}
+        message = f"{why}; no job begins with it, though one that mounts the container may read it"
+        note = {"state": "ignored", "file": blob.name, "message": message, "remedy": _REMEDY}
         body = json.dumps(note, indent=2) + "\n"
         try:
             await ports.drops.put_answer(note_path(blob.name), body.encode(), replace=True)

@@ -40,6 +40,7 @@ async def test_it_gets_a_note_in_its_folder_a_line_in_the_log_and_an_entry_of_th
     note = json.loads(world.drops.answers[place])
     assert (note["state"], note["file"]) == ("ignored", name)
     assert note["remedy"]
+    assert "no job begins with it, though one that mounts the container may read it" in note["message"]
     assert place.startswith("d/")
     assert place.isprintable()
     assert "\\" not in place

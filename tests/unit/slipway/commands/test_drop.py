@@ -227,3 +227,29 @@ def test_a_name_that_is_not_utf_8_is_named_with_its_byte(files_of: Any, tmp_path
 
     with pytest.raises(Failure, match=r"bad\\udcff\.csv.* the byte 0xFF, which is not UTF-8"):
         files_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "says"),
+    [
+        ("b\\c.csv", "has a backslash, which clients turn into a slash"),
+        ("a\u2028.csv", "which breaks the line"),
+        ("d\u200bata.csv", "which hides or reorders"),
+        ("a\nb.csv", "which storage does not allow"),
+    ],
+    ids=ascii,
+)
+@pytest.mark.parametrize(
+    "files_of", [to_upload, lambda folder: to_put([folder], "")], ids=["drop", "data put"]
+)
+def test_a_name_that_no_blob_should_have_is_refused_before_anything_is_sent(
+    files_of: Any, name: str, says: str, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("print()")
+    (tmp_path / name).write_text("1")
+
+    with pytest.raises(Failure, match=says):
+        files_of(tmp_path)
+    (tmp_path / ".slipwayignore").write_text("*.csv\n")
+    if files_of is to_upload:
+        assert files_of(tmp_path)
