@@ -336,6 +336,9 @@ LOOKALIKES = (
       for one in "\u00ad\u034f\u180e\u200c\u200d\u2061"),
     *(Bad(f"blank U+{ord(one):04X}", _command(f"a{one}b"), "SW007", _COMMAND, says=f"U+{ord(one):04X}")
       for one in "\u2028\u2029\u3164\u2800\uffa0"),
+    *(Bad(f"separator U+{ord(one):04X} in a path", _inputs({"id": "A", "path": f"/opt/a{one}b"}), "SW007",
+        "/inputDirectories/0/path", says=f"U+{ord(one):04X}")
+      for one in "\u2028\u2029"),
     Bad("joiner in a command", _command("a\u200db"), "SW007", _COMMAND, says="U+200D"),
     Bad("Greek letter first in an image", _registry(image="\u03c5buntu:1"), "SW089", f"{_REGISTRY}/image",
         says="U+03C5"),

@@ -8,6 +8,7 @@ from shared.jobspec.checks.rules.context import Context, only_if
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.fix import Fix
 from shared.jobspec.problems.problem import Problem
+from shared.jobspec.text.file_names import character_flaw
 from shared.jobspec.text.lookalikes import (
     DASHES,
     MARKS,
@@ -62,7 +63,8 @@ def _names(context: Context) -> Iterator[Node]:
 def _problems(node: Node, *, in_command: bool, ascii_only: bool = False) -> Iterator[Problem]:
     text = node.text or ""
     for one in dict.fromkeys("" if text.isascii() else text):
-        if one in SPACES and not ascii_only and not (in_command and _separates(text, one)):
+        may_be_named = not (_separates(text, one) if in_command else character_flaw(one))
+        if one in SPACES and not ascii_only and may_be_named:
             # Part of a name: a file may be called so.
             message = f"the character {character_name(one)} only looks like a space"
             remedy = "write an ordinary space, unless the name has this one"
