@@ -80,9 +80,7 @@ _COMPOSE = Foreign(
 _FENCED = Foreign("Markdown around a document", "delete the ``` lines around it")
 _XML = Foreign("XML", 'write JSON: {"properties": {…}}')
 _YAML = Foreign("YAML", 'write the same as JSON: {"properties": {…}}, names and texts in double quotes')
-_BASE64 = Foreign(
-    "base64", "decode it: base64 -d; only a message on a queue may be base64, as a whole, and once"
-)
+_BASE64 = Foreign("base64", "decode it: base64 -d; a message on a queue may be base64, once and as a whole")
 _MERGE = Foreign("a file with merge conflict markers", "keep one side, and delete the marks")
 _WARNING = Foreign("a document with messages of a command before it", "keep what begins with the bracket")
 
