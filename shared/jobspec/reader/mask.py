@@ -17,6 +17,8 @@ _WORD = re.compile(r"[^\s{}\[\]:,=;\"'\u2018\u2019\u201c\u201d\u201e]+")
 _HARMLESS_WORD = re.compile(r"-?\d{1,3}|//|/\*|\*/|#|\$?AZ_BATCHAI_[A-Z_]{1,40}")
 #: What may be directly before and after a word that is alone, if anything.
 _ENDS = ("", *"{}[]:,=\"'\u2018\u2019\u201c\u201d\u201e")
+#: Records hold its digest alone: a sender may have made it of something secret.
+_KEY = "idempotencyKey"
 _LITERALS = ("true", "false", "null", "True", "False", "None", "NaN", "Infinity", "undefined")
 
 
@@ -37,7 +39,7 @@ def secret_ranges(positions: Positions, unknown: Collection[str]) -> list[tuple[
         holder = positions.entries[entry.parent].name if below else ""
         own = is_secret_name(entry.name, below=inherited, holder=holder) if named else inherited
         of_variable = entry.parent in variables and is_value(entry.name)
-        secret.append(own or of_variable or entry.start in items)
+        secret.append(own or of_variable or entry.start in items or entry.name == _KEY)
         hidden.append(entry.pointer in unknown or (below and hidden[entry.parent]))
         if entry.key:
             ranges += _in_name(positions.text, entry.key)

@@ -169,8 +169,8 @@ async def test_a_dropped_script_with_the_line_ends_of_windows_is_reported_and_ru
 
 #: Where a dropped folder may have an idempotency key.
 KEYED = {
-    "job.json": {"job": json.dumps({"idempotencyKey": "k", "spec": job_json()})},
-    "slipway.json": {"job": json.dumps(job_json()), "slipway": '{"idempotencyKey": "k"}'},
+    "job.json": {"job": json.dumps({"idempotencyKey": "canary", "spec": job_json()})},
+    "slipway.json": {"job": json.dumps(job_json()), "slipway": '{"idempotencyKey": "canary"}'},
 }
 
 
@@ -185,6 +185,7 @@ async def test_an_idempotency_key_in_a_drop_is_a_warning_of_the_job(world: World
         f"digits/{file}",
         "/idempotencyKey",
     )
+    assert "canary" not in json.dumps(job.problems)
 
 
 @pytest.mark.parametrize("key", ['""', "null"])

@@ -78,4 +78,4 @@ def test_base64_that_lost_its_end_is_called_base64() -> None:
     assert isinstance(request, Request)
     (problem,) = request.problems
     assert (problem.code, "this is base64" in problem.message) == ("SW003", True)
-    assert "on a queue may be base64, as a whole" in problem.remedy
+    assert "on a queue may be base64, once and as a whole" in problem.remedy
