@@ -216,7 +216,10 @@ def pause(
 
 @app.command()
 def resume(as_json: Json = False, url: Url = LOCAL, key: Key = "") -> None:
-    """Resume submissions after `pause`; exit code 1 if a setting still stops them, 125 without an answer."""
+    """Resume submissions after `pause`.
+
+    The exit code is 1 if a setting still stops them, 125 without an answer.
+    """
     raise typer.Exit(_command("jobs").resume(url, key, as_json=as_json))
 
 

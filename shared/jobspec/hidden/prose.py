@@ -5,88 +5,15 @@ from __future__ import annotations
 import re
 
 #: Words that hold sentences together, or say what is wrong with a secret. Each is a poor password.
-_WORDS = (
-    *(
-        "a",
-        "an",
-        "the",
-        "this",
-        "that",
-        "these",
-        "it",
-        "its",
-        "they",
-        "there",
-        "we",
-        "you",
-        "he",
-        "she",
-        "who",
-    ),
-    *("is", "are", "was", "were", "be", "been", "has", "have", "had", "does", "did", "do", "can", "cannot"),
-    *("could", "may", "must", "should", "will", "would", "not", "no", "none", "if", "when", "where", "why"),
-    *(
-        "what",
-        "which",
-        "how",
-        "and",
-        "or",
-        "but",
-        "nor",
-        "than",
-        "then",
-        "so",
-        "as",
-        "at",
-        "by",
-        "for",
-        "from",
-    ),
-    *(
-        "in",
-        "into",
-        "of",
-        "on",
-        "off",
-        "to",
-        "with",
-        "without",
-        "before",
-        "after",
-        "because",
-        "until",
-        "again",
-    ),
-    *(
-        "expired",
-        "invalid",
-        "missing",
-        "required",
-        "refused",
-        "rejected",
-        "denied",
-        "unknown",
-        "unauthorized",
-    ),
-    *(
-        "wrong",
-        "empty",
-        "given",
-        "needed",
-        "only",
-        "use",
-        "see",
-        "give",
-        "set",
-        "all",
-        "any",
-        "each",
-        "every",
-        "name",
-        "value",
-    ),
+_WORD = (
+    "(?:"
+    "a|an|the|this|that|these|it|its|they|there|we|you|he|she|who|is|are|was|were|be|been|has|have|"
+    "had|does|did|do|can|cannot|could|may|must|should|will|would|not|no|none|if|when|where|why|what|"
+    "which|how|and|or|but|nor|than|then|so|as|at|by|for|from|in|into|of|on|off|to|with|without|"
+    "before|after|because|until|again|expired|invalid|missing|required|refused|rejected|denied|"
+    "unknown|unauthorized|wrong|empty|given|needed|only|use|see|give|set|all|any|each|every|name|"
+    "value)"
 )
-_WORD = rf"(?:{'|'.join(_WORDS)})"
 _ENDS = r"(?=[,.;:!?)`]{0,2}(?:[ ]|$))"
 #: One of them, or a few plain words and then one of them; or what stands for a value in a message.
 _SENTENCE = re.compile(
