@@ -64,8 +64,13 @@ def _reach(secret: str, printed: str, name: str) -> dict[str, bool]:
         "output": bool(output),
         "write": any(os.access(path, os.W_OK) for path in output),
         "record": any(os.access(path, os.W_OK) for path in records),
-        "keys": any(word in text for _, text in _environments_of_nodes() for word in _KEYS),
     }
+
+
+def _exposed() -> frozenset[int]:
+    """The processes in whose environments keys are."""
+    environments = _environments_of_nodes()
+    return frozenset(number for number, text in environments if any(word in text for word in _KEYS))
 
 
 def _environments_of_nodes() -> Iterator[tuple[int, bytes]]:
@@ -75,16 +80,21 @@ def _environments_of_nodes() -> Iterator[tuple[int, bytes]]:
 
 
 def main() -> None:
-    """Look until the other job is there, and say what was within reach."""
+    """Look until the other job is there, and say what was within reach.
+
+    A program that starts anew without its keys has them for a moment: keys count that stay for two looks.
+    """
     words = sys.argv[1:]
     secret, printed, name = ("".join(words[at : at + 2]) for at in (0, 2, 4))
-    reached: dict[str, bool] = {}
+    reached, before = dict[str, bool](), _exposed()
     for _ in range(_LOOKS):
-        now = _reach(secret, printed, name)
+        time.sleep(_EVERY)
+        exposed = _exposed()
+        now = {**_reach(secret, printed, name), "keys": bool(exposed & before)}
+        before = exposed
         reached = {probe: now[probe] or reached.get(probe, False) for probe in now}
         if reached["environ"] and reached["output"]:
             break
-        time.sleep(_EVERY)
     sys.stdout.write(json.dumps(reached))
 
 
