@@ -96,9 +96,14 @@ def say(text: str) -> None:
     remark(f"slipway: {text}")
 
 
+def at_terminal() -> bool:
+    """Whether a person can be asked."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
 def confirmed(question: str) -> bool:
     """Whether a person at the terminal says yes; no where there is none."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not at_terminal():
         return False
     sys.stderr.write(f"{one_line(question, colour=False)} [y/N] ")
     sys.stderr.flush()

@@ -50,7 +50,6 @@ _KINDS: Mapping[Kind, str] = {
     "number": "number",
     "whole": "whole number",
     "seconds": "seconds",
-    "hours": "hours",
     "days": "days",
     "flag": "`true` or `false`",
     "names": "names",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -70,14 +69,8 @@ class Values(Protocol):
     def document(self, name: str) -> Any:
         """A setting that is a JSON value."""
 
-    def names(self, name: str) -> tuple[str, ...]:
-        """A setting that is a list of words separated by commas."""
-
     def whole(self, name: str) -> int:
         """A setting that is a whole number within its bounds."""
-
-    def hours(self, name: str) -> timedelta | None:
-        """A number of hours; None for none."""
 
     def connection(self) -> StorageAddresses:
         """The storage account: a connection string, or else the addresses of its services."""

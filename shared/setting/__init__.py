@@ -15,7 +15,7 @@ from shared.core.notify import waits
 
 #: The kinds of values: `Settings` has a method of the same name for each.
 Kind = Literal[
-    "text", "number", "whole", "seconds", "hours", "days", "flag", "choice", "names", "ports", "durations",
+    "text", "number", "whole", "seconds", "days", "flag", "choice", "names", "ports", "durations",
     "address", "document", "objects", "table", "container", "containers", "ledger", "crontab",
 ]  # fmt: skip
 
@@ -38,7 +38,6 @@ BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
         "number": Bounds(0, LARGEST),
         "whole": Bounds(0, LARGEST),
         "seconds": Bounds(0, LONGEST_DAYS * 86_400),
-        "hours": Bounds(0, LONGEST_DAYS * 24),
         "days": Bounds(0, LONGEST_DAYS),
         "ports": Bounds(1, 65_535),
         "durations": Bounds(waits.SHORTEST, waits.LONGEST),

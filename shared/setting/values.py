@@ -75,10 +75,6 @@ class Values:
         """A setting that is a duration in seconds."""
         return self.number(name)
 
-    def hours(self, name: str) -> timedelta | None:
-        """A number of hours; None for 0."""
-        return timedelta(hours=self.number(name)) or None
-
     def days(self, name: str) -> timedelta:
         """A setting that is a number of days."""
         return timedelta(days=self.number(name))

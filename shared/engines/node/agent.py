@@ -14,11 +14,10 @@ import subprocess
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from typing import IO, Any, Dict, List
 
 from shared.engines.node.blobs import store_of
-from shared.engines.node.private import holding, take
+from shared.engines.node.private import opened, take
 
 #: Variables with the key that agents and their callers share, and with the place of the announcements.
 KEY, AGENTS = "SLIPWAY_AGENT_KEY", "SLIPWAY_AGENTS"
@@ -112,7 +111,7 @@ class _Sender:
 
 def start(argv: List[str], env: Dict[str, str], output: Any, private: str = "") -> "subprocess.Popen[bytes]":
     """Start a process in a group of its own; `output` is as in Popen, `private` what it gets as its input."""
-    with os.fdopen(holding(private), "rb") if private else Path(os.devnull).open("rb") as stdin:
+    with opened(private) as stdin:
         return subprocess.Popen(
             argv,
             env=env,

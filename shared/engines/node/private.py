@@ -11,7 +11,8 @@ import stat
 import sys
 import tempfile
 from contextlib import suppress
-from typing import Dict, Tuple
+from pathlib import Path
+from typing import BinaryIO, Dict, Tuple
 
 #: The variable with the number of the open file, between the two starts of a program.
 HELD = "SLIPWAY_HELD"
@@ -51,6 +52,11 @@ def holding(text: str) -> int:
         file.write(text.encode())
         file.seek(0)
     return descriptor
+
+
+def opened(text: str) -> BinaryIO:
+    """The standard input of a program that gets this text, and "" for nothing."""
+    return os.fdopen(holding(text), "rb") if text else Path(os.devnull).open("rb")
 
 
 def _nameless() -> int:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, BinaryIO, Callable, Dict, List, Tuple
 
 from shared.engines.node.files import expand, open_end
-from shared.engines.node.private import holding
+from shared.engines.node.private import opened
 
 #: Seconds: between two checks, and between SIGTERM and SIGKILL.
 LOOK_EVERY, GRACE = 0.1, 10.0
@@ -72,7 +72,8 @@ def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subpr
         values[name] = expand(text, values)
     values.update(step["literal"])
     out, err = words(step["files"], values)
-    with open_end(directory / out) as stdout, _errors(directory, err) as stderr, _input(step) as stdin:
+    own = step.get("input", "")  # what only this step may know, and not the processes beside it
+    with open_end(directory / out) as stdout, _errors(directory, err) as stderr, opened(own) as stdin:
         return subprocess.Popen(
             words(step["argv"], values),
             env=values,
@@ -82,11 +83,6 @@ def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subpr
             stderr=stderr,
             start_new_session=True,
         )
-
-
-def _input(step: Dict[str, Any]) -> BinaryIO:
-    """What only this step may know, and not the processes beside it."""
-    return os.fdopen(holding(step["input"]), "rb") if "input" in step else Path(os.devnull).open("rb")
 
 
 def _errors(directory: Path, name: str) -> BinaryIO:

@@ -11,12 +11,12 @@ from typing import Any
 from shared.intake.drops.folder import JOB_FILE
 from shared.jobspec import Defaults, complete, is_bare_job, redact, script_pattern
 from slipway.failure import Failure
-from slipway.screen import say
+from slipway.screen import at_terminal, say
 
 
 def asked_at_terminal(name: str) -> str | None:
     """A value that a person enters without an echo; None where there is no terminal."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+    if not at_terminal():
         return None
     try:
         return getpass.getpass(f"{name}: ", sys.stderr)
