@@ -1,6 +1,7 @@
 """What only a clone of the project has: the local stack, and what creates a deployment's resources."""
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from slipway.failure import Failure
@@ -13,23 +14,20 @@ if TYPE_CHECKING:
 __all__ = ["CLUSTERS", "USUAL", "module_of_clone"]
 
 CLUSTERS: "Mapping[str, Kind]"
-try:
+if find_spec("slipway.stack"):
     from local.clusters.registry import CLUSTERS, USUAL
-except ModuleNotFoundError:  # the command alone was installed
+else:  # The command alone was installed. A package `local` that can be imported is somebody else's.
     CLUSTERS, USUAL = {}, ""
 
 
 def module_of_clone(name: str) -> Any:
     """A module of the command that needs a clone. Raises Failure, with where to get one."""
-    try:
+    if CLUSTERS:
         return import_module(name)
-    except ModuleNotFoundError as error:
-        if not str(error.name).startswith(("local", "slipway.stack")):
-            raise
-        raise Failure(
-            "this needs a clone of the project, because the installed command works with a deployment only; "
-            f"get it from {_source()}, and run `make up` there"
-        ) from None
+    raise Failure(
+        "this needs a clone of the project, because the installed command works with a deployment only; "
+        f"get it from {_source()}, and run `make up` there"
+    )
 
 
 def _source() -> str:

@@ -42,7 +42,7 @@ def az_env(
     as_json: Json = False,
 ) -> None:
     """Print shell settings that point the Azure CLI at the local stack: eval "$(slipway az-env)"."""
-    raise typer.Exit(module_of_clone("slipway.commands.az_env").run(data, as_json=as_json))
+    raise typer.Exit(module_of_clone("slipway.stack.az_env").run(data, as_json=as_json))
 
 
 @emulate.command(short_help="Run the emulator of Azure Batch until Ctrl-C.")

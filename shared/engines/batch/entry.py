@@ -7,7 +7,7 @@ from shared.setting import Setting
 
 ENTRY = Entry(
     title="Azure Batch",
-    package="shared.engines.batch",
+    package=__name__.removesuffix(".entry"),
     settings={
         "SLIPWAY_BATCH_KEYS": Setting(
             "clusters",

@@ -7,7 +7,7 @@ from shared.setting import Setting
 
 ENTRY = Entry(
     title="Batch AI",
-    package="shared.engines.batchai",
+    package=__name__.removesuffix(".entry"),
     address="SLIPWAY_BATCHAI_URL",
     is_emulated=True,
     settings={

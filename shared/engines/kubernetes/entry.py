@@ -7,7 +7,7 @@ from shared.setting import Setting
 
 ENTRY = Entry(
     title="Kubernetes",
-    package="shared.engines.kubernetes",
+    package=__name__.removesuffix(".entry"),
     settings={
         "SLIPWAY_KUBECONFIGS": Setting(
             "clusters",

@@ -7,7 +7,7 @@ from shared.setting import Setting
 
 ENTRY = Entry(
     title="Slurm",
-    package="shared.engines.slurm",
+    package=__name__.removesuffix(".entry"),
     settings={
         "SLIPWAY_SLURM_KEYS": Setting(
             "clusters", "document", "{}", "JSON: Slurm cluster → its JWT key in base64, or a token"

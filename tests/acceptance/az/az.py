@@ -14,7 +14,7 @@ from typing import Any
 
 from local.azurite import ACCOUNT, azurite
 from local.process import child
-from slipway.commands.az_env import environment
+from slipway.stack.az_env import environment
 
 #: The program; empty where there is none.
 AZ = os.environ.get("SLIPWAY_AZ", "")

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.commands.az_env import environment, run
 from slipway.failure import Failure
+from slipway.stack.az_env import environment, run
 
 
 def _stack(data: Path, port: int = 7443) -> None:

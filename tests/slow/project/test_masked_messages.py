@@ -13,7 +13,7 @@ _LISTS = {"shared/jobspec/hidden", "local/bicep"}
 _EXAMPLES = {
     "slipway/stack/up.py": 2,  # az storage … --connection-string '…'
     "slipway/commands/running/secrets.py": 8,  # --secret NAME
-    "slipway/commands/az_env.py": 1,  # az login … --password local
+    "slipway/stack/az_env.py": 1,  # az login … --password local
     "local/batchai/api/rules.py": 1,  # the address of a secret: https://VAULT…
 }
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -42,6 +44,19 @@ names: list[str] = [file.name for file in job.files()]
 lowest: list[float] = [ranked.value for ranked in client.sweep("s_").best("loss")]
 client.run("train.py", nodes="2")
 """
+#: Imports all of it, and prints which packages with a name of ours came in.
+IMPORTS = """
+import pkgutil, sys
+import slipway
+
+for module in pkgutil.walk_packages(slipway.__path__, "slipway."):
+    if not module.name.startswith("slipway._shared.engines.node."):  # sent to nodes, as text
+        __import__(module.name)
+for engine in sys.modules["slipway._shared.engines.registry"].ENGINES.values():
+    assert engine.abilities()
+slipway.Client(url="https://slipway.example")
+print([name for name in sys.modules if name.partition(".")[0] in {"shared", "fence", "local", "functions"}])
+"""
 #: What people bring themselves; without it one function says so.
 OF_PEOPLE = ("pandas",)
 
@@ -52,10 +67,53 @@ def wheel_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_wheel_holds_the_command_and_what_it_cannot_do_without(wheel_file: Path) -> None:
-    assert top_levels(wheel_file) == {"fence", "shared", "slipway"}
-    names = zipfile.ZipFile(wheel_file).namelist()
+    archive = zipfile.ZipFile(wheel_file)
+    names = archive.namelist()
+    (metadata,) = (name for name in names if name.endswith(".dist-info/top_level.txt"))
+
+    assert top_levels(wheel_file) == {"slipway"}
+    assert archive.read(metadata).split() == [b"slipway"]
     assert "slipway/main.py" in names
     assert not [name for name in names if name.startswith("slipway/stack/")]
+
+
+def in_a_project_of_others(wheel_file: Path, place: Path, *argv: str) -> subprocess.CompletedProcess[str]:
+    """Run Python where the wheel is installed, in a folder whose packages have the names of ours."""
+    zipfile.ZipFile(wheel_file).extractall(place / "installed")
+    for name in ("shared", "functions", "fence", "local", "tests", "bench"):
+        (place / "project" / name).mkdir(parents=True)
+        (place / "project" / name / "__init__.py").write_text("raise RuntimeError('a package of others')\n")
+    path = os.pathsep.join((".", str(place / "installed"), sysconfig.get_path("purelib")))
+    return subprocess.run(
+        [sys.executable, "-S", "-W", "error", *argv],
+        cwd=place / "project", env={"PYTHONPATH": path, "HOME": str(place), "PATH": os.defpath},
+        capture_output=True, text=True, check=False, timeout=120,
+    )  # fmt: skip
+
+
+def test_every_module_is_imported_beside_packages_of_others_with_the_apps_names(
+    wheel_file: Path, tmp_path: Path
+) -> None:
+    done = in_a_project_of_others(wheel_file, tmp_path, "-c", IMPORTS)
+
+    assert (done.stdout.strip(), done.stderr) == ("[]", "")
+
+
+@pytest.mark.parametrize(
+    ("argv", "expected"),
+    [
+        (("explain", "job.json"), "settings: none"),
+        (("up",), "this needs a clone of the project"),
+    ],
+)
+def test_a_command_works_beside_packages_of_others(
+    argv: tuple[str, ...], expected: str, wheel_file: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(ROOT / "examples" / "hello", tmp_path / "project")
+    done = in_a_project_of_others(wheel_file, tmp_path, "-m", "slipway.entry", *argv)
+
+    assert expected in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
 
 
 @pytest.mark.thorough
@@ -83,7 +141,7 @@ def test_a_program_of_others_is_checked_against_its_types(wheel_file: Path, tmp_
 def test_every_module_of_these_packages_is_in_the_wheel(wheel_file: Path) -> None:
     remote = {name for name in zipfile.ZipFile(wheel_file).namelist() if name.endswith(".py")}
     rig = {
-        file.relative_to(ROOT).as_posix()
+        re.sub(r"^(fence|shared)/", r"slipway/_\1/", file.relative_to(ROOT).as_posix())
         for top in ("fence", "shared", "slipway")
         for file in (ROOT / top).rglob("*.py")
         if "stack" not in file.parts
@@ -148,13 +206,4 @@ def test_no_module_that_works_without_a_clone_imports_the_local_stack() -> None:
         if name.partition(".")[0] in {"local", "functions", "tests", "bench"}
     }
 
-    assert importing == {"slipway/clone.py", "slipway/commands/az_env.py"}
-
-
-def test_a_command_of_the_local_stack_says_where_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    from slipway import clone
-    from slipway.failure import Failure
-
-    monkeypatch.setitem(sys.modules, "slipway.stack.none", None)
-    with pytest.raises(Failure, match=r"needs a clone of the project.*make up"):
-        clone.module_of_clone("slipway.stack.none")
+    assert importing == {"slipway/clone.py"}
