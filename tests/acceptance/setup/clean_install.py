@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import tomllib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +22,8 @@ from tests.acceptance.setup.wheel import wheel
 ROOT = Path(__file__).resolve().parents[3]
 #: The Pythons of the app; the command is for more of them.
 _OF_APP = ("3.11", "3.13")
+#: On which the command is tried with the oldest packages, too: newer ones have no builds of these.
+_WITH_OLDEST = "3.11"
 #: A package of each list.
 _LISTS = {"requirements.txt": "pyjwt", "requirements-lock.txt": "idna"}
 #: What the command alone is asked, what it says, and whether it fails.
@@ -58,11 +61,15 @@ def main(versions: Sequence[str]) -> int:
                     size = f"; of its package, {try_app(result, Path(folder))}"
             with tempfile.TemporaryDirectory() as folder:
                 try_command(result, Path(folder))
+            if version == _WITH_OLDEST:
+                with tempfile.TemporaryDirectory() as folder:
+                    try_command(result, Path(folder), *oldest())
         except Failed as error:
             sys.stdout.write(f"Python {version}: FAILED: {error}\n")
             return 1
         app = "the app is installed and loads; what has another hash is refused; " if size else ""
-        sys.stdout.write(f"Python {version}: {app}the command alone works{size}\n")
+        oldest_too = ", with the oldest packages too" if version == _WITH_OLDEST else ""
+        sys.stdout.write(f"Python {version}: {app}the command alone works{oldest_too}{size}\n")
     return 0
 
 
@@ -95,13 +102,19 @@ def try_app(result: Interpreter, folder: Path) -> Size:
         raise Failed(f"the app does not load from its package: {error.stderr[-2000:]}") from error
 
 
-def try_command(result: Interpreter, folder: Path) -> None:
-    """Raises Failed."""
+def oldest() -> list[str]:
+    """The oldest version of each package that the command takes."""
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    return [re.sub(r"(~=|>=)([\d.]+).*", r"==\2", one) for one in dependencies]
+
+
+def try_command(result: Interpreter, folder: Path, *packages: str) -> None:
+    """Beside these packages. Raises Failed."""
     created = wheel(folder)
     run(result.path, "-m", "venv", "clean", cwd=folder)
     programs, rig = folder / "clean" / "bin", folder / "elsewhere"
     shutil.copytree(ROOT / "examples" / "hello", rig)
-    run(str(programs / "python"), *_PIP, str(created), cwd=folder)
+    run(str(programs / "python"), *_PIP, str(created), *packages, cwd=folder)
     run(str(programs / "python"), "-m", "pip", "check", cwd=folder)
     run(str(programs / "python"), "-W", "error", "-c", "from slipway import Client; Client()", cwd=rig)
     slipway = str(programs / "slipway")
