@@ -16,7 +16,7 @@ __all__ = ["CLUSTERS", "USUAL", "module_of_clone"]
 CLUSTERS: "Mapping[str, Kind]"
 if find_spec("slipway.stack"):
     from local.clusters.registry import CLUSTERS, USUAL
-else:  # The command alone was installed. A package `local` that can be imported is somebody else's.
+else:  # The command alone was installed. A package `local` that can be imported is another project's.
     CLUSTERS, USUAL = {}, ""
 
 
