@@ -26,7 +26,7 @@ CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom quick check bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
+.PHONY: help demo up test test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom quick check nightly bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -108,6 +108,9 @@ quick: install ## before each commit, in two minutes: lint, formatting, types, i
 
 check: install ## lint, formatting, types (of the page and of infra/, too), import directions, known vulnerabilities
 	@$(call each,$(CHECKS) "python -m local.setup.page" "python -m local.bicep" "python -m local.setup.advisories")
+
+nightly: ## all that takes hours, each part of .ci/nightly in turn (NIGHTLY="cases chaos" for some of them)
+	@.ci/nightly $(NIGHTLY)
 
 bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --idle 60 --only floor,noop"; --list)
 	@$(RUN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt

@@ -1,8 +1,9 @@
-"""The arithmetic of the benchmark: money, scale, ratios, percentiles."""
+"""The arithmetic of the benchmark: money, scale, ratios, percentiles; a small one has every figure."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from bench.clusters import batch, kubernetes
 from bench.cost.money import by_service, dollars
 from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
+from bench.download import download
 from bench.latency import percentiles
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import Requests, polls
@@ -155,3 +157,14 @@ async def test_a_sweep_of_ten_thousand_jobs_on_kubernetes_costs_the_pages_of_two
     active = size(10_000, 2_500)
     calls, _ = await kubernetes.sweep_of(active)
     assert calls == 2 * (active // 1000 + (active % 1000 > 0)) <= 25
+
+
+@pytest.mark.thorough
+async def test_a_small_download_is_measured_in_every_way() -> None:
+    figures = await download(megabytes=0.5, files=5)
+
+    ways = ("bare MB/s", "discarded MB/s", "direct MB/s", "through the app MB/s", "worker MiB above idle")
+    kinds = {f"{kind} {way}" for kind in ("one", "many") for way in ways}
+    assert figures.keys() == {f"download {name}" for name in (*kinds, "callers worker MiB above idle")}
+    assert all(math.isfinite(figure) for figure in figures.values())
+    assert all(figure > 0 for name, figure in figures.items() if name.endswith("MB/s"))

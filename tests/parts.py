@@ -1,0 +1,169 @@
+"""The parts of CI: which of them a change concerns, and which tests each one has.
+
+`python3 -m tests.parts`: their names. `--since COMMIT`: those that what changed since then concerns, as JSON.
+`--tests PART…`: what pytest takes for their tests, by default for those of all parts.
+Standard library only, since nothing is installed yet.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+#: Each part, and what is in it. `.ci/run` runs them in half an hour, or each alone.
+PARTS = {
+    "check": "make check",
+    "unit": "the unit tests, and those of the source and of the documents",
+    "app": "the app: processes, storage, webhooks, crashes, random documents",
+    "engines": "what engines do on a cluster, and crashes in it",
+    "local": "the emulators and hosts of the local stack, which are never deployed",
+    "guides": "the commands of the guides, and recipes of job files",
+    "journeys": "through the front door with all processes",
+    "page": "the page in a browser",
+    "slurm": "on a real Slurm, of two versions",
+    "install": "clean environments of each Python",
+    "oldest": "Python 3.11",
+    "templates": "what Microsoft's programs say of infra/; only in the public workflow",
+}
+_ALL = tuple(PARTS)
+#: For every change: most of these tests compare the source with what the documents say of it.
+_ALWAYS = ("check", "unit")
+_OF_APP = (*_ALWAYS, "app", "engines", "guides", "journeys", "page", "install", "oldest")
+
+#: By the beginning of its path, the longest one: the part that runs a test.
+TESTS = {
+    "tests/unit": "unit",
+    "tests/slow/project": "unit",
+    "tests/slow": "app",
+    "tests/fuzz": "app",
+    "tests/contract": "app",
+    "tests/crash": "app",
+    "tests/slow/engines": "engines",
+    "tests/contract/kubernetes": "engines",
+    "tests/contract/test_engine.py": "engines",
+    "tests/contract/azurebatch": "engines",
+    "tests/contract/emulator/test_waits.py": "engines",
+    "tests/crash/batch": "engines",
+    "tests/crash/kubernetes": "engines",
+    "tests/crash/test_slurm.py": "engines",
+    "tests/crash/test_slurm_mutants.py": "engines",
+    "tests/slow/local": "local",
+    "tests/contract/emulator": "local",
+    "tests/contract/host": "local",
+    "tests/acceptance": "journeys",
+    "tests/acceptance/commands": "guides",
+    "tests/acceptance/pages": "guides",
+    "tests/acceptance/templates": "guides",
+    "tests/acceptance/hosts/test_readme.py": "guides",
+    "tests/acceptance/python/test_client.py": "guides",
+    "tests/acceptance/az": "guides",
+    "tests/browser": "page",
+    "tests/contract/slurm": "slurm",
+    "tests/acceptance/slurm": "slurm",
+}
+#: Parts whose tests `make test` runs; the others have commands of their own.
+BY_MAKE_TEST = ("unit", "app", "engines", "local", "guides", "journeys")
+
+#: By the beginning of its path, the longest one: what a change concerns; any other path concerns all.
+CONCERNS = {
+    "docs/": (*_ALWAYS, "guides"),
+    "README.md": (*_ALWAYS, "guides"),
+    "CHANGELOG.md": _ALWAYS,
+    "CONTRIBUTING.md": _ALWAYS,
+    "SECURITY.md": _ALWAYS,
+    "LICENSE": (*_ALWAYS, "install"),
+    ".vscode/": _ALWAYS,
+    ".devcontainer/": _ALWAYS,
+    ".github/workflows/deploy.yml": _ALWAYS,
+    ".github/workflows/core-tools.yml": _ALWAYS,
+    ".github/workflows/nightly.yml": _ALWAYS,
+    "test.http": _ALWAYS,
+    "web/": (*_ALWAYS, "app", "page"),
+    "bench/": _ALWAYS,
+    "bench/download.py": (*_ALWAYS, "journeys"),
+    "infra/": (*_ALWAYS, "app", "local", "guides", "journeys", "templates"),
+    "azure.yaml": (*_ALWAYS, "app", "templates"),
+    "function_app.py": _OF_APP,
+    "functions/": _OF_APP,
+    "shared/": _OF_APP,
+    "shared/core/": (*_OF_APP, "slurm"),
+    "shared/lifecycle/": (*_OF_APP, "slurm"),
+    "shared/engines/": (*_OF_APP, "local", "slurm"),
+    "fence/": (*_OF_APP, "local", "slurm"),
+    "slipway/": _OF_APP,
+    "slipway/commands/preempt.py": (*_OF_APP, "local"),
+    "slipway/failure.py": (*_OF_APP, "local"),
+    "local/bicep/": (*_ALWAYS, "app", "local"),
+    "local/kubernetes/": (*_ALWAYS, "local", "engines"),
+    "tests/mutants/": (*_ALWAYS, "oldest"),
+    "tests/chaos/": (*_ALWAYS, "journeys"),
+    **{place: (*_ALWAYS, part) for place, part in TESTS.items()},
+    **{place: (*_ALWAYS, TESTS[place], "oldest") for place in ("tests/unit", "tests/slow", "tests/fuzz")},
+}
+
+
+def concerned(paths: Iterable[str]) -> list[str]:
+    """The parts that a change of these files concerns; without any, all of them."""
+    expected = {part for path in paths for part in CONCERNS.get(_longest(path, CONCERNS), _ALL)}
+    return [part for part in PARTS if part in expected or not expected]
+
+
+def part_of(path: str) -> str:
+    """The part that runs a test; of none, the empty string."""
+    return TESTS.get(_longest(path, TESTS), "")
+
+
+def places_of(parts: Iterable[str]) -> list[str]:
+    """What pytest takes: the places of these parts without those of other parts; unit tests come last."""
+    chosen = set(parts).intersection(BY_MAKE_TEST)
+    places = sorted(place for place, part in TESTS.items() if part in chosen)
+    others = sorted(place for place, part in TESTS.items() if part not in chosen)
+    tops = [place for place in places if not any(_is_in(place, top) for top in places)]
+    apart = [other for other in others if any(_is_in(other, top) for top in tops)]
+    return [*tops, *(f"--ignore={other}" for other in apart)]
+
+
+def changed(since: str) -> list[str]:
+    """The files that changed since the branch left that commit; none where git does not know it."""
+    argv = ["git", "diff", "--name-only", "--no-renames", "--merge-base", "-z", since, "HEAD"]
+    done = subprocess.run(argv, cwd=ROOT, capture_output=True, text=True, check=False)
+    return [] if done.returncode else [path for path in done.stdout.split("\0") if path]
+
+
+def _longest(path: str, table: Iterable[str]) -> str:
+    places = [place for place in table if path == place or _is_in(path, place)]
+    return max(places, key=len, default="")
+
+
+def _is_in(path: str, folder: str) -> bool:
+    return path.startswith(folder + "/" * (not folder.endswith("/")))
+
+
+def main(argv: list[str]) -> int:
+    """Write what is asked for; 1 for a part that is not known."""
+    parser = argparse.ArgumentParser(prog="python3 -m tests.parts", description=__doc__)
+    which = parser.add_mutually_exclusive_group()
+    which.add_argument(
+        "--since", metavar="COMMIT", help="the parts that what changed since then concerns, as JSON"
+    )
+    which.add_argument("--tests", action="store_true", help="what pytest takes for the tests of the parts")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"all of these by default: {', '.join(PARTS)}"
+    )
+    options = parser.parse_args(argv)
+    if strange := [part for part in options.parts if part not in PARTS]:
+        parser.error(f"{', '.join(strange)}: not a part; choose among {', '.join(PARTS)}")
+    parts = options.parts or list(PARTS)
+    if options.since is not None:
+        sys.stdout.write(json.dumps(concerned(changed(options.since))) + "\n")
+    else:
+        sys.stdout.write(" ".join(places_of(parts) if options.tests else parts) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
