@@ -23,8 +23,12 @@ ROOT = Path(__file__).resolve().parents[1]
 _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
 _DELIVERIES = "deliveries.jsonl"
-#: A stack that was killed sweeps again as soon as storage lets it: a person waits.
-_SOON_AGAIN = {"LOCAL_HOST_TIMER_LEASE_SECONDS": "15", "LOCAL_HOST_TIMER_RETRY_SECONDS": "2"}
+#: A stack that was killed sweeps again as soon as storage lets it, and leaves no process: a person waits.
+_SOON_AGAIN = {
+    "LOCAL_HOST_TIMER_LEASE_SECONDS": "15",
+    "LOCAL_HOST_TIMER_RETRY_SECONDS": "2",
+    "LOCAL_HOST_ORPHAN_SECONDS": "0",
+}
 _PATIENCE = 60.0  # seconds until a child says that it is ready
 
 

@@ -24,6 +24,8 @@ from local.stop import stop_event
 _log = logging.getLogger("Host")
 #: Seconds between two starts of a host that has ended by itself.
 _AGAIN = 2.0
+#: Of a worker: the first as `func start` sets it, the other as Azure's host.
+_VARIABLES = {"AZURE_FUNCTIONS_ENVIRONMENT": "Development", "PYTHON_THREADPOOL_THREAD_COUNT": "1000"}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -116,7 +118,8 @@ def _runtime(options: argparse.Namespace, app: Path, host: HostJson, settings: d
     worker = WorkerOptions(
         app=app,
         runtime=name,
-        environment={"AZURE_FUNCTIONS_ENVIRONMENT": "Development", **settings},  # as `func start` does
+        environment={**_VARIABLES, "FUNCTIONS_APPLICATION_DIRECTORY": str(app), **settings},
+        orphan=read_times(settings).orphan,
         timeout=timeout.total_seconds() if timeout is not None else None,
     )
     return WorkerPool(worker, max(1, int(_number(settings, "FUNCTIONS_WORKER_PROCESS_COUNT", 1))))

@@ -21,6 +21,8 @@ class Times:
     timer_retry: float = 60.0
     #: Storage gives no answer: the host ends.
     outage: float = 24.0
+    #: The worker of a host that is killed goes on; then its container ends.
+    orphan: float = 120.0
     #: A container without events is looked through again.
     blob_scan: float = 10.0
 

@@ -19,9 +19,9 @@ from local.process import Child, ProcessError, child
 _log = logging.getLogger("Host.worker")
 _app_log = logging.getLogger("app")
 
-#: `-P` keeps the working directory off the path; the host's own root goes last until the worker takes it off.
+#: The working directory is off the path; the host's own root goes last until the worker takes it off.
 _BOOT = (
-    "import runpy, sys; sys.path.append(sys.argv.pop(1)); sys.argv[0] = 'worker'; "
+    "import sys; del sys.path[0]; sys.path.append(sys.argv.pop(1)); sys.argv[0] = 'worker'; import runpy; "
     "runpy.run_module('local.host.worker.worker', run_name='__main__')"
 )
 _ROOT = str(Path(__file__).resolve().parents[3])
@@ -32,12 +32,16 @@ _LOAD_PATIENCE = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """The input of a worker process; `timeout` is functionTimeout in seconds, None without a limit."""
+    """The input of a worker process; `timeout` is functionTimeout in seconds, None without a limit.
+
+    `orphan`: how long it goes on when its host was killed.
+    """
 
     app: Path
     runtime: RuntimeName
     environment: Mapping[str, str]
     timeout: float | None
+    orphan: float = 0.0
     python: str = sys.executable
 
 
@@ -203,8 +207,8 @@ class _Slot:
     async def _spawn(self, stack: AsyncExitStack) -> _Launch:
         options = self._options
         ours, theirs = socket.socketpair()
-        python = [options.python, "-P", "-u", "-c", _BOOT, _ROOT]
-        argv = [*python, str(theirs.fileno()), options.runtime, str(options.app)]
+        python = [options.python, "-u", "-c", _BOOT, _ROOT]
+        argv = [*python, str(theirs.fileno()), options.runtime, str(options.app), str(options.orphan)]
         with theirs:
             process = await stack.enter_async_context(
                 child(

@@ -1,6 +1,7 @@
 """The worker process: runs one app with one runtime and answers the host over a socket pair.
 
-Started by pool.py as `python -P -c … FD RUNTIME APP`. It ends when the host's side of the socket closes.
+Started by pool.py as `python -c … FD RUNTIME APP SECONDS`. A host that stops ends it; one that is
+killed leaves it behind for that many seconds, in which it goes on with what it does, as Azure's does.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,13 +22,14 @@ from local.host.worker.wire import encode, function_to_json, invocation_from_jso
 _running: dict[str, str] = {}
 
 
-def main(fd: int, runtime: RuntimeName, app: Path) -> None:
+def main(fd: int, runtime: RuntimeName, app: Path, orphan: float) -> None:
     """Serve until the host goes away. Never returns: threads of the app must not hold the process."""
-    quiet_logging()
+    begin_logging()
     with asyncio.Runner(loop_factory=_loop_of(runtime)) as runner:
-        code = runner.run(_serve(fd, runtime, app))
-    sys.stdout.flush()
-    sys.stderr.flush()
+        code = runner.run(_serve(fd, runtime, app, orphan))
+    with suppress(BrokenPipeError):  # the host that reads them was killed
+        sys.stdout.flush()
+        sys.stderr.flush()
     os._exit(code)
 
 
@@ -40,14 +43,12 @@ def place_app(app: Path) -> None:
     sys.path.append(str(app))
 
 
-def quiet_logging() -> None:
-    """Log lines of the app with the function that wrote them; Azure's libraries only from WARNING on."""
+def begin_logging() -> None:
+    """Log lines from INFO on, with the function that wrote them; the levels of libraries are the app's."""
     handler = logging.StreamHandler()
     handler.setFormatter(logging.Formatter("%(where)s%(levelname)s %(name)s: %(message)s"))
     handler.addFilter(_add_where)
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    for chatty in ("azure", "azure.functions", "msrest", "urllib3", "aiohttp.access"):
-        logging.getLogger(chatty).setLevel(logging.WARNING)
 
 
 def check_origin(app: Path) -> None:
@@ -73,7 +74,7 @@ def _loop_of(runtime: RuntimeName) -> Callable[[], asyncio.AbstractEventLoop] | 
     return uvloop.new_event_loop
 
 
-async def _serve(fd: int, runtime_name: RuntimeName, app: Path) -> int:
+async def _serve(fd: int, runtime_name: RuntimeName, app: Path, orphan: float) -> int:
     reader, writer = await asyncio.open_unix_connection(sock=socket.socket(fileno=fd))
     try:
         runtime = load_runtime(runtime_name, app)
@@ -93,6 +94,7 @@ async def _serve(fd: int, runtime_name: RuntimeName, app: Path) -> int:
         task = asyncio.create_task(_answer(runtime, names, document, writer))
         tasks.add(task)
         task.add_done_callback(tasks.discard)
+    await asyncio.sleep(orphan)
     return 0
 
 
@@ -121,4 +123,4 @@ def _add_where(record: logging.LogRecord) -> bool:
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]), cast(RuntimeName, sys.argv[2]), Path(sys.argv[3]))
+    main(int(sys.argv[1]), cast(RuntimeName, sys.argv[2]), Path(sys.argv[3]), float(sys.argv[4]))

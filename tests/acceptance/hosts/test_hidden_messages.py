@@ -23,7 +23,7 @@ from tests.acceptance.door import Door, eventually, shell, unique
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 #: Deaths of its worker after which a host ends.
 _DEATHS = 3
-_SETTINGS = {
+SETTINGS = {
     "SLIPWAY_SWEEP_SCHEDULE": "*/1 * * * * *",
     "SLIPWAY_INVENTORY_SCHEDULE": "0 0 0 1 1 *",
     "SLIPWAY_SUBMIT_LEASE_SECONDS": "3",
@@ -33,20 +33,20 @@ _SETTINGS = {
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def door(tmp_path: Path) -> AsyncIterator[Door]:
-    options = Options(data=tmp_path, in_memory=True, overrides=_SETTINGS)
+    options = Options(data=tmp_path, in_memory=True, overrides=SETTINGS)
     async with stack(options, provisioned) as running, Door(running, KEY) as opened:
         yield opened
 
 
 @pytest.mark.thorough
 async def test_the_sweep_submits_what_a_hidden_message_had_begun(door: Door) -> None:
-    name, cluster = unique("hidden"), _process(door, "the emulator")
+    name, cluster = unique("hidden"), process_of(door, "the emulator")
     for _ in range(_DEATHS - 1):
         await _kill_worker(door)
     cluster.signal(signal.SIGSTOP)
     try:
         await door.send({"name": name, "spec": shell("true")})
-        await eventually(lambda: _recorded(door, name), "the record")
+        await eventually(lambda: recorded(door, name), "the record")
         await _kill_worker(door)
         await eventually(lambda: _next_host(door), "the next host")
     finally:
@@ -59,7 +59,7 @@ async def test_the_sweep_submits_what_a_hidden_message_had_begun(door: Door) -> 
 
 @pytest.mark.thorough
 async def test_the_sweep_delivers_the_event_of_a_host_that_ended(door: Door) -> None:
-    name, receiver = unique("untold"), _process(door, "the receiver")
+    name, receiver = unique("untold"), process_of(door, "the receiver")
     for _ in range(_DEATHS - 1):
         await _kill_worker(door)
     receiver.signal(signal.SIGSTOP)
@@ -74,12 +74,12 @@ async def test_the_sweep_delivers_the_event_of_a_host_that_ended(door: Door) -> 
     await door.event(name, "io.slipway.job.succeeded.v1")
 
 
-def _process(door: Door, name: str) -> Child:
+def process_of(door: Door, name: str) -> Child:
     return next(process for process in door.stack.processes if process.name == name)
 
 
 async def _kill_worker(door: Door) -> None:
-    host = psutil.Process(_process(door, "the host").pid)
+    host = psutil.Process(process_of(door, "the host").pid)
 
     async def one() -> psutil.Process | None:
         return next(iter(host.children()), None)
@@ -102,7 +102,7 @@ async def _answers(door: Door) -> bool | None:
     return None
 
 
-async def _recorded(door: Door, name: str) -> dict[str, Any] | None:
+async def recorded(door: Door, name: str) -> dict[str, Any] | None:
     return next(iter(await door.jobs(name=name)), None)
 
 

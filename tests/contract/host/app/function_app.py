@@ -4,6 +4,7 @@ import asyncio
 import json
 import logging
 import os
+from pathlib import Path
 from typing import List  # noqa: UP035 - the production runtime refuses list[str] here
 
 import azure.functions as func
@@ -27,6 +28,11 @@ async def work(msg: func.QueueMessage, context: func.Context) -> str:
         await asyncio.sleep(600)
     if command["do"] == "nap":
         await asyncio.sleep(float(command["seconds"]))
+    if command["do"] == "mark":
+        await asyncio.sleep(float(command["seconds"]))
+        await asyncio.to_thread(Path(command["file"]).touch)
+    if command["do"] == "sdk":
+        logging.getLogger("azure.core").info("a request of the library")
     return json.dumps(
         {
             "body": body,

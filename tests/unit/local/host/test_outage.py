@@ -57,7 +57,7 @@ def test_an_answer_between_two_failures_begins_the_time_anew() -> None:
 
 
 def test_each_time_is_azures_and_has_a_setting_of_its_name() -> None:
-    azure = Times(hidden=600, timer_lease=60, timer_retry=60, outage=24, blob_scan=10)
+    azure = Times(hidden=600, timer_lease=60, timer_retry=60, outage=24, orphan=120, blob_scan=10)
 
     assert read_times({}) == Times() == azure
     assert read_times({"LOCAL_HOST_TIMER_RETRY_SECONDS": "0.5"}) == Times(timer_retry=0.5)
