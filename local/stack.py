@@ -24,11 +24,7 @@ _NOT_INHERITED = ("SLIPWAY_", "AZURE_", "AZUREWEBJOBS", "FUNCTIONS_")
 _KEY_VARIABLE = "SLIPWAY_LOCAL_WEBHOOK_SECRET"
 _DELIVERIES = "deliveries.jsonl"
 #: A stack that was killed sweeps again as soon as storage lets it, and leaves no process: a person waits.
-_SOON_AGAIN = {
-    "LOCAL_HOST_TIMER_LEASE_SECONDS": "15",
-    "LOCAL_HOST_TIMER_RETRY_SECONDS": "2",
-    "LOCAL_HOST_ORPHAN_SECONDS": "0",
-}
+_TIMES = {"TIMER_LEASE": "15", "TIMER_RETRY": "2", "ORPHAN": "0"}
 _PATIENCE = 60.0  # seconds until a child says that it is ready
 
 
@@ -202,7 +198,7 @@ def app_settings(*, receiver_url: str, webhook_secret: str, seal_key: str) -> di
     notify = [{"url": f"{receiver_url}/hooks/default", "secret": "default"}]
     return {
         "FUNCTIONS_WORKER_RUNTIME": "python",
-        **_SOON_AGAIN,
+        **{f"LOCAL_HOST_{time}_SECONDS": seconds for time, seconds in _TIMES.items()},
         "SLIPWAY_SWEEP_SCHEDULE": "*/2 * * * * *",
         "SLIPWAY_INVENTORY_SCHEDULE": "*/30 * * * * *",
         "SLIPWAY_SETTLE_SECONDS": "1",

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from collections import Counter, defaultdict
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,30 +35,55 @@ class Mirrors:
     def __init__(self, settings: NodeSettings) -> None:
         self._settings = settings
         self._mirrors: dict[_Key, Mirror] = {}
-        self._holders: dict[_Key, int] = {}
+        self._holders: Counter[_Key] = Counter()
+        #: A mirror that goes is gone before the next one of its directory comes.
+        self._changes: defaultdict[_Key, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._pushers: dict[_Key, asyncio.Task[None]] = {}
         self._unseen: dict[_Key, str] = {}
 
     async def hold(self, volume: Volume) -> Path:
         """Bring the container's directory up to date, and keep it so until release. Raises MountError."""
         key = _key(volume)
-        if key not in self._mirrors:
-            self._mirrors[key] = Mirror(self._directory(key), self._client(volume))
-        mirror = self._mirrors[key]
+        if key.read_only:
+            return await self._hold_copy(key, volume)
+        mirror = self._mirror(key, volume)
         try:
-            if self._holders.get(key) and not key.read_only:
+            if self._holders[key]:
                 # What another job has just deleted must not come back.
                 await mirror.push()
-            left_out = await mirror.pull()
+            await self._pull(mirror, key)
         except MirrorError as error:
             raise _fault(error) from error
-        self._unseen[key] = blobs_left_out(left_out)
-        if left_out:
-            _log.warning("container %s: %s", volume.name, self._unseen[key])
-        self._holders[key] = self._holders.get(key, 0) + 1
-        if key not in self._pushers and not key.read_only:
+        self._holders[key] += 1
+        if key not in self._pushers:
             self._pushers[key] = asyncio.create_task(_keep_pushing(mirror), name=f"push {volume.name}")
         return mirror.files
+
+    async def _hold_copy(self, key: _Key, volume: Volume) -> Path:
+        """One that is only read is held from here on, so that the end of another job does not close it."""
+        self._holders[key] += 1
+        try:
+            async with self._changes[key]:
+                mirror = self._mirror(key, volume)
+            await self._pull(mirror, key)
+        except MirrorError as error:
+            await self._release_copy(key)
+            raise _fault(error) from error
+        except BaseException:
+            await self._release_copy(key)
+            raise
+        return mirror.files
+
+    def _mirror(self, key: _Key, volume: Volume) -> Mirror:
+        if key not in self._mirrors:
+            self._mirrors[key] = Mirror(self._directory(key), self._client(volume))
+        return self._mirrors[key]
+
+    async def _pull(self, mirror: Mirror, key: _Key) -> None:
+        left_out = await mirror.pull()
+        self._unseen[key] = blobs_left_out(left_out)
+        if left_out:
+            _log.warning("container %s: %s", key.name, self._unseen[key])
 
     def unseen(self, volume: Volume) -> str:
         """What the directory of a container lacks, in a sentence; "" if it is whole."""
@@ -66,14 +92,12 @@ class Mirrors:
     async def release(self, volume: Volume, tries: int) -> None:
         """Write the rest back. Raises MountError if the container still refuses it after `tries` tries."""
         key = _key(volume)
-        if not self._holders.get(key):
+        if not self._holders[key]:
+            return
+        if key.read_only:
+            await self._release_copy(key)
             return
         self._holders[key] -= 1
-        if key.read_only:
-            if not self._holders[key]:
-                await self._mirrors.pop(key).close()
-                await asyncio.to_thread(remove, self._directory(key))
-            return
         if not self._holders[key]:
             self._pushers.pop(key).cancel()
         for number in range(tries):
@@ -84,6 +108,14 @@ class Mirrors:
                 if number == tries - 1:
                     raise _fault(error) from error
                 await asyncio.sleep(1)
+
+    async def _release_copy(self, key: _Key) -> None:
+        """One that is only read goes with its last holder."""
+        self._holders[key] -= 1
+        async with self._changes[key]:
+            if not self._holders[key] and key in self._mirrors:
+                await self._mirrors.pop(key).close()
+                await asyncio.to_thread(remove, self._directory(key))
 
     async def close(self) -> None:
         """Stop writing back."""

@@ -32,10 +32,7 @@ _LOAD_PATIENCE = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """The input of a worker process; `timeout` is functionTimeout in seconds, None without a limit.
-
-    `orphan`: how long it goes on when its host was killed.
-    """
+    """The input of a worker process; in seconds `timeout`, of each call, and `orphan`, after its host's death."""
 
     app: Path
     runtime: RuntimeName
