@@ -32,7 +32,7 @@ _LOAD_PATIENCE = 60.0
 
 @dataclass(frozen=True, kw_only=True)
 class WorkerOptions:
-    """The input of a worker process; in seconds `timeout`, of each call, and `orphan`, after its host's death."""
+    """Of a worker process. In seconds: `timeout` of each call, and `orphan`, its life without a host."""
 
     app: Path
     runtime: RuntimeName
@@ -202,10 +202,9 @@ class _Slot:
                 )
 
     async def _spawn(self, stack: AsyncExitStack) -> _Launch:
-        options = self._options
-        ours, theirs = socket.socketpair()
-        python = [options.python, "-u", "-c", _BOOT, _ROOT]
-        argv = [*python, str(theirs.fileno()), options.runtime, str(options.app), str(options.orphan)]
+        options, (ours, theirs) = self._options, socket.socketpair()
+        boot = [options.python, "-u", "-c", _BOOT, _ROOT, str(theirs.fileno())]
+        argv = [*boot, options.runtime, str(options.app), str(options.orphan)]
         with theirs:
             process = await stack.enter_async_context(
                 child(
