@@ -22,7 +22,7 @@ class Fault(StrEnum):
     """What happens to one call."""
 
     BEFORE = "the process dies before the call"
-    AFTER = "the process dies after the call"
+    AFTER = "the process dies after the call, with its host"
     LOST = "the call works, its answer is lost"
     REFUSED = "the call is refused and does nothing"
     LATE = "the call seems to fail and works later"
@@ -44,6 +44,8 @@ class Chaos:
         self.plan = plan
         self.calls: list[str] = []
         self.dead: set[int] = set()
+        #: Those of the dead whose host died with them: their messages stay hidden.
+        self.hostless: set[int] = set()
         self.late: list[Callable[[], Awaitable[Any]]] = []
         self.asleep: set[int] = set()
         self.slept = asyncio.Event()
@@ -76,6 +78,7 @@ class Chaos:
         if fault is Fault.TWICE:
             return await act()
         if fault is Fault.AFTER:
+            self.hostless.add(WORKER.get())
             self._die()
         del answer
         return self._failed(name)

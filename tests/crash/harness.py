@@ -1,7 +1,9 @@
 """Runs the real dispatcher over memory, with faults, until nothing changes; then checks the invariants.
 
-Time is the world's own. A message stays until its function returns normally, as on a queue; timers fire every
-round; the cluster moves its jobs on by one state per round.
+Time is the world's own. A message stays until its function returns normally, as on a queue. It comes again in
+the next round, or, if its host died, when the rest is done without it: ten minutes are longer than that.
+Timers fire every round, but for two after the death of a host; the cluster moves its jobs on by one state in
+each round.
 """
 
 from __future__ import annotations
@@ -48,6 +50,10 @@ from tests.unit.world import World
 
 _ROUNDS = 60
 _PUSHES = 8
+#: Seconds for which a message stays hidden that its host did not end: `hidden` of local/host/times.py.
+_HIDDEN = 600
+#: Rounds without timers after the death of a host: a minute for their lease, and one until the next try.
+_MISSED = 2
 #: Rounds for which a job waits for one thing: longer than a single fault can hide it.
 _LASTS = 3
 _NEXT = {JobState.QUEUED: JobState.RUNNING, JobState.RUNNING: JobState.SUCCEEDED}
@@ -99,6 +105,8 @@ class Run:
         self.chaos = Chaos(plan)
         self.wake_after = wake_after
         self.messages: list[Message] = []
+        #: those that a host had when it died
+        self.hidden: list[Message] = []
         self.zombies: list[asyncio.Task[Any]] = []
         self.violations: list[str] = []
         self.ended: dict[str, JobState] = {}
@@ -138,6 +146,8 @@ class Run:
     #: how wrong the clock of a process is, by its number, in each round; None: not at all
     skew: Callable[[int, int], timedelta] | None = None
     _rounds = 0
+    #: the round in which the timers of a host that died fire again
+    _timers_from = 0
     #: whether an inventory finds what no event brought
     inventories = True
 
@@ -147,7 +157,10 @@ class Run:
             await self.round(number)
             arrives = self.messages or self.world.queues.messages
             if number > 2 and not arrives and not self._drowsy and self._quiet():
-                return
+                if not self.hidden:
+                    return
+                self.messages, self.hidden = self.hidden, []
+                self.world.pass_time(_HIDDEN)
         self.violations.append(f"stuck: {[a for n in range(4) for a in await self.world.ledger.active(n)]}")
 
     async def round(self, number: int) -> None:
@@ -155,14 +168,8 @@ class Run:
         self.world.pass_time(61)
         self._rounds = number
         await self._handle()
-        if self.twice and number % 3:  # the others are missed
-            await asyncio.gather(self._work(sweep), self._work(sweep))
-        elif not self.twice:
-            await self._work(sweep)
-        if number % 2 == 1 and self.inventories:
-            await self._work(inventory)
-        if self.archives and number % 2 == 0:
-            await self._work(archive)
+        if number >= self._timers_from:
+            await self._fire(number)
         # A sleeper wakes some rounds later, when others have taken over.
         self._drowsy = self._drowsy + 1 if self.zombies or self.late() else 0
         if self._drowsy > self.wake_after:
@@ -173,6 +180,17 @@ class Run:
         await self._check_order()
         self.violations += [*wrongly_listed(self.world), *too_many_at_work(self.world), *waits(self.world)]
         self.violations += await over_quota(self.world)
+
+    async def _fire(self, number: int) -> None:
+        """The timers of a round."""
+        if self.twice and number % 3:  # the others are missed
+            await asyncio.gather(self._work(sweep), self._work(sweep))
+        elif not self.twice:
+            await self._work(sweep)
+        if number % 2 == 1 and self.inventories:
+            await self._work(inventory)
+        if self.archives and number % 2 == 0:
+            await self._work(archive)
 
     def late(self) -> bool:
         """Whether calls that seemed to fail are still to be carried out."""
@@ -211,7 +229,8 @@ class Run:
             process = self._next() if self.together else None
             done = await asyncio.gather(*(self._work(m.run, process) for m in group))
             if not self.acknowledges_first:
-                self.messages += [m for m, ok in zip(group, done, strict=True) if not ok]
+                self.messages += [m for m, ok in zip(group, done, strict=True) if ok is False]
+                self.hidden += [m for m, ok in zip(group, done, strict=True) if ok is None]
 
     def _handler(self, queue: str, body: str) -> Callable[[Any], Awaitable[Any]]:
         if queue == "job-events":
@@ -219,15 +238,20 @@ class Run:
             return lambda ports: deliver(ports, wake["job"], wake["sequence"])
         return lambda ports: message_arrived(ports, body.encode(), "look")
 
-    async def _work(self, act: Callable[[Ports], Awaitable[Any]], process: _Process | None = None) -> bool:
-        """One invocation in a living process; True if the function returned normally."""
+    async def _work(
+        self, act: Callable[[Ports], Awaitable[Any]], process: _Process | None = None
+    ) -> bool | None:
+        """One invocation in a living process; whether it returned normally, None if its host died."""
         process = process or self._next()
 
-        async def run() -> bool:
+        async def run() -> bool | None:
             WORKER.set(process.number)
             try:
                 await act(process.ports)
             except (Died, SlipwayError) as error:
+                if isinstance(error, Died) and process.number in self.chaos.hostless:
+                    self._timers_from = self._rounds + 1 + _MISSED
+                    return None
                 return isinstance(error, Misuse)
             return True
 
