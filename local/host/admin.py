@@ -17,6 +17,9 @@ from local.host.worker.contract import Function
 
 _log = logging.getLogger("Host.admin")
 
+#: What stands before the name of a function.
+_FUNCTION = "Host.Functions."
+
 #: Runs a function by hand with the request's input.
 RunNow = Callable[[Function, str], Awaitable[None]]
 
@@ -57,6 +60,7 @@ class Admin:
         app.router.add_get("/admin/functions/{name}/status", self._guarded(self._errors_of_one))
         app.router.add_post("/admin/functions/{name}", self._guarded(self._run))
         app.router.add_post("/runtime/webhooks/blobs", self._guarded(self._event))
+        app.router.add_options("/runtime/webhooks/blobs", self._guarded(self._handshake))
 
     async def drain(self, grace: float) -> None:
         """Let runs by hand finish for `grace` seconds."""
@@ -126,9 +130,18 @@ class Admin:
         task.add_done_callback(self._tasks.discard)
         return web.Response(status=202)
 
+    async def _handshake(self, request: web.Request) -> web.Response:
+        """The one of CloudEvents: any sender is welcome."""
+        return web.Response(
+            headers={"WebHook-Allowed-Origin": request.headers.get("WebHook-Request-Origin", "")}
+        )
+
     async def _event(self, request: web.Request) -> web.Response:
         """Event Grid's deliveries to a blob trigger: the validation handshake, then BlobCreated."""
-        function = request.query.get("functionName", "").removeprefix("Host.Functions.")
+        if "aeg-event-type" not in request.headers:
+            return web.Response(status=400)
+        whole_name = request.query.get("functionName", "")
+        function = whole_name.removeprefix(_FUNCTION) if whole_name.startswith(_FUNCTION) else ""
         try:
             events = json.loads(await request.read())
         except (ValueError, RecursionError):
@@ -143,7 +156,7 @@ class Admin:
                 return web.json_response({"validationResponse": data.get("validationCode")})
             if function not in self._functions or function in self._errors:
                 return web.Response(
-                    status=404, text=f"no blob trigger {function!r}; name it in ?functionName=\n"
+                    status=404, text=f"no blob trigger {whole_name!r}; name it in ?functionName=\n"
                 )
             blob = _blob_of(str(data.get("url", "")))
             if kind == "Microsoft.Storage.BlobCreated" and blob is not None:

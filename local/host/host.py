@@ -27,7 +27,7 @@ from local.host.triggers.base import Environment
 from local.host.triggers.blob import BlobTriggers
 from local.host.triggers.http import HttpTriggers
 from local.host.triggers.outage import StorageAwayError
-from local.host.triggers.queue import body_of, queue_listener
+from local.host.triggers.queue import body_of, by_hand, metadata_of, queue_listener
 from local.host.triggers.timer import Timer, timer
 from local.host.wakeups import Wakeups
 from local.host.worker.contract import Data, Function, Runtime
@@ -196,8 +196,8 @@ class _Host:
                 )
         else:
             body = body_of(text, function.trigger, "none") or Data("string", text)
-            inputs = {function.trigger["name"]: body}
-            await self._environment.invoker.run(function, inputs, {}, reason="by hand")
+            inputs, metadata = {function.trigger["name"]: body}, metadata_of(by_hand(text), body)
+            await self._environment.invoker.run(function, inputs, metadata, reason="by hand")
 
     def _functions_of(self, kind: str) -> list[Function]:
         """Those that can run."""

@@ -1,4 +1,4 @@
-"""TimeSpan texts as host.json and timer schedules write them: [d.]hh:mm:ss[.fraction]."""
+"""TimeSpan texts as host.json and timer schedules write them: [d.]hh:mm:ss[.fraction], or d:hh:mm."""
 
 import re
 from datetime import timedelta
@@ -12,6 +12,8 @@ def parse_timespan(text: str) -> timedelta:
     if match is None:
         raise ValueError(f"{text!r} is not a time span; write it as hh:mm:ss, e.g. 00:05:00")
     days, hours, minutes, seconds, fraction = match.groups()
+    if days is fraction is None and seconds is not None and int(hours) > 23:  # as .NET reads 24:00:00
+        days, hours, minutes, seconds = hours, minutes, seconds, "0"
     if int(hours) > 23 or int(minutes) > 59 or int(seconds or 0) > 59:
         raise ValueError(f"{text!r} is not a time span: hours go to 23 (then d.hh:mm:ss), the others to 59")
     return timedelta(

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from local.host.keys import Keys
 from local.host.routes import Route, parse_route
@@ -93,7 +93,10 @@ class HttpTriggers:
             reason=f"{request.method} {request.path}",
             trace_parent=request.headers.get("traceparent", ""),
         )
-        return reply(function, result)
+        response = reply(function, result)
+        if response.body and request.version >= HttpVersion11:
+            response.enable_chunked_encoding()  # as Azure's host does, without a length
+        return response
 
 
 def endpoint_of(function: Function) -> Endpoint:

@@ -3,9 +3,11 @@
 import base64
 import binascii
 import json
+import logging
 import re
 from datetime import UTC, datetime
 from typing import Any
+from uuid import uuid4
 
 from azure.storage.queue import QueueMessage
 
@@ -18,6 +20,7 @@ from local.host.triggers.base import Environment
 from local.host.triggers.listener import ListenerOptions, Outcome, QueueListener
 from local.host.worker.contract import Binding, Data, Function
 
+_log = logging.getLogger("Host.queue")
 _LONGEST_NAME = 63
 #: What Convert.FromBase64String skips, anywhere in the text; it refuses missing padding.
 _WHITE_SPACE = dict.fromkeys(map(ord, " \t\r\n"))
@@ -76,9 +79,18 @@ def decode(text: str, encoding: str) -> Data | None:
 def body_of(text: str, trigger: Binding, encoding: str) -> Data | None:
     """The body for a trigger with this binding: bytes if it asks for them; None if it cannot be decoded."""
     body = decode(text, encoding)
-    if body is None or body.kind == "bytes" or str(trigger.get("dataType", "")).upper() != "BINARY":
+    if body is None or body.kind == "bytes" or not _takes_bytes(trigger):
         return body
     return Data("bytes", body.value.encode())
+
+
+def fits(body: Data, trigger: Binding) -> bool:
+    """Whether the function can take it: what is not text fails for those that do not ask for bytes."""
+    return body.kind != "bytes" or _takes_bytes(trigger)
+
+
+def _takes_bytes(trigger: Binding) -> bool:
+    return str(trigger.get("dataType", "")).upper() == "BINARY"
 
 
 def metadata_of(message: QueueMessage, body: Data) -> dict[str, Data]:
@@ -88,7 +100,7 @@ def metadata_of(message: QueueMessage, body: Data) -> dict[str, Data]:
     """
     own = {
         "Id": Data("string", message.id or ""),
-        "DequeueCount": Data("json", str(message.dequeue_count or 1)),
+        "DequeueCount": Data("json", str(message.dequeue_count)),
         "PopReceipt": Data("string", message.pop_receipt or ""),
         "QueueTrigger": Data("string", body.value.decode(errors="replace")) if body.kind == "bytes" else body,
     }
@@ -104,6 +116,14 @@ def metadata_of(message: QueueMessage, body: Data) -> dict[str, Data]:
     return own
 
 
+def by_hand(text: str) -> QueueMessage:
+    """The message of a run that an operator asks for: as if it had just come, without a try."""
+    message, now = QueueMessage(content=text), datetime.now(UTC)
+    message.id, message.dequeue_count, message.pop_receipt = str(uuid4()), 0, ""
+    message.inserted_on = message.expires_on = message.next_visible_on = now
+    return message
+
+
 class _Work:
     def __init__(self, function: Function, invoker: Invoker, queues: Queues, queue: str) -> None:
         self._function = function
@@ -115,6 +135,9 @@ class _Work:
         body = body_of(message.content, self._function.trigger, self._encoding)
         if body is None:
             return Outcome.HOPELESS
+        if not fits(body, self._function.trigger):
+            _log.error("function %s: message %s is not text", self._function.name, message.id)
+            return Outcome.FAILED
         result = await self._invoker.run(
             self._function,
             {self._function.trigger["name"]: body},

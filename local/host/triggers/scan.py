@@ -77,7 +77,11 @@ class Scan:
     async def _visit(self, blobs: list[BlobProperties]) -> None:
         self._pass.update(blob.name for blob in blobs)
         new = [
-            b for b in blobs if self._etags.get(b.name) != b.etag and self._pattern.match(b.name) is not None
+            b
+            for b in blobs
+            if self._etags.get(b.name) != b.etag
+            and self._pattern.match(b.name) is not None
+            and not b.name.endswith("/")  # Azure's host does not see it
         ]
         limit = asyncio.Semaphore(_AT_ONCE)
 

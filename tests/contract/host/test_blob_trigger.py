@@ -2,6 +2,7 @@
 
 import base64
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ from tests.contract.host.world import (
     running,
     storage_of,
 )
+
+_NOTIFICATION = {"aeg-event-type": "Notification"}
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -125,7 +128,21 @@ async def test_event_grid_s_validation_is_answered(host: Host) -> None:
 
 async def test_events_that_are_none_are_refused(host: Host) -> None:
     assert (await _post(host, ["text"]))[0] == 400
-    assert (await _post(host, [{"eventType": "x"}], function="unknown"))[0] == 404
+    assert (await _post(host, [{"eventType": "x"}], function="Host.Functions.unknown"))[0] == 404
+
+
+async def test_a_delivery_without_event_grids_header_or_the_whole_name_is_refused(host: Host) -> None:
+    event = {"eventType": "Microsoft.Storage.BlobCreated", "data": {}}
+
+    assert (await _post(host, [event], kind={}))[0] == 400
+    assert (await _post(host, [event], function="announced"))[0] == 404
+
+
+async def test_the_handshake_of_cloud_events_is_answered(host: Host) -> None:
+    origin = {"WebHook-Request-Origin": "eventgrid.azure.net"}
+    async with host.http.options(f"{host.url}/runtime/webhooks/blobs", headers=origin) as response:
+        assert response.status == 200
+        assert response.headers["WebHook-Allowed-Origin"] == "eventgrid.azure.net"
 
 
 async def test_a_host_that_starts_again_runs_nothing_twice(host: Host) -> None:
@@ -140,7 +157,12 @@ async def test_a_host_that_starts_again_runs_nothing_twice(host: Host) -> None:
     assert not [t for t in await storage.peek("done") if "old.txt" in t]
 
 
-async def _post(host: Host, events: list[Any], function: str = "announced") -> tuple[int, str]:
-    address = f"{host.url}/runtime/webhooks/blobs?functionName=Host.Functions.{function}"
-    async with host.http.post(address, json=events) as response:
+async def _post(
+    host: Host,
+    events: list[Any],
+    function: str = "Host.Functions.announced",
+    kind: Mapping[str, str] = _NOTIFICATION,
+) -> tuple[int, str]:
+    address = f"{host.url}/runtime/webhooks/blobs?functionName={function}"
+    async with host.http.post(address, json=events, headers=kind) as response:
         return response.status, await response.text()

@@ -1,5 +1,6 @@
 """HTTP triggers and the host's own endpoints; the same through both runtimes."""
 
+import json
 from collections.abc import AsyncIterator
 
 import pytest
@@ -59,6 +60,13 @@ async def test_a_body_that_comes_in_chunks_does_not_reach_the_function(host: Hos
         assert (response.status, await response.read()) == (201, b"")
 
 
+async def test_an_answer_comes_in_chunks_without_its_length(host: Host) -> None:
+    async with host.http.get(f"{host.url}/api/items/5") as response:
+        assert "Content-Length" not in response.headers
+        assert response.headers["Transfer-Encoding"] == "chunked"
+        assert (await response.json())["id"] == "5"
+
+
 async def test_an_exception_is_an_empty_500(host: Host) -> None:
     async with host.http.get(f"{host.url}/api/broken") as response:
         assert response.status == 500
@@ -86,7 +94,9 @@ async def test_only_functions_that_are_not_http_run_by_hand(host: Host) -> None:
     assert await host.fire("no-such-function") == 404
     assert await host.fire("item") == 400
     assert await host.fire("work", '{"do":"by hand"}') == 202
-    assert await host.storage.take("done", lambda t: "by hand" in t)
+    [answer] = await host.storage.take("done", lambda t: "by hand" in t)
+    observation = json.loads(answer)
+    assert (observation["attempt"], observation["inserted"], len(observation["id"])) == (0, True, 36)
 
 
 async def test_keys_open_what_their_level_allows(storage: Storage) -> None:

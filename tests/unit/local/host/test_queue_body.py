@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from azure.storage.queue import QueueMessage
 
-from local.host.triggers.queue import body_of, decode, metadata_of
+from local.host.triggers.queue import body_of, decode, fits, metadata_of
 from local.host.worker.contract import Data
 
 
@@ -28,6 +28,14 @@ from local.host.worker.contract import Data
 )
 def test_a_body_is_decoded_as_host_json_says(text: str, encoding: str, expected: Data | None) -> None:
     assert decode(text, encoding) == expected
+
+
+@pytest.mark.parametrize(("kind", "expected"), [("", False), ("STRING", False), ("BINARY", True)])
+def test_what_is_not_text_reaches_only_a_function_that_asks_for_bytes(kind: str, *, expected: bool) -> None:
+    trigger = {"dataType": kind}
+
+    assert fits(Data("bytes", b"\xff"), trigger) is expected
+    assert fits(Data("string", "text"), trigger) is True
 
 
 def _message(body: str) -> QueueMessage:

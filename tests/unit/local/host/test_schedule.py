@@ -10,7 +10,8 @@ _NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"), [("00:00:30", 30), ("01:00:00", 3600), ("0 */10 * * * *", 600)]
+    ("text", "expected"),
+    [("00:00:30", 30), ("01:00:00", 3600), ("24:00:00", 24 * 86400), ("0 */10 * * * *", 600)],
 )
 def test_the_next_occurrence_follows_the_rule(text: str, expected: int) -> None:
     assert parse_schedule(text).next(_NOON) == _NOON + timedelta(seconds=expected)
@@ -31,7 +32,7 @@ def test_a_schedule_under_a_minute_is_fast(text: str, fast: bool) -> None:
     assert parse_schedule(text).is_fast(_NOON) is fast
 
 
-@pytest.mark.parametrize("text", ["00:00:00", "soon", "25:00:00", "* *"])
+@pytest.mark.parametrize("text", ["00:00:00", "soon", "1.25:00:00", "00:60:00", "* *"])
 def test_a_schedule_that_is_none_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"interval|time span|fields"):
         parse_schedule(text)
