@@ -1,6 +1,8 @@
 // A Batch account and a pool of GPU nodes from zero: the cluster `gpu`. What its nodes keep stands in a container of the
 // one storage account, which the pool's own identity may write, and nothing else.
 param location string
+@minLength(13)
+@maxLength(13)
 param token string
 param tags object
 param storageName string
@@ -64,7 +66,7 @@ resource nodes 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
   tags: tags
 }
 
-resource account 'Microsoft.Batch/batchAccounts@2024-07-01' = {
+resource account 'Microsoft.Batch/batchAccounts@2025-06-01' = {
   name: 'ba${token}'
   location: location
   tags: tags
@@ -87,7 +89,7 @@ module doors 'batch-network.bicep' = if (isPrivate) {
   }
 }
 
-resource pool 'Microsoft.Batch/batchAccounts/pools@2024-07-01' = {
+resource pool 'Microsoft.Batch/batchAccounts/pools@2025-06-01' = {
   parent: account
   name: 'gpu'
   // Nodes without a public address reach the account over its endpoint alone: it is there before they are.
@@ -106,7 +108,6 @@ resource pool 'Microsoft.Batch/batchAccounts/pools@2024-07-01' = {
     // For jobs on several nodes.
     interNodeCommunication: 'Enabled'
     taskSchedulingPolicy: { nodeFillType: 'Pack' }
-    targetNodeCommunicationMode: 'Simplified'
     networkConfiguration: isPrivate
       ? { subnetId: subnetId, publicIPAddressConfiguration: { provision: 'NoPublicIPAddresses' } }
       : null

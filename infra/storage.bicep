@@ -1,5 +1,7 @@
 // One account: drops, receipts, archive and ledger, the queues, and what the Functions host keeps for itself.
 param location string
+@minLength(13)
+@maxLength(13)
 param token string
 param tags object
 param appPrincipalId string

@@ -25,7 +25,7 @@ CLOSED: Mapping[str, Mapping[str, str]] = {
     _BATCH: {"properties": "allowedAuthenticationModes poolAllocationMode publicNetworkAccess"},
     f"{_BATCH}/pools": {
         "properties": "deploymentConfiguration interNodeCommunication metadata networkConfiguration"
-        " scaleSettings targetNodeCommunicationMode taskSchedulingPolicy taskSlotsPerNode vmSize",
+        " scaleSettings taskSchedulingPolicy taskSlotsPerNode vmSize",
         "properties.networkConfiguration": "publicIPAddressConfiguration subnetId",
         _VIRTUAL_MACHINE: "imageReference nodeAgentSkuId",
     },

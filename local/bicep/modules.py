@@ -63,11 +63,46 @@ OUTPUTS: Mapping[tuple[str, str], str] = {
     ("network.bicep", "appSubnetId"): "network::app.id",
     ("network.bicep", "endpointsSubnetId"): "network::endpoints.id",
     ("network.bicep", "nodesSubnetId"): "network::nodes.id",
+    (
+        "batch.bicep",
+        "clusters.gpu",
+    ): "{engine, url, resource, pool, blobs, identity, container, gpus, minNodes, maxNodes, spot}",
+    ("batch.bicep", "clusters.gpu.engine"): "batch",
     ("batch.bicep", "clusters.gpu.url"): "'https://${account.properties.accountEndpoint}'",
+    ("batch.bicep", "clusters.gpu.resource"): "account.id",
+    ("batch.bicep", "clusters.gpu.pool"): "pool.name",
     ("batch.bicep", "clusters.gpu.blobs"): "'${storage.properties.primaryEndpoints.blob}${records.name}'",
     ("batch.bicep", "clusters.gpu.identity"): "nodes.properties.clientId",
+    ("batch.bicep", "clusters.gpu.container"): "docker",
+    **{("batch.bicep", f"clusters.gpu.{name}"): name for name in ("gpus", "minNodes", "maxNodes", "spot")},
 }
 #: (file, variable) → the required expression: it makes names unique, and the same in each deployment
 VARIABLES: Mapping[tuple[str, str], str] = {
     ("main.bicep", "token"): "toLower(uniqueString(subscription().id, environmentName, location))",
+}
+#: (file, parameter) → its default: what a person gets who chooses nothing. No other parameter has one.
+DEFAULTS: Mapping[tuple[str, str], str] = {
+    ("main.bicep", "engine"): "none",
+    ("main.bicep", "vnetEnabled"): "false",
+    ("main.bicep", "audience"): "''",
+    ("main.bicep", "alertEmail"): "''",
+    ("main.bicep", "monthlyBudget"): "0",
+    ("main.bicep", "budgetStart"): "''",
+    ("main.bicep", "principalId"): "deployer().objectId",
+    ("main.bicep", "dailyLogGb"): "1",
+    ("main.bicep", "alwaysReady"): "0",
+    ("main.bicep", "batchLocation"): "''",
+    ("main.bicep", "batchVmSize"): "Standard_NC4as_T4_v3",
+    ("main.bicep", "batchGpus"): "1",
+    ("main.bicep", "batchMinNodes"): "0",
+    ("main.bicep", "batchMaxNodes"): "2",
+    ("main.bicep", "batchSpot"): "false",
+    ("main.bicep", "poolScalerRole"): "''",
+    ("aks.bicep", "location"): "resourceGroup().location",
+    ("aks.bicep", "name"): "slipway",
+    ("aks.bicep", "systemSize"): "Standard_D2s_v5",
+    ("aks.bicep", "vmSize"): "Standard_NC4as_T4_v3",
+    ("aks.bicep", "maxNodes"): "4",
+    ("aks.bicep", "spot"): "true",
+    ("aks.bicep", "callers"): "array",
 }

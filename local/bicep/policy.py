@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from ipaddress import IPv4Network
+from itertools import combinations
 
 from local.bicep.app_settings import led_astray
 from local.bicep.closed import opened
-from local.bicep.modules import CONDITIONS, OUTPUTS, PARAMS, VARIABLES
-from local.bicep.resolve import member_at, resolved, shown, substituted
+from local.bicep.modules import CONDITIONS, DEFAULTS, OUTPUTS, PARAMS, VARIABLES
+from local.bicep.resolve import member_at, options, resolved, shown, substituted
 from local.bicep.rules import GRANTS, ROLES, RULES, SCALER, SCALES
 from local.bicep.service_rules import SERVICE_RULES
 from local.bicep.template import Finding, Module, Resource, Template, Value
@@ -23,6 +25,7 @@ _FORBIDDEN = re.compile(
 _BUILT_IN = re.compile(r"subscriptionResourceId\('Microsoft\.Authorization/roleDefinitions', (\w+)\)")
 _SUBSCRIPTION = "'/subscriptions/${subscription().subscriptionId}'"
 _VAULT_SECRETS = "Microsoft.KeyVault/vaults/secrets"
+_NETWORK = "Microsoft.Network/virtualNetworks"
 _GRANT, _CUSTOM = "Microsoft.Authorization/roleAssignments", "Microsoft.Authorization/roleDefinitions"
 _KEY = re.compile(r"AccountKey=|SharedAccessKey|InstrumentationKey=|sig=|whsec_")
 
@@ -53,6 +56,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
         yield from _by_rules(resource, finding)
         yield from _granted(declared, template, finding)
         yield from _made_role(resource, finding)
+        yield from _overlaps(resource, finding)
         if kind == _VAULT_SECRETS:
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
             yield finding(resource.body, text)
@@ -80,13 +84,14 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
 
 def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
     """Modules' wrong arguments, scopes and conditions, wrong outputs and variables, secret parameters."""
+    is_whole = any(resource.symbol == "group" for resource in template.resources)
     for module in template.modules:
         for (path, name), text in PARAMS.items():
             value = member_at(module.body, name)
             if module.path == path and shown(value and resolved(value, template)) != text:
                 yield finding(value or module.body, f"{module.symbol}: {name} is {text}")
         scope = module.body.members.get("scope")
-        if (scope.text if scope else "") != ("group" if "group" in template.symbols else ""):
+        if (scope.text if scope else "") != ("group" if is_whole else ""):
             yield finding(scope or module.body, f"{module.symbol}: its scope is the group of the deployment")
     parts: list[Module | Resource] = [*template.modules, *template.resources]
     for one in parts:
@@ -100,9 +105,12 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
             value = member_at(values, name)
             if template.file.rpartition("/")[2] == file and shown(value) != text:
                 yield finding(value or _NOWHERE, f"the {what} {name} is {text}")
-    for name in template.parameters:
+    for name, default in template.parameters.items():
         if _SECRET.search(name):
             yield finding(_NOWHERE, f"the parameter {name} is a secret; the vault has them")
+        text = DEFAULTS.get((template.file.rpartition("/")[2], name), "")
+        if shown(default) != text:
+            yield finding(default or _NOWHERE, f"the default of {name} is {text or 'absent'}")
 
 
 def _without_passwords(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
@@ -175,6 +183,24 @@ def _made_role(resource: Resource, finding: Callable[[Value, str], Finding]) -> 
     scopes = properties.members.get("assignableScopes", properties)
     if [one.text for one in scopes.items] != [_SUBSCRIPTION]:
         yield finding(scopes, f"{resource.symbol}: it can be granted in {_SUBSCRIPTION} alone")
+
+
+def _overlaps(resource: Resource, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
+    """Subnets outside of their network, or with addresses of another one, which Azure refuses."""
+    if resource.type.partition("@")[0] != _NETWORK:
+        return
+    spaces, prefixes = (
+        [one for one in options(value) if one.kind == "text"]
+        for path in ("properties.addressSpace.addressPrefixes", "properties.subnets.properties.addressPrefix")
+        if (value := member_at(resource.body, path)) is not None
+    )
+    network = IPv4Network(spaces[0].text)
+    for one in prefixes:
+        if not network.supernet_of(IPv4Network(one.text)):
+            yield finding(one, f"{resource.symbol}: {one.text} is outside of {network}")
+    for one, other in combinations(prefixes, 2):
+        if IPv4Network(one.text).overlaps(IPv4Network(other.text)):
+            yield finding(other, f"{resource.symbol}: {other.text} overlaps {one.text}")
 
 
 def _values(value: Value, name: str) -> Iterator[tuple[str, Value]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from tree_sitter import Language, Node, Parser
 
-from local.bicep.template import Finding, Kind, Loop, Module, Resource, Template, Use, Value
+from local.bicep.template import Finding, Kind, Loop, Module, Resource, Template, Value
 
 
 @cache
@@ -20,62 +20,30 @@ def _parser() -> Parser:
 
 def read(path: Path, shown: str = "") -> Template:
     """The declarations of a file; syntax errors are among its findings."""
-    template = Template(shown or str(path), beside=frozenset(one.name for one in path.parent.iterdir()))
+    template = Template(shown or str(path))
     root = _parser().parse(path.read_bytes()).root_node
     for node in _walk(root):
         if node.type == "ERROR" or node.is_missing:
             text = f"this is no Bicep: {_text(node)[:50]!r}"
             template.findings.append(Finding(template.file, *_place(node), "SYNTAX", text))
-    decorators: Node | None = None
+        elif node.type == "object":
+            template.findings.extend(_duplicates(template, node))
     for node in _parts(root):
         _declare(template, node)
-        if decorators is not None and node.type == "parameter_declaration":
-            template.limits[_text(_parts(node)[0])] = dict(_limits(decorators))
-        decorators = node if node.type == "decorators" else None
-    template.uses = [use for node in _parts(root) for use in _uses(node)]
-    for node in _walk(root):
-        _note(template, node)
     return template
-
-
-def _note(template: Template, node: Node) -> None:
-    """Record what a node reads: members, functions, types, files."""
-    line, column = _place(node)
-    if node.type in ("member_expression", "resource_expression"):
-        template.reads.append(Use(_text(node).replace("!", ""), line, column))
-    elif node.type == "call_expression":
-        name = _text(_parts(node)[0])
-        template.calls.append(Use(name, line, column))
-        if not _parts(_parts(node)[1]):
-            template.bare_calls.append(template.calls[-1])
-        if name.startswith("load"):
-            template.files.append(Use(_text(_parts(node)[1]).strip("()'"), line, column))
-    elif node.type == "object":
-        template.findings.extend(_duplicates(template, node))
-    elif node.type == "type":
-        template.types.append(Use(_text(node), line, column))
 
 
 def _declare(template: Template, node: Node) -> None:
     children = _parts(node)
-    if node.type == "target_scope_assignment":
-        template.target_scope = _value(children[-1])
     if not children or not node.type.endswith("_declaration"):
         return
     symbol = _text(children[0])
-    is_output = node.type == "output_declaration"
-    template.declared.append(Use(f"output {symbol}" if is_output else symbol, *_place(node)))
-    if not is_output:
-        template.symbols.add(symbol)
-    template.symbols.update(_inner_variables(node))
     if node.type == "parameter_declaration":
         template.parameters[symbol] = _value(children[2]) if len(children) > 2 else None
-        template.parameter_types[symbol] = _text(children[1])
     elif node.type == "variable_declaration":
         template.variables[symbol] = _value(children[-1])
     elif node.type == "output_declaration":
         template.outputs[symbol] = _value(children[-1])
-        template.output_types[symbol] = _text(children[1])
     elif node.type == "module_declaration":
         body, condition = _value(children[-1]), _condition(children[-1])
         template.modules.append(Module(symbol, _literal(children[1]) or "", body, condition))
@@ -179,14 +147,6 @@ def _members(node: Node) -> Iterator[tuple[str, Value]]:
             yield _literal(parts[0]) or _text(parts[0]), _value(parts[1])
 
 
-def _limits(decorators: Node) -> Iterator[tuple[str, Value]]:
-    """The decorators of a parameter that have one argument, by name."""
-    for decorator in _parts(decorators):
-        call = _parts(decorator)[0]
-        if call.type == "call_expression" and len(arguments := _parts(_parts(call)[1])) == 1:
-            yield _text(_parts(call)[0]), _value(arguments[0])
-
-
 def _duplicates(template: Template, node: Node) -> Iterator[Finding]:
     """Duplicate members of an object, which the compiler refuses; here one would hide the other."""
     names: set[str] = set()
@@ -195,29 +155,6 @@ def _duplicates(template: Template, node: Node) -> Iterator[Finding]:
         if name and name in names:
             yield Finding(template.file, *_place(child), "BCP025", f'"{name}" stands several times.')
         names.add(name)
-
-
-def _uses(node: Node) -> Iterator[Use]:
-    """The names that an expression reads: `a` in `a::b`, `a.b` and `f(a)`."""
-    children = _parts(node)
-    if node.type == "identifier":
-        yield Use(_text(node), *_place(node))
-    elif node.type in ("resource_expression", "member_expression"):
-        yield from _uses(children[0])
-    elif node.type not in ("type", "decorators"):
-        is_named = node.type.endswith("_declaration") or node.type in ("for_statement", "call_expression")
-        is_named = is_named or (node.type == "object_property" and children[0].type == "identifier")
-        for child in children[1:] if is_named else children:
-            yield from _uses(child)
-
-
-def _inner_variables(node: Node) -> Iterator[str]:
-    """The variables of loops and lambdas: one name, or several in parentheses."""
-    for inner in _walk(node):
-        if inner.type in ("for_statement", "lambda_expression"):
-            first = _parts(inner)[0]
-            names = [first] if first.type == "identifier" else _parts(first)
-            yield from map(_text, names)
 
 
 def _walk(node: Node) -> Iterator[Node]:

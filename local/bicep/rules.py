@@ -135,25 +135,30 @@ RULES = (
     Rule(_EVENTS, "dependsOn", ("mayDeliver, mayKeep",), "Event Grid tries its roles at once"),
     Rule(_QUERIES, "properties.skipQueryValidation", ("true",), "its tables come with the app's first lines"),
 )  # fmt: skip
-#: The values of the app's settings, by the endings of their names.
-SETTINGS: Mapping[str, str] = {
+_CONNECTION: Mapping[str, str] = {
     "__credential": "managedidentity",
     "__clientId": "clientId",
-    "AZURE_CLIENT_ID": "clientId",
     "__blobServiceUri": f"{_ENDPOINTS}.blob",
     "__queueServiceUri": f"{_ENDPOINTS}.queue",
     "__tableServiceUri": f"{_ENDPOINTS}.table",
+}
+#: The app's settings and their values. Each is there; another one that Azure or Python reads may open a door.
+SETTINGS: Mapping[str, str] = {
+    **{f"AzureWebJobsStorage{end}": value for end, value in _CONNECTION.items()},
+    **{f"SLIPWAY_STORAGE{end}": value for end, value in _CONNECTION.items()},
+    "AZURE_CLIENT_ID": "clientId",
     "APPLICATIONINSIGHTS_CONNECTION_STRING": "insights.properties.ConnectionString",
     "APPLICATIONINSIGHTS_AUTHENTICATION_STRING": "'ClientId=${clientId};Authorization=AAD'",
     "AzureWebJobsDisableHomepage": "true",
     "AzureWebJobs_accept_drop_Disabled": "true",
     "SLIPWAY_TENANT": "tenant().tenantId",
     "SLIPWAY_AUDIENCE": "audience",
+    "SLIPWAY_CLUSTERS": "string(clusters)",
+    "SLIPWAY_SOURCE": "'urn:slipway:${token}'",
+    "SLIPWAY_REGION": "location",
+    "SLIPWAY_SUBSCRIPTION": "subscription().subscriptionId",
+    "SLIPWAY_RESOURCE_GROUP": "resourceGroup().name",
 }
-#: The other settings that a template may set; any further one that Azure or Python reads may open a door.
-NAMED = frozenset(
-    ("SLIPWAY_CLUSTERS", "SLIPWAY_SOURCE", "SLIPWAY_REGION", "SLIPWAY_SUBSCRIPTION", "SLIPWAY_RESOURCE_GROUP")
-)
 #: Expressions that may add to the app's settings; other checks read these files.
 MADE_OF = (
     "mapValues( loadJsonContent('secrets.json'), secret => "

@@ -43,12 +43,6 @@ SERVICE_RULES = (
         _SITE, f"{_FLEX}.scaleAndConcurrency.alwaysReady.instanceCount", (_READY,), "costs only where chosen"
     ),
     Rule(_BATCH, "properties.poolAllocationMode", ("BatchService",), "nodes in Batch's own subscription"),
-    Rule(
-        f"{_BATCH}/pools",
-        "properties.targetNodeCommunicationMode",
-        ("Simplified",),
-        "nothing calls the nodes",
-    ),
     Rule(f"{_BATCH}/pools", "properties.taskSlotsPerNode", ("1",), "a job has its node, and its GPUs, alone"),
     Rule(_LOGS, "properties.retentionInDays", ("30",), "more costs"),
     Rule(_LOGS, "properties.workspaceCapping.dailyQuotaGb", ("dailyLogGb",), "a bound of what it costs"),

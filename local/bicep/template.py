@@ -72,15 +72,6 @@ class Module:
     condition: str = ""
 
 
-@dataclass(frozen=True)
-class Use:
-    """A name that stands for a parameter, a variable, a resource or a module."""
-
-    symbol: str
-    line: int
-    column: int
-
-
 @dataclass
 class Template:
     """The declarations of one file."""
@@ -90,29 +81,7 @@ class Template:
     modules: list[Module] = field(default_factory=list)
     #: name → its default
     parameters: dict[str, Value | None] = field(default_factory=dict)
-    #: name → its type, as written
-    parameter_types: dict[str, str] = field(default_factory=dict)
     variables: dict[str, Value] = field(default_factory=dict)
     outputs: dict[str, Value] = field(default_factory=dict)
-    output_types: dict[str, str] = field(default_factory=dict)
-    #: parameter → its decorators with one argument
-    limits: dict[str, dict[str, Value]] = field(default_factory=dict)
-    #: its target scope; None: a resource group
-    target_scope: Value | None = None
-    #: the names of the files in its folder
-    beside: frozenset[str] = frozenset()
-    #: of every kind, including variables of loops and lambdas
-    symbols: set[str] = field(default_factory=set)
-    uses: list[Use] = field(default_factory=list)
-    #: top-level names; outputs as `output NAME`, because others may have the same name
-    declared: list[Use] = field(default_factory=list)
-    #: members that are read, as `symbol.member.member` and `symbol::inner`
-    reads: list[Use] = field(default_factory=list)
-    #: functions and decorators, types of parameters, and files that are read
-    calls: list[Use] = field(default_factory=list)
-    #: the calls without an argument
-    bare_calls: list[Use] = field(default_factory=list)
-    types: list[Use] = field(default_factory=list)
-    files: list[Use] = field(default_factory=list)
     #: syntax errors and duplicate members
     findings: list[Finding] = field(default_factory=list)

@@ -6,6 +6,8 @@ import json
 import re
 from typing import Any
 
+import pytest
+
 from shared.core.caller import ROLES
 from shared.engines.registry import ENGINES
 from tests.unit.project.test_infra import code
@@ -120,17 +122,32 @@ def test_the_app_reaches_the_vault_and_receivers_from_a_new_network() -> None:
     assert "serviceName: 'Microsoft.App/environments'" in subnet, "Flex Consumption joins no other subnet"
 
 
-def test_microsoft_s_rules_look_at_every_resource_and_not_at_files_alone() -> None:
+@pytest.mark.parametrize("sample", ["least", "fullest"])
+def test_the_samples_of_the_workflow_have_what_the_template_asks_for(sample: str) -> None:
+    required = re.findall(r"^param (\w+) \w+$", code("infra/main.bicep"), re.MULTILINE)
+    parameters = set(re.findall(r"^param (\w+) ", code("infra/main.bicep"), re.MULTILINE))
+    values = set(re.findall(r"^param (\w+) = ", code(f"infra/{sample}.bicepparam"), re.MULTILINE))
+
+    assert {"principalId", *required} <= values <= parameters
+
+
+def test_microsoft_s_rules_look_at_everything_that_can_be_made() -> None:
     """Without parameters that are values, and without expansion, they find no resource, and pass."""
     workflow = code(".github/workflows/ci.yml")
-    sample = json.loads(code("infra/psrule.parameters.json"))
-    required = re.findall(r"^param (\w+) \w+$", code("infra/main.bicep"), re.MULTILINE)
+    parameters = code("infra/fullest.bicepparam")
 
-    assert "'Configuration.AZURE_PARAMETER_FILE_EXPANSION' = $true" in workflow
-    assert "-InputPath infra/psrule.parameters.json" in workflow
-    assert sample["metadata"] == {"template": "./main.bicep"}
-    assert {"principalId", *required} <= set(sample["parameters"])
-    assert "${" not in json.dumps(sample["parameters"])
+    assert "'Configuration.AZURE_BICEP_PARAMS_FILE_EXPANSION' = $true" in workflow
+    assert "-InputPath infra/fullest.bicepparam" in workflow
+    assert "param engine = 'batch'" in parameters
+    assert "param vnetEnabled = true" in parameters
+
+
+def test_a_warning_of_the_compiler_fails_the_workflow() -> None:
+    """It ends with 0 for a misspelt member."""
+    workflow = code(".github/workflows/ci.yml")
+
+    assert re.search(r"az bicep install --version v\d+\.\d+\.\d+$", workflow, re.MULTILINE)
+    assert "2>&1 >/dev/null | tee /dev/stderr | grep -q .; then exit 1" in workflow
 
 
 def test_a_group_of_someone_else_is_not_taken_and_removed() -> None:

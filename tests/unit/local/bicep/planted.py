@@ -22,6 +22,4 @@ def planted(folder: Path, file: str, old: str, new: str, more: str = "") -> dict
     text = (INFRA / file).read_text("utf-8")
     assert old in text, f"{file} no longer has {old!r}"
     (folder / file).write_text(text.replace(old, new, 1) + more, "utf-8")
-    changed = read(folder / file, file)
-    changed.beside = unchanged()[file].beside
-    return unchanged() | {file: changed}
+    return unchanged() | {file: read(folder / file, file)}

@@ -119,8 +119,8 @@ PLANTED = {
     ),
     "nodes that Batch calls": (
         "batch.bicep",
-        "targetNodeCommunicationMode: 'Simplified'",
-        "targetNodeCommunicationMode: 'Classic'",
+        "taskSlotsPerNode: 1",
+        "taskSlotsPerNode: 1\n    targetNodeCommunicationMode: 'Classic'",
     ),
     "jobs that share a node's GPUs": ("batch.bicep", "taskSlotsPerNode: 1", "taskSlotsPerNode: 64"),
     "a debugger behind a comment": (
@@ -157,6 +157,31 @@ PLANTED = {
         "autoMitigate: true",
         "autoMitigate: true\n      muteActionsDuration: 'P1D'",
     ),
+    "a setting that is dropped": ("dispatcher.bicep", "        SLIPWAY_REGION: location\n", ""),
+    "a connection without its identity": (
+        "dispatcher.bicep",
+        "        SLIPWAY_STORAGE__clientId: clientId\n",
+        "",
+    ),
+    "a setting of tokens that is dropped": ("dispatcher.bicep", "SLIPWAY_AUDIENCE: audience", ""),
+    "an option of the made cluster that is dropped": ("batch.bicep", "    spot: spot\n  }\n}", "  }\n}"),
+    "an option of the made cluster with another value": (
+        "batch.bicep",
+        "maxNodes: maxNodes\n    spot",
+        "maxNodes: minNodes\n    spot",
+    ),
+    "nodes that stay by default": (
+        "main.bicep",
+        "param batchMinNodes int = 0",
+        "param batchMinNodes int = 2",
+    ),
+    "a default of a parameter that had none": (
+        "main.bicep",
+        "param location string",
+        "param location string = deployment().location",
+    ),
+    "subnets that overlap": ("network.bicep", "10.0.1.0/24", "10.0.0.128/25"),
+    "a subnet outside of its network": ("network.bicep", "10.0.2.0/24", "10.1.2.0/24"),
     "an average of dead letters": ("alerts.bicep", "timeAggregation: 'Total'", "timeAggregation: 'Average'"),
 }
 
