@@ -61,6 +61,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
             text = f"{resource.symbol}: a template would overwrite the secret in each deployment"
             yield finding(resource.body, text)
     yield from _passed(template, finding)
+    yield from _declared(template, finding)
     yield from _without_passwords(template, finding)
     bodies = [(resource.symbol, resource.body) for resource in template.resources]
     bodies += [(name, value) for name, value in template.parameters.items() if value]
@@ -83,7 +84,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
 
 
 def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
-    """Modules' wrong arguments, scopes and conditions, wrong outputs and variables, secret parameters."""
+    """Modules' wrong arguments and scopes, and wrong conditions."""
     is_whole = any(resource.symbol == "group" for resource in template.resources)
     for module in template.modules:
         for (path, name), text in PARAMS.items():
@@ -98,6 +99,10 @@ def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Ite
         expected = CONDITIONS.get(f"{template.file.rpartition('/')[2]} {one.symbol}", "")
         if substituted(one.condition, template) != expected:
             yield finding(one.body, f"{one.symbol}: made {f'if {expected}' if expected else 'always'}")
+
+
+def _declared(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:
+    """Wrong outputs, variables and defaults, and parameters that are secrets."""
     outputs = Value("object", 1, 1, members=template.outputs)
     variables = Value("object", 1, 1, members=template.variables)
     for what, values, table in (("output", outputs, OUTPUTS), ("variable", variables, VARIABLES)):

@@ -120,27 +120,27 @@ class Run:
         self.acknowledges_first = False
         #: the messages of each round which claim, truly or not, that the jobs have ended
         self.pushes: Callable[[list[str]], list[Message]] = lambda jobs: []
-        #: whether the first attempt of every job loses its node
-        self.preempts = False
-        #: makes the cluster requeue every running job, and start it again
-        self.requeues: Requeues | None = None
-        #: makes a job leave its GPU idle
-        self.idles: Idles | None = None
-        #: what every job writes to standard error before it fails; nothing for jobs that succeed
-        self.fails_with = b""
-        #: the reasons for which each job waits in its queue, three rounds each
-        self.waits: tuple[Why, ...] = ()
-        #: whether records are archived soon after their end; then a run lasts until all are
-        self.archives = False
-        #: how many jobs the dispatcher has to refuse
-        self.rejects = 0
-        #: how many records only an inventory makes, without a message; then a run lasts until they exist
-        self.unheard = 0
         #: whether one process handles messages that arrive together, and commits them in groups
         self.together = together
         self._engine = engine or self.world.engine
         self._processes = [self._process() for _ in range(2)]
 
+    #: whether the first attempt of every job loses its node
+    preempts = False
+    #: makes the cluster requeue every running job, and start it again
+    requeues: Requeues | None = None
+    #: makes a job leave its GPU idle
+    idles: Idles | None = None
+    #: what every job writes to standard error before it fails; nothing for jobs that succeed
+    fails_with = b""
+    #: the reasons for which each job waits in its queue, three rounds each
+    waits: tuple[Why, ...] = ()
+    #: whether records are archived soon after their end; then a run lasts until all are
+    archives = False
+    #: how many jobs the dispatcher has to refuse
+    rejects = 0
+    #: how many records only an inventory makes, without a message; then a run lasts until they exist
+    unheard = 0
     #: rounds for which an attempt is queued without a reason
     queues_for = 0
     #: how wrong the clock of a process is, by its number, in each round; None: not at all
