@@ -26,7 +26,7 @@ CHECKS = "ruff check ." "ruff format --check ." mypy "lint-imports --no-logo"
 each = failed=0; for tool in $(1); do echo "-- $$tool"; $(RUN)/$$tool || failed=1; done; exit $$failed
 
 .DEFAULT_GOAL := help
-.PHONY: help demo up test test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants fuzz pip-audit lock sbom quick check nightly bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
+.PHONY: help demo up test test-all test-crash test-az test-browser screenshots install-browser test-install test-torch chaos chaos-sim mutants hand-mutants fuzz pip-audit lock sbom quick check nightly bench fmt install install-demo clean slurm-up test-slurm install-slurm kube-up test-kube install-kubernetes
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
@@ -103,8 +103,11 @@ sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.jso
 		--output-reproducible --of JSON --validate --output-file $(SBOM)
 	@echo $(SBOM)
 
+hand-mutants: install ## small wrong changes by hand, over all rooms, that the fast tests have to notice (MUTANTS="shared/core --sample 0.2")
+	@$(RUN)/python -m tests.mutants.hand $(MUTANTS)
+
 quick: install ## before each commit, in two minutes: lint, formatting, types, import directions, unit tests and those of lists and documents
-	@$(call each,$(CHECKS) "python -m pytest -q -n 2 --dist loadscope tests/unit tests/slow/project")
+	@$(call each,$(CHECKS) "python -m pytest -q -n 2 --dist loadscope --no-loadscope-reorder tests/slow/project tests/unit")
 
 check: install ## lint, formatting, types (of the page and of infra/, too), import directions, known vulnerabilities
 	@$(call each,$(CHECKS) "python -m local.setup.page" "python -m local.bicep" "python -m local.setup.advisories")

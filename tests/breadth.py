@@ -54,6 +54,12 @@ def every_few(cases: Iterable[Case], number: int, thorough: int = 1) -> list[Cas
     return cases[number % stride :: stride]
 
 
+def share(cases: Iterable[Case], number: int, tests: int) -> list[Case]:
+    """The cases of one of several tests that divide similar ones among them; with `--all`, every case."""
+    cases = list(cases)
+    return cases if _everything else cases[number % tests :: tests]
+
+
 def in_turn(
     cases: Iterable[Case],
     kind: int,

@@ -37,8 +37,8 @@ LIMITS = {
     "tests/": 40 * MINUTE,  # whole journeys, and every fault of a story in one test
 }
 #: The share of the limit after which what did not end by the first interruption is interrupted again, and
-#: after which the process ends.
-_AGAIN, _LAST = 0.25, 1.0
+#: after which the process ends; and the share of that time by which it may end later.
+_AGAIN, _LAST, _LATER = 0.25, 1.0, 0.25
 #: Characters of stacks in a report.
 _LONGEST = 20_000
 
@@ -89,6 +89,31 @@ class Watch:
         self._interrupt()
 
 
+class LastResort:
+    """Ends the process after some time. Each arming starts a thread, so it stays armed from test to test."""
+
+    def __init__(
+        self,
+        arm: Callable[[float], object],
+        cancel: Callable[[], object] = faulthandler.cancel_dump_traceback_later,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._arm, self._cancel, self._clock = arm, cancel, clock
+        self._moment = 0.0
+
+    def __call__(self, seconds: float) -> None:
+        """End it after so many seconds, or a quarter more, unless this is called again."""
+        after = self._moment - self._clock()
+        if not seconds <= after <= seconds * (1 + _LATER):
+            self._moment = self._clock() + seconds * (1 + _LATER)
+            self._arm(seconds * (1 + _LATER))
+
+    def cancel(self) -> None:
+        """Do not end it."""
+        self._moment = 0.0
+        self._cancel()
+
+
 class Limits:
     """The plugin: every phase of a test is watched, and what waits in it is interrupted."""
 
@@ -99,6 +124,7 @@ class Limits:
         self._over = ""
         #: that of this process: while a test runs, pytest keeps what is written to the usual one
         self._stderr = os.dup(2)
+        self._end = LastResort(partial(faulthandler.dump_traceback_later, exit=True, file=self._stderr))
         patience.observers.append(self.progress)
         signal.signal(signal.SIGALRM, self._timer_ran_out)
 
@@ -130,19 +156,22 @@ class Limits:
         finally:
             self.progress()
 
+    @pytest.hookimpl(trylast=True)
+    def pytest_sessionfinish(self) -> None:
+        """Watch nothing more."""
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        self._end.cancel()
+
     def _watched(self, item: pytest.Item) -> Generator[None, object, object]:
         limit = limit_of(item.nodeid) if self._seconds is None else self._seconds
         self._item, self._over = item, ""
-        end = partial(faulthandler.dump_traceback_later, exit=True, file=self._stderr)
-        self._watch = Watch(limit, self._interrupt, end=end)
+        self._watch = Watch(limit, self._interrupt, end=self._end)
         self._watch.start()
         try:
             try:
                 result = yield
             finally:
-                signal.setitimer(signal.ITIMER_REAL, 0)
-                faulthandler.cancel_dump_traceback_later()
-                self._watch = None
+                self._watch = None  # if no other phase follows, the timer says so
         except asyncio.CancelledError as error:
             if self._over:
                 raise TooLongError(self._over) from error
@@ -152,6 +181,8 @@ class Limits:
     def _timer_ran_out(self, _: int, __: FrameType | None) -> None:
         if self._watch is not None:
             self._watch.check()
+        else:
+            self._end.cancel()
 
     def _interrupt(self) -> None:
         """Cancel the task of the test, or raise an error where it stands."""

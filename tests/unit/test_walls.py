@@ -124,13 +124,10 @@ async def test_no_answer_shows_a_text_of_another_team(walled: Scene, operation: 
 
 
 @pytest.mark.parametrize("who", ["", "a token for another audience"])
-@pytest.mark.parametrize("operation", sorted(map(str, ROUTES)))
-async def test_without_a_token_for_this_deployment_there_is_no_answer(
-    walled: Scene, operation: str, who: str
-) -> None:
-    answer = await walled.ask(operation, who, DOCUMENTS.get(operation))
+async def test_without_a_token_for_this_deployment_there_is_no_answer(walled: Scene, who: str) -> None:
+    answers = {one: await walled.ask(one, who, DOCUMENTS.get(one)) for one in sorted(map(str, ROUTES))}
 
-    assert (answer.status_code == 401) is (operation not in ("health", "get_page"))
+    assert {one for one, answer in answers.items() if answer.status_code != 401} == {"health", "get_page"}
 
 
 async def test_the_canary_is_where_a_member_looks(walled: Scene) -> None:

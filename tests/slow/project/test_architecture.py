@@ -64,7 +64,8 @@ def nodes(path: Path) -> tuple[ast.AST, ...]:
 
 def functions(path: Path) -> Iterator[ast.FunctionDef | ast.AsyncFunctionDef]:
     """Those of a file, wherever in it; expressions hold none."""
-    inner: list[ast.AST] = [ast.parse(path.read_text())]
+    is_source = path.relative_to(ROOT).parts[0] in PACKAGES
+    inner: list[ast.AST] = [nodes(path)[0] if is_source else ast.parse(path.read_text())]
     while inner:
         node = inner.pop()
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):

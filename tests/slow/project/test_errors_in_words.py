@@ -21,6 +21,8 @@ READ_BY_DEVELOPERS = {
 
 def class_names(text: str) -> Iterator[str]:
     """The lines that turn an error into its class's name or its `repr`, other than for a log."""
+    if not any(word in text for word in ("__name__", "__class__", "repr(", "!r}")):
+        return
     tree = ast.parse(text)
     logged = {
         id(part)

@@ -68,12 +68,16 @@ SHORT = {
         "the note holds the folder, which its reader checks"
     ),
 }
+#: Most files take no part of anything.
+_PART = re.compile(r":\s*\d+\s*\]")
 #: A message quotes what a caller sent, cut at this length: longer than any id.
 _QUOTED = 80
 
 
 def short_names(source: str) -> Iterator[str]:
     """The parts of ids and digests that a file takes."""
+    if not _PART.search(source):
+        return
     for node in ast.walk(ast.parse(source)):
         match node:
             case ast.Subscript(value=value, slice=ast.Slice(upper=ast.Constant(length))):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -27,9 +28,15 @@ def use(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let every function work with this world."""
     assert app is not None
     assert functions.activity  # loaded by the first request, and asks for the ports as well
-    for name, module in list(sys.modules.items()):
-        if name.startswith("functions.") and name != "functions.process" and hasattr(module, "ports"):
+    for name in _names_of_functions(len(sys.modules)):
+        if name != "functions.process" and hasattr(module := sys.modules[name], "ports"):
             monkeypatch.setattr(module, "ports", lambda: world.ports)
+
+
+@cache
+def _names_of_functions(_: int) -> list[str]:
+    """The modules of the app's functions among so many that are loaded."""
+    return [name for name in sys.modules if name.startswith("functions.")]
 
 
 def function_of(method: str, path: str) -> tuple[str, dict[str, str]]:

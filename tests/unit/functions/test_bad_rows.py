@@ -20,7 +20,7 @@ from shared.intake.drops.inventory import inventory
 from shared.lifecycle.archive import archive
 from shared.lifecycle.push import jobs_ended
 from shared.operate.audit import audit
-from tests.breadth import every_few
+from tests.breadth import every_few, share
 from tests.unit.functions.calls import TRIGGER_OF, use
 from tests.unit.functions.furnished import Furnished, Snapshot, furnished
 from tests.unit.functions.test_rights_table import DOCUMENTS
@@ -86,10 +86,16 @@ def _is_readable(result: Furnished, key: tuple[str, str], kind: RowKind) -> bool
     return True
 
 
-async def _answers(result: Furnished) -> dict[str, func.HttpResponse]:
-    """The answer of every operation, about the good job where it is about one."""
+async def _answers(result: Furnished, number: int) -> dict[str, func.HttpResponse]:
+    """The answer of every operation, about the good job; in a quick run only a third of those that look."""
     answers = {}
+    looks = [
+        one for one, trigger in TRIGGER_OF.items() if "GET" in {way.value for way in trigger.methods or ()}
+    ]
+    skipped = set(looks) - set(share(looks, number, 3))
     for operation, trigger in TRIGGER_OF.items():
+        if operation in skipped:
+            continue
         names = re.findall(r"{\*?(\w+)}", str(trigger.route))
         values = {"id": result.good.id, "directory": "stdouterr"}
         request: Any = func.HttpRequest(
@@ -115,18 +121,18 @@ async def test_a_damaged_row_stops_nothing_else_and_is_named(
             key = _damage(result, kind, column, how)
             use(result.world, monkeypatch)
             if kind.key == "layout" and column in _WHOLE:
-                codes = {one.status_code for one in (await _answers(result)).values()}
+                codes = {one.status_code for one in (await _answers(result, nth)).values()}
                 assert codes.isdisjoint({500}), (column, how)
             else:
-                await _check(result, key, kind, f"{column}: {how}")
+                await _check(result, key, kind, f"{column}: {how}", nth)
 
 
-async def _check(result: Furnished, key: tuple[str, str], kind: RowKind, case: str) -> None:
+async def _check(result: Furnished, key: tuple[str, str], kind: RowKind, case: str, number: int) -> None:
     """The audit names the row if it cannot be read, no other answer is 500, and everything else goes on."""
     is_readable = _is_readable(result, key, kind)
     report = await audit(result.world.ports)
     named = {one.what: one.message for one in report.differences if one.kind == "row"}
-    answers = await _answers(result)
+    answers = await _answers(result, number)
 
     allowed = _NEEDS_TEAMS if kind[:2] == ("teams", "document") else frozenset()
     failed = {name: one.get_body() for name, one in answers.items() if one.status_code == 500}

@@ -5,7 +5,17 @@ from __future__ import annotations
 import pytest
 
 from tests import breadth
-from tests.breadth import STRIDE, every_few, examples, in_turn, one_each, pairs, rounds, try_everything
+from tests.breadth import (
+    STRIDE,
+    every_few,
+    examples,
+    in_turn,
+    one_each,
+    pairs,
+    rounds,
+    share,
+    try_everything,
+)
 
 
 def test_each_kind_has_a_representative() -> None:
@@ -28,10 +38,20 @@ def test_each_case_and_each_way_occurs(cases: str, ways: str) -> None:
 
 @pytest.mark.parametrize("count", [1, STRIDE - 1, STRIDE, STRIDE + 1, 5 * STRIDE])
 def test_so_many_turns_in_a_row_try_every_case_and_each_turn_tries_one(count: int) -> None:
-    shares = [every_few(range(count), number) for number in range(7, 7 + STRIDE)]
+    turns = [every_few(range(count), number) for number in range(7, 7 + STRIDE)]
 
-    assert {case for share in shares for case in share} == set(range(count))
-    assert all(shares)
+    assert {case for chosen in turns for case in chosen} == set(range(count))
+    assert all(turns)
+
+
+def test_tests_that_divide_cases_among_them_try_each_once_and_a_thorough_run_all_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    _run_is(monkeypatch, thorough=False)
+    assert sorted(case for number in range(5, 8) for case in share("abcdefgh", number, 3)) == [*"abcdefgh"]
+
+    _run_is(monkeypatch, thorough=True)
+    assert share("abcdefgh", 1, 3) == [*"abcdefgh"]
 
 
 def test_a_thorough_run_may_try_one_of_three_and_every_fault_tries_each() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from local import patience
-from tests.limits import LIMITS, Watch, limit_of
+from tests.limits import LIMITS, LastResort, Watch, limit_of
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -62,6 +62,27 @@ def test_the_limit_counts_from_the_last_progress() -> None:
     timer.run_until(1021)
     assert timer.interruptions == 1
     assert timer.ends == 960 + 120
+
+
+def test_the_end_of_a_process_stays_armed_while_its_moment_is_late_enough() -> None:
+    moments: list[float] = []
+    now = [0.0]
+    end = LastResort(
+        lambda seconds: moments.append(now[0] + seconds), lambda: moments.append(0), lambda: now[0]
+    )
+
+    for now[0] in range(0, 1000, 10):
+        end(100)
+        assert now[0] + 100 <= moments[-1] <= now[0] + 125
+    assert len(moments) == 34
+
+    end(10)  # the next test may take less time
+    assert moments[-1] == now[0] + 12.5
+    end(100)
+    assert moments[-1] == now[0] + 125
+    end.cancel()
+    end(100)
+    assert moments[-2:] == [0, now[0] + 125]
 
 
 def test_every_change_that_a_patience_sees_is_progress(request: pytest.FixtureRequest) -> None:

@@ -11,7 +11,9 @@ import pytest
 from tests.mutants import operators
 from tests.mutants.__main__ import EQUIVALENT, ROOT, equivalents, modules_of
 from tests.mutants.code import functions_of
+from tests.mutants.hand import is_there, noticed_by
 from tests.mutants.operators import mutants_of
+from tests.mutants.table import CHANGES
 
 
 def _changes(body: str) -> list[str]:
@@ -81,6 +83,14 @@ def test_every_equivalent_mutant_exists_and_has_its_reason() -> None:
 
     assert [name for name in listed if name not in remote] == []
     assert all(listed.values())
+
+
+def test_every_change_by_hand_stands_once_in_its_file_and_tests_notice_it() -> None:
+    absent = [f"{change.file}: {change.old}" for change in CHANGES if not is_there(change)]
+
+    assert absent == [], "say in tests/mutants/table.py what stands there now, or take another place"
+    assert len(CHANGES) >= 60
+    assert [path for change in CHANGES for path in noticed_by(change) if not (ROOT / path).exists()] == []
 
 
 def test_a_mutant_without_a_reason_is_refused() -> None:

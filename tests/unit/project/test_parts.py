@@ -10,6 +10,11 @@ import pytest
 from tests.parts import BY_MAKE_TEST, CONCERNS, PARTS, TESTS, concerned, part_of, places_of
 
 ROOT = Path(__file__).resolve().parents[3]
+#: The statements that import something of ours.
+IMPORTS = re.compile(
+    r"^ *(?:from|import) (?:bench|fence|functions|local|shared|slipway)\b(?:[^(\n]*\([^)]*\)|[^(\n]*$)",
+    re.MULTILINE,
+)
 #: Run by commands of their own, and by no job of the public workflow.
 APART = ("tests/acceptance/kubernetes",)
 MODULES = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("*.py"))
@@ -141,12 +146,11 @@ def _is_taken(path: str, arguments: list[str]) -> bool:
 
 def _imported(test: str) -> set[str]:
     """The files of ours that a test imports, by name."""
-    tree = ast.parse((ROOT / test).read_text(encoding="utf-8"))
     names = set()
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    files = {f"{name.replace('.', '/')}.py" for name in names if not name.startswith("tests")}
-    return {file for file in files if (ROOT / file).is_file()}
+    for line in IMPORTS.findall((ROOT / test).read_text(encoding="utf-8")):
+        for statement in ast.parse(line.strip()).body:
+            if isinstance(statement, ast.ImportFrom) and statement.module:
+                names |= {statement.module, *(f"{statement.module}.{one.name}" for one in statement.names)}
+            elif isinstance(statement, ast.Import):
+                names |= {one.name for one in statement.names}
+    return {file for name in names if (ROOT / (file := f"{name.replace('.', '/')}.py")).is_file()}

@@ -22,7 +22,7 @@ from shared.engines.kubernetes.engine import KubernetesEngine
 from shared.engines.kubernetes.wire.access import Access
 from shared.engines.kubernetes.wire.bearer import FixedToken
 from shared.engines.kubernetes.wire.client import Answer, KubernetesClient
-from tests.breadth import examples, size
+from tests.breadth import examples, share
 
 CLUSTER = KubernetesCluster(
     "gpu", shared="/data", volumes={"/data": "pvc:data"}, image="python:3.13", queue="team"
@@ -229,10 +229,10 @@ async def test_without_the_right_to_list_workloads_only_the_reasons_of_waits_are
 
 @pytest.mark.parametrize("head", sorted(answers()))
 async def test_a_value_of_another_kind_in_any_place_ends_no_job_and_hides_no_other(head: str) -> None:
-    for path in PLACES:
-        if path[0] == head:
-            for value in _VALUES[: size(len(_VALUES), 4)]:
-                await _check(path, value)
+    places = [path for path in PLACES if path[0] == head]
+    for number, path in enumerate(places):
+        for value in share(_VALUES, number, len(_VALUES) // 2):
+            await _check(path, value)
 
 
 @settings(max_examples=examples(400))

@@ -15,6 +15,7 @@ from slipway.commands.output.lines import JsonPrinter, Printer
 from slipway.commands.output.log import Selection, exit_code, read, remark
 from slipway.commands.output.output_commands import app
 from slipway.failure import Failure
+from tests import breadth
 
 
 class ScriptedService(Service):
@@ -152,8 +153,8 @@ async def test_a_tail_is_found_in_a_log_of_any_size(size: int, end: bytes) -> No
         (b"b 1\nb 2\n", 1, b""),
         (b"a 1\nb 2\na", 1, b"a\n"),
         (b"a 1\nb 2\n", 0, b""),
-        (b"a 1\n" + b"b\n" * 1_500_000, 1, b"a 1\n"),
-        (b"a 1\n" + b"a 2\n" + b"b" * 3_000_000 + b"\n", 1, b"a 2\n"),
+        (b"a 1\n" + b"b\n" * breadth.size(1_500_000, 150_000), 1, b"a 1\n"),
+        (b"a 1\n" + b"a 2\n" + b"b" * breadth.size(3_000_000, 300_000) + b"\n", 1, b"a 2\n"),
         ((b"a" + b"b" * 62 + b"\n") * 16_385 + b"b\n", 16_385, (b"a" + b"b" * 62 + b"\n") * 16_385),
     ],
     ids=["of two", "two", "all", "none", "without end", "zero", "far away", "before a long line", "edge"],
