@@ -39,7 +39,9 @@ REACH: Mapping[str, Row] = {
     "output": Row("read what it writes", {**_YES, **_BY_VOLUME}),
     "write": Row("change what it writes, its log included", {**_YES, **_BY_VOLUME}),
     "record": Row(
-        "write its record, so that it ends as it likes", {**_YES, **_BY_VOLUME, "batchai": "no"}, _RECORDS
+        "write its record, so that it fails, or that the attempt after a failure ends as the record says",
+        {**_YES, **_BY_VOLUME, "batchai": "no"},
+        _RECORDS,
     ),
     "usage": Row(
         "change how long it ran, by which quotas count",

@@ -15,6 +15,7 @@ _S, _R = JobState, Reason
 #: Exit codes of the program if the job's command gave none (`node/run.py`, `node/claim.py`).
 CODES: Mapping[int, tuple[Reason, str]] = {
     124: (_R.TIMEOUT, "the wall-clock limit was reached"),
+    249: (_R.INFRASTRUCTURE, "it waited longer than its signatures for storage live"),
     250: (_R.INFRASTRUCTURE, "a node could not be made ready"),
     251: (_R.PREPARATION, "the job preparation failed"),
     252: (_R.INFRASTRUCTURE, "its name belongs to another job"),
@@ -62,6 +63,22 @@ def recorded(
         started or untrusted.moment(record.get("started")),
         ended or untrusted.moment(record.get("ended")),
     )
+
+
+def explained(end: Observation, record: Mapping[str, Any] | None) -> Observation:
+    """An end that the scheduler reported, with what the record of the run says of it.
+
+    A job can write its record, and on some clusters that of another job. So the scheduler alone decides
+    whether the job succeeded, failed or was cancelled; the record says why it failed.
+    """
+    if record is None or not record.get("final"):
+        return end
+    said = recorded(record, started=end.started, ended=end.ended)
+    if end.state is _S.SUCCEEDED or said.state is not _S.FAILED:
+        return end
+    # slurmdbd reports the code 0 of some jobs that failed.
+    code = None if said.exit_code is None else end.exit_code or said.exit_code
+    return said._replace(exit_code=code, unstarted=end.unstarted)
 
 
 def _reason(word: Any) -> Reason | None:

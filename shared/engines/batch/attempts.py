@@ -13,7 +13,7 @@ from shared.core.errors import Conflict, NotFound
 from shared.core.job import JobState, Target
 from shared.engines.alone import alone
 from shared.engines.batch.cluster import BatchCluster
-from shared.engines.batch.job.request import forgetting, queue, submission
+from shared.engines.batch.job.request import forgetting, life, queue, submission
 from shared.engines.batch.pool import Pool
 from shared.engines.batch.pools import why
 from shared.engines.batch.scaling import demand
@@ -29,8 +29,6 @@ from shared.engines.records import Records
 _OVERLAP = timedelta(minutes=5)
 #: How far back the first list of a process reaches. Tasks that ended earlier are read one by one.
 _FIRST = timedelta(hours=1)
-#: How long a task may wait and run with the containers that it mounts.
-_MOUNTED = timedelta(days=60)
 #: Seconds for which a view of the pool is recent enough to explain a wait.
 _GOOD = 30.0
 
@@ -56,8 +54,9 @@ class Attempts:
     async def submit(self, order: Order) -> Observation:
         """Add the attempt's task. An existing task with the same name and token counts as success."""
         target = order.target
-        until = datetime.fromtimestamp(self._clock(), UTC) + _MOUNTED
-        task = submission(self._cluster, order, uuid.uuid4().hex, self._access.signature(), until)
+        lives = life(self._cluster, order, datetime.fromtimestamp(self._clock(), UTC))
+        signature = self._access.signature(lives.until)
+        task = submission(self._cluster, order, uuid.uuid4().hex, signature, lives)
         if await self._tasks.add(task):
             return Observation(JobState.QUEUED, handle=f"{queue(self._cluster, order)}/{target.name}")
         existing = await self._tasks.find(target)

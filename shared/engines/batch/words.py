@@ -10,7 +10,7 @@ from shared.core.engine import Observation, Why
 from shared.core.errors import Transient
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
-from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, recorded, was_asked
+from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
 
 _S, _R = JobState, Reason
 
@@ -48,10 +48,7 @@ def observation(task: Mapping[str, Any], record: Mapping[str, Any] | None = None
         return Observation(state, why=_PREPARING if word == "preparing" else None)
     if state is _S.RUNNING:
         return Observation(state, started=untrusted.moment(facts.get("startTime")))
-    if record is not None and record.get("final"):
-        times = _times(facts)
-        return recorded(record, started=times.started, ended=times.ended)
-    return _ended(facts, record)
+    return explained(_ended(facts, record), record)
 
 
 def nodes_of(task: Mapping[str, Any]) -> int:

@@ -103,6 +103,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
         "usage": [steps.usage(), *steps.keeping("follow", service=True)],
         "cleanup": steps.cleanup(),
         **_uploads(site, steps),
+        **({"startBy": int(site.start_by.timestamp())} if site.start_by else {}),
     }
 
 

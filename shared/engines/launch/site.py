@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 from shared.engines.launch.volumes import Volume
 
@@ -86,5 +86,7 @@ class Site:
     place: str = ""
     #: where files are uploaded that exist only on a node, in the same form; "" if the nodes share all files
     keep: str = ""
+    #: until when a run may start: signatures in its plan end later by as long as it may run; None without any
+    start_by: datetime | None = None
     #: directories on the nodes whose content outlives the nodes
     shares: tuple[str, ...] = ()

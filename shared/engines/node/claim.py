@@ -16,7 +16,7 @@ from shared.engines.node.store import Directory, Store
 from shared.engines.node.turns import Turns
 
 #: The exit codes of a copy that must not run.
-FOREIGN, DIRECTORY_TAKEN, MOVED = 252, 253, 254
+LATE, FOREIGN, DIRECTORY_TAKEN, MOVED = 249, 252, 253, 254
 #: Seconds between two checks of the claim.
 WATCH = 5.0
 #: The name of a file that a run writes when nothing of it is left on its nodes.

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from shared.core.engine import Observation
 from shared.core.errors import Busy
 from shared.core.job import JobState, Reason
-from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, recorded, was_asked
+from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
 from shared.engines.slurm.waits import waits_for
 from shared.engines.slurm.wire.dialect import Copy
 
@@ -60,6 +60,8 @@ _KILL, _LAST_SIGNAL = 9, 31
 _UNSTARTED = "nothing of it ran: a node did not boot, or the launch failed (prolog, shared directory, disk)"
 #: Exit codes of the kernel, or env, for a program that is missing or cannot be run.
 _NO_PROGRAM = frozenset({126, 127})
+#: Seconds in which a program that cannot be run has ended.
+_AT_ONCE = 60.0
 _NO_PYTHON = "nothing of it ran: `path` of the cluster, which its operator sets, leads to no python3"
 
 
@@ -90,14 +92,13 @@ def observation(copy: Copy, record: Mapping[str, Any] | None, *, visible: bool =
         running = copy.started if state is _S.RUNNING else None
         return Observation(state, started=_time(running), why=waits, handle=str(copy.id))
     started, ended = _time(_began(copy)), _time(copy.ended)
-    if record is not None and record.get("final"):
-        return recorded(record, started=started, ended=ended)._replace(handle=str(copy.id))
     exit_code = copy.code if reason in (None, _R.USER) else None
     plain = Observation(state, reason, "", exit_code, started, ended, handle=str(copy.id))
     begun = True if record is not None else False if visible else None
     plain, why = _by_node(plain) if was_asked(record, exit_code) else _explained(copy, plain, begun)
-    if plain.state is _S.SUCCEEDED:
-        return plain
+    plain = explained(plain, record)
+    if plain.state is _S.SUCCEEDED or plain.message:
+        return plain._replace(handle=str(copy.id))
     return plain._replace(message=": ".join((f"Slurm job {copy.id}", ", ".join(sorted(copy.states)), *why)))
 
 
@@ -142,7 +143,9 @@ def _never_began(copy: Copy, begun: bool | None) -> bool:
     if begun:
         return False
     if "FAILED" in copy.states:
-        no_program = begun is False and copy.code in _NO_PROGRAM
+        # A job that removed its own record, and ends with such a code, ran for as long as Slurm says.
+        at_once = (copy.ended or 0) - (copy.started or 0) < _AT_ONCE
+        no_program = begun is False and copy.code in _NO_PROGRAM and at_once
         return no_program or (copy.signal > _LAST_SIGNAL and not copy.code)
     if "CANCELLED" in copy.states:
         # A failed prolog. A job that is cancelled in the queue has no nodes, and a run leaves a code.

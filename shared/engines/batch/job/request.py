@@ -11,7 +11,7 @@ from typing import Any
 
 from shared.core.engine import Order, Submission
 from shared.engines.batch.cluster import PRIORITIES, BatchCluster
-from shared.engines.batch.job.site import site
+from shared.engines.batch.job.site import Life, site
 from shared.engines.launch import plan as launch
 from shared.jobspec import iso_duration
 
@@ -19,6 +19,8 @@ from shared.jobspec import iso_duration
 _SLACK = timedelta(minutes=5)
 #: Added for the upload of files to a container (`node/run.py`).
 _UPLOAD = timedelta(hours=1)
+#: How long a task may wait for a node until another attempt gets new signatures.
+_WAIT = timedelta(days=7)
 #: Stands for values that are chosen at each submission.
 ANEW = "<chosen at submission>"
 #: The variables with the packed programs. The service limits the whole request, not a single value.
@@ -64,26 +66,24 @@ def submission(
     order: Order,
     once: str = ANEW,
     signature: str = ANEW,
-    until: datetime | None = None,
+    life: Life | None = None,
 ) -> Submission:
     """POST of the task.
 
-    `once`: the key of its nodes' agents; `signature`: for the container of an emulator; `until`: when the
-    signatures for its volumes end.
+    `once`: the key of its nodes' agents; `signature`: for the container of an emulator; `life`: of it,
+    and of those for its volumes.
     """
     properties = order.document["properties"]
     nodes = int(properties["nodeCount"])
-    limit = timedelta(seconds=launch.seconds(properties, cluster.longest)) + _SLACK
-    limit += _UPLOAD if cluster.blobs else timedelta()
     body: dict[str, Any] = {
         "id": order.target.name,
         # A list returns the display name without the environment, which holds everything else.
         "displayName": order.target.token,
         "commandLine": _shell(_commands(cluster, _RUN)),
-        "environmentSettings": _pairs(_environment(cluster, order, once, signature, until)),
+        "environmentSettings": _pairs(_environment(cluster, order, once, signature, life)),
         "userIdentity": {"autoUser": {"scope": "pool", "elevationLevel": "admin"}},
         "constraints": {
-            "maxWallClockTime": iso_duration(limit),
+            "maxWallClockTime": iso_duration(_limit(cluster, order)),
             "maxTaskRetryCount": 0,
             "retentionTime": "P1D",
         },
@@ -95,6 +95,19 @@ def submission(
         }
         body["multiInstanceSettings"] = coordination
     return Submission("POST", f"/jobs/{queue(cluster, order)}/tasks", body)
+
+
+def life(cluster: BatchCluster, order: Order, now: datetime) -> Life:
+    """How long the signatures of an attempt live that is submitted now.
+
+    A task's environment cannot be changed, so they last for its time in the queue and for its whole run.
+    """
+    return Life(now + _WAIT, now + _WAIT + _limit(cluster, order) + _SLACK)
+
+
+def _limit(cluster: BatchCluster, order: Order) -> timedelta:
+    seconds = launch.seconds(order.document["properties"], cluster.longest)
+    return timedelta(seconds=seconds) + _SLACK + (_UPLOAD if cluster.blobs else timedelta())
 
 
 def forgetting(cluster: BatchCluster, name: str, plan: str) -> Submission:
@@ -141,9 +154,9 @@ def _commands(cluster: BatchCluster, last: tuple[str, ...]) -> str:
 
 
 def _environment(
-    cluster: BatchCluster, order: Order, once: str, signature: str, until: datetime | None
+    cluster: BatchCluster, order: Order, once: str, signature: str, life: Life | None
 ) -> dict[str, str]:
-    nodes, place = int(order.document["properties"]["nodeCount"]), site(cluster, order, signature, until)
+    nodes, place = int(order.document["properties"]["nodeCount"]), site(cluster, order, signature, life)
     # The same at every submission of an attempt, so that a second copy takes over from one that was lost.
     environment = launch.environment(place, order, order.target.token)
     environment |= {

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from shared.core.engine import Order
 from shared.engines.batch.cluster import BatchCluster
 from shared.engines.launch.docker import docker
 from shared.engines.launch.mounts import linked
 from shared.engines.launch.site import Container, Scheduler, Site, Spread
-from shared.engines.launch.volumes import Keys, volumes
+from shared.engines.launch.volumes import Keys, Volume, volumes
 
 #: The program that starts processes on other nodes (`node/spread.py`), as the task's command unpacks it.
 SPREAD = "{AZ_BATCH_TASK_WORKING_DIR}/spread.py"
@@ -37,17 +37,25 @@ BATCH = Scheduler(
 )
 
 
-def site(cluster: BatchCluster, order: Order, signature: str = "", until: datetime | None = None) -> Site:
+class Life(NamedTuple):
+    """Until when the signatures of one attempt live, and until when a run may start that ends before."""
+
+    start_by: datetime
+    until: datetime
+
+
+def site(cluster: BatchCluster, order: Order, signature: str = "", life: Life | None = None) -> Site:
     """The site of one attempt.
 
-    `signature`: for the container of an emulator; `until`: when the signatures for its volumes end.
+    `signature`: for the container of an emulator; `life`: of all signatures, chosen at submission.
     """
     target, properties = order.target, order.document["properties"]
-    keys = Keys(cluster.identity, cluster.suffix, until, https=not cluster.is_local)
+    keys = Keys(cluster.identity, cluster.suffix, life and life.until, https=not cluster.is_local)
     own = volumes(cluster.mounts, properties, keys)
     links = linked(cluster.mounts, properties)
     temporary = f"{cluster.temporary.rstrip('/')}/{target.name}"
     roots = (*filter(None, (cluster.shared,)), cluster.mount_root, temporary, *(to for _, to in links))
+    is_signed = bool(signature) or any(_is_signed(one) for one in own)
     mounts = (f"{cluster.mount_root.rstrip('/')}/{at}" for at in cluster.mounted)
     return Site(
         scheduler=BATCH,
@@ -67,8 +75,14 @@ def site(cluster: BatchCluster, order: Order, signature: str = "", until: dateti
         longest=cluster.longest,
         place=cluster.place(cluster.layout.attempt(target), signature),
         keep=cluster.place(cluster.files(target), signature),
+        start_by=life.start_by if life and is_signed else None,
         shares=(*(to for _, to in links), *mounts) if cluster.blobs else (),
     )
+
+
+def _is_signed(volume: Volume) -> bool:
+    config: Mapping[str, Any] = volume.document.get("config") or {}
+    return bool((config.get("azstorage") or {}).get("sas"))
 
 
 def _container(

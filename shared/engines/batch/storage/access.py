@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from shared.core.errors import Busy, EngineError, Misconfigured, Transient
@@ -16,8 +16,6 @@ from shared.login import Login
 if TYPE_CHECKING:
     from azure.storage.blob.aio import ContainerClient
 
-#: How long a task at an emulator may wait and run.
-_SIGNED = timedelta(days=30)
 _THROTTLED = (429, 500, 503)
 _SCOPE = "https://storage.azure.com/.default"
 
@@ -59,8 +57,8 @@ class Access:
             )
         return self._client
 
-    def signature(self) -> str:
-        """A signature for nodes of an emulator; "" elsewhere, where nodes have an identity. Never shown."""
+    def signature(self, until: datetime) -> str:
+        """A signature for nodes of an emulator, never shown; "" elsewhere, where nodes have an identity."""
         if not self._cluster.is_emulated or self._key is None:
             return ""
         from azure.storage.blob import ContainerSasPermissions, generate_container_sas
@@ -73,7 +71,7 @@ class Access:
             permission=ContainerSasPermissions(
                 read=True, write=True, create=True, add=True, delete=True, list=True
             ),
-            expiry=datetime.now(UTC) + _SIGNED,
+            expiry=until,
         )
 
     async def close(self) -> None:

@@ -10,7 +10,7 @@ from shared.core.engine import Observation
 from shared.core.job import JobState, Reason
 from shared.engines import untrusted
 from shared.engines.kubernetes.words.conditions import condition
-from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, recorded, was_asked
+from shared.engines.recorded import CODES, MEMORY, NODE_ENDED, explained, was_asked
 
 _S, _R = JobState, Reason
 
@@ -26,7 +26,7 @@ Objects = Sequence[Mapping[str, Any]]
 
 
 def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | None) -> Observation | None:
-    """The end of a Job; None if it has not ended. The record of its run comes first."""
+    """The end of a Job; None if it has not ended. The record of its run explains a failure."""
     complete, failed = condition(job, "Complete"), condition(job, "Failed")
     if complete is None and failed is None:
         return None
@@ -35,11 +35,10 @@ def ended(job: Mapping[str, Any], pods: Objects, record: Mapping[str, Any] | Non
     moment = untrusted.moment(
         status.get("completionTime") or (failed or complete or {}).get("lastTransitionTime")
     )
-    if record is not None and record.get("final"):
-        return recorded(record, started=min(began, default=None), ended=moment)
     end = _failed(failed, pods, record) if failed is not None else Observation(_S.SUCCEEDED, exit_code=0)
     unstarted = failed is not None and _nothing_ran(pods)
-    return end._replace(unstarted=unstarted, started=min(began, default=None), ended=moment)
+    end = end._replace(unstarted=unstarted, started=min(began, default=None), ended=moment)
+    return explained(end, record)
 
 
 def exit_code(pods: Objects) -> int | None:

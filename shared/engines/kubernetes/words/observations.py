@@ -74,11 +74,12 @@ def _cancelled(job: Mapping[str, Any]) -> Observation:
 def _was_ended_by_us(evidence: Evidence, end: Observation) -> bool:
     """Whether it failed because Slipway ended it: its processes got a signal.
 
-    An end that the program recorded counts, unless the signal came before the job's own command.
+    A failure that the program recorded counts, unless the signal came before the job's own command.
     """
     record, request_time = evidence.record, _cancelled_at(evidence.job)
-    is_final = record is not None and bool(record.get("final"))
-    moment = recorded(record).ended if record is not None and is_final else end.ended
+    said = recorded(record) if record is not None and record.get("final") else None
+    is_final = said is not None and said.state is _S.FAILED
+    moment = said.ended if said is not None and is_final else end.ended
     return (
         end.state is _S.FAILED
         and (not is_final or end.reason is _R.INFRASTRUCTURE)

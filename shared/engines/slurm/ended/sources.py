@@ -1,6 +1,7 @@
 """How a job ended that slurmctld has forgotten (MinJobAge).
 
-The record of its run comes first, then accounting, then the controller's own completion file.
+Accounting and the controller's own completion file decide, and the record of its run explains. Where they do
+not know the job, the record decides.
 """
 
 from __future__ import annotations
@@ -53,17 +54,10 @@ class EndSources:
             # A signal comes from a cancellation or from a node that goes down: Slurm knows which.
             end = await self._in_notes(target, record)
             return (end or recorded(record))._replace(segment=segment)
-        return (await self._at_its_times(target, record))._replace(segment=segment)
-
-    async def _at_its_times(self, target: Target, record: Mapping[str, Any]) -> Observation:
-        """The record's end, at the times of accounting, if that answers and knows the job."""
-        accounted = None
-        if self._cluster.accounting:
-            with suppress(EngineError):  # an end waits for no accounting
-                accounted = await self._accounted(target, record)
-        if accounted is None:
-            return recorded(record)
-        return recorded(record, started=accounted.started, ended=accounted.ended)
+        end = None
+        with suppress(EngineError):  # an end waits for no notes
+            end = await self._in_notes(target, record)
+        return _at_times(end, recorded(record))._replace(segment=segment)
 
     async def _in_notes(self, target: Target, record: Mapping[str, Any] | None) -> Observation | None:
         """How a job ended in Slurm's own notes, with the record of its run."""
@@ -90,6 +84,13 @@ class EndSources:
             reason = Reason.INFRASTRUCTURE if is_asked(record) else Reason.USER
             return earliest._replace(reason=reason, exit_code=None)
         return earliest
+
+
+def _at_times(end: Observation | None, said: Observation) -> Observation:
+    """An end from notes, which may lack its times; without notes, that of the record."""
+    if end is None:
+        return said
+    return end._replace(started=end.started or said.started, ended=end.ended or said.ended)
 
 
 def _earliest(copies: Sequence[Copy], record: Mapping[str, Any] | None) -> Observation | None:

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -172,6 +173,15 @@ def test_a_turn_that_cannot_be_read_is_not_taken_for_free(node: Nodes) -> None:
     _, errors = process.communicate(timeout=60)
     assert (process.returncode, b"cannot be read" in errors) == (250, True)
     assert not (node.root / "mnt/ran").exists()
+
+
+def test_a_run_that_waited_longer_than_its_signatures_live_claims_nothing(node: Nodes) -> None:
+    node.site = replace(node.site, start_by=datetime(2026, 1, 1, tzinfo=UTC))
+
+    assert node.run(**custom("touch $AZ_BATCHAI_MOUNT_ROOT/ran")) == 249
+
+    assert not (node.root / "mnt/ran").exists()
+    assert not (node.root / "records").exists()
 
 
 @pytest.mark.parametrize("number", [errno.EPERM, errno.EOPNOTSUPP])

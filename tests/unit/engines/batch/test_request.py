@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import gzip
 import json
-from datetime import UTC, datetime
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from typing import Any
 from urllib.parse import parse_qsl
 
@@ -13,7 +14,9 @@ import pytest
 
 from shared.engines.batch.engine import BatchEngine
 from shared.engines.batch.job.check import check
-from shared.engines.batch.job.request import encoded, forgetting, queue_submission, submission
+from shared.engines.batch.job.request import encoded, forgetting, life, queue_submission, submission
+from shared.engines.batch.job.site import Life
+from shared.engines.batch.storage.access import Access, SharedKey
 from shared.engines.launch import plan as launch
 from shared.jobspec import JobSpec
 from tests.unit.engines.batch import swagger
@@ -30,6 +33,7 @@ from tests.unit.engines.batch.task_goldens import (
     goldens,
 )
 
+NOW = datetime(2026, 9, 7, 12, tzinfo=UTC)
 _CONTAINER = {"accountName": "acct", "containerName": "c", "relativeMountPath": "c"}
 ENGINE = BatchEngine({"gpu": CLUSTER}, {"gpu": KEY})
 
@@ -117,7 +121,7 @@ def test_a_container_is_opened_by_a_signature_for_it_alone_and_not_by_its_accoun
     mount |= {"mountOptions": options, "credentials": {"accountKey": key}}  # type: ignore[dict-item]
     job = order(mountVolumes={"azureBlobFileSystems": [mount]})
 
-    body = submission(CLUSTER, job, until=datetime(2026, 12, 31, tzinfo=UTC)).body
+    body = submission(CLUSTER, job, life=Life(NOW, datetime(2026, 12, 31, tzinfo=UTC))).body
     shown = submission(CLUSTER, job).body
 
     (mounting,) = json.loads(settings(body)[launch.PLAN])["mounting"]
@@ -129,6 +133,39 @@ def test_a_container_is_opened_by_a_signature_for_it_alone_and_not_by_its_accoun
     assert key not in json.dumps(body)
     assert key not in json.dumps(shown)
     assert "sig=" not in json.dumps(shown)
+
+
+@pytest.mark.parametrize(
+    ("limit", "hours"),
+    [("PT30M", 24 * 7 + 1), ("P2D", 24 * 9 + 1), ("", 24 * 14 + 1)],
+    ids=["30m", "2d", "none"],
+)
+@pytest.mark.parametrize(
+    "blobs", ["", "http://127.0.0.1:10000/devstoreaccount1/records"], ids=["disk", "blobs"]
+)
+def test_signatures_live_for_a_wait_and_the_job_s_own_limit(limit: str, hours: int, blobs: str) -> None:
+    cluster = replace(CLUSTER, blobs=blobs, shared="" if blobs else CLUSTER.shared)
+    constraints: Any = {"maxWallClockTime": limit} if limit else {}
+    job = order(constraints=constraints)
+
+    lives = life(cluster, job, NOW)
+
+    # With a container, up to an hour is for uploads.
+    assert lives.until - NOW <= timedelta(hours=hours + bool(blobs))
+    assert lives.until - lives.start_by > timedelta(seconds=launch.seconds(job.document["properties"]))
+
+
+def test_a_run_may_start_while_its_signatures_outlive_it() -> None:
+    cluster = replace(CLUSTER, blobs="http://127.0.0.1:10000/devstoreaccount1/records", shared="")
+    lives = life(cluster, order(), NOW)
+    signature = Access(cluster, key=SharedKey("devstoreaccount1", "a2V5")).signature(lives.until)
+
+    plan = json.loads(settings(submission(cluster, order(), "k", signature, lives).body)[launch.PLAN])
+    without = json.loads(settings(submission(CLUSTER, order(), "k", "", lives).body)[launch.PLAN])
+
+    assert plan["startBy"] == lives.start_by.timestamp()
+    assert dict(parse_qsl(signature))["se"] == f"{lives.until:%Y-%m-%dT%H:%M:%SZ}"
+    assert "startBy" not in without, "nodes with an identity have no signature"
 
 
 def test_a_registry_s_password_is_for_the_step_alone_that_logs_in() -> None:

@@ -149,6 +149,16 @@ def test_a_program_that_was_not_found_before_the_run_began_is_no_failure_of_the_
     assert "python3" not in observation(ended, BEGUN, visible=True).message
 
 
+def test_a_job_that_removed_its_record_has_run_for_as_long_as_slurm_says() -> None:
+    """Else it would count no use, and be started again for free."""
+    ended = replace(COPY, states=frozenset({"FAILED"}), code=127, started=100.0, ended=100.0 + 3600)
+
+    view = observation(ended, None, visible=True)
+
+    assert (view.reason, view.exit_code, view.unstarted) == (_R.USER, 127, False)
+    assert view.started is not None
+
+
 def test_a_step_that_slurm_killed_for_memory_is_no_failure_of_the_cluster() -> None:
     """Its exit code is 0:125 in Slurm's words."""
     killed = replace(COPY, states=frozenset({"OUT_OF_MEMORY"}), signal=125)
