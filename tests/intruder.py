@@ -1,18 +1,22 @@
-"""A job of one team that wants what a running job of another has. It harms nothing, and says what it got.
+"""A job of one team that wants what a running job of another has, takes it, and says what it got.
 
 This file is the job's program, so it imports nothing of ours. It knows one word that the other job was given
 as a secret, and one that it printed, and looks for them as any job could: in `/proc`, and beside its own
-directories.
+directories. Then it acts, on that job alone: it adds a line to its log, writes that it ended well, uses
+what opens its container, and ends its processes.
 """
 
 import base64
 import json
 import os
+import signal
 import sys
 import time
+import urllib.request
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 #: Its own directories, which lie beside those of other jobs.
 _OWN = ("AZ_BATCHAI_STDOUTERR_DIR", "AZ_BATCHAI_SHARED_JOB_TEMP", "AZ_BATCHAI_JOB_TEMP")
@@ -20,6 +24,10 @@ _OWN = ("AZ_BATCHAI_STDOUTERR_DIR", "AZ_BATCHAI_SHARED_JOB_TEMP", "AZ_BATCHAI_JO
 _KEYS = (b"SLIPWAY_PLAN=", b"SLIPWAY_VOLUMES=", b"SLIPWAY_KEEP=", b"sig=", b"account-key")
 #: Seconds between two looks, and how many there are: the other job may not have begun yet.
 _EVERY, _LOOKS = 0.5, 60
+
+
+#: The line that it adds to the other job's log.
+MARK = "the other team was here"
 
 
 def intruding(secret: str, printed: str, name: str) -> str:
@@ -36,9 +44,9 @@ def _environments() -> Iterator[tuple[int, bytes]]:
             yield int(entry.parent.name), entry.read_bytes()
 
 
-def _may_signal(process: int) -> bool:
+def _signal(process: int, number: int = 0) -> bool:
     with suppress(OSError):
-        os.kill(process, 0)
+        os.kill(process, number)
         return True
     return False
 
@@ -52,19 +60,77 @@ def _files(name: str) -> Iterator[Path]:
                 yield from (one for one in (above / name).rglob("*") if one.is_file())
 
 
-def _reach(secret: str, printed: str, name: str) -> dict[str, bool]:
-    processes = [(number, text) for number, text in _environments() if b"AZ_BATCHAI" in text]
-    theirs = [number for number, text in processes if secret.encode() in text]
-    files = list(_files(name))
-    output = [path for path in files if path.name == "stdout.txt" and printed in path.read_text()]
-    records = [path for path in files if path.name in ("result.json", "claim.json")]
-    return {
-        "environ": bool(theirs),
-        "signal": any(map(_may_signal, theirs)),
-        "output": bool(output),
-        "write": any(os.access(path, os.W_OK) for path in output),
-        "record": any(os.access(path, os.W_OK) for path in records),
-    }
+class Theirs:
+    """What is within reach of the other job."""
+
+    def __init__(self, secret: str, printed: str, name: str) -> None:
+        processes = [(number, text) for number, text in _environments() if b"AZ_BATCHAI" in text]
+        self.processes = [number for number, text in processes if secret.encode() in text]
+        files = list(_files(name))
+        self.logs = [path for path in files if path.name == "stdout.txt" and printed in path.read_text()]
+        self.attempts = [path.parent for path in files if path.name == "claim.json"]
+        self.plans = [plan for plan in _plans() if f"/{name}" in str(plan.get("records"))]
+
+    def legible(self) -> dict[str, bool]:
+        """What can be read."""
+        return {"environ": bool(self.processes), "output": bool(self.logs)}
+
+    def acted(self) -> dict[str, bool]:
+        """What could be done to it."""
+        written = [_append(path) for path in self.logs]
+        forged = [_forge(path) for path in self.attempts] + [_forge_blobs(plan) for plan in self.plans]
+        ended = [_signal(one, signal.SIGTERM) for one in self.processes]
+        return {"signal": any(ended), "write": any(written), "record": any(forged)}
+
+
+def _append(path: Path) -> bool:
+    with suppress(OSError):
+        with path.open("a") as log:
+            log.write(f"{MARK}\n")
+        return MARK in path.read_text()
+    return False
+
+
+def _record(token: str, run: str) -> dict[str, Any]:
+    now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    result = {"state": "ended", "reason": "", "message": "", "final": True, "code": 0, "exitCode": 0}
+    return {"version": 1, "token": token, "run": run, "started": now, "ended": now, **result}
+
+
+def _forge(attempt: Path) -> bool:
+    """Write that the other job ended well, as its own program would."""
+    with suppress(OSError, ValueError, KeyError):
+        claim = json.loads((attempt / "claim.json").read_text())
+        result = attempt / claim["run"] / "result.json"
+        record = {**json.loads(result.read_text()), **_record(claim["token"], claim["run"])}
+        turns = attempt / "turns"
+        last = max(int(one.name) for one in turns.iterdir())
+        (turns / str(last + 1)).write_text(json.dumps({"token": claim["token"], "ended": record}))
+        result.write_text(json.dumps(record))
+        return True
+    return False
+
+
+def _plans() -> list[dict[str, Any]]:
+    """The plans of programs, with the signatures in them, in the environments of all processes."""
+    plans = []
+    for _, text in _environments():
+        with suppress(ValueError):
+            words = (word.partition("=") for word in text.decode().split("\0"))
+            plans += [json.loads(value) for name, _, value in words if name == "SLIPWAY_PLAN"]
+    return plans
+
+
+def _forge_blobs(plan: dict[str, Any]) -> bool:
+    """The same in a container, with the signature that was in an environment."""
+    with suppress(OSError, ValueError, KeyError):
+        where = json.loads(plan["records"])
+        body = json.dumps({"token": plan["token"], "ended": _record(plan["token"], "x")}).encode()
+        url = f"{where['container']}/{where['prefix']}/turns/2?{where['signature']}"
+        headers = {"x-ms-blob-type": "BlockBlob", "x-ms-version": "2021-12-02"}
+        urllib.request.urlopen(urllib.request.Request(url, body, headers, method="PUT")).close()
+        return True
+    return False
 
 
 def _exposed() -> frozenset[int]:
@@ -80,7 +146,7 @@ def _environments_of_nodes() -> Iterator[tuple[int, bytes]]:
 
 
 def main() -> None:
-    """Look until the other job is there, and say what was within reach.
+    """Look until the other job is there, act, and say what was within reach.
 
     A program that starts anew without its keys has them for a moment: keys count that stay for two looks.
     """
@@ -90,11 +156,13 @@ def main() -> None:
     for _ in range(_LOOKS):
         time.sleep(_EVERY)
         exposed = _exposed()
-        now = {**_reach(secret, printed, name), "keys": bool(exposed & before)}
+        theirs = Theirs(secret, printed, name)
+        now = {**theirs.legible(), "keys": bool(exposed & before)}
         before = exposed
         reached = {probe: now[probe] or reached.get(probe, False) for probe in now}
         if reached["environ"] and reached["output"]:
             break
+    reached.update(Theirs(secret, printed, name).acted())
     sys.stdout.write(json.dumps(reached))
 
 

@@ -118,6 +118,51 @@ wget --http-password={} u
 wget --ftp-password {} u
 aria2c --http-passwd={} u
 tailscale up --authkey {}
+vault kv put secret/x value={}
+vault kv put -mount=secret x key=a1 other={}
+vault write database/config/d url=u word={}
+htpasswd -b file user {}
+htpasswd -bc /etc/f user {}
+htpasswd -nbB user {}
+sshpass -f <(echo {}) ssh h
+rsync --password-file=<(echo {}) a b
+gcloud secrets create s --data-file=<(printf {})
+restic -r r --password-command 'echo {}'
+printf 'machine h\nlogin u\npassword {}\n' > ~/.netrc
+redis-cli -h h AUTH {}
+redis-cli AUTH u {}
+useradd -p {} u
+usermod -p '{}' u
+rabbitmqctl add_user u {}
+rabbitmqctl change_password u {}
+psql -c "ALTER USER u WITH PASSWORD '{}'"
+psql -c "create role u login password '{}'"
+mysql -e "CREATE USER u IDENTIFIED BY '{}'"
+mysql -e "alter user u identified with caching_sha2_password by '{}'"
+gcloud auth activate-refresh-token u {}
+gh secret set A --body {}
+gh secret set A -b {}
+netlify deploy --auth {}
+vercel -t {}
+conda token set {}
+anaconda -t {} upload x
+nmcli dev wifi connect s password {}
+wpa_passphrase s {}
+ldapmodify -x -D x -w {} -f f
+smbclient //h/s {} -U u
+mosquitto_pub -u u -P {} -t t
+etcdctl --user u:{} get x
+snowsql -a a -u u -p {}
+airflow users create -p {} -u u
+cvs -d :pserver:u:{}@h:/r login
+spark-submit --conf spark.hadoop.fs.azure.account.key.a.dfs.core.windows.net={} x
+spark-submit --conf spark.hadoop.fs.s3a.secret.key={} x
+hadoop fs -Dfs.s3a.secret.key={} -ls x
+az keyvault secret set --vault-name v -n n --value {}
+aws ssm put-parameter --name n --value {} --type SecureString
+aws secretsmanager create-secret --name n --secret-string {}
+bw login u {}
+bw unlock {}
 tailscale up --auth-key={}
 glab auth login --token {}
 gh auth login --with-token <<<{}
@@ -217,4 +262,8 @@ python train.py --pwd-file a --credits 3 --cookiecutter gh:a/b --cookies cookies
 echo hello > tokens.txt; python tokenise.py > token.log; echo $TOKEN > ~/.cache/huggingface/token
 mc alias ls; mc cp a b; vault login -method=oidc; ngc config set; kaggle config view
 git config --global user.name me; dvc remote modify r url s3://b/c; npm config set registry https://r.example.com
+vault kv get secret/x; vault write -f auth/approle/role/r/secret-id; htpasswd -D f u; mosquitto_sub -p 1883
+useradd -m u; usermod -aG docker u; redis-cli -h h get key; airflow webserver -p 8080
+gh secret set A < file; az keyvault secret show --name n --query value; smbclient -L //h -N; bw unlock && true
+the job ended by 'the operator'; a user whose password 'is' wrong; identified by its name; ORDER BY 'x'
 """.strip().splitlines()

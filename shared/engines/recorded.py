@@ -73,12 +73,12 @@ def explained(end: Observation, record: Mapping[str, Any] | None) -> Observation
     """
     if record is None or not record.get("final"):
         return end
-    said = recorded(record, started=end.started, ended=end.ended)
-    if end.state is _S.SUCCEEDED or said.state is not _S.FAILED:
+    by_record = recorded(record, started=end.started, ended=end.ended)
+    if end.state is _S.SUCCEEDED or by_record.state is not _S.FAILED:
         return end
-    # slurmdbd reports the code 0 of some jobs that failed.
-    code = None if said.exit_code is None else end.exit_code or said.exit_code
-    return said._replace(exit_code=code, unstarted=end.unstarted)
+    # Some accounting reports the code 0 of jobs that failed.
+    code = None if by_record.exit_code is None else end.exit_code or by_record.exit_code
+    return by_record._replace(exit_code=code, unstarted=end.unstarted)
 
 
 def _reason(word: Any) -> Reason | None:

@@ -47,7 +47,7 @@ from tests.contract.slurm.on_slurm import PATIENCE, engine_on
 from tests.doubles.memory_engine import MemoryEngine
 from tests.engine_files import whole
 from tests.forged import forging
-from tests.intruder import intruding
+from tests.intruder import MARK, intruding
 from tests.names import REFUSED, TREE, each, no_blob, tree, writes
 
 CLUSTER = "dev-cluster-00"
@@ -456,7 +456,7 @@ async def test_a_job_that_writes_its_own_record_is_counted_by_the_times_of_its_s
     assert end.ended - end.started >= ran - _ROUNDED, end
 
 
-async def test_a_job_of_one_team_gets_of_another_team_s_job_what_the_page_says(
+async def test_a_job_of_one_team_can_do_to_another_team_s_job_what_the_page_says(
     rig: Rig, request: pytest.FixtureRequest
 ) -> None:
     rig.needs_files()
@@ -472,9 +472,13 @@ async def test_a_job_of_one_team_gets_of_another_team_s_job_what_the_page_says(
 
     end = await rig.swept(mine.target)
     report = await rig.engine.read(mine.target, "stdouterr", "stdout.txt", 0, 10_000)
-    await rig.engine.cancel(theirs.target)
+    their_end = await rig.until(theirs.target, lambda observation: observation.state.terminal)
+    log = await rig.engine.read(theirs.target, "stdouterr", "stdout.txt", 0, 10_000)
 
     assert end.state is JobState.SUCCEEDED, end
+    # It was ended, and its record says that it ended well: the scheduler knows better.
+    assert their_end.state is JobState.FAILED, their_end
+    assert (MARK in log.data.decode()) is json.loads(report.data)["write"]
     engine, _, kind = request.node.callspec.id.partition("-")
     expected = reach.expected({"kube": "kubernetes"}.get(engine, engine))
     # Its claims and records are blobs, and a job has nothing that opens their container.

@@ -39,8 +39,13 @@ class Claim:
         self._turns, self._own_turn = Turns(attempt), 0
         self.run = ""
 
-    def take(self, numbers: List[str]) -> None:
-        """Claim the attempt, or take it over from an earlier run of the same submission. Raises Silent."""
+    def take(self, numbers: List[str], start_by: Optional[float] = None) -> None:
+        """Claim the attempt, or take it over from an earlier run of the same submission. Raises Silent.
+
+        Also after `start_by`: the run would need its signatures for longer than they live.
+        """
+        if start_by and time.time() > start_by:
+            raise Silent(LATE)
         self.run = self._new_run("-".join(numbers))
         mine = {"token": self._token, "submission": self._submission, "run": self.run}
         try:

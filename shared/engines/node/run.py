@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from shared.engines.node.blobs import store_of
-from shared.engines.node.claim import LATE, MOVED, WATCH, Claim, Silent
+from shared.engines.node.claim import MOVED, WATCH, Claim, Silent
 from shared.engines.node.ends import DISPLACED, NO_PROGRAM, NOT_PREPARED, NOT_READY, TIMEOUT, End, asked_end
 from shared.engines.node.files import PRIVATE, Displaced, expand, open_end, stamp
 from shared.engines.node.mounting import mount
@@ -229,11 +229,9 @@ def main() -> int:
     private = take(("SLIPWAY_PLAN", "SLIPWAY_SUBMISSION", "SLIPWAY_AGENTS"))
     plan, submission = json.loads(private.pop("SLIPWAY_PLAN")), private.pop("SLIPWAY_SUBMISSION", "")
     os.environ.update(private)  # for the step alone that finds the nodes: see `hidden`
-    if time.time() > plan.get("startBy", float("inf")):
-        return LATE
     claim = Claim(store_of(plan["records"]), plan["token"], submission)
     try:
-        claim.take([os.environ.get(name) or "0" for name in plan["run"]])
+        claim.take([os.environ.get(name) or "0" for name in plan["run"]], plan.get("startBy"))
         try:
             record = claim.take_from(plan["earlier"])
             run = Run(plan, claim)

@@ -19,6 +19,9 @@ _WORDS = rf"(?:[^\s;&|]{{1,256}}{_GAP}){{0,12}}?"
 _OPTIONS = rf"(?:(?:--?[a-z][\w-]{{0,64}}(?:=[^\s;&|]{{0,256}})?|https?://[^\s;&|]{{1,256}}){_GAP}){{0,6}}"
 _TEXT = r"\\{0,3}(?:\"[^\"\n]{0,256}\"|'[^'\n]{0,256}')"
 _QUOTE = r"(?=[rbf]{0,2}\\{0,3}[\"'])"
+_ONE_WORD = rf"[^\s;&|]{{1,256}}{_GAP}"
+#: Nothing but another command may follow the secret.
+_IS_LAST = r"(?=[^\s;&|]{1,512}[ \t]{0,8}(?:[;&|\n'\")]|--|$))"
 _KEYWORD = r"(?:\w{1,32}[ \t]{0,3}=[ \t]{0,3})?"
 
 
@@ -37,15 +40,60 @@ _BEFORE: dict[str, tuple[str, ...]] = {
     "doctl": (_command("doctl auth init", "-t"),),
     "influx": (_command("influx", "-t"),),
     "lightning": (_command("lightning login"),),
-    "vault": (_command("vault login") + r"(?!\w{1,64}=)",),
+    "vault": (
+        _command("vault login") + r"(?!\w{1,64}=)",
+        *(
+            _command("vault (?:kv (?:put|patch)|write)")
+            + rf"{_WORDS}(?:[\w.-]{{1,64}}=[^\s;&|]{{0,256}}{_GAP}){{{n}}}"
+            r"[\w.-]{1,64}="
+            for n in range(4)
+        ),
+    ),
+    "keyvault": (_command("az keyvault secret set", "--value"),),
+    "secretsmanager": (_command("aws secretsmanager", "--secret-string"),),
+    "put-parameter": (_command("aws ssm put-parameter", "--value"),),
+    "gh secret": (_command("gh secret set", "-b", "--body"),),
+    "htpasswd": (
+        rf"(?<![\w.-])htpasswd{_GAP}(?=(?:-\w{{1,8}}{_GAP}){{0,4}}?-\w{{0,8}}b)(?:-\w{{1,8}}{_GAP}){{1,5}}"
+        rf"(?:{_ONE_WORD}){{1,2}}?{_IS_LAST}",
+    ),
+    "redis-cli": (_command("redis-cli", "AUTH", "auth") + rf"(?:{_ONE_WORD})??{_IS_LAST}",),
+    "rabbitmqctl": (_command("rabbitmqctl (?:add_user|change_password)") + _ONE_WORD,),
+    "refresh-token": (_command("gcloud auth activate-refresh-token") + _ONE_WORD,),
+    "wpa_passphrase": (_command("wpa_passphrase") + _ONE_WORD,),
+    "nmcli": (_command("nmcli", "password"),),
+    "airflow": (_command("airflow users create", "-p"),),
+    "vercel": (_command("vercel", "-t"),),
+    "netlify": (_command("netlify", "--auth"),),
+    "anaconda": (_command("anaconda", "-t"),),
+    "conda token": (_command("conda token set"),),
+    "bw unlock": (_command("bw unlock"),),
+    "bw login": (_command("bw login") + rf"[^\s;&|-][^\s;&|]{{0,256}}{_GAP}",),
+    "smbclient": (_command("smbclient") + rf"(?://|\\\\)[^\s;&|]{{1,256}}{_GAP}(?!-)",),
+    ":pserver:": (r":pserver:[^\s:@]{1,128}:(?=[^\s:@]{1,512}@)",),
+    "<(": (
+        rf"(?:pass\w{{0,8}}-file|data-file|sshpass{_GAP}-f)(?:=|[ \t]{{0,8}})"
+        rf"<\((?:echo|printf){_GAP}(?:-n{_GAP})?",
+    ),
+    "--password-command": (rf"--password-command(?:=|{_GAP})[\"']?(?:echo|printf){_GAP}",),
+    "\\npassword": (rf"\\npassword{_GAP}",),
+    "secret.key": (r"(?<=\.)secret\.key=",),
+    "account.key": (r"(?<=\.)account\.key[\w.-]{0,128}=",),
+    **{
+        word: (
+            rf"\b(?i:create|alter){_GAP}(?i:user|role|login)\b[^;\n]{{1,256}}?\b{word}(?:{_GAP}=)?{_GAP}{_QUOTE}",
+        )
+        for word in ("PASSWORD", "password")
+    },
+    **{
+        word: (rf"\b(?i:identified)\b(?i:{_GAP}with{_GAP}\w{{1,64}})?{_GAP}{word}{_GAP}{_QUOTE}",)
+        for word in ("BY", "by")
+    },
     "snyk": (_command("snyk auth"),),
     "cargo": (_command("cargo login"),),
     "authtoken": (_command("ngrok (?:config )?(?:add-)?authtoken"),),
     "obscure": (_command("rclone obscure"),),
-    "mc": (
-        _command("(?:mc|mcli) (?:alias set|config host add)") + rf"(?:[^\s;&|]{{1,256}}{_GAP}){{2,3}}?"
-        rf"(?=[^\s;&|]{{1,512}}[ \t]{{0,8}}(?:[;&|\n'\")]|--|$))",
-    ),
+    "mc": (_command("(?:mc|mcli) (?:alias set|config host add)") + rf"(?:{_ONE_WORD}){{2,3}}?{_IS_LAST}",),
     "poetry": (
         _command("poetry config")
         + rf"(?:pypi-token\.[\w.-]{{1,64}}|http-basic\.[\w.-]{{1,64}}{_GAP}\S{{1,256}}){_GAP}",
@@ -80,6 +128,6 @@ def _is_no_word(text: str, position: int) -> bool:
     return text[position] == "#" or reads_on(text, position)
 
 
-@lru_cache(maxsize=len(_BEFORE) * 2)
+@lru_cache(maxsize=len(_BEFORE) * 5)
 def _pattern(word: str, number: int) -> re.Pattern[str]:
     return re.compile(_BEFORE[word][number], re.ASCII)

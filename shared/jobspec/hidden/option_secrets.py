@@ -13,17 +13,20 @@ _COMMANDS: dict[str, tuple[str, str]] = {
     **dict.fromkeys(("mysql", "mysqldump", "mysqladmin", "mysqlimport", "mariadb"), ("-p", "")),
     **dict.fromkeys(("sshpass", "mongo", "mongosh", "mongodump", "login", "7z", "7za"), ("-p", "")),
     **dict.fromkeys(("twine", "poetry", "cqlsh", "unrar", "rar"), ("-p", "")),
+    **dict.fromkeys(("useradd", "usermod", "snowsql"), ("-p", "")),
     **dict.fromkeys(("plink", "pscp", "psftp"), ("-pw", "")),
     **dict.fromkeys(("sqlcmd", "bcp", "zip", "unzip", "ipmitool"), ("-P", "")),
+    **dict.fromkeys(("mosquitto_pub", "mosquitto_sub"), ("-P", "")),
+    **dict.fromkeys(("ldapsearch", "ldapmodify", "ldapadd", "ldapdelete", "ldapwhoami"), ("-w", "")),
     "ssh-keygen": ("-N -P", ""),
     "redis-cli": ("-a", ""),
-    "ldapsearch": ("-w", ""),
     "openssl": ("-k -K", ""),
     "curl": ("", "-u-U"),
     "http": ("", "-a"),
     "https": ("", "-a"),
     "lftp": ("", "-u"),
     "smbclient": ("", "-U"),
+    "etcdctl": ("", "-u"),
 }
 _LONG = {"--user": "-u", "--proxy-user": "-U", "--auth": "-a"}
 #: Options whose value is always a word of its own: `-keyform` is another option.

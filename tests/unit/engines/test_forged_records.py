@@ -1,4 +1,4 @@
-"""Whether a job succeeded, failed or was cancelled is its scheduler's to say, whatever record a job writes.
+"""Whether a job succeeded, failed or was cancelled is its scheduler's to say, not that of a record.
 
 Where a scheduler reports nothing of an end (a node that never answers again), the record decides.
 """

@@ -77,9 +77,9 @@ def _was_ended_by_us(evidence: Evidence, end: Observation) -> bool:
     A failure that the program recorded counts, unless the signal came before the job's own command.
     """
     record, request_time = evidence.record, _cancelled_at(evidence.job)
-    said = recorded(record) if record is not None and record.get("final") else None
-    is_final = said is not None and said.state is _S.FAILED
-    moment = said.ended if said is not None and is_final else end.ended
+    by_record = recorded(record) if record is not None and record.get("final") else None
+    is_final = by_record is not None and by_record.state is _S.FAILED
+    moment = by_record.ended if by_record is not None and is_final else end.ended
     return (
         end.state is _S.FAILED
         and (not is_final or end.reason is _R.INFRASTRUCTURE)

@@ -86,11 +86,11 @@ class EndSources:
         return earliest
 
 
-def _at_times(end: Observation | None, said: Observation) -> Observation:
+def _at_times(end: Observation | None, by_record: Observation) -> Observation:
     """An end from notes, which may lack its times; without notes, that of the record."""
     if end is None:
-        return said
-    return end._replace(started=end.started or said.started, ended=end.ended or said.ended)
+        return by_record
+    return end._replace(started=end.started or by_record.started, ended=end.ended or by_record.ended)
 
 
 def _earliest(copies: Sequence[Copy], record: Mapping[str, Any] | None) -> Observation | None:
