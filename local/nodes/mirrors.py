@@ -1,6 +1,7 @@
 """Containers of blobs as directories of the nodes, in place of blobfuse on Azure."""
 
 import asyncio
+import hashlib
 import logging
 from collections import Counter, defaultdict
 from pathlib import Path
@@ -23,13 +24,14 @@ _log = logging.getLogger(__name__)
 class _Key(NamedTuple):
     account: str
     name: str
-    read_only: bool
+    #: "" for the copy that all of them write
+    reader: str
 
 
 class Mirrors:
     """Each container is mirrored once, and written back while it is held.
 
-    For those that only read it there is another mirror, which is never written back, and goes with the last.
+    Each of those that only read it has a mirror of its own, which is never written back, and goes with it.
     """
 
     def __init__(self, settings: NodeSettings) -> None:
@@ -44,7 +46,7 @@ class Mirrors:
     async def hold(self, volume: Volume) -> Path:
         """Bring the container's directory up to date, and keep it so until release. Raises MountError."""
         key = _key(volume)
-        if key.read_only:
+        if key.reader:
             return await self._hold_copy(key, volume)
         mirror = self._mirror(key, volume)
         try:
@@ -94,7 +96,7 @@ class Mirrors:
         key = _key(volume)
         if not self._holders[key]:
             return
-        if key.read_only:
+        if key.reader:
             await self._release_copy(key)
             return
         self._holders[key] -= 1
@@ -126,7 +128,8 @@ class Mirrors:
 
     def _directory(self, key: _Key) -> Path:
         # No container's name has a dot.
-        return self._settings.blobs / key.account / (f"{key.name}.ro" if key.read_only else key.name)
+        name = f"{key.name}.{key.reader}.ro" if key.reader else key.name
+        return self._settings.blobs / key.account / name
 
     def _client(self, volume: Volume) -> ContainerClient:
         account = self._settings.account
@@ -144,7 +147,8 @@ class Mirrors:
 
 
 def _key(volume: Volume) -> _Key:
-    return _Key(volume.account, volume.name, volume.read_only)
+    reader = hashlib.sha256(volume.holder.encode()).hexdigest()[:16] if volume.read_only else ""
+    return _Key(volume.account, volume.name, reader)
 
 
 async def _keep_pushing(mirror: Mirror) -> None:

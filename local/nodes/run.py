@@ -5,6 +5,7 @@ import logging
 import shutil
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
@@ -117,8 +118,8 @@ class Run:
     async def _mount(self, plan: Plan) -> None:
         for volume in plan.shared_volumes:
             await self._hold(volume)
-        self._volumes = plan.volumes
-        for volume in plan.volumes:
+        self._volumes = tuple(replace(one, holder=self._name) for one in plan.volumes)
+        for volume in self._volumes:
             directory = await self._hold(volume)
             for spot, journal in zip(self._node_directories, self._journals, strict=True):
                 link(spot.job_mounts, volume, directory)

@@ -25,6 +25,8 @@ class Volume:
     inside: str = ""
     key: str = field(default="", repr=False)
     read_only: bool = False
+    #: who mounts it: of what is only read, each has a copy, so that what one writes into it reaches no other
+    holder: str = field(default="", repr=False, compare=False)
 
     @property
     def label(self) -> str:

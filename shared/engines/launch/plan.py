@@ -73,7 +73,7 @@ def plan(site: Site, order: Order) -> dict[str, Any]:
     """The input of the program, as JSON. It contains secret values: see `environment`."""
     properties: Mapping[str, Any] = order.document["properties"]
     nodes = int(properties["nodeCount"])
-    steps = Steps(site, nodes, _names(site, properties))
+    steps = Steps(site, nodes, _names(site, properties), (*own(properties), *secrets(properties)))
     preparation = (properties.get("jobPreparation") or {}).get("commandLine")
     main = main_steps(steps, properties)
     return {

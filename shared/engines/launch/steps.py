@@ -21,6 +21,8 @@ class Steps:
     site: Site
     nodes: int
     names: tuple[str, ...]
+    #: those that the job's author chose: no program of ours may start with them
+    chosen: tuple[str, ...] = ()
 
     def on_one_node(self, command: str) -> Step:
         """The step that runs a command on the first node of the job."""
@@ -56,7 +58,8 @@ class Steps:
     def usage(self) -> Step:
         """The step that samples the load of every node, outside the container. Its errors are ignored."""
         start: tuple[str, ...] = ("bash", "-c", USAGE.replace("{RANK}", self.site.scheduler.rank))
-        return self._step((*self._spread_to_all(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
+        step = self._step((*self._spread_to_all(), *start), "", ("usage.jsonl", "/dev/null"), service=True)
+        return self._without_chosen(step)
 
     def keeping(self, word: str, *, service: bool = False) -> list[Step]:
         """The step in which every node uploads its files to the blob container; none without one."""
@@ -64,7 +67,7 @@ class Steps:
             return []
         start: tuple[str, ...] = ("bash", "-c", KEEP, word)
         step = self._step((*self._spread_to_all(), *start), "", (_JOURNAL, _JOURNAL), service=service)
-        return [step | {"input": self.site.keep}]
+        return [self._without_chosen(step) | {"input": self.site.keep}]
 
     def mounting(self) -> list[Step]:
         """The step in which every node mounts the job's volumes, and unmounts those of a killed run."""
@@ -73,7 +76,16 @@ class Steps:
         step = self._step(
             (*self._spread_to_all(), *self._mounter("mount")), "", ("mounting.txt", "mounting.txt")
         )
-        return [step | {"input": json.dumps([one.document for one in self.site.volumes])}]
+        return [
+            self._without_chosen(step) | {"input": json.dumps([one.document for one in self.site.volumes])}
+        ]
+
+    def _without_chosen(self, step: Step) -> Step:
+        """The step without variables such as BASH_ENV and PATH, which would make it run code of the job.
+
+        It may hold what no process of the job gets, and starts outside its container.
+        """
+        return step | ({"without": list(self.chosen)} if self.chosen else {})
 
     def _mounter(self, word: str) -> tuple[str, ...]:
         text = f'SLIPWAY_NODE="${self.site.scheduler.node}" exec "$@"'

@@ -68,6 +68,10 @@ def run_all(
 
 def _start(step: Dict[str, Any], env: Dict[str, str], directory: Path) -> "subprocess.Popen[bytes]":
     values = dict(env)
+    for name in step.get("without", ()):
+        values.pop(name, None)
+        if name in os.environ:  # where the job only changed it, such as PATH
+            values[name] = os.environ[name]
     for name, text in step["environment"]:
         values[name] = expand(text, values)
     values.update(step["literal"])

@@ -29,9 +29,23 @@ async def mirrors(container: ContainerClient, tmp_path: Path) -> AsyncIterator[M
     await mirrors.close()
 
 
-def volume_of(name: str, *, read_only: bool) -> Volume:
+def volume_of(name: str, *, read_only: bool, holder: str = "") -> Volume:
     at = PurePosixPath("data")
-    return Volume(kind="blob", account=ACCOUNT, name=name, at=at, key=KEY, read_only=read_only)
+    return Volume(kind="blob", account=ACCOUNT, name=name, at=at, key=KEY, read_only=read_only, holder=holder)
+
+
+async def test_what_one_job_writes_into_a_container_that_it_only_reads_no_other_job_runs(
+    container: ContainerClient, mirrors: Mirrors
+) -> None:
+    await container.upload_blob("train.py", b"print(1)")
+    first, second = (volume_of("shared", read_only=True, holder=one) for one in ("first", "second"))
+    (await mirrors.hold(first) / "train.py").write_bytes(b"steal()")
+
+    directory = await mirrors.hold(second)
+
+    assert (directory / "train.py").read_bytes() == b"print(1)"
+    for one in (first, second):
+        await mirrors.release(one, 1)
 
 
 @pytest.mark.parametrize("read_only", [True, False], ids=["read-only", "written-back"])

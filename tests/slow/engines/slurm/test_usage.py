@@ -93,6 +93,29 @@ def test_what_runs_beside_a_job_neither_ends_it_nor_outlives_it(tmp_path: Path, 
         os.kill(int((tmp_path / "pid").read_text()), 0)
 
 
+def test_no_variable_of_the_job_makes_a_program_of_ours_run_its_code(tmp_path: Path) -> None:
+    """It has an input that no process of the job gets, and starts outside its container."""
+    (tmp_path / "evil.sh").write_text(f"cat >{tmp_path}/stolen")
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/bash").write_text(f"#!/bin/sh\ncat >{tmp_path}/stolen")
+    (tmp_path / "bin/bash").chmod(0o700)
+    chosen = {"BASH_ENV": f"{tmp_path}/evil.sh", "PATH": f"{tmp_path}/bin:{os.environ['PATH']}"}
+    keep: dict[str, Any] = {
+        "argv": ["bash", "-c", "cat"],
+        "files": ["out", "err"],
+        "environment": [],
+        "literal": {},
+        "service": False,
+        "without": [*chosen],
+        "input": "a signature",
+    }
+
+    run_all([keep], [], {**os.environ, **chosen}, tmp_path, lambda: None)
+
+    assert (tmp_path / "out").read_text() == "a signature"
+    assert not (tmp_path / "stolen").exists()
+
+
 def test_a_sample_has_time_memory_and_from_the_second_one_on_the_processors(tmp_path: Path) -> None:
     file = tmp_path / "usage.jsonl"
     with sampling(file, RANK="7"):
