@@ -19,7 +19,7 @@ from slipway.commands.drop import check, check_folder, outlook_of, target_of
 from slipway.commands.jobs import rejection, show, standing, unmeant
 from slipway.commands.running.begin import ACTIVE, LISTED, receipts_of
 from slipway.commands.running.foresee import foresee
-from slipway.commands.running.secrets import warn_of_secrets
+from slipway.commands.running.secrets import refuse_secrets
 from slipway.commands.running.upload import Uploaded, runs_the_same, upload
 from slipway.failure import Failure
 from slipway.screen import put, remark, say
@@ -78,7 +78,7 @@ def run(
     settings = asyncio.run(upload_settings(url, key, settings_file))
     if not force:
         check(folder, target)
-    warn_of_secrets(folder)
+    refuse_secrets(folder, force=force)
     drop = _Drop(settings, folder, target, force, as_json)
     try:
         asyncio.run(_drop(drop, url, key))

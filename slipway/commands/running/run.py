@@ -23,7 +23,7 @@ from slipway.commands.running.ending import Ending, endings
 from slipway.commands.running.hints import misplaced
 from slipway.commands.running.report import Report
 from slipway.commands.running.sealed import beginning_of
-from slipway.commands.running.secrets import warn_of_secrets
+from slipway.commands.running.secrets import refuse_secrets
 from slipway.commands.running.stage import Options, check_path, staged
 from slipway.failure import Failure, finding_out
 from slipway.screen import say
@@ -88,7 +88,7 @@ def drop(
     settings = asyncio.run(upload_settings(url, key, settings_file))
     if not force:
         check(folder, target_of(folder, to))
-    warn_of_secrets(folder)
+    refuse_secrets(folder, force=force)
     beginning = Beginning(settings, folder, to, is_drop=True, force=force)
 
     async def finish(api: Service) -> int:

@@ -18,7 +18,7 @@ from slipway.client.service import Service, service
 from slipway.client.storage import storage_account
 from slipway.commands.drop import to_upload
 from slipway.commands.running.begin import FOLDER_LABEL, Beginning
-from slipway.commands.running.secrets import holds_secrets, sendable, warn_of_secrets
+from slipway.commands.running.secrets import holds_secrets, refuse_secrets, sendable
 from slipway.commands.running.upload import upload
 from slipway.failure import Failure
 from slipway.screen import say
@@ -28,11 +28,14 @@ _NAME = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 def beginning_of(settings: Settings, folder: Path, name: str) -> Beginning:
-    """The way of a staged folder: a job with secrets is sent to the app, if it can be; others are dropped."""
+    """The way of a staged folder: a job with secrets is sent to the app, others are dropped. Raises Failure.
+
+    A document with secrets that cannot be sent, such as a template, is refused.
+    """
     if not holds_secrets(folder / JOB_FILE):
         return Beginning(settings, folder, name)
     if sendable((folder / JOB_FILE).read_bytes()) is None:
-        warn_of_secrets(folder)
+        refuse_secrets(folder)
         return Beginning(settings, folder, name)
     return SealedBeginning(settings, folder, name)
 

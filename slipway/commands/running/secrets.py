@@ -102,10 +102,20 @@ def holds_secrets(file: Path) -> bool:
     return bool(redact(completed) != completed)
 
 
-def warn_of_secrets(folder: Path) -> None:
-    """Warn of a job.json with what looks like a secret, which goes to the drop container as it is."""
-    if holds_secrets(file := folder / JOB_FILE):
-        say(
-            f"{file.name} holds what looks like a secret: it stays in the drop container as it is, for all "
-            "who may read there; take it out, and give it at each run: slipway run --secret NAME"
+def refuse_secrets(folder: Path, *, force: bool = False) -> None:
+    """Raise Failure for a job.json with what looks like a secret; with `force` it is a warning.
+
+    In the drop container it would stay as it is.
+    """
+    if not holds_secrets(file := folder / JOB_FILE):
+        return
+    text = (
+        f"{file.name} holds what looks like a secret, which stays in the drop container as it is, for all "
+        "who may read there"
+    )
+    if not force:
+        raise Failure(
+            f"nothing was uploaded: {text}; take it out, and give it at each run: slipway run --secret NAME; "
+            "or name a secret of a Key Vault in `secrets`; --force of `slipway drop` uploads it all the same"
         )
+    say(f"{text}; take it out, and give it at each run: slipway run --secret NAME")

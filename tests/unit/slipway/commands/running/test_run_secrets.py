@@ -11,9 +11,9 @@ from slipway.commands.document.compose import Choices, compose
 from slipway.commands.running.secrets import (
     add_secrets,
     holds_secrets,
+    refuse_secrets,
     secret_values,
     variables,
-    warn_of_secrets,
 )
 from slipway.commands.running.stage import Options, staged
 from slipway.failure import Failure
@@ -119,14 +119,43 @@ def test_a_document_that_no_message_brings_takes_no_secret(tmp_path: Path, text:
         add_secrets(tmp_path / "job.json", {"A": "x"})
 
 
-def test_a_dropped_job_json_with_a_secret_gets_a_warning(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("place", ["environmentVariables", "commandLine", "secrets", "spec"])
+def test_a_job_json_with_a_secret_is_not_dropped_unless_that_is_forced(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], place: str
 ) -> None:
-    file = tmp_path / "job.json"
-    for text, warns in ((json.dumps(JOB), False), ("{", False), (json.dumps({"spec": {"token": "x"}}), True)):
-        file.write_text(text)
-        warn_of_secrets(tmp_path)
-        assert ("slipway run --secret NAME" in capsys.readouterr().err) is warns
+    value = {"name": "HF_TOKEN", "value": "hf_abcdefghijklmnopqrstuvwxyz0123"}
+    properties = {
+        "environmentVariables": {**JOB["properties"], "environmentVariables": [value]},
+        "commandLine": {
+            **JOB["properties"],
+            "customToolkitSettings": {
+                "commandLine": "HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz0123 python a.py"
+            },
+        },
+        "secrets": {**JOB["properties"], "secrets": [value]},
+        "spec": {"token": "x"},
+    }
+    document = {"spec" if place == "spec" else "properties": properties[place]}
+    (tmp_path / "job.json").write_text(json.dumps(document))
+
+    with pytest.raises(Failure, match=r"nothing was uploaded.*slipway run --secret NAME"):
+        refuse_secrets(tmp_path)
+    refuse_secrets(tmp_path, force=True)
+
+    shown = capsys.readouterr().err
+    assert "slipway run --secret NAME" in shown
+    assert "hf_" not in shown
+
+
+@pytest.mark.parametrize("text", [json.dumps(JOB), "{"])
+def test_a_job_json_without_a_secret_is_dropped_without_a_word(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    (tmp_path / "job.json").write_text(text)
+
+    refuse_secrets(tmp_path)
+
+    assert capsys.readouterr().err == ""
 
 
 def test_the_placeholder_of_the_accounts_key_is_not_a_secret(tmp_path: Path) -> None:
