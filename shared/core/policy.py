@@ -52,6 +52,8 @@ class Policy:
     last_lines_patience: float = 2.0
     #: for the list of a job's files with numbers, and for those that are found by a list only
     metrics_patience: float = 5.0
+    #: for a part of a file that a person asks for
+    read_patience: float = 20.0
     #: for what a cluster says of itself while a job is explained
     explain_patience: float = 5.0
     sweep_deadline: float = 120.0

@@ -1,7 +1,7 @@
 """The roads beside the HTTP API on which one team could reach another, each with the test that holds it.
 
 Roads are counted in the code: functions without a route, lists of mounts, containers, engines, and what the
-ports send out. A new one fails here until a test, or a page that says that it is open, is named.
+ports send out. A new one fails here until its test is named.
 """
 
 from __future__ import annotations
@@ -24,13 +24,14 @@ _OWN_FOLDER = ("tests/unit/intake/test_teams.py", "test_a_drop_is_the_team_s_of_
 _ANY_TEAM = ("tests/unit/intake/test_teams.py", "test_a_message_may_name_any_team_and_has_the_default_else")
 _SECRETS = ("tests/unit/delivery/test_webhook_secrets.py", "test_each_signature_is_checked_again")
 _MOUNTS = ("tests/unit/lifecycle/test_mountable.py", "test_any_other_container_is_refused_with_its_place")
+_OWN_MOUNTS = "tests/unit/engines/test_own_mounts.py"
 _CANARIES = ("tests/unit/intake/test_canaries.py", "test_a_canary_is_seen_nowhere")
 _RECORDS = (
     "tests/unit/engines/test_records.py",
     "test_an_attempt_that_became_a_link_to_another_shows_nothing_of_it",
 )
 
-#: A road → its test, or the page that says what is open on it.
+#: A road → its test.
 ROADS: dict[str, tuple[str, str]] = {
     # messages and timers
     "function accept_drop": _OWN_FOLDER,
@@ -51,10 +52,16 @@ ROADS: dict[str, tuple[str, str]] = {
     # mounts
     "mount azureBlobFileSystems": _MOUNTS,
     "mount azureFileShares": _MOUNTS,
-    "mount fileServers": ("docs/explanation/secrets.md", ""),
-    "mount unmanagedFileSystems": ("SECURITY.md", ""),
+    "mount fileServers": (_OWN_MOUNTS, "test_a_file_server_that_the_operator_does_not_name_is_refused"),
+    "mount unmanagedFileSystems": (
+        _OWN_MOUNTS,
+        "test_a_mount_command_is_refused_unless_the_operator_allows_it",
+    ),
     # storage
-    "container SLIPWAY_DROP_CONTAINER": ("docs/explanation/secrets.md", ""),
+    "container SLIPWAY_DROP_CONTAINER": (
+        "tests/unit/lifecycle/test_mountable.py",
+        "test_the_container_of_drops_is_only_read_by_the_deployment_s_key",
+    ),
     "container SLIPWAY_ANSWERS_CONTAINER": _MOUNTS,
     "container SLIPWAY_ARCHIVE_CONTAINER": _MOUNTS,
     "container SLIPWAY_SPEC_CONTAINERS": (
@@ -68,7 +75,10 @@ ROADS: dict[str, tuple[str, str]] = {
         "test_a_job_cannot_list_or_serve_by_its_links_what_is_not_of_its_run",
     ),
     "engine slurm": _RECORDS,
-    "engine batch": ("docs/explanation/secrets.md", ""),
+    "engine batch": (
+        "tests/unit/engines/test_forged_records.py",
+        "test_a_record_changes_no_end_that_its_scheduler_reports",
+    ),
     "engine kubernetes": _RECORDS,
     # what goes out, and the addresses of files
     "port webhooks": _SECRETS,
@@ -121,7 +131,7 @@ def test_what_holds_a_road_is_there(place: tuple[str, str]) -> None:
     file, name = place
 
     assert (ROOT / file).is_file()
-    assert not name or name in _tests(file)
+    assert name in _tests(file)
 
 
 @cache

@@ -139,9 +139,10 @@ class Run:
         Path(env["AZ_BATCHAI_SHARED_JOB_TEMP"]).mkdir(parents=True, exist_ok=True)
         hosts = "".join(f"{host} slots={self._plan['slots']}\n" for host in self._hosts)
         Path(env["AZ_BATCHAI_MPI_HOST_FILE"]).write_text(hosts)
+        ours = {name: env[name] for name in env if name.startswith("SLIPWAY_")}  # by these we remove files
         for name, text in self._plan["job"]:
             env[name] = expand(text, env)
-        env.update(self._plan["secrets"])
+        env.update({**self._plan["secrets"], **ours})
         env["SLIPWAY_LINKS"] = "".join(f"{at}\t{to}\n" for at, to, _ in self._links)
 
     def _shared(self, path: str) -> str:

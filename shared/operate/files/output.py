@@ -15,6 +15,7 @@ from shared.core.visible import escaped
 from shared.delivery import receipt
 from shared.jobspec import character_flaw
 from shared.lifecycle.lookup import job
+from shared.operate.files.in_time import answered, logs_of
 
 #: The most bytes of a log in one answer.
 LOG_CHUNK = 1 << 18
@@ -24,6 +25,8 @@ MOST_BYTES = 8 << 20
 _LONGEST_AFTER = 4_000
 #: How many pages of the parent folder are searched for a folder that lists empty.
 _PAGES = 50
+#: The log of a job on one node; and as many files in a list may be the first of many more.
+_USUAL, MOST = "stdout.txt", 50_000
 #: The most characters of a path in messages.
 _SHOWN = 200
 #: Characters that no request and no answer has in such a text.
@@ -111,7 +114,7 @@ async def content(
     engine = ports.engines.get(target.engine)
     try:
         if span is None:
-            chunk = await engine.read(target, directory, path, 0, most)
+            chunk = await answered(ports, engine.read(target, directory, path, 0, most))
             if chunk.size > len(chunk.data):
                 raise Misuse(
                     f"the file has {chunk.size:,} bytes, and one answer has at most {most:,}",
@@ -120,11 +123,11 @@ async def content(
                 )
             return chunk
         if span.first is None:
-            size = (await engine.read(target, directory, path, 0, 1)).size
+            size = (await answered(ports, engine.read(target, directory, path, 0, 1))).size
             span = Span(max(0, size - (span.last or 0)), None)
         first = span.first or 0
         limit = most if span.last is None else min(most, span.last - first + 1)
-        return await engine.read(target, directory, path, first, limit)
+        return await answered(ports, engine.read(target, directory, path, first, limit))
     except NotAFile as error:
         raise _of_directory(error) from error
     except (NotFound, Rejected) as error:
@@ -190,8 +193,8 @@ async def log(ports: Ports, job_id: str, file: str | None, offset: str, who: Cal
         raise Misuse("offset must be a number of bytes", remedy="start at 0, continue at Slipway-Next-Offset")
     engine = ports.engines.get(target.engine)
     try:
-        name = file or _first_log(await engine.files(target, "stdouterr"))
-        chunk = await engine.read(target, "stdouterr", name, start, LOG_CHUNK)
+        name = file or _first_log(await logs_of(ports, target))
+        chunk = await answered(ports, engine.read(target, "stdouterr", name, start, LOG_CHUNK))
     except NotAFile as error:
         raise _of_directory(error) from error
     except NotFound as error:
@@ -227,7 +230,9 @@ def _check_path(path: str) -> None:
         )
 
 
-def _first_log(files: tuple[OutputFile, ...]) -> str:
+def _first_log(files: tuple[OutputFile, ...] | None) -> str:
+    if files is None or len(files) >= MOST:
+        return _USUAL  # not among the first names, perhaps
     names = sorted(f.name for f in files if f.size is not None)
     for start in ("stdout.txt", "stdout-0", "stdout-wk-0", "stdout"):
         match = next((n for n in names if n.startswith(start) and "job_prep" not in n), None)

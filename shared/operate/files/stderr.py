@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.engine import OutputFile
 from shared.core.errors import NotFound, Rejected
+from shared.core.job import Target
 from shared.core.ports import Ports
 from shared.delivery.last_lines import end_of, errors_among
 from shared.delivery.receipt import LastLines
 from shared.lifecycle.lookup import job
+from shared.operate.files.in_time import answered, logs_of
 from shared.operate.files.output import refusal, target_of
 
-#: The most processes to show.
-_FILES = 8
+#: The most processes to show; and the file of a job with one.
+_FILES, _USUAL = 8, "stderr.txt"
 
 
 class Ends(NamedTuple):
@@ -30,13 +33,21 @@ async def stderr(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> Ends:
     document = await ports.ledger.spec(job_id)
     lines = list[LastLines]()
     try:
-        written = errors_among(await ports.engines.get(target.engine).files(target, "stdouterr"))
+        files = await logs_of(ports, target)
+        written = await _usual(ports, target) if files is None else errors_among(files)
         for file in written[:_FILES]:
             try:
-                end = await end_of(ports, stored.job, target, file, document)
+                end = await answered(ports, end_of(ports, stored.job, target, file, document))
             except (NotFound, Rejected):
                 continue  # deleted since, or a name that the cluster refuses: other files may help
             lines += [end] if end else []
     except (NotFound, Rejected) as error:
         raise await refusal(ports, stored, "stdouterr", str(error)) from error
     return Ends(tuple(lines), len(written[_FILES:]))
+
+
+async def _usual(ports: Ports, target: Target) -> list[OutputFile]:
+    """The file of a job on one node, in a folder with too many names to list."""
+    engine = ports.engines.get(target.engine)
+    first = await answered(ports, engine.read(target, "stdouterr", _USUAL, 0, 1))
+    return [OutputFile(_USUAL, first.size, None)]

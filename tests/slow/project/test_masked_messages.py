@@ -15,6 +15,7 @@ _EXAMPLES = {
     "slipway/commands/running/secrets.py": 8,  # --secret NAME
     "slipway/stack/az_env.py": 1,  # az login … --password local
     "local/batchai/api/rules.py": 1,  # the address of a secret: https://VAULT…
+    "local/slurm/accounting.py": 1,  # create user … identified by '…'
 }
 
 

@@ -250,6 +250,21 @@ def test_a_directory_of_the_node_that_another_user_put_there_is_not_used(node: N
     )
 
 
+@pytest.mark.parametrize("list_of", ["environmentVariables", "secrets"])
+def test_no_variable_of_the_job_takes_the_place_of_one_of_ours(node: Nodes, list_of: str) -> None:
+    """By them, directories are removed: this run's, and those of runs that are over."""
+    other = node.root / "temporary/8-0"
+    other.mkdir(parents=True, mode=0o700)
+    Path(f"{other}.until").write_text(str(int(time.time()) + 3600))
+    chosen = {"SLIPWAY_TEMP": str(other), "SLIPWAY_OVER": str(int(time.time()) + 86_400)}
+
+    properties: dict[str, Any] = {list_of: [{"name": name, "value": value} for name, value in chosen.items()]}
+    code = node.run(**custom("test $SLIPWAY_RUN = 7-0"), **properties)
+
+    assert code == 0
+    assert other.exists()
+
+
 def test_a_directory_that_the_node_does_not_have_is_no_fault_of_the_job(node: Nodes) -> None:
     node.site = replace(node.site, links=(("share", "/no/such"),))
 
