@@ -147,7 +147,7 @@ class _Host:
         guards = [within_limits, self._options.border.guard]
         app = web.Application(middlewares=guards, client_max_size=_LARGEST_BODY)
         self._admin.add_to(app)
-        app.router.add_route("*", "/{path:.*}", self._http.handle)
+        app.router.add_route("*", r"/{path:[\s\S]*}", self._http.handle)
         self._runner = runner = web.AppRunner(
             app,
             access_log=None,

@@ -52,7 +52,9 @@ def parse_route(template: str) -> Route:
         separator = "/" if number else ""
         body, optional = _segment(template, segment, checks, defaults)
         pattern += f"(?:{separator}{body})?" if optional else f"{separator}{body}"
-    return Route(template, re.compile(f"{pattern}/?", re.IGNORECASE), tuple(checks), tuple(defaults))
+    return Route(
+        template, re.compile(f"{pattern}/?", re.IGNORECASE | re.DOTALL), tuple(checks), tuple(defaults)
+    )
 
 
 def _segment(

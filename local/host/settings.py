@@ -54,9 +54,11 @@ def connection_string(name: str, settings: Mapping[str, str], where: str) -> str
 
 
 def is_disabled(function: str, settings: Mapping[str, str]) -> bool:
-    """Whether AzureWebJobs.NAME.Disabled, or its form with underscores, is true."""
-    names = (f"AzureWebJobs.{function}.Disabled", f"AzureWebJobs_{function}_Disabled")
-    return any(settings.get(name, "").strip().lower() in ("true", "1") for name in names)
+    """Whether AzureWebJobs.NAME.Disabled, or its form with underscores, is true; names in any case."""
+    names = (f"azurewebjobs.{function}.disabled".lower(), f"azurewebjobs_{function}_disabled".lower())
+    return any(
+        name.lower() in names and text.strip().lower() in ("true", "1") for name, text in settings.items()
+    )
 
 
 def _values(file: Path) -> dict[str, str]:

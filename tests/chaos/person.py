@@ -6,7 +6,7 @@ import asyncio
 import json
 import random
 import re
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -22,6 +22,8 @@ from tests.chaos.proxy import Proxy
 
 #: Seconds without an answer: workers are killed all the time, and the machine is busy.
 _PATIENCE = 900.0
+#: Seconds until a call is made again that the client has given up.
+_AGAIN = 0.5
 #: One of so many submissions is waited for.
 _FOLLOWED = 4
 _KEY = re.compile(r"--idempotency-key (\S+)")
@@ -46,8 +48,15 @@ class Gateway(Proxy):
 class Person:
     """Submits and enqueues without a key of its own making, and waits for the end of some jobs."""
 
-    def __init__(self, url: str, settings: Mapping[str, str], dice: random.Random) -> None:
+    def __init__(
+        self,
+        url: str,
+        settings: Mapping[str, str],
+        dice: random.Random,
+        sleep: Callable[[float], Awaitable[object]] = asyncio.sleep,
+    ) -> None:
         self._client, self._settings, self._dice = AsyncClient(url), Settings(settings), dice
+        self._sleep = sleep
         self._patience = Patience(_PATIENCE, tell=lambda _: None)
         self._followed: dict[str, asyncio.Task[str]] = {}
 
@@ -61,9 +70,9 @@ class Person:
                     break
                 except Unanswered as error:  # a host that ended is away for longer than a call is repeated
                     key = next(iter(_KEY.findall(str(error))), key)
-                    await asyncio.sleep(0.5)
+                    await self._sleep(_AGAIN)
             if self._dice.randrange(_FOLLOWED) == 0:
-                self._followed[str(document["name"])] = asyncio.create_task(self._wait(job))
+                self._followed[str(document["name"])] = asyncio.create_task(self.end_of(job))
 
     async def enqueue(self, document: dict[str, Any]) -> None:
         """As `slipway enqueue` does, and again with the key that it names where no answer came."""
@@ -73,10 +82,15 @@ class Person:
                 await enqueue(self._settings, message.body, message.key)
                 return
             except Unanswered:
-                await asyncio.sleep(0.5)
+                await self._sleep(_AGAIN)
 
-    async def _wait(self, job: AsyncJob) -> str:
-        return (await job.wait()).state
+    async def end_of(self, job: AsyncJob) -> str:
+        """The state in which it ends, however long the app is away."""
+        while True:
+            try:
+                return (await job.wait()).state
+            except Unanswered:  # as in `submit`
+                await self._sleep(_AGAIN)
 
     async def untold(self) -> list[str]:
         """The waits that have ended otherwise than with the end of the job, or go on."""

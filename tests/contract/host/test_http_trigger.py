@@ -26,6 +26,7 @@ async def test_an_optional_parameter_may_be_left_out(host: Host) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
+        ("GET", "/api/items/7/a%0Ab", 200),
         ("GET", "/api/items/seven", 404),
         ("GET", "/api/nothing", 404),
         ("GET", "/items/7", 404),

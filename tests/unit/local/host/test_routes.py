@@ -34,6 +34,7 @@ from local.host.routes import parse_route
         ("jobs/{n:length(2)}", "jobs/ab", {"n": "ab"}),
         ("jobs/{n:minlength(2):alpha}", "jobs/a", None),
         ("files/{*path}", "files/a/b.txt", {"path": "a/b.txt"}),
+        ("files/{*path}", "files/a\nb", {"path": "a\nb"}),
         ("files/{*path}", "files", {}),
         ("files/{*path}", "files/", {}),
         ("files/{*path}", "files/a/", {"path": "a/"}),

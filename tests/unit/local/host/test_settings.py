@@ -85,6 +85,7 @@ def test_an_account_by_identity_is_refused_with_the_remedy() -> None:
     [
         ({"AzureWebJobs.f.Disabled": "true"}, True),
         ({"AzureWebJobs_f_Disabled": "1"}, True),
+        ({"azurewebjobs.F.disabled": "True"}, True),
         ({"AzureWebJobs.f.Disabled": "false"}, False),
         ({"AzureWebJobs.g.Disabled": "true"}, False),
     ],
