@@ -1,7 +1,7 @@
 """Runs the real dispatcher over memory, with faults, until nothing changes; then checks the invariants.
 
 Time is the world's own. A message stays until its function returns normally, as on a queue. It comes again in
-the next round, or, if its host died, when the rest is done without it: ten minutes are longer than that.
+the next round or, if its host died, ten rounds later; these pass at once where nothing else is left to do.
 Timers fire every round, but for two after the death of a host; the cluster moves its jobs on by one state in
 each round.
 """
@@ -50,12 +50,12 @@ from tests.unit.world import World
 
 _ROUNDS = 60
 _PUSHES = 8
-#: Seconds for which a message stays hidden that its host did not end: `hidden` of local/host/times.py.
-_HIDDEN = 600
+#: Rounds for which a message stays hidden that its host did not end: `hidden` of local/host/times.py.
+_HIDDEN = 10
 #: Rounds without timers after the death of a host: a minute for their lease, and one until the next try.
 _MISSED = 2
 #: Rounds for which a job waits for one thing: longer than a single fault can hide it.
-_LASTS = 3
+_LASTS = 5
 _NEXT = {JobState.QUEUED: JobState.RUNNING, JobState.RUNNING: JobState.SUCCEEDED}
 
 
@@ -105,8 +105,8 @@ class Run:
         self.chaos = Chaos(plan)
         self.wake_after = wake_after
         self.messages: list[Message] = []
-        #: those that a host had when it died
-        self.hidden: list[Message] = []
+        #: those that a host had when it died, with the round in which they come again
+        self.hidden: list[tuple[int, Message]] = []
         self.zombies: list[asyncio.Task[Any]] = []
         self.violations: list[str] = []
         self.ended: dict[str, JobState] = {}
@@ -133,7 +133,7 @@ class Run:
     idles: Idles | None = None
     #: what every job writes to standard error before it fails; nothing for jobs that succeed
     fails_with = b""
-    #: the reasons for which each job waits in its queue, three rounds each
+    #: the reasons for which each job waits in its queue, some rounds each
     waits: tuple[Why, ...] = ()
     #: whether records are archived soon after their end; then a run lasts until all are
     archives = False
@@ -159,14 +159,15 @@ class Run:
             if number > 2 and not arrives and not self._drowsy and self._quiet():
                 if not self.hidden:
                     return
-                self.messages, self.hidden = self.hidden, []
-                self.world.pass_time(_HIDDEN)
+                self.world.pass_time(61 * (self.hidden[-1][0] - number))
+                self._show(_ROUNDS + _HIDDEN)
         self.violations.append(f"stuck: {[a for n in range(4) for a in await self.world.ledger.active(n)]}")
 
     async def round(self, number: int) -> None:
         """One minute: handle messages, timers and zombies, and advance the cluster."""
         self.world.pass_time(61)
         self._rounds = number
+        self._show(number)
         await self._handle()
         if number >= self._timers_from:
             await self._fire(number)
@@ -191,6 +192,11 @@ class Run:
             await self._work(inventory)
         if self.archives and number % 2 == 0:
             await self._work(archive)
+
+    def _show(self, number: int) -> None:
+        """The hidden messages come again whose round is there."""
+        self.messages += [message for due, message in self.hidden if due <= number]
+        self.hidden = [one for one in self.hidden if one[0] > number]
 
     def late(self) -> bool:
         """Whether calls that seemed to fail are still to be carried out."""
@@ -230,7 +236,8 @@ class Run:
             done = await asyncio.gather(*(self._work(m.run, process) for m in group))
             if not self.acknowledges_first:
                 self.messages += [m for m, ok in zip(group, done, strict=True) if ok is False]
-                self.hidden += [m for m, ok in zip(group, done, strict=True) if ok is None]
+                due = self._rounds + _HIDDEN
+                self.hidden += [(due, m) for m, ok in zip(group, done, strict=True) if ok is None]
 
     def _handler(self, queue: str, body: str) -> Callable[[Any], Awaitable[Any]]:
         if queue == "job-events":

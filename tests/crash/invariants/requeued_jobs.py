@@ -10,7 +10,7 @@ from shared.core.engine import Observation
 from shared.core.job import Job, JobState
 
 #: Rounds that each run lasts: longer than a single fault can hide it.
-_LASTS = 4
+_LASTS = 6
 #: The states in the record from the first run on; before it, a fault may hide that the job was queued.
 _STATES = [JobState.RUNNING, JobState.QUEUED, JobState.RUNNING, JobState.SUCCEEDED]
 
