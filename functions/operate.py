@@ -28,7 +28,7 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @api_route("reason")
 async def pause(req: func.HttpRequest) -> func.HttpResponse:
     """Stop submissions, not acceptance: ?reason=. Repeat it to change the reason."""
-    from shared.lifecycle.waiting import pauses
+    from shared.admission import pauses
 
     by = _operator()
     return answer(_switch(await pauses.pause(ports(), by, req.params.get("reason", ""))))
@@ -39,7 +39,7 @@ async def pause(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def resume(req: func.HttpRequest) -> func.HttpResponse:
     """Resume submissions; `paused` stays true while the setting SLIPWAY_PAUSED is."""
-    from shared.lifecycle.waiting import pauses
+    from shared.admission import pauses
 
     by = _operator()
     return answer(_switch(await pauses.resume(ports(), by)))

@@ -19,16 +19,18 @@ from itertools import cycle
 from bench.job import SPEC
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.teams import TableTeams
+from shared.admission.gates import World as Facts
+from shared.admission.permit import Permit, permitted
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState
 from shared.core.ledger.records import Active
+from shared.core.ports import Ports
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Teams
-from shared.lifecycle.job_sweeps.refill import submit_seated
+from shared.lifecycle.dispatch import dispatch
+from shared.lifecycle.grants import Admitted, Loaded, admitted
 from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.steps import for_each
-from shared.lifecycle.teams.claims import claimed
-from shared.lifecycle.waiting.admit import submittable
 from tests.unit.world import World
 
 _WEIGHTS = (1.0, 2.0, 3.0, 4.0)
@@ -83,9 +85,8 @@ async def _pass(
     ports = world.ports
     world.pass_time(60)
     rows = await _active(world)
-    ready = await _admitted(world, rows, result)
-    ended: list[Job] = []
-    await for_each(ports, ready, lambda row: submit_seated(ports, row.job_id, ended, Claim(nodes=1, gpus=0)))
+    ready, facts = await _admitted(world, rows, result)
+    await for_each(ports, ready, lambda row: _submit(ports, row, facts))
     at_work |= {row.job_id: (row, chance.randint(1, _LONGEST)) for row in ready}
     lines = Counter(row.team for row in rows if row.state is JobState.ACCEPTED)
     lines.subtract(row.team for row in ready)
@@ -103,21 +104,28 @@ async def _pass(
             del at_work[name]
 
 
-async def _admitted(world: World, rows: Sequence[Active], result: Simulated) -> list[Active]:
+async def _submit(ports: Ports, row: Active, facts: Facts) -> None:
+    permit = permitted(row.stored, facts)
+    assert isinstance(permit, Permit)
+    await dispatch(ports, permit)
+
+
+async def _admitted(world: World, rows: Sequence[Active], result: Simulated) -> Admitted:
     """The jobs that a pass submits, as the sweep chooses them."""
     number = sum(row.needs_claim for row in rows)
     before = time.process_time()
-    granted = await claimed(world.ports, rows, rows, set())
-    others = [row for row in rows if row.state is not JobState.ACCEPTED]
-    ready = await submittable(world.ports, [*others, *granted])
+    chosen = await admitted(world.ports, Loaded(rows, ()))
     if number:
         result.passes.append((time.process_time() - before, number))
-    return ready
+    return chosen
 
 
 async def _active(world: World) -> list[Active]:
+    """The rows as the sweep reads them: with their records."""
+    longest = world.ports.policy.longest_delivery_wait
     shards = range(world.ledger.shards)
-    return [row for shard in shards for row in await world.ports.ledger.active(shard)]
+    answers = [await world.ports.ledger.unfinished(shard, world.now, longest) for shard in shards]
+    return [row for answer in answers for row in answer.jobs]
 
 
 def _document(weights: Mapping[str, float], limit: int) -> Teams:

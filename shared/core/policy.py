@@ -58,6 +58,8 @@ class Policy:
     explain_patience: float = 5.0
     sweep_deadline: float = 120.0
     ask_deadline: float = 60.0
+    #: for what clusters report, before the jobs that wait are judged without those that have not answered
+    report_patience: float = 10.0
     inventory_window: timedelta = timedelta(days=7)
     drop_patience: float = 60.0
     #: how long a finished record stays in the table; None: for good

@@ -10,6 +10,10 @@ import logging
 from dataclasses import dataclass
 from datetime import timedelta
 
+from shared.admission.door import admit, admit_next
+from shared.admission.gates import SLOT, Wait, reason
+from shared.admission.permit import Permit
+from shared.admission.words import hourly_limit
 from shared.core.errors import Exists, Misuse, SlipwayError, Unavailable, quoted
 from shared.core.job import Job, JobState, Stored
 from shared.core.job_sweeps.record import sweep_id
@@ -17,17 +21,18 @@ from shared.core.meter import timed
 from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, key_claimed, key_taken
+from shared.core.relations.claim import Claim
+from shared.core.teams.document import Quota
 from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door
-from shared.intake.candidate import Candidate, KeyedDraft, Place, draft_of, record
+from shared.intake.candidate import Candidate, KeyedDraft, Place, begun, draft_of, held, record
 from shared.intake.facts import cluster_for
 from shared.intake.generations import KeyHolder, next_place, runs_again
 from shared.intake.prepare import Draft
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.lifecycle.teams.claims import claim_at_door, release_claims
-from shared.lifecycle.waiting.admit import Wait, admit, admit_next
-from shared.lifecycle.waiting.dependents import look_again, why_after
-from shared.lifecycle.waiting.slots import is_crowded, note_line
+from shared.lifecycle.waiting.dependents import look_again
+from shared.lifecycle.waiting.lines import note_wait
 
 log = logging.getLogger(__name__)
 #: Doors whose callers get an error when they exceed a limit.
@@ -54,14 +59,9 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
     place = Place(key, candidate.generation)
     answered = candidate.door in _ANSWERED and candidate.member is None
     while True:
-        wait = None
+        job = record(ports, candidate, draft, place)
         if draft.valid:
-            later = candidate.member is not None or why_after(candidate.request.dependencies) is not None
-            later = later or candidate.request.share.quota is not None
-            wait = await admit(ports, candidate.source, place.id, waits=not answered, later=later)
-        job = record(ports, candidate, draft, place, wait)
-        if wait is not None and wait.rate and answered:
-            await _refuse(ports, job, wait)
+            job = await _judged(ports, job, candidate.request.share.quota, draft, answered=answered)
         notice = _first_notice(ports, job)
         try:
             # A rejected document is not kept; its text is, without the values of unknown members.
@@ -106,15 +106,24 @@ def _stuck_notes(job: Job) -> tuple[str, ...]:
     return (f"warning: {waits.text}",) if waits is not None and waits.never else ()
 
 
-async def _refuse(ports: Ports, job: Job, wait: Wait) -> None:
+async def _judged(ports: Ports, job: Job, quota: Quota | None, draft: Draft, *, answered: bool) -> Job:
+    """The first record as the gates have it: submitted at once, or with the reason why it waits."""
+    entry = await admit(ports, job, quota, waits=not answered)
+    if entry.exceeds_rate and answered:
+        await _refuse(ports, entry.job)
+    why = reason(entry.job, entry.world)
+    return held(entry.job, why) if why is not None else begun(ports, entry.job, draft)
+
+
+async def _refuse(ports: Ports, job: Job) -> None:
     """Raise if a limit is exceeded: a caller waits for the answer, so the job is not recorded.
 
     A duplicate joins as usual.
     """
     if await ports.ledger.get(job.id) is None:
-        seconds = max(1.0, (wait.until - ports.clock()).total_seconds())
+        seconds = max(1.0, (job.due - ports.clock()).total_seconds())
         raise Misuse(
-            wait.why.text.removeprefix("waits: "),
+            hourly_limit(ports.policy).text.removeprefix("waits: "),
             status=429,
             remedy="send it again after Retry-After, or put it on the queue, where it waits",
             retry_after=seconds,
@@ -130,8 +139,8 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
             stored = await look_again(ports, stored)
         if stored.job.state is JobState.SUBMITTING:
             stored = await submit(ports, stored, draft.document)
-        elif await claim_at_door(ports, stored.job):
-            stored = await _submit_claimed(ports, stored)
+        elif claim := await claim_at_door(ports, stored.job):
+            stored = await _submit_claimed(ports, stored, claim)
         if notice is not None:
             await deliver_at_door(ports, notice)
     except (SlipwayError, TimeoutError) as error:
@@ -142,12 +151,14 @@ async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice 
     return stored.job
 
 
-async def _submit_claimed(ports: Ports, stored: Stored) -> Stored:
+async def _submit_claimed(ports: Ports, stored: Stored, claim: Claim) -> Stored:
     """Submit a job with its claim, if there is a slot for it; if there is none, it says so."""
-    if not await admit_next(ports, stored.job):
-        return await note_line(ports, stored) if is_crowded(ports, stored.job.id) else stored
-    stored = await dispatch(ports, stored.job.id, seated=True, claim=stored.job.claim) or stored
-    await release_claims(ports, [stored.job])
+    verdict = await admit_next(ports, stored, claims={stored.job.id: claim})
+    if isinstance(verdict, Wait) and verdict.gate is SLOT:
+        return await note_wait(ports, stored, verdict)
+    if isinstance(verdict, Permit):
+        stored = await dispatch(ports, verdict) or stored
+        await release_claims(ports, [stored.job])
     return stored
 
 

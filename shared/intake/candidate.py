@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
-from shared.core.engine import Cluster
+from shared.core.engine import Cluster, Why
 from shared.core.identity import intent, job_id, short_id
 from shared.core.job import Budget, Drop, Entry, Job, JobState, Member, Reason, Waiting, plain
 from shared.core.pacing.off_loop import off_loop
@@ -18,9 +18,6 @@ from shared.intake.deployment_limits import demand_of
 from shared.intake.message import Request
 from shared.intake.prepare import Draft, prepare, slug
 from shared.jobspec import Envelope, Retry, redact, report
-from shared.lifecycle.teams.claims import why_claim
-from shared.lifecycle.waiting.admit import Wait
-from shared.lifecycle.waiting.dependents import why_after, why_member
 
 #: Characters that a record keeps: of each text of a problem, of all problems, and of the first one's line.
 _PROBLEM_TEXT, _LINE = 600, 300
@@ -88,26 +85,14 @@ async def draft_of(ports: Ports, candidate: Candidate, cluster: Cluster | None =
     return KeyedDraft(key, draft)
 
 
-def record(
-    ports: Ports,
-    candidate: Candidate,
-    draft: Draft,
-    place: Place,
-    wait: Wait | None = None,
-    *,
-    waited: bool = False,
-) -> Job:
-    """The first record. It holds the intent, which survives a crash, or the reason to wait. No I/O.
-
-    `waited`: as it will be submitted, when it waits for nothing any more.
-    """
+def record(ports: Ports, candidate: Candidate, draft: Draft, place: Place) -> Job:
+    """The first record, of a job that is accepted or, if it cannot run, rejected. No I/O."""
     now, valid = ports.clock(), draft.valid
     envelope, identity = candidate.request.envelope, place.id
     name = slug(envelope.name or candidate.name, f"{candidate.door}-{identity[2:10]}")
     experiment = slug(envelope.experiment or candidate.experiment, "default")
-    waits = _waits(candidate, wait, now) if valid and not waited else None
-    history = _history(valid=valid, waits=waits, now=now, token=ports.token())
-    job = Job(
+    state = JobState.ACCEPTED if valid else JobState.REJECTED
+    return Job(
         id=identity,
         key=place.key,
         generation=place.generation,
@@ -120,20 +105,33 @@ def record(
         **_envelope_members(envelope),
         receipt=_receipt_folder(candidate, name, experiment, identity),
         **_share(ports.policy, candidate, draft),
-        state=history[-1].state,
-        **_findings(draft, waits),
+        state=state,
+        **_findings(draft),
         created=now,
-        due=wait.until if wait else now,
-        slot=wait.until if wait and wait.rate else None,
+        due=now,
         ended=None if valid else now,
-        sequence=len(history),
-        waiting=waits,
-        history=history,
+        history=(Entry(sequence=1, state=state, at=now, token=ports.token()),),
     )
-    if job.state is JobState.SUBMITTING and draft.cluster is not None:
-        lease = timedelta(seconds=ports.policy.submit_lease)
-        job = job.model_copy(update=intent(job, engine=draft.cluster.engine, now=now, lease=lease))
-    return job
+
+
+def held(job: Job, why: Why) -> Job:
+    """The first record of a job that has to wait: with the reason."""
+    (entry,) = job.history
+    waits = Waiting(word=why.word, text=why.text, since=job.created)
+    history = (entry.model_copy(update={"waits": why.text}),)
+    return job.model_copy(update={"waiting": waits, "message": why.text, "history": history})
+
+
+def begun(ports: Ports, job: Job, draft: Draft) -> Job:
+    """The first record of a job that is submitted at once: with the intent, which survives a crash."""
+    if draft.cluster is None or job.state is not JobState.ACCEPTED:
+        return job
+    (entry,) = job.history
+    history = (entry, entry.model_copy(update={"sequence": 2, "state": JobState.SUBMITTING}))
+    lease = timedelta(seconds=ports.policy.submit_lease)
+    fixed = intent(job, engine=draft.cluster.engine, now=job.created, lease=lease)
+    state = {"state": JobState.SUBMITTING, "sequence": 2, "history": history}
+    return job.model_copy(update=state | dict(fixed))
 
 
 def _arrival(candidate: Candidate) -> dict[str, Any]:
@@ -158,20 +156,10 @@ def _envelope_members(envelope: Envelope) -> dict[str, Any]:
     }
 
 
-def _history(*, valid: bool, waits: Waiting | None, now: datetime, token: str) -> tuple[Entry, ...]:
-    """The states of a new record: a document that may run is submitted at once, unless it has to wait."""
-    states = [JobState.ACCEPTED if valid else JobState.REJECTED]
-    states += [JobState.SUBMITTING] if valid and waits is None else []
-    text = waits.text if waits else ""
-    return tuple(
-        Entry(sequence=n, state=to, at=now, token=token, waits=text) for n, to in enumerate(states, 1)
-    )
-
-
-def _findings(draft: Draft, waits: Waiting | None) -> dict[str, Any]:
-    """The problems of a document, its text if it cannot run, and a sentence about both or the wait."""
+def _findings(draft: Draft) -> dict[str, Any]:
+    """The problems of a document, its text if it cannot run, and a sentence about both."""
     members: dict[str, Any] = {
-        "message": _message(draft, waits),
+        "message": _message(draft),
         "problems": _problems_for_record(draft),
         "received": draft.received,
     }
@@ -200,17 +188,9 @@ def _share(policy: Policy, candidate: Candidate, draft: Draft) -> dict[str, Any]
     return members
 
 
-def _waits(candidate: Candidate, wait: Wait | None, now: datetime) -> Waiting | None:
-    """Why a job has to wait before it can be submitted: for other jobs, or for its own slot or seat."""
-    share = candidate.request.share
-    why = why_after(candidate.request.dependencies) or (wait.why if wait else why_member(candidate.member))
-    why = why or (why_claim(share.team, share.quota) if share.quota is not None else None)
-    return Waiting(word=why.word, text=why.text, since=now) if why else None
-
-
-def _message(draft: Draft, waits: Waiting | None) -> str:
+def _message(draft: Draft) -> str:
     if draft.valid:
-        return waits.text if waits else ""
+        return ""
     count = sum(problem.severity == "error" for problem in draft.problems)
     return f"the document has {count} {'problem' if count == 1 else 'problems'} and was not submitted"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 
+from shared.admission.reason import cancelling
 from shared.core.errors import EngineError
 from shared.core.job import JobState, Stored
 from shared.core.ports import Ports
@@ -11,7 +12,6 @@ from shared.delivery.deliver import deliver_at_door
 from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_unsubmitted
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting.reason import cancelling
 
 log = logging.getLogger(__name__)
 

@@ -7,6 +7,8 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 
+from shared.admission.due import is_due
+from shared.admission.reason import waits_anew
 from shared.core.engine import Observation
 from shared.core.errors import Unreadable
 from shared.core.job import JobState, Stored
@@ -18,11 +20,10 @@ from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_now
 from shared.lifecycle.clusters.ask import ClusterKey, Observations, ask
 from shared.lifecycle.clusters.calling import calling, left_alone
-from shared.lifecycle.dispatch import dispatch, submit_again
+from shared.lifecycle.dispatch import repeat, submit_again
 from shared.lifecycle.observe import decide, starts_later
 from shared.lifecycle.steps import for_each, step
 from shared.lifecycle.transition import count
-from shared.lifecycle.waiting.reason import waits_anew
 
 log = logging.getLogger(__name__)
 #: Records that change at once: their writes share transactions, so more of them cost fewer requests.
@@ -31,19 +32,17 @@ _BULK = 256
 
 @dataclass(frozen=True)
 class ClusterSweep:
-    """What one sweep did with the jobs of one cluster. `moved`: the jobs that its report may have changed."""
+    """What one sweep did with the jobs of one cluster. `moved`: the jobs that may have changed by that."""
 
     cluster: str
     reached: bool
     moved: tuple[str, ...]
     changed: int
-    dispatched: int
+    repeated: int
     cancelled: int
 
 
-async def sweep_cluster(
-    ports: Ports, key: ClusterKey, rows: list[Active], overdue: list[Active]
-) -> ClusterSweep:
+async def sweep_cluster(ports: Ports, key: ClusterKey, rows: list[Active]) -> ClusterSweep:
     """Sweep the jobs of one cluster. A cluster that hangs delays no other."""
     with_engine = [row for row in rows if _with_engine(row)]
     answer = await ask(ports, key, with_engine) if with_engine else {}
@@ -51,13 +50,19 @@ async def sweep_cluster(
     reachable = not left_alone(ports, *key)
     observations = answer or {}
     news = [row for row in with_engine if _news(row, observations, ports.policy, ports.clock())]
-    changed, dispatched, cancelled = await asyncio.gather(
+    overdue = [row for row in rows if reachable and _is_overdue(ports, row)]
+    changed, repeated, cancelled = await asyncio.gather(
         step("changes", commit(ports, news, observations)),
-        for_each(ports, overdue if reachable else [], lambda row: dispatch(ports, row.job_id)),
+        for_each(ports, overdue, lambda row: repeat(ports, row.job_id)),
         for_each(ports, [r for r in with_engine if r.cancel and reachable], lambda row: _cancel(ports, row)),
     )
-    moved = tuple(row.job_id for row in news)
-    return ClusterSweep(key[1], answer is not None, moved, changed, dispatched, cancelled)
+    moved = tuple(row.job_id for row in (*news, *overdue))
+    return ClusterSweep(key[1], answer is not None, moved, changed, repeated, cancelled)
+
+
+def _is_overdue(ports: Ports, row: Active) -> bool:
+    """Whether its submission has begun, and has to be repeated by now."""
+    return row.state is JobState.SUBMITTING and is_due(ports.policy, row, ports.clock())
 
 
 def _with_engine(row: Active) -> bool:

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
+from shared.admission.pauses import paused
+from shared.admission.permit import Permit
 from shared.core.engine import Observation, Order
 from shared.core.errors import (
     Conflict,
@@ -26,7 +28,6 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.records import Change
 from shared.core.meter import timed
 from shared.core.ports import Ports
-from shared.core.relations.claim import Claim
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door
 from shared.jobspec import JsonObject, open_secrets, with_credentials
@@ -37,8 +38,6 @@ from shared.lifecycle.ends import end_refused
 from shared.lifecycle.observe import follow, give_back
 from shared.lifecycle.retry import earlier
 from shared.lifecycle.transition import apply, move, note
-from shared.lifecycle.waiting.dependents import look_again
-from shared.lifecycle.waiting.pauses import paused
 from shared.lifecycle.waiting.postponement import postponed, shown_error
 
 log = logging.getLogger(__name__)
@@ -46,28 +45,23 @@ log = logging.getLogger(__name__)
 _ZOMBIE = timedelta(hours=1)
 
 
-async def dispatch(
-    ports: Ports, job_id: str, *, seated: bool = False, claim: Claim | None = None
-) -> Stored | None:
-    """Submit a job that is accepted or submitting, unless it waits for others. Other jobs are left alone.
+async def dispatch(ports: Ports, permit: Permit) -> Stored | None:
+    """Begin an attempt of a job, and submit it.
 
-    `seated`: the job has its seat in its job sweep and its claim on its team's quota, this one: who slept
-    meanwhile may know one that was given back. Returns the new record;
-    None if another process was quicker, or there is nothing to submit to.
+    Returns the new record; None if another process changed it meanwhile, or there is nothing to submit to.
+    """
+    stored = await _start_attempt(ports, permit.stored)
+    return await submit(ports, stored) if stored is not None else None
+
+
+async def repeat(ports: Ports, job_id: str) -> None:
+    """Submit a job once more whose attempt has begun, with the same name. Other jobs are left alone.
+
+    While submissions are paused, it is only checked whether the first one succeeded.
     """
     stored = await ports.ledger.get(job_id)
-    if stored is not None and stored.job.state is JobState.ACCEPTED:
-        if stored.job.unmet:  # its row may not show it: another version wrote the row
-            stored = await look_again(ports, stored)
-        waits = stored.job.state is not JobState.ACCEPTED or stored.job.unmet
-        if waits or ((stored.job.needs_seat or stored.job.needs_claim) and not seated):
-            return stored
-        if stored.job.needs_claim and (claim is None or not claim.is_of(stored.job.claim)):
-            return stored
-        stored = await _start_attempt(ports, stored)
     if stored is not None and stored.job.state is JobState.SUBMITTING:
-        return await (look_for(ports, stored) if await paused(ports) else submit(ports, stored))
-    return stored
+        await (_look_for(ports, stored) if await paused(ports) else submit(ports, stored))
 
 
 @timed("slipway.submit")
@@ -96,7 +90,7 @@ async def submit(ports: Ports, stored: Stored, accepted: JsonObject | None = Non
     return await _commit(ports, stored, change, spec)
 
 
-async def look_for(ports: Ports, stored: Stored) -> Stored:
+async def _look_for(ports: Ports, stored: Stored) -> Stored:
     """Check whether an unanswered submission succeeded, without repeating it: submissions are paused."""
     observation = await _landed(ports, stored.job)
     return await _commit(ports, stored, await _adopt(ports, stored, observation)) if observation else stored

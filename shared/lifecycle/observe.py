@@ -6,6 +6,7 @@ import logging
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from shared.admission.reason import RECALLED, at_first, waiting, why_queued
 from shared.core.cost.usage import seconds_between
 from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, NotFound
@@ -17,7 +18,6 @@ from shared.lifecycle.clusters.calling import calling
 from shared.lifecycle.ends import end_lost, end_with_attempt
 from shared.lifecycle.retry import spent_on_another, wait, was_recalled
 from shared.lifecycle.transition import move, note
-from shared.lifecycle.waiting.reason import RECALLED, at_first, waiting, why_queued
 
 log = logging.getLogger(__name__)
 

@@ -9,27 +9,26 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter, defaultdict
-from collections.abc import Iterable
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
 
-from shared.core.errors import SlipwayError, quoted
-from shared.core.job import Job, JobState
+from shared.admission.gates import DEPENDENCY, Wait, World
+from shared.admission.pauses import paused
+from shared.admission.permit import Permit, permitted
+from shared.core.errors import SlipwayError, Unreadable, quoted
+from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.records import Active, Reported
 from shared.core.meter import timed
 from shared.core.ports import Ports
-from shared.core.relations.claim import Claim
 from shared.delivery.answers import put_statuses
 from shared.delivery.deliver import deliver_due
-from shared.lifecycle.cluster_sweep import sweep_cluster
+from shared.lifecycle.cluster_sweep import ClusterSweep, sweep_cluster
 from shared.lifecycle.clusters.ask import ClusterKey
+from shared.lifecycle.grants import Loaded, admitted
 from shared.lifecycle.idle.reap import reap
-from shared.lifecycle.job_sweeps.refill import refill, submit_seated
-from shared.lifecycle.job_sweeps.seats import seat
+from shared.lifecycle.job_sweeps.refill import refill, submit_next
 from shared.lifecycle.steps import for_each, step
-from shared.lifecycle.teams.claims import claimed
-from shared.lifecycle.waiting.admit import submittable
-from shared.lifecycle.waiting.dependents import settle
-from shared.lifecycle.waiting.slots import is_contended, note_lines
+from shared.lifecycle.waiting.dependents import look_again
 
 log = logging.getLogger(__name__)
 _ACTIVE = (JobState.ACCEPTED, JobState.SUBMITTING, JobState.QUEUED, JobState.RUNNING)
@@ -90,104 +89,76 @@ async def _sweep(ports: Ports) -> Swept:
     for state in _ACTIVE:
         ports.meter.set("slipway.jobs.active", numbers[state], state=state.value)
     due = asyncio.create_task(step("deliveries", deliver_due(ports, events)))
-    contended = is_contended(ports, rows)
-    begun_rows = [row for row in rows if row.state is not JobState.ACCEPTED]
-    overdue = _by_cluster(await _submittable(ports, begun_rows if contended else rows) or [])
-    clusters = _by_cluster(rows)
-    results = await asyncio.gather(
-        *(sweep_cluster(ports, key, group, overdue[key]) for key, group in clusters.items())
-    )
-    delivered = await due
-    moved = {job_id for result in results for job_id in result.moved}
-    begun = {row.job_id for group in overdue.values() for row in group}
-    judged = _Judged({row.job_id: row for row in rows if contended and _is_free(row)})
-    await step("waiting jobs", _judge(ports, rows, sweeps, moved | begun, judged))
-    released = await step("submissions", _release(ports, rows, begun, judged))
+    observing = [asyncio.create_task(sweep_cluster(ports, *one)) for one in _by_cluster(rows).items()]
+    try:
+        early = await _reports(ports, observing)
+        submitted = await step("submissions", _submit(ports, Loaded(rows, sweeps, _moved(early))))
+        results = await asyncio.gather(*observing)
+    finally:
+        for task in observing:
+            task.cancel()
+    moved, delivered = _moved(results), await due
     await step("idle jobs", reap(ports, rows))
     await put_statuses(ports, (row for row in rows if row.job_id not in moved))
     ports.meter.set("slipway.sweep.ended", 0)
     return Swept(
         active=len(rows),
         changed=sum(result.changed for result in results),
-        dispatched=sum(result.dispatched for result in results) + released,
+        dispatched=sum(result.repeated for result in results) + submitted,
         cancelled=sum(result.cancelled for result in results),
         delivered=delivered,
         unreachable=tuple(result.cluster for result in results if not result.reached),
     )
 
 
+async def _reports(ports: Ports, observing: Collection[asyncio.Task[ClusterSweep]]) -> list[ClusterSweep]:
+    """What the clusters report that answer soon: one that hangs delays no job of another."""
+    if not observing:
+        return []
+    done, _ = await asyncio.wait(observing, timeout=ports.policy.report_patience)
+    return [task.result() for task in done]
+
+
+def _moved(results: Iterable[ClusterSweep]) -> set[str]:
+    """The jobs that may have changed since the rows were read."""
+    return {job_id for result in results for job_id in result.moved}
+
+
 def _by_cluster(rows: Iterable[Active]) -> dict[ClusterKey, list[Active]]:
-    """Rows of the same engine and cluster. Those that wait for an attempt name none, and are a group too."""
+    """Rows of the same engine and cluster, without those that wait for an attempt; damaged ones name none."""
     groups: dict[ClusterKey, list[Active]] = defaultdict(list)
     for row in rows:
-        groups[(row.target.engine, row.target.cluster) if row.target else ("", "")].append(row)
+        if row.state is not JobState.ACCEPTED:
+            groups[(row.target.engine, row.target.cluster) if row.target else ("", "")].append(row)
     return groups
 
 
-@dataclass
-class _Judged:
-    """The jobs that may be submitted after a pass judged those that wait, and the claims of some of them."""
-
-    ready: dict[str, Active]
-    claims: dict[str, Claim | None] = field(default_factory=dict)
-    #: those with a seat or a claim, which they have to keep while they wait for a slot
-    entitled: set[str] = field(default_factory=set)
-
-
-def _is_free(row: Active) -> bool:
-    """Whether it waits for no other job, no seat and no claim."""
-    return row.state is JobState.ACCEPTED and not (row.after or row.needs_seat or row.needs_claim)
-
-
-async def _judge(
-    ports: Ports, rows: list[Active], sweeps: list[str], moved: set[str], judged: _Judged
-) -> int:
-    """Judge the jobs that wait for others, a seat or a claim, after what moved; how many do not any more."""
-    async with asyncio.timeout(ports.policy.sweep_deadline):
-        released = await settle(ports, rows, moved)
-        latest = {row.job_id: row for row in [*rows, *released]}
-        seated = await seat(ports, list(latest.values()), sweeps, moved) if _any_sweep(rows, sweeps) else []
-        released = [*(row for row in released if not row.needs_seat), *seated]
-        latest |= {row.job_id: row for row in released}
-        granted = await claimed(ports, rows, latest.values(), moved) if _any_claim(rows) else []
-    released = [*(row for row in released if not row.needs_claim), *granted]
-    judged.ready |= {row.job_id: row for row in released}
-    judged.claims |= {row.job_id: latest[row.job_id].claim for row in granted}
-    judged.entitled |= {row.job_id for row in [*seated, *granted]} & judged.ready.keys()
-    return len(released)
-
-
-async def _release(ports: Ports, rows: list[Active], begun: set[str], judged: _Judged) -> int:
-    """Submit the jobs that wait for nothing but a slot, as far as there are any; how many are submitted."""
-    if not judged.ready:
-        return 0
-    at_work = (row for row in rows if row.state is not JobState.ACCEPTED or row.job_id in begun)
-    others = [row._replace(state=JobState.QUEUED) for row in at_work]
-    ready = await _submittable(ports, [*others, *judged.ready.values()])
-    if ready is None:
-        return 0  # nor is there anything to say of the limit
-    chosen, ended = {row.job_id for row in ready}, list[Job]()
-    await note_lines(ports, (judged.ready[one] for one in judged.entitled.difference(chosen)))
-    number = await for_each(
-        ports, ready, lambda row: submit_seated(ports, row.job_id, ended, judged.claims.get(row.job_id))
-    )
+async def _submit(ports: Ports, loaded: Loaded) -> int:
+    """Submit the jobs that no gate holds; how many are submitted."""
+    rows, world = await admitted(ports, loaded)
+    ended: list[Job] = []
+    number = await for_each(ports, rows, lambda row: _submit_one(ports, row, world, ended))
     return number + await refill(ports, ended)
 
 
-def _any_claim(rows: Iterable[Active]) -> bool:
-    """Whether there is a job of a team with a quota."""
-    return any(row.claim is not None for row in rows)
+async def _submit_one(ports: Ports, row: Active, world: World, ended: list[Job]) -> None:
+    """Judge the record of a job, as its row was, and submit it. If it ends by that, it is added to `ended`.
+
+    The pass may take a while, so it is asked once more whether submissions are paused.
+    """
+    if (stored := await _record_of(ports, row)) is None:
+        return
+    verdict = permitted(stored, replace(world, pause=await paused(ports)))
+    if isinstance(verdict, Permit):
+        await submit_next(ports, verdict, ended)
+    elif isinstance(verdict, Wait) and verdict.gate is DEPENDENCY:  # another version wrote the row
+        after = await look_again(ports, stored)
+        ended += [after.job] if after.job.state.terminal else []
 
 
-def _any_sweep(rows: Iterable[Active], sweeps: list[str]) -> bool:
-    """Whether there is a job sweep to look at."""
-    return bool(sweeps) or any(row.sweep for row in rows)
-
-
-async def _submittable(ports: Ports, rows: Iterable[Active]) -> list[Active] | None:
-    """What stalled, and what waited, as far as it may be submitted now; None where that is not known."""
+async def _record_of(ports: Ports, row: Active) -> Stored | None:
+    """The record in a row; if it cannot be read there, a read notes that."""
     try:
-        return await submittable(ports, rows)
-    except SlipwayError as error:
-        log.warning("sweep: submissions are left to the next one: %s", error)
-        return None
+        return row.stored
+    except Unreadable:
+        return await ports.ledger.get(row.job_id)

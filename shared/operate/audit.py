@@ -10,6 +10,8 @@ import logging
 from collections.abc import Iterable
 from datetime import timedelta
 
+from shared.admission.active import active_jobs
+from shared.admission.pauses import paused
 from shared.core.each import each
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState
@@ -23,9 +25,7 @@ from shared.intake.drops.folder import plans
 from shared.intake.drops.inventory import unseen
 from shared.intake.drops.plan import Plans
 from shared.jobspec import name_flaw
-from shared.lifecycle.active import active_jobs
 from shared.lifecycle.legible import is_known, legible, records
-from shared.lifecycle.waiting.pauses import paused
 from shared.operate.audit_clusters import AT_WORK, compare_clusters, compare_strangers
 from shared.operate.audit_report import GRACE, Audit, age
 

@@ -7,10 +7,10 @@ import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass
 
+from shared.admission.pauses import paused
 from shared.core.errors import Misconfigured, NotFound, SlipwayError
 from shared.core.ports import Ports
 from shared.core.trouble import lately
-from shared.lifecycle.waiting.pauses import paused
 
 log = logging.getLogger(__name__)
 

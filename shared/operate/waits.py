@@ -9,6 +9,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
+from shared.admission.pauses import standing
+from shared.admission.reason import NO_ANSWER, PARKED, never_starts
+from shared.admission.words import PAUSED, why_paused
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
 from shared.core.ledger.records import Pause, Reported, Silent, Standing
@@ -16,8 +19,6 @@ from shared.core.ports import Ports
 from shared.core.relations.claim import WAITS
 from shared.core.trouble import lately
 from shared.lifecycle.clusters.calling import cluster_path
-from shared.lifecycle.waiting.pauses import PAUSED, describe_pause, standing
-from shared.lifecycle.waiting.reason import NO_ANSWER, PARKED, never_starts
 
 log = logging.getLogger(__name__)
 
@@ -80,7 +81,8 @@ def _one(ports: Ports, job: Job, silent: Mapping[str, Silent], pause: Pause | No
         text = f"the cluster {cluster} cannot be queried: {one.why}"
         reasons.append(Waiting(word="ClusterSilent", text=text, since=one.since))
     if not submitted and pause is not None:
-        reasons.append(Waiting(word=PAUSED, text=f"waits: {describe_pause(pause)}", since=pause.since))
+        why = why_paused(pause)
+        reasons.append(Waiting(word=why.word, text=why.text, since=pause.since))
     own = job.waiting
     if own is not None and not (own.word == PAUSED or (one is not None and own.word == NO_ANSWER)):
         first = own.word == PARKED or never_starts(own)

@@ -133,7 +133,7 @@ def stalled_submissions_are_left_alone(patch: Patch) -> None:
     async def mutant(ports: Ports, job_id: str) -> None:
         return None
 
-    patch.setattr(shared.lifecycle.cluster_sweep, "dispatch", mutant)
+    patch.setattr(shared.lifecycle.cluster_sweep, "repeat", mutant)
 
 
 def no_safety_net_of_delivery(patch: Patch) -> None:

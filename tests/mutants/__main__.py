@@ -22,10 +22,11 @@ from tests.mutants.running import CAUGHT, Mutation
 
 ROOT = Path(__file__).resolve().parents[2]
 #: What is mutated, with the rooms within: the life of a job, from its door to its last delivery.
-ROOMS = ("shared/intake", "shared/lifecycle", "shared/delivery")
+ROOMS = ("shared/intake", "shared/lifecycle", "shared/admission", "shared/delivery")
 #: What has to notice: the tests that need no other process.
 TESTS = (
     "tests/unit/lifecycle",
+    "tests/unit/admission",
     "tests/unit/intake",
     "tests/unit/delivery",
     "tests/unit/operate",
@@ -142,7 +143,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument(
         "modules",
         nargs="*",
-        help="e.g. shared/lifecycle/sweep.py; all of intake, lifecycle and delivery by default",
+        help="e.g. shared/lifecycle/sweep.py; all of intake, lifecycle, admission and delivery by default",
     )
     parser.add_argument("--sample", type=float, default=1.0, help="share of the mutants, drawn by chance")
     parser.add_argument("--fresh", action="store_true", help="do not go by what earlier runs found")

@@ -17,6 +17,7 @@ class Change(NamedTuple):
 NOTICED_BY = {
     "shared/intake/": "tests/unit/intake",
     "shared/lifecycle/": "tests/unit/lifecycle",
+    "shared/admission/": "tests/unit/admission tests/unit/lifecycle/waiting",
     "shared/delivery/": "tests/unit/delivery tests/slow/delivery",
     "shared/operate/": "tests/unit/operate",
     "shared/core/": "tests/unit/core tests/unit/functions",
@@ -48,7 +49,11 @@ _INTAKE = (
     Change("shared/intake/drops/folder.py", "if pattern is not None:", "if pattern is None:"),
 )
 _LIFECYCLE = (
-    Change("shared/lifecycle/dispatch.py", "if stored.job.unmet:", "if False:"),
+    Change(
+        "shared/lifecycle/dispatch.py",
+        "stored = await _start_attempt(ports, permit.stored)",
+        "stored = await _start_attempt(ports, await ports.ledger.get(permit.stored.job.id) or permit.stored)",
+    ),
     Change("shared/lifecycle/push.py", "observation is None or target != asked_for", "observation is None"),
     Change(
         "shared/lifecycle/carry_out.py",
@@ -56,14 +61,16 @@ _LIFECYCLE = (
         "not in (JobState.QUEUED,)",
     ),
     Change(
-        "shared/lifecycle/waiting/admit.py",
-        "if wait is None and is_crowded(",
-        "if wait is None and not is_crowded(",
+        "shared/admission/gates.py",
+        "row.claim.is_of(world.claims.get(_id(row)))",
+        "_id(row) in world.claims",
     ),
+    Change("shared/admission/gates.py", "else row.unmet)", "else ())"),
+    Change("shared/admission/slots.py", "if _is_crowded(ports, job_id) else None", "if False else None"),
     Change(
         "shared/lifecycle/job_sweeps/seats.py",
-        'row._replace(sweep="") for row in seated',
-        "row for row in seated",
+        "for index in sweep.seats}",
+        "for index in sweep.open}",
     ),
 )
 _DELIVERY = (

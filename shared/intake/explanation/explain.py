@@ -13,6 +13,8 @@ import json
 from dataclasses import replace
 from typing import NamedTuple
 
+from shared.admission.active import active_jobs
+from shared.admission.words import why_after
 from shared.core.engine import Cluster, ClusterView, room
 from shared.core.errors import EngineError, Misuse
 from shared.core.facts import combined_facts
@@ -22,15 +24,14 @@ from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
 from shared.intake.accept import sweep_with_key
-from shared.intake.candidate import Candidate, Place, draft_of, record
+from shared.intake.candidate import Candidate, Place, begun, draft_of, record
 from shared.intake.explanation.explain_run import describe_run
 from shared.intake.explanation.forecast import Ahead, nodes_to_add
 from shared.intake.facts import cluster_for, cluster_member
 from shared.intake.generations import next_place, runs_again
 from shared.intake.prepare import Draft
 from shared.jobspec import JsonObject, redact
-from shared.lifecycle.active import active_jobs
-from shared.lifecycle.waiting.dependents import Ends, ends_of, why_after
+from shared.lifecycle.waiting.dependents import Ends, ends_of
 
 _ANY = "<job id>"
 
@@ -98,14 +99,14 @@ class _Foreseen(NamedTuple):
 async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
     place = Place(key, candidate.generation)
-    job = record(ports, candidate, draft, place, waited=True)
+    job = begun(ports, record(ports, candidate, draft, place), draft)
     existing = await ports.ledger.get(job.id) if live else None
     try:
         if existing is not None and not runs_again(existing, candidate):
             return _Foreseen(job, existing, None)
         if existing is not None:
             existing, place = await next_place(ports, candidate, place, valid=draft.valid)
-            job = record(ports, candidate, draft, place, waited=True)
+            job = begun(ports, record(ports, candidate, draft, place), draft)
     except Misuse as error:
         return _Foreseen(job, existing, error)
     if existing is None and live and draft.valid and candidate.drop is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping
 
+from shared.admission.reason import sentence
 from shared.core.engine import Observation, Why
 from shared.core.errors import EngineError, LeftAlone
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import calling, cluster_path
-from shared.lifecycle.waiting.reason import sentence
 
 log = logging.getLogger(__name__)
 

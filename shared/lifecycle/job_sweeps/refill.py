@@ -10,15 +10,15 @@ import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
+from shared.admission.door import admit_next
+from shared.admission.permit import Permit
 from shared.core.each import each
 from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState
 from shared.core.ports import Ports
-from shared.core.relations.claim import Claim
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.job_sweeps.seats import advance
 from shared.lifecycle.teams.claims import release_claims
-from shared.lifecycle.waiting.admit import admit_next
 
 log = logging.getLogger(__name__)
 
@@ -64,17 +64,9 @@ async def _next(ports: Ports, sweep_id: str, ends: dict[str, JobState]) -> list[
     return [after.job_id(index) for index in after.seats if index not in before.sweep.seats]
 
 
-def _is_next(job: Job) -> bool:
-    """Whether the job waits only for its seat. The timer checks the quota of its team."""
-    return job.needs_seat and not job.needs_claim
-
-
-async def submit_seated(ports: Ports, job_id: str, ended: list[Job], claim: Claim | None = None) -> None:
-    """Submit a job that waits for no other, and has its seat and, if it needs one, this claim.
-
-    Its end is added to `ended`.
-    """
-    stored = await dispatch(ports, job_id, seated=True, claim=claim)
+async def submit_next(ports: Ports, permit: Permit, ended: list[Job]) -> None:
+    """Submit a job; if it ends by that, it is added to `ended`."""
+    stored = await dispatch(ports, permit)
     if stored is not None and stored.job.state.terminal:
         ended.append(stored.job)
 
@@ -86,8 +78,9 @@ async def _submit(ports: Ports, job_ids: Iterable[str]) -> list[Job]:
     async def one(job_id: str) -> None:
         try:
             stored = await ports.ledger.get(job_id)
-            if stored is not None and _is_next(stored.job) and await admit_next(ports, stored.job):
-                await submit_seated(ports, job_id, ended)
+            verdict = await admit_next(ports, stored, seats={job_id}) if stored is not None else None
+            if isinstance(verdict, Permit):
+                await submit_next(ports, verdict, ended)
         except SlipwayError as error:
             log.warning("%s is left to the timer: %s", job_id, error, extra={"job": job_id})
 

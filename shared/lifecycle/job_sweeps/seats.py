@@ -33,8 +33,8 @@ _WRITES = 5
 
 async def seat(
     ports: Ports, rows: Sequence[Active], sweeps: Iterable[str], moved: Collection[str]
-) -> list[Active]:
-    """Update the open job sweeps. Returns the rows of waiting jobs with a seat.
+) -> set[str]:
+    """Update the open job sweeps. Returns the jobs with a seat.
 
     `moved`: the jobs that may have ended since the rows were read. Costs a point read for each sweep, a write
     if something changed, and a read for each job that ended.
@@ -46,9 +46,7 @@ async def seat(
     records |= {one.sweep.id: one for one in advanced}
     await _end_cancelled(ports, rows, {name for name, one in records.items() if one.sweep.cancel})
     going_on = (one.sweep for one in records.values() if not one.sweep.cancel)
-    with_seat = {sweep.job_id(index) for sweep in going_on for index in sweep.seats}
-    seated = (row for row in rows if row.needs_seat and not row.after and row.job_id in with_seat)
-    return [row._replace(sweep="") for row in seated]
+    return {sweep.job_id(index) for sweep in going_on for index in sweep.seats}
 
 
 async def _read(ports: Ports, sweep_id: str) -> StoredSweep | None:

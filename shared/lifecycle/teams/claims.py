@@ -12,16 +12,15 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
+from shared.admission.pauses import paused
 from shared.core.cost.usage import month_of
-from shared.core.engine import Why
 from shared.core.errors import SlipwayError
 from shared.core.job import Job
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS
-from shared.core.teams.document import Quota
+from shared.core.relations.claim import WAITS, Claim
 from shared.core.teams.loans import Requests
-from shared.core.teams.use import TeamUse, described
+from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.lending import publish_lenders, with_loans
 from shared.lifecycle.teams.recall import spare
@@ -39,30 +38,23 @@ from shared.lifecycle.teams.rows import (
     without_ends,
     written,
 )
-from shared.lifecycle.waiting.due import is_due
-from shared.lifecycle.waiting.pauses import paused
 
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
 
-def why_claim(team: str, quota: Quota) -> Why:
-    """Why a job waits for room in its team's quota."""
-    return Why(WAITS, f"waits for its turn in the team {team}, whose jobs may have {described(quota)}")
-
-
 async def claimed(
-    ports: Ports, rows: Sequence[Active], ready: Iterable[Active], moved: Collection[str]
-) -> list[Active]:
-    """Update the claims of all teams. Returns the jobs with a claim, of those that wait for nothing else.
+    ports: Ports, rows: Sequence[Active], asking: Iterable[Active], moved: Collection[str]
+) -> Mapping[str, Claim]:
+    """Update the claims of all teams. Returns the claims, by job, of those that wait for nothing else.
 
     `rows` are all active jobs of this pass, `moved` those that may have ended since. Costs a point read for
     each team with a quota, a write where something changed, and a read for each job that ended or gets one.
     Loans cost the same of each lender, where jobs wait.
     """
     waiting: dict[str, list[Active]] = defaultdict(list)
-    for row in ready:
-        if _is_next(ports, row) and row.job_id not in moved:
+    for row in asking:
+        if not row.cancel and row.job_id not in moved:
             waiting[row.team].append(row)
     teams = {row.team for row in rows if row.claim is not None}
     active = {row.job_id for row in rows}.difference(moved)
@@ -74,12 +66,12 @@ async def claimed(
     uses |= await with_loans(ports, uses, {team: plan.requests for team, plan in plans.items()})
     await publish_lenders(ports, uses)
     await spare(ports, rows, uses)
-    return [
-        row._replace(claim=None)
+    return {
+        row.job_id: use.claims[row.job_id]
         for team, use in uses.items()
         for row in waiting.get(team, ())
-        if row.claim is not None and row.claim.is_of(use.claims.get(row.job_id))
-    ]
+        if row.job_id in use.claims
+    }
 
 
 async def free_ended(ports: Ports) -> None:
@@ -108,25 +100,25 @@ async def _free(ports: Ports, team: str) -> None:
         log.warning("the claims of the team %s are left to the next run: %s", team, error)
 
 
-async def claim_at_door(ports: Ports, job: Job) -> bool:
-    """Claim the quota for a job that was just recorded; whether it has room, and waits for nothing else.
+async def claim_at_door(ports: Ports, job: Job) -> Claim | None:
+    """Claim the quota for a job that was just recorded; None without room, or if it waits for more.
 
     No job overtakes another one of its team that waits for room. Raises SlipwayError.
     """
     waits = job.waiting is not None and job.waiting.word == WAITS
     if job.claim is None or not (job.needs_claim and waits) or await paused(ports) is not None:
-        return False
+        return None
     quota = await quota_of(ports, job.team)
     for _ in range(WRITES):
         use = await use_of(ports, job.team)
         if use.waiting:
-            return False
+            return None
         after = use.with_claims([(job.id, job.claim)], quota, month_of(ports.clock()))
         if after == use or await outdated(ports, {job.id: job.claim}):
-            return job.id in use.claims
+            return use.claims.get(job.id)
         if await ports.teams.put_use(after) is not None:
-            return job.id in after.claims
-    return False
+            return after.claims.get(job.id)
+    return None
 
 
 async def release_claims(ports: Ports, ended: Iterable[Job]) -> None:
@@ -148,12 +140,6 @@ async def _release(ports: Ports, team: str, jobs: Sequence[Job]) -> None:
         use = await ports.teams.use(team)
         if await written(ports, use, use.after_ends(jobs), quota) is not None:
             return
-
-
-def _is_next(ports: Ports, row: Active) -> bool:
-    """Whether the job waits for nothing but its claim."""
-    is_free = row.needs_claim and not row.after and not row.needs_seat and not row.cancel
-    return is_free and is_due(ports, row)
 
 
 async def _planned(ports: Ports, requests: Mapping[str, Requests], of_pass: PassJobs) -> Mapping[str, Plan]:

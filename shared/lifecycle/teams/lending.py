@@ -10,6 +10,7 @@ import logging
 from collections.abc import Mapping
 from dataclasses import replace
 
+from shared.admission.pauses import paused
 from shared.core.cost.usage import month_of
 from shared.core.errors import SlipwayError, Unreadable
 from shared.core.meter import NoMeter
@@ -21,7 +22,6 @@ from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.figures import publish_others
 from shared.lifecycle.teams.recall import recalled
 from shared.lifecycle.teams.rows import outdated, still_active, use_of
-from shared.lifecycle.waiting.pauses import paused
 
 log = logging.getLogger(__name__)
 

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from datetime import timedelta
 
+from shared.admission.reason import RECALLED, waiting
 from shared.core.cost.usage import month_of
 from shared.core.errors import Unreadable
 from shared.core.job import Job
@@ -30,7 +31,6 @@ from shared.lifecycle.steps import for_each
 from shared.lifecycle.teams.figures import warn_of_budget
 from shared.lifecycle.teams.rows import WRITES, PassJobs, brought_on, quota_of, still_active
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting.reason import RECALLED, waiting
 
 log = logging.getLogger(__name__)
 

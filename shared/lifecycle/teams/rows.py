@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias
 
+from shared.admission.active import active_jobs
 from shared.core.cost.usage import month_of
 from shared.core.each import each
 from shared.core.errors import Unreadable
@@ -21,7 +22,6 @@ from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
 from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse
-from shared.lifecycle.active import active_jobs
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.teams.figures import publish, publish_others, warn_of_budget
 from shared.lifecycle.waiting.dependents import ended_jobs, outcomes_of

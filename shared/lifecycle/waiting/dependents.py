@@ -10,23 +10,21 @@ import logging
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from shared.admission.active import active_jobs
+from shared.admission.gates import World, reason
+from shared.admission.reason import waiting
 from shared.core.each import each
-from shared.core.engine import Why
 from shared.core.errors import SlipwayError, Unreadable
-from shared.core.job import Job, JobState, Member, Stored
-from shared.core.ledger.records import Active, Change
-from shared.core.pacing.waits import WaitKind
+from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.records import Active, Change, packed
 from shared.core.ports import Ports
-from shared.core.relations.dependency import WAITS, Dependency, judge, sentence, verdict
-from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
+from shared.core.relations.dependency import judge, verdict
+from shared.core.teams.document import Quota
 from shared.delivery.answers import put_news
 from shared.delivery.deliver import deliver_at_door, deliver_now
-from shared.lifecycle.active import active_jobs
+from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.ends import end_unmet
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting.admit import hourly_limit
-from shared.lifecycle.waiting.due import is_due
-from shared.lifecycle.waiting.reason import waiting
 
 log = logging.getLogger(__name__)
 
@@ -46,21 +44,10 @@ class Fates(NamedTuple):
         return {*self.ends, *self.absent}
 
 
-def why_after(dependencies: Iterable[Dependency]) -> Why | None:
-    """The reason of a job that waits for others; None where nothing is left to wait for."""
-    unmet = [one for one in dependencies if not one.met]
-    return Why(WAITS, sentence(unmet)) if unmet else None
-
-
-def why_member(member: Member | None) -> Why | None:
-    """The reason of a job that waits for a seat in its job sweep."""
-    return Why(WAITS_FOR_SEAT, member.sentence) if member else None
-
-
 async def look_again(ports: Ports, stored: Stored) -> Stored:
     """Judge one job by its record: end it where its condition can no longer hold, note what has happened."""
     fates = await _fates_of(ports, {one.job for one in stored.job.unmet})
-    change = _decide(ports, stored, fates)
+    change = await _decide(ports, stored, fates)
     if change is None or (applied := await apply(ports, change)) is None:
         return stored
     await put_news(ports, applied.job)
@@ -70,7 +57,7 @@ async def look_again(ports: Ports, stored: Stored) -> Stored:
 
 
 async def settle(ports: Ports, rows: Sequence[Active], moved: Collection[str]) -> list[Active]:
-    """Judge every job among the rows that waits for others; the rows of those that may be submitted now.
+    """Judge every job among the rows that waits for others; the new rows of those that wait for none now.
 
     `moved` are the jobs that may have ended since the rows were read.
 
@@ -88,7 +75,13 @@ async def settle(ports: Ports, rows: Sequence[Active], moved: Collection[str]) -
         jobs = [change.transition.after for change in changes]
         fates = Fates({job.id: job.state for job in jobs if job.state.terminal})
     await _report(ports, every)
-    return [waits[job_id]._replace(after=()) for job_id, one in latest.items() if not one.job.unmet]
+    return [_row_of(waits[job_id], one) for job_id, one in latest.items() if not one.job.unmet]
+
+
+def _row_of(row: Active, stored: Stored) -> Active:
+    """The row of a job that waits for no other one any more, with its record."""
+    waits = stored.job.waiting.text if stored.job.waiting is not None else ""
+    return row._replace(after=(), waits=waits, packed=packed(stored.job), etag=stored.etag)
 
 
 async def ends_of(ports: Ports, job_ids: Collection[str]) -> Ends:
@@ -143,7 +136,7 @@ async def _records_of(ports: Ports, job_ids: Collection[str]) -> dict[str, Job |
     return records
 
 
-def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:
+async def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:
     """What the ends of other jobs mean for one that waits; None for nothing."""
     job = stored.job
     if job.state is not JobState.ACCEPTED or not job.unmet:
@@ -153,13 +146,20 @@ def _decide(ports: Ports, stored: Stored, fates: Fates) -> Change | None:
         return end_unmet(ports, stored, verdict(judgement.broken, fates.ends.get(judgement.broken.job)))
     if judgement.dependencies == job.dependencies:
         return None
-    why = why_after(judgement.dependencies)
-    if why is None and job.wait is WaitKind.SLOT and not is_due(ports, job):
-        why = hourly_limit(ports)
-    why = why or why_member(job.sweep)
+    after = job.model_copy(update={"dependencies": judgement.dependencies})
+    why = reason(after, World(ports.policy, ports.clock(), quotas=await _quotas(ports, after)))
     text = why.text if why else ""
     waits = waiting(ports, job, why)
     return note(ports, stored, dependencies=judgement.dependencies, waiting=waits, message=text)
+
+
+async def _quotas(ports: Ports, job: Job) -> Mapping[str, Quota]:
+    """The quota for which a job waits, for words; none where it cannot be read."""
+    try:
+        team = (await current_teams(ports)).teams.get(job.team) if job.needs_claim else None
+    except SlipwayError:
+        return {}
+    return {job.team: team.quota} if team is not None and team.quota is not None else {}
 
 
 async def _judged(
@@ -186,7 +186,7 @@ async def _change(ports: Ports, row: Active, latest: dict[str, Stored], fates: F
         return None
     stored: Stored | None = first_look
     for _ in range(2):
-        change = _decide(ports, stored, fates) if stored is not None else None
+        change = await _decide(ports, stored, fates) if stored is not None else None
         if change is None:
             return None
         result = await apply(ports, change)

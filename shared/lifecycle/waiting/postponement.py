@@ -6,6 +6,7 @@ import logging
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
+from shared.admission.reason import NO_ANSWER, NOT_NOW, PARKED, waiting
 from shared.core.conceal import without_secrets
 from shared.core.engine import Why
 from shared.core.errors import (
@@ -22,7 +23,6 @@ from shared.core.pacing.waits import not_ahead
 from shared.core.ports import Ports
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.jobspec import JsonObject
-from shared.lifecycle.waiting.reason import NO_ANSWER, NOT_NOW, PARKED, waiting
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-ROOMS = ("core", "intake", "lifecycle", "delivery", "operate", "adapters", "engines")
+ROOMS = ("core", "intake", "lifecycle", "admission", "delivery", "operate", "adapters", "engines")
 #: The programs on nodes have clocks of their own.
 _ON_NODES = "shared/engines/node/"
 _NOW = re.compile(r"\bnow\b|clock\(\)|self\._until")
@@ -41,11 +41,10 @@ COMPARED = {
     "lifecycle/observe.py: job.missed_at <= now": _ANEW,
     "lifecycle/teams/recall.py: timedelta(0) <= now - since <= _UNDER_WAY": _ANEW,
     "lifecycle/teams/recall.py: since <= now": _ANEW,
-    "lifecycle/waiting/admit.py: now - _HOUR < at <= latest": (
+    "admission/rate.py: now - _HOUR < at <= latest": (
         "slots that are further ahead than the longest wait for one do not count"
     ),
-    "lifecycle/waiting/reason.py: "
-    "row.since <= (now - _PASSING).astimezone(UTC).isoformat(timespec='milliseconds')": (
+    "admission/reason.py: row.since <= (now - _PASSING).astimezone(UTC).isoformat(timespec='milliseconds')": (
         "a passing reason is shown later; the job waits for its cluster"
     ),
     "delivery/try_delivery.py: now - notice.since > schedule.life": (

@@ -6,6 +6,7 @@ import json
 from copy import copy
 from dataclasses import dataclass
 
+from shared.admission.pauses import pause, resume
 from shared.core.job import Job, JobState
 from shared.core.ledger.node_history import NodeHistory, Point
 from shared.core.ledger.records import Reported
@@ -15,7 +16,6 @@ from shared.core.teams.document import Teams
 from shared.intake.arrive import message_arrived
 from shared.intake.dead_letter import bury_poison
 from shared.intake.drops.inventory import inventory
-from shared.lifecycle.waiting.pauses import pause, resume
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}

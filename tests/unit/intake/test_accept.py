@@ -9,19 +9,18 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause
 from shared.core.engine import Why
 from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.job import Drop, Job, JobState, Reason, Stored
 from shared.core.refusals import refused
 from shared.intake.arrive import blob_arrived
-from shared.intake.candidate import Candidate, Place, record
+from shared.intake.candidate import Candidate, Place, begun, held, record
 from shared.intake.generations import runs_again
 from shared.intake.message import Request, read_request
 from shared.intake.prepare import Draft
 from shared.intake.request_door import request_arrived
 from shared.jobspec import Envelope
-from shared.lifecycle.waiting.admit import Wait
-from shared.lifecycle.waiting.pauses import pause
 from tests.unit.dropped_folder import status_lines
 from tests.unit.world import CLUSTER, World, job_json
 
@@ -131,22 +130,25 @@ async def test_over_the_rate_what_was_accepted_before_is_joined(world: World) ->
 # The record
 
 
-def _record(world: World, prepared: Draft, wait: Wait | None = None, **fields: Any) -> Job:
-    return record(world.ports, _arrived(**fields), prepared, Place("key", 2), wait)
+def _record(world: World, prepared: Draft, **fields: Any) -> Job:
+    return record(world.ports, _arrived(**fields), prepared, Place("key", 2))
 
 
 def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
     envelope = Envelope(name="mine", experiment="first", labels={"at": "https://h.example/x?sig=canary"})
     request = Request(envelope, job_json(), "p")
+    draft = Draft(job_json(), CLUSTER, (), ())
     job = _record(
         world,
-        Draft(job_json(), CLUSTER, (), ()),
+        draft,
         request=request,
         source="http:ann",
         name="theirs",
         experiment="other",
         rerun_of="j_0",
     )
+    assert (job.state, job.sequence) == (JobState.ACCEPTED, 1)
+    job = begun(world.ports, job, draft)
 
     assert (job.name, job.experiment, job.source, job.rerun_of) == ("mine", "first", "http:ann", "j_0")
     assert "at" in job.labels
@@ -157,15 +159,12 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
     assert job.due == world.now + timedelta(seconds=world.ports.policy.submit_lease)
 
 
-@pytest.mark.parametrize("rate", [True, False])
-def test_the_record_of_a_job_that_waits_says_for_what_and_until_when(world: World, rate: bool) -> None:
-    until = world.now + timedelta(hours=1)
-    wait = Wait(until, Why("HourlyTurn", "waits: an hour"), rate)
-    job = _record(world, Draft(job_json(), CLUSTER, (), ()), wait, name="theirs", experiment="other")
+def test_the_record_of_a_job_that_waits_says_for_what(world: World) -> None:
+    accepted = _record(world, Draft(job_json(), CLUSTER, (), ()), name="theirs", experiment="other")
+    job = held(accepted, Why("HourlyTurn", "waits: an hour"))
 
     assert (job.name, job.experiment) == ("theirs", "other")
-    assert (job.state, job.sequence, job.target, job.due) == (JobState.ACCEPTED, 1, None, until)
-    assert job.slot == (until if rate else None)
+    assert (job.state, job.sequence, job.target, job.due) == (JobState.ACCEPTED, 1, None, world.now)
     assert job.waiting is not None
     assert (job.waiting.word, job.waiting.text, job.waiting.since) == (
         "HourlyTurn",

@@ -14,9 +14,10 @@ from shared.core.job import Job, JobState, Reason
 from shared.core.pacing.breaker import Breaker
 from shared.core.trouble import OPERATOR_NEEDED
 from shared.lifecycle.clusters.calling import cluster_path
-from shared.lifecycle.dispatch import dispatch, submit
+from shared.lifecycle.dispatch import dispatch, repeat, submit
 from shared.operate.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine
+from tests.unit.lifecycle.permits import permit_of, submit_accepted, verdict_of
 from tests.unit.lifecycle.test_outages import JOB
 from tests.unit.world import Engines, World, job_json
 
@@ -38,16 +39,36 @@ async def test_a_job_that_was_submitted_meanwhile_is_not_submitted_again(world: 
     job = (await world.message(JOB)).job
     calls = world.engine.calls
 
-    stored = await dispatch(world.ports, job.id)
+    assert await verdict_of(world, job.id) is None
+    await repeat(world.ports, job.id)
 
     assert world.engine.calls == calls
-    assert stored is not None
-    assert stored.job == await world.job(job.id)
-    assert stored.job.state is JobState.QUEUED
+    assert (await world.job(job.id)).state is JobState.QUEUED
+
+
+async def test_a_permit_is_void_once_its_record_has_changed(world: World) -> None:
+    job = await accepted(world)
+    permit = await permit_of(world, job.id)
+    await cancel(world.ports, job.id)
+
+    assert await dispatch(world.ports, permit) is None
+
+    assert world.engine.calls == 0
+    assert (await world.job(job.id)).state is JobState.CANCELLED
+
+
+async def test_of_two_processes_with_a_permit_for_one_job_one_submits_it(world: World) -> None:
+    job = await accepted(world)
+    first, second = [await permit_of(world, job.id) for _ in range(2)]
+
+    results = [await dispatch(world.ports, permit) for permit in (first, second)]
+
+    assert results[1] is None
+    assert len(world.engine.orders) == 1
 
 
 async def test_a_job_that_is_gone_meanwhile_is_nothing_to_submit(world: World) -> None:
-    await dispatch(world.ports, "j_gone")
+    await repeat(world.ports, "j_gone")
 
     assert world.engine.calls == 0
 
@@ -56,7 +77,7 @@ async def test_a_job_whose_cluster_is_not_configured_stays_with_a_word(world: Wo
     job = await accepted(world)
     world.use(engines=replace(world.ports.engines, clusters={}))  # type: ignore[type-var]
 
-    await dispatch(world.ports, job.id)
+    await submit_accepted(world, job.id)
 
     after = await world.job(job.id)
     assert after.state is JobState.ACCEPTED
@@ -73,7 +94,7 @@ async def test_while_it_is_submitted_no_other_process_submits_it_as_well(world: 
     job = await accepted(world)
     world.use(engines=Engines(Looks()))
 
-    await dispatch(world.ports, job.id)
+    await submit_accepted(world, job.id)
 
     assert [one.due - world.now for one in held] == [timedelta(seconds=world.ports.policy.submit_lease)]
 
@@ -87,7 +108,7 @@ async def test_what_was_recorded_while_the_cluster_was_asked_is_kept(world: Worl
     world.engine = Slow()
     world.use(engines=Engines(world.engine))
 
-    await dispatch(world.ports, (job := await accepted(world)).id)  # which is no error
+    await submit_accepted(world, (job := await accepted(world)).id)  # which is no error
 
     assert ((await world.job(job.id)).state, (await world.job(job.id)).cancel) == (JobState.SUBMITTING, True)
     await world.sweep(700)

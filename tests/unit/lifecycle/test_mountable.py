@@ -8,7 +8,7 @@ import pytest
 
 from shared.core.job import Job, JobState
 from shared.jobspec import Limits
-from shared.lifecycle.dispatch import dispatch
+from tests.unit.lifecycle.permits import submit_accepted
 from tests.unit.lifecycle.teams.test_changed_teams import teams
 from tests.unit.world import World, job_json
 
@@ -69,7 +69,7 @@ async def test_a_container_that_the_team_lost_meanwhile_gets_no_key(own: World) 
     own.policy(paused=False)
     await teams(own, a={})
 
-    await dispatch(own.ports, job.id)
+    await submit_accepted(own, job.id)
 
     assert keyed(own) == {"datalake": True, "eyes": False}
 

@@ -124,6 +124,22 @@ async def test_a_cluster_that_hangs_keeps_no_other_from_its_news(world: World) -
     going.cancel()
 
 
+async def test_a_cluster_that_hangs_keeps_no_job_of_another_from_its_submission(world: World) -> None:
+    _with_second_cluster(world, _Hangs())
+    world.policy(ask_deadline=30, report_patience=0.0)
+    await world.message({**JOB, "cluster": "two"}, "m1")
+    world.policy(paused=True)
+    waits = (await world.message({**JOB, "cluster": "dev"}, "m2")).job
+    world.policy(paused=False)
+
+    going = asyncio.create_task(world.sweep())
+    while (await world.job(waits.id)).state is JobState.ACCEPTED:  # noqa: ASYNC110 - no one tells when
+        await asyncio.sleep(0)
+
+    assert not going.done()
+    going.cancel()
+
+
 class _Defective(MemoryEngine):
     async def status(self, cluster: str, targets: Sequence[Target]) -> dict[str, Observation]:
         self.calls += 1

@@ -7,10 +7,10 @@ from datetime import timedelta
 
 import pytest
 
+from shared.admission.pauses import pause, resume
 from shared.core.engine import Observation, Order
 from shared.core.errors import EngineError, Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState
-from shared.lifecycle.waiting.pauses import pause, resume
 from shared.operate.cancel import cancel
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import Engines, World, job_json

@@ -17,6 +17,7 @@ import pytest
 from functions.problem import public_route
 from shared.adapters.storage import rows
 from shared.adapters.storage.table import joined, split
+from shared.admission.pauses import pause, paused
 from shared.core.engine import Observation
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
@@ -29,7 +30,6 @@ from shared.lifecycle.archive import archive
 from shared.lifecycle.lookup import job as read_job
 from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.sweep import sweep
-from shared.lifecycle.waiting.pauses import pause, paused
 from shared.operate.audit import audit
 from shared.operate.listing import jobs as list_jobs
 from shared.operate.ready import ready

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause
 from shared.core.engine import Observation
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState
 from shared.core.ports import Posted
 from shared.intake.arrive import blob_arrived
 from shared.intake.dead_letter import bury
-from shared.lifecycle.waiting.pauses import pause
 from shared.operate.audit import audit
 from shared.operate.audit_report import Audit
 from slipway.commands.audit import lines

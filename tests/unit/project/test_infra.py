@@ -213,10 +213,8 @@ def test_what_an_alert_looks_for_is_logged(action: str) -> None:
     alerts = code("infra/alerts.bicep")
 
     assert f'line.action) == "{action}"' in alerts
-    files = {"postponement", *(["reason"] if action == "saturated" else [])}
-    assert {
-        file for file in files if f'"action": "{action}"' not in code(f"shared/lifecycle/waiting/{file}.py")
-    } == set()
+    files = {"lifecycle/waiting/postponement", *(["admission/reason"] if action == "saturated" else [])}
+    assert {file for file in files if f'"action": "{action}"' not in code(f"shared/{file}.py")} == set()
 
 
 def test_an_alert_is_raised_by_one_line_or_by_a_sweep_that_is_missing() -> None:

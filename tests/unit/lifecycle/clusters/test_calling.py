@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.admission.reason import at_first, cancelling, waiting, waits_anew, why_queued
 from shared.core.engine import Observation, Why
 from shared.core.errors import Busy, EngineError, Rejected, Transient, Unreadable
 from shared.core.job import JobState, Waiting
@@ -15,7 +16,6 @@ from shared.core.pacing.breaker import Breaker
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import calling, left_alone
 from shared.lifecycle.legible import is_known
-from shared.lifecycle.waiting.reason import at_first, cancelling, waiting, waits_anew, why_queued
 from tests.unit.world import World, job_json
 
 

@@ -6,11 +6,11 @@ import pytest
 
 from shared.adapters.storage.job_sweeps import TableJobSweeps
 from shared.adapters.storage.outbox import TableOutbox
+from shared.admission.gates import SEAT, Wait
+from shared.admission.pauses import pause, resume
 from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.intake.arrive import message_arrived
-from shared.lifecycle.dispatch import dispatch
-from shared.lifecycle.waiting.pauses import pause, resume
 from shared.operate.job_sweeps import cancel_sweep, job_sweep
 from tests.crash.chaos import Chaos, Seam
 from tests.crash.invariants.swept_jobs import too_many_at_work
@@ -22,6 +22,7 @@ from tests.unit.lifecycle.job_sweeps.swept import (
     sweep_message,
     swept_jobs,
 )
+from tests.unit.lifecycle.permits import verdict_of
 from tests.unit.world import World, job_json
 
 
@@ -58,8 +59,9 @@ async def test_no_more_jobs_than_allowed_are_at_work_and_the_others_say_why_they
     assert waits is not None
     assert waits.word == "SweepTurn"
     assert waits.text == f"waits for its turn in the sweep {sweep.id}: at most 3 of its jobs run at once"
-    await dispatch(world.ports, sweep.job_id(3))
-    assert len(world.engine.started) == 3
+    verdict = await verdict_of(world, sweep.job_id(3), seats={sweep.job_id(2)})
+    assert isinstance(verdict, Wait)
+    assert verdict.gate is SEAT
 
     end(world, await world.job(sweep.job_id(1)))
     await world.sweep()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import pytest
 
+from shared.admission.door import admit_next
+from shared.admission.gates import SLOT, Wait
+from shared.admission.permit import Permit
 from shared.core.job import Job, JobState, Stored
 from shared.core.job_sweeps.record import JobSweep
-from shared.lifecycle.job_sweeps.refill import refill, submit_seated
-from shared.lifecycle.waiting.admit import admit_next
+from shared.lifecycle.job_sweeps.refill import refill
 from tests.unit.lifecycle.job_sweeps.swept import accepted_sweep, read_sweep, states
 from tests.unit.world import World
 
@@ -57,18 +59,17 @@ async def test_a_job_without_a_record_is_passed_over(world: World, monkeypatch: 
     assert await states(world, sweep) == [QUEUED, ACCEPTED, ACCEPTED, ACCEPTED]
 
 
-async def test_a_job_that_is_not_there_is_no_end(world: World) -> None:
-    ended: list[Job] = []
-
-    await submit_seated(world.ports, "absent", ended)
-
-    assert ended == []
-
-
 async def test_of_two_jobs_only_one_takes_the_last_slot_of_the_active_jobs(world: World) -> None:
     world.policy(max_active_jobs=1)
     sweep = await accepted_sweep(world, parallel=2)
     world.ports.memo.forget("at work")
 
-    assert await admit_next(world.ports, await world.job(sweep.job_id(0)))
-    assert not await admit_next(world.ports, await world.job(sweep.job_id(1)))
+    ids = {sweep.job_id(0), sweep.job_id(1)}
+    first, second = [await world.ledger.get(one) for one in sorted(ids)]
+    assert first is not None
+    assert second is not None
+
+    assert isinstance(await admit_next(world.ports, first, seats=ids), Permit)
+    verdict = await admit_next(world.ports, second, seats=ids)
+    assert isinstance(verdict, Wait)
+    assert verdict.gate is SLOT

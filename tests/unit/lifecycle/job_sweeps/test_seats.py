@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause
 from shared.core.engine import Observation, Order
 from shared.core.errors import Rejected, Unavailable
 from shared.core.job import JobState
@@ -15,7 +16,6 @@ from shared.core.job_sweeps.record import JobSweep
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.push import jobs_ended
 from shared.lifecycle.transition import apply, note
-from shared.lifecycle.waiting.pauses import pause
 from shared.operate.job_sweeps import cancel_sweep
 from tests.crash.invariants.swept_jobs import too_many_at_work
 from tests.unit.lifecycle.job_sweeps.swept import (

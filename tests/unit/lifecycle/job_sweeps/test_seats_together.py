@@ -16,6 +16,7 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.ledger.records import Active
 from shared.intake.arrive import message_arrived
 from shared.intake.candidate import key_of
+from shared.lifecycle.grants import Loaded, admitted
 from shared.lifecycle.job_sweeps import seats
 from shared.lifecycle.job_sweeps.seats import advance, seat
 from shared.lifecycle.legible import legible as read_legible
@@ -116,12 +117,13 @@ async def test_only_jobs_that_wait_for_nothing_but_a_seat_are_to_be_submitted(wo
     sweep = await accepted_sweep(world, parallel=1)
     later = await _second(world, after=["data"], parallel=1)
 
-    ready = await seat(world.ports, await _rows(world), [sweep.id, later.id], ())
-    assert [row.job_id for row in ready] == [sweep.job_id(0)]
-    assert not ready[0].needs_seat
+    async def ready() -> list[str]:
+        loaded = Loaded(await _rows(world), [sweep.id, later.id])
+        return [row.job_id for row in (await admitted(world.ports, loaded)).rows]
 
+    assert await ready() == [sweep.job_id(0)]
     await world.sweep()
-    assert await seat(world.ports, await _rows(world), [sweep.id, later.id], ()) == []
+    assert await ready() == []
 
 
 async def test_a_recorded_sweep_orders_no_more_records_and_its_end_is_logged_once(
@@ -231,4 +233,4 @@ async def test_the_end_of_a_job_is_asked_for_once_and_one_without_a_record_keeps
 
     assert first == sorted(sweep.job_id(index) for index in range(4))
     assert looks == [sweep.job_id(3)]
-    assert await seat(world.ports, await _rows(world), [sweep.id], ()) == []
+    assert await seat(world.ports, await _rows(world), [sweep.id], ()) == set()

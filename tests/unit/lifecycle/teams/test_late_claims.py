@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
+from shared.admission.gates import QUOTA, Wait
 from shared.core.job import Job, JobState, Stored
+from shared.core.ledger.records import Change
 from shared.core.ports import Ports
 from shared.lifecycle.dispatch import dispatch
 from shared.lifecycle.sweep import sweep
+from tests.unit.lifecycle.permits import permit_of, verdict_of
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, lend
 from tests.unit.world import World
 
 
 class Sleeper:
-    """A process of its own, which sleeps as soon as it reads the record of a job that has its claim."""
+    """A process of its own, which has a permit for a job, and sleeps before it begins the submission."""
 
     def __init__(self, world: World, job_id: str) -> None:
         self.asleep, self.wake = asyncio.Event(), asyncio.Event()
@@ -32,12 +36,13 @@ class Sleeper:
     def __getattr__(self, name: str) -> object:
         return getattr(self._ledger, name)
 
-    async def get(self, job_id: str) -> Stored | None:
-        claims = (await self._world.ports.teams.use(BORROWER)).claims
-        if job_id == self._job_id and job_id in claims and not self.asleep.is_set():
+    async def commit(self, changes: Sequence[Change]) -> list[Stored | None]:
+        afters = [change.transition.after for change in changes]
+        begins = any(job.id == self._job_id and job.state is JobState.SUBMITTING for job in afters)
+        if begins and not self.asleep.is_set():
             self.asleep.set()
             await self.wake.wait()
-        return await self._ledger.get(job_id)
+        return await self._ledger.commit(changes)
 
 
 async def recalled_meanwhile(world: World, job: Job) -> None:
@@ -75,15 +80,25 @@ async def test_a_sweep_that_slept_meanwhile_submits_nothing_with_a_claim_that_wa
 
 
 @pytest.mark.parametrize("knows", [True, False], ids=["an old claim", "no claim"])
-async def test_who_has_not_its_claim_of_now_submits_nothing_and_gets_its_record(
-    world: World, knows: bool
-) -> None:
+async def test_a_job_without_its_claim_of_now_gets_no_permit(world: World, knows: bool) -> None:
     await lend(world)
     _, second = [await ask(world, BORROWER, number) for number in range(2)]
     await recalled_meanwhile(world, second)
 
-    stored = await dispatch(world.ports, second.id, seated=True, claim=second.claim if knows else None)
+    verdict = await verdict_of(world, second.id, claims={second.id: second.claim} if knows else {})
 
-    assert stored is not None
-    assert stored.job == await world.job(second.id)
-    assert stored.job.state is JobState.ACCEPTED
+    assert isinstance(verdict, Wait)
+    assert verdict.gate is QUOTA
+
+
+async def test_a_permit_from_before_its_claim_was_given_back_submits_nothing(world: World) -> None:
+    await lend(world)
+    _, second = [await ask(world, BORROWER, number) for number in range(2)]
+    permit = await permit_of(world, second.id, claims={second.id: second.claim})
+    await recalled_meanwhile(world, second)
+    submitted = len(world.engine.orders)
+
+    assert await dispatch(world.ports, permit) is None
+
+    assert len(world.engine.orders) == submitted
+    assert (await world.job(second.id)).state is JobState.ACCEPTED

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause
 from shared.core.errors import Unavailable, Unreadable
 from shared.core.job import Job, JobState, Stored
 from shared.core.relations.claim import Claim
@@ -15,7 +16,6 @@ from shared.core.teams.document import Teams
 from shared.core.teams.store import TeamsStore
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import forget_teams
-from shared.lifecycle.waiting.pauses import pause
 from shared.operate.cancel import cancel
 from tests.unit.lifecycle.teams.test_claims import end, states
 from tests.unit.lifecycle.teams.test_lending import BORROWER, LENDER, ask, borrow

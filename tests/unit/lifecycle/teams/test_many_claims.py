@@ -78,7 +78,7 @@ async def test_a_job_that_ended_or_cannot_be_read_gets_no_claim_among_many(world
     granted = await claimed(world.ports, rows, rows, set())
 
     ids = {job.id for job in jobs[2:]}
-    assert {row.job_id for row in granted} == ids
+    assert granted.keys() == ids
     assert set((await world.ports.teams.use("vision")).claims) == ids
 
 
@@ -112,6 +112,6 @@ async def test_a_team_that_another_process_changed_meanwhile_is_read_again(world
         monkey.setattr(whole, "put_use", late)
         granted = await claimed(world.ports, rows, rows, set())
 
-    assert {row.job_id for row in granted} == {job.id for job in jobs[1:]}
+    assert granted.keys() == {job.id for job in jobs[1:]}
     assert jobs[0].id not in (await whole.use("vision")).claims
     assert (await world.job(jobs[0].id)).state is JobState.CANCELLED

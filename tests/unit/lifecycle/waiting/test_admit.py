@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause, paused, resume, standing
 from shared.core.engine import ClusterView
 from shared.core.errors import Misuse, Transient, Unavailable
 from shared.core.job import Job, JobState
@@ -19,7 +20,6 @@ from shared.core.ports import Ports
 from shared.intake.accept import Accepted
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived
-from shared.lifecycle.waiting.pauses import pause, paused, resume, standing
 from shared.operate.cancel import cancel
 from shared.operate.ready import ready
 from tests.doubles.memory import MemoryLedger

@@ -9,15 +9,13 @@ import pytest
 
 from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.table import Range, Row, VersionedRow
-from shared.core.engine import Observation
+from shared.admission.gates import DEPENDENCY, Wait
+from shared.admission.pauses import pause, resume
 from shared.core.errors import Transient
 from shared.core.job import Job, JobState, Reason
-from shared.lifecycle.dispatch import dispatch
-from shared.lifecycle.observe import follow
-from shared.lifecycle.transition import apply
-from shared.lifecycle.waiting.pauses import pause, resume
 from shared.operate.cancel import cancel
 from tests.doubles.memory import MemoryLedger, MemoryTable
+from tests.unit.lifecycle.permits import verdict_of
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -264,25 +262,10 @@ async def test_a_process_with_an_old_row_does_not_submit_what_waits(world: World
     await _job(world, "data")
     second = await _job(world, "train", after=["data"])
 
-    stored = await dispatch(world.ports, second.id)
+    verdict = await verdict_of(world, second.id)
 
-    assert stored == await world.ledger.get(second.id)
-    assert stored is not None
-    assert stored.job.state is JobState.ACCEPTED
-    assert len(world.engine.started) == 1
-
-
-async def test_a_process_with_an_old_row_learns_that_what_it_would_submit_has_ended(world: World) -> None:
-    first = await _job(world, "data")
-    second = await _job(world, "train", after=["data"])
-    before = await world.ledger.get(first.id)
-    assert before is not None
-    await apply(world.ports, await follow(world.ports, before, Observation(JobState.FAILED, Reason.USER)))
-
-    after = await dispatch(world.ports, second.id)
-
-    assert after is not None  # so that its seat in a sweep goes to the next one
-    assert after.job.state.terminal
+    assert isinstance(verdict, Wait)
+    assert verdict.gate is DEPENDENCY
 
 
 async def test_an_archived_job_counts_as_it_ended(world: World) -> None:

@@ -92,6 +92,17 @@ async def test_a_row_that_does_not_say_what_its_record_waits_for_is_judged_by_it
     assert len(world.engine.started) == 2
 
 
+async def test_a_job_that_a_row_shows_as_free_ends_if_its_record_can_never_be_met(world: World) -> None:
+    await _job(world, "data")
+    waits = await _job(world, "train", after=["data"])
+    _set_columns(world, waits, After=None)
+
+    await _end(world, JobState.FAILED)
+
+    assert (await world.job(waits.id)).reason is Reason.DEPENDENCY
+    assert len(world.engine.started) == 1
+
+
 async def test_a_row_that_names_what_its_record_has_met_holds_the_job_back_no_longer(world: World) -> None:
     data = await _job(world, "data")
     waits = await _job(world, "train", after=["data"])

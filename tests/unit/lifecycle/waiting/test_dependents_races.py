@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause
 from shared.core.job import Job, JobState, Reason
 from shared.core.ledger.records import Active
 from shared.lifecycle.waiting.dependents import settle
-from shared.lifecycle.waiting.pauses import pause
 from shared.operate.cancel import cancel
 from tests.unit.world import World, job_json
 

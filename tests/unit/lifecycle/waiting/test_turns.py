@@ -8,14 +8,15 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause, paused, resume
+from shared.admission.slots import good_for
+from shared.admission.words import describe_pause
 from shared.core.errors import Unavailable
 from shared.core.job import JobState
 from shared.core.ledger.records import Active
 from shared.core.pacing.waits import WaitKind
 from shared.core.teams.document import Teams
-from shared.lifecycle.waiting.admit import admit, submittable
-from shared.lifecycle.waiting.pauses import describe_pause, pause, paused, resume
-from shared.lifecycle.waiting.slots import good_for
+from shared.lifecycle.grants import Loaded, admitted
 from tests.doubles.memory import MemoryLedger
 from tests.unit.lifecycle.waiting.test_admit import Counting, counted
 from tests.unit.world import World, job_json
@@ -62,19 +63,23 @@ async def _rows(world: World) -> list[Active]:
     return [row for shard in range(world.ledger.shards) for row in await world.ledger.active(shard)]
 
 
+async def _ready(world: World, rows: list[Active]) -> list[str]:
+    return [row.job_id for row in (await admitted(world.ports, Loaded(rows, []))).rows]
+
+
 async def test_what_waits_is_submitted_in_the_order_in_which_it_came(world: World) -> None:
     ids = await _waiting(world, 6)
-    assert [row.job_id for row in await submittable(world.ports, await _rows(world))] == ids
+    assert await _ready(world, await _rows(world)) == ids
 
     world.policy(max_active_jobs=4)
-    assert [row.job_id for row in await submittable(world.ports, await _rows(world))] == ids[:4]
+    assert await _ready(world, await _rows(world)) == ids[:4]
 
 
 async def test_without_a_limit_all_that_waits_is_submitted(world: World) -> None:
     ids = await _waiting(world, 3)
     world.policy(max_active_jobs=0)
 
-    assert [row.job_id for row in await submittable(world.ports, await _rows(world))] == ids
+    assert await _ready(world, await _rows(world)) == ids
 
 
 @pytest.mark.parametrize(
@@ -89,13 +94,13 @@ async def test_a_wait_of_days_is_believed_only_where_jobs_take_turns(
     rows = [row._replace(due=world.now + days, wait=wait, planned_wait=planned) for row in await _rows(world)]
     world.policy(max_jobs_per_hour=hourly)
 
-    assert len(await submittable(world.ports, rows)) == result
+    assert len(await _ready(world, rows)) == result
 
 
 async def test_where_nothing_is_due_no_one_asks_for_the_switch(world: World) -> None:
     ledger = counted(world)
 
-    assert await submittable(world.ports, []) == []
+    assert await _ready(world, []) == []
 
     assert ledger.requests == []
 
@@ -115,7 +120,7 @@ async def test_of_many_at_once_one_asks_for_the_counts(world: World, limits: dic
     world.use(ledger=ledger)
     world.policy(**limits)
 
-    await asyncio.gather(*(admit(world.ports, "queue", f"j{n}") for n in range(20)))
+    await asyncio.gather(*(world.message(job_json(), f"m{n}") for n in range(20)))
 
     assert (ledger.requests.count("recent"), ledger.requests.count("active")) in ((1, 0), (0, ledger.shards))
 

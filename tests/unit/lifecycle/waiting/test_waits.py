@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
+from shared.admission.pauses import pause
 from shared.core.engine import NEVER, Why
 from shared.core.errors import EngineError, Misconfigured, Transient
 from shared.core.job import Job, JobState, Reason, Waiting
 from shared.core.ledger.records import Change, packed, unpacked
 from shared.core.view import summary, whole
 from shared.intake.accept import Accepted
-from shared.lifecycle.waiting.pauses import pause
 from shared.operate.waits import as_they_stand
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.dropped_folder import drop_folder, status_line_of

@@ -7,11 +7,11 @@ from unittest.mock import AsyncMock
 
 import pytest
 
+from shared.admission.pauses import pause, resume
 from shared.core.engine import Why
 from shared.core.errors import EngineError, Misconfigured, NotFound, Transient
 from shared.core.job import JobState
 from shared.core.view import whole
-from shared.lifecycle.waiting.pauses import pause, resume
 from shared.operate.cancel import cancel
 from shared.operate.ready import ready
 from tests.unit.dropped_folder import drop_folder, status_line_of

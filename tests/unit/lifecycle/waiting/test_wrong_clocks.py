@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from shared.admission.pauses import pause, resume
 from shared.core.errors import Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.pacing.waits import SKEW, Planned, WaitKind
@@ -20,7 +21,6 @@ from shared.intake.arrive import message_arrived
 from shared.intake.drops.inventory import inventory
 from shared.lifecycle.idle.reap import judge
 from shared.lifecycle.idle.use import Span
-from shared.lifecycle.waiting.pauses import pause, resume
 from tests.breadth import one_each
 from tests.unit.world import World, job_json
 

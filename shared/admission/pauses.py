@@ -13,8 +13,6 @@ from shared.core.ports import Ports
 
 log = logging.getLogger(__name__)
 
-#: The word for jobs that wait for the end of a pause.
-PAUSED = "Paused"
 _PAUSED, _STANDING = "paused", "standing"
 _SETTING = "the setting SLIPWAY_PAUSED"
 #: Seconds for which an answer of the ledger is good.
@@ -64,9 +62,3 @@ async def resume(ports: Ports, by: str) -> Pause | None:
     ports.memo.forget(_STANDING)
     log.warning("submissions are resumed by %s", plain(by, 100))
     return await paused(ports)
-
-
-def describe_pause(pause: Pause) -> str:
-    """A clause for people: by whom submissions are paused, and why."""
-    reason = f" ({pause.reason})" if pause.reason else ""
-    return f"submissions are paused by {pause.by or 'an operator'}{reason}"
