@@ -146,7 +146,7 @@ def test_downloads_are_compared_with_the_bare_bytes_of_the_same_files() -> None:
 
 
 async def test_a_sweep_of_ten_thousand_tasks_on_azure_batch_costs_their_pages_and_a_few_calls() -> None:
-    active = size(10_000, 2_500)
+    active = size(10_000, 1_500)
     calls, _ = await batch.sweep_of(active)
     # The lists of the other two priorities, the pool, its counts, and its formula with what that leads to.
     assert calls == active // 1000 + (active % 1000 > 0) + 6 <= 25
@@ -154,7 +154,7 @@ async def test_a_sweep_of_ten_thousand_tasks_on_azure_batch_costs_their_pages_an
 
 @pytest.mark.thorough
 async def test_a_sweep_of_ten_thousand_jobs_on_kubernetes_costs_the_pages_of_two_lists() -> None:
-    active = size(10_000, 2_500)
+    active = size(10_000, 1_500)
     calls, _ = await kubernetes.sweep_of(active)
     assert calls == 2 * (active // 1000 + (active % 1000 > 0)) <= 25
 

@@ -4,9 +4,11 @@ import ast
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -68,10 +70,34 @@ def bindings(tree: ast.AST) -> Iterator[tuple[ast.AST, str]]:
             yield node, name
 
 
+class Names(NamedTuple):
+    """What the tests ask of a file: each is read once for all of them."""
+
+    bound: frozenset[str]
+    bare: frozenset[str]
+    echoes: frozenset[str]
+
+
+@cache
+def names_of_files() -> Mapping[str, Names]:
+    """By path, of every file of Python."""
+    files = [ROOT / "function_app.py", *chain(*((ROOT / name).rglob("*.py") for name in FOLDERS))]
+    return {file.relative_to(ROOT).as_posix(): _names_of(file) for file in files}
+
+
+def _names_of(file: Path) -> Names:
+    tree = ast.parse(file.read_text())
+    bound = list(bindings(tree))
+    bare = _bare(file.relative_to(ROOT).as_posix(), bound)
+    return Names(frozenset(name for _, name in bound), frozenset(bare), frozenset(echoes(tree)))
+
+
 def bare_names(path: str, source: str) -> set[str]:
     """The names of a file that no noun or verb is in. `left` beside `right` is a side."""
-    tree = ast.parse(source)
-    bound = list(bindings(tree))
+    return _bare(path, list(bindings(ast.parse(source))))
+
+
+def _bare(path: str, bound: Sequence[tuple[ast.AST, str]]) -> set[str]:
     names = {*(name for _, name in bound), Path(path).stem}
     # Functions, classes and constants.
     acts = {
@@ -153,10 +179,10 @@ _FILLERS = {
 }
 
 
-def echoes(source: str) -> set[str]:
+def echoes(tree: ast.AST) -> set[str]:
     """The functions and classes whose docstring has no word that is not in their name already."""
     names: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             words = {*re.findall(r"\w+", (ast.get_docstring(node) or "").lower())} - _FILLERS
             name = "_".join(re.findall(r"[A-Z]?[a-z]+|[A-Z]+", node.name)).lower().split("_")
@@ -165,29 +191,20 @@ def echoes(source: str) -> set[str]:
 
 
 def test_a_docstring_says_more_than_the_name() -> None:
-    files = chain(*((ROOT / name).rglob("*.py") for name in FOLDERS if name != "tests"))
+    sources = {path: names for path, names in names_of_files().items() if not path.startswith("tests/")}
 
-    echo = {file.relative_to(ROOT).as_posix(): echoes(file.read_text()) for file in files}
-
-    assert {path: names for path, names in echo.items() if names} == {}
+    assert len(sources) > 500
+    assert {path: names.echoes for path, names in sources.items() if names.echoes} == {}
 
 
 def test_a_docstring_that_repeats_the_name_is_seen() -> None:
-    assert echoes(
-        'def get_cluster():\n  """Get the cluster."""\nclass ColdStart:\n  """The cold start."""'
-    ) == {
-        "get_cluster",
-        "ColdStart",
-    }
+    source = 'def get_cluster():\n  """Get the cluster."""\nclass ColdStart:\n  """The cold start."""'
+
+    assert echoes(ast.parse(source)) == {"get_cluster", "ColdStart"}
 
 
 def test_a_name_is_no_bare_preposition_or_participle() -> None:
-    files = [ROOT / "function_app.py", *chain(*((ROOT / name).rglob("*.py") for name in FOLDERS))]
-    sources = {file.relative_to(ROOT).as_posix(): file.read_text() for file in files}
-
-    bad = {path: names for path, text in sources.items() if (names := bare_names(path, text))}
-
-    assert bad == {}
+    assert {path: names.bare for path, names in names_of_files().items() if names.bare} == {}
 
 
 @pytest.mark.parametrize(
@@ -222,12 +239,10 @@ OF_JOBS = re.compile(r"shared/(lifecycle|engines)/")
 
 def names_with(word: str, rooms: re.Pattern[str]) -> dict[str, set[str]]:
     """The names in the files of some rooms that have this word in them."""
-    paths = [path for name in FOLDERS for path in (ROOT / name).rglob("*.py")]
-    files = [path for path in paths if rooms.match(path.relative_to(ROOT).as_posix())]
+    files = {path: names.bound for path, names in names_of_files().items() if rooms.match(path)}
     assert len(files) > 20
-    named = {path.name: {name for _, name in bindings(ast.parse(path.read_text()))} for path in files}
     words = {
-        path: {name for name in names if word in name.lower().split("_")} for path, names in named.items()
+        path: {name for name in names if word in name.lower().split("_")} for path, names in files.items()
     }
     return {path: names for path, names in words.items() if names}
 
