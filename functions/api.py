@@ -30,8 +30,9 @@ async def _ask(req: func.HttpRequest, arrive: Callable[..., Awaitable[T]]) -> T:
     app, who = ports(), caller()
     who.needs(SUBMIT)
     request = await document_of(req, app.policy.limits)
-    key = key_of(req, request.key) or f"once:{app.token()}"
-    request, name = dataclasses.replace(request, key=None), req.params.get("name", "")
+    key, name = key_of(req, request.key), req.params.get("name", "")
+    request = dataclasses.replace(request.known_by(key), key=None)
+    key = key or f"once:{app.token()}"
     return await arrive(app, request, door="http", source=who.source, key=key, name=name, who=who)
 
 
@@ -201,12 +202,13 @@ async def cancel_sweep(req: func.HttpRequest) -> func.HttpResponse:
 @api_route()
 async def validate(req: func.HttpRequest) -> func.HttpResponse:
     """The problems of a document, without running anything: always 200, with the result in `valid`."""
-    from functions.document import document_of
+    from functions.document import document_of, key_of
     from shared.intake.request_door import request_validated
     from shared.jobspec import report
 
     app = ports()
-    draft = await request_validated(app, await document_of(req, app.policy.limits), caller())
+    request = await document_of(req, app.policy.limits)
+    draft = await request_validated(app, request.known_by(key_of(req, request.key)), caller())
     return answer(report.as_json(draft.problems, valid=draft.valid, notes=draft.notes))
 
 
@@ -231,7 +233,7 @@ async def explain(req: func.HttpRequest) -> func.HttpResponse:
             container=app.policy.drop_container, folder=folder, job_file="job.json", files={}, etags={}
         )
     key = key_of(req, request.key)
-    request = dataclasses.replace(request, key=None)
+    request = dataclasses.replace(request if folder else request.known_by(key), key=None)
     body = await request_explained(
         app, request, source=who.source, key=key, drop=drop, script=script, who=who
     )

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from shared.core.teams.use import TeamUse
     from shared.operate.teams import TeamsResult
 
+#: What an operator may do about writes that storage refuses while it answers reads.
+_READS_ONLY = (
+    "give the app's identity the roles of a contributor for blobs, queues and tables, and remove locks; the "
+    "log has the reason"
+)
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
@@ -60,18 +65,17 @@ async def audit(req: func.HttpRequest) -> func.HttpResponse:
 @blueprint.route("health", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
 @public_route()
 async def health(req: func.HttpRequest) -> func.HttpResponse:
-    """Whether storage and clusters answer, without details, because it needs no key. 503 if one does not."""
+    """Whether storage and clusters work, without details, because it needs no key. 503 if one does not."""
     from shared.operate.ready import ready
 
     readiness = await ready(ports())
-    engine = "misconfigured" if readiness.misconfigured else _word(readiness.engine)
-    members = {"storage": _word(readiness.storage), "engine": engine, "paused": readiness.paused}
-    members |= {"sweep": "fails" if readiness.sweep_fails else "ok"}
-    members |= {"settings": "wrong" if readiness.settings_wrong else "ok"}
-    members |= {"unreadable": readiness.unreadable, "parked": readiness.parked}
+    if refusing := ", ".join(readiness.unwritable):
+        what, remedy = f"not ready: no write into {refusing}", _READS_ONLY
+    else:
+        what, remedy = "not ready", "ask again in a minute"
     if not readiness.ready:
-        return problem(503, "not ready", "ask again in a minute", retry_after=10, **members)
-    return answer({"status": "ok", **members})
+        return problem(503, what, remedy, retry_after=10, **readiness.words)
+    return answer({"status": "ok", **readiness.words})
 
 
 @blueprint.function_name("get_me")
@@ -197,10 +201,6 @@ def _operator() -> str:
     who = caller()
     who.needs(ADMIN)
     return who.id or "the holder of a function key"
-
-
-def _word(reachable: bool) -> str:
-    return "ok" if reachable else "does not answer"
 
 
 def _switch(pause: Pause | None) -> dict[str, Any]:

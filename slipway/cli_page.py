@@ -25,7 +25,8 @@ _HEAD = """# The `slipway` command
 This page is generated: `python -m slipway.cli_page`.
 
 A command exits with 0, or prints one line on standard error and exits with 1; a command with other codes
-names them. Commands that call the API take `--url` and `--key`, or the environment variables `SLIPWAY_URL`
+names them. One whose output no one reads on (`| head -1`) ends quietly, with 141 if it was not done.
+Commands that call the API take `--url` and `--key`, or the environment variables `SLIPWAY_URL`
 and `SLIPWAY_KEY`. Without an address they call that of the profile of `slipway login`
 (`slipway --profile NAME …`, `SLIPWAY_PROFILE`, or the latest), else the stack that `slipway up` started: the
 one with its data in `.local/up`, or else the only one that runs.

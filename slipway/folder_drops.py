@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from shared.core.errors import Misuse
 from shared.core.ports import Blob, BlobPage, Content, Drops
+
+
+def folders_among(prefix: str, names: Iterable[str]) -> tuple[str, ...]:
+    """The folders directly below a prefix, as a list of blobs with a delimiter has them."""
+    rests = (name.removeprefix(prefix) for name in names)
+    return tuple(sorted({f"{prefix}{rest.partition('/')[0]}/" for rest in rests if "/" in rest}))
 
 
 class FolderDrops:
@@ -19,8 +25,11 @@ class FolderDrops:
 
     async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
         """The blobs with that prefix, in order of names, on one page."""
-        blobs = (blob for blob in self._blobs if blob.name.startswith(prefix))
-        return BlobPage(tuple(blob for blob in blobs if deep or "/" not in blob.name.removeprefix(prefix)))
+        blobs = [blob for blob in self._blobs if blob.name.startswith(prefix)]
+        below = () if deep else folders_among(prefix, (blob.name for blob in blobs))
+        if not deep:
+            blobs = [blob for blob in blobs if "/" not in blob.name.removeprefix(prefix)]
+        return BlobPage(tuple(blobs), folders=below)
 
     async def find(self, name: str) -> Blob | None:
         """The blob of that name."""
@@ -55,6 +64,9 @@ class FolderDrops:
         """Store nothing; no job runs here that could have a status."""
         return False
 
+    async def try_write(self) -> None:
+        """Write nothing: no answer is ever stored."""
+
 
 class DropsToBe(FolderDrops):
     """The drop container as it will be with these files in it; what lies there already is read there."""
@@ -66,8 +78,9 @@ class DropsToBe(FolderDrops):
     async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
         """The blobs with that prefix; those of the folder are on the first page."""
         page = await self._rest.page(prefix, deep=deep, after=after)
-        own = () if after else (await super().page(prefix, deep=deep)).blobs
-        return BlobPage((*own, *(one for one in page.blobs if one.name not in self._own)), page.next)
+        own = BlobPage(()) if after else await super().page(prefix, deep=deep)
+        rest = (one for one in page.blobs if one.name not in self._own)
+        return BlobPage((*own.blobs, *rest), page.next, (*own.folders, *page.folders))
 
     async def find(self, name: str) -> Blob | None:
         """The file of the folder, else the one that lies there."""

@@ -24,10 +24,10 @@ from slipway.commands.sweeps.sweep_commands import app as sweep
 from slipway.commands.teams.cost_commands import app as costs
 from slipway.commands.teams.teams_commands import app as teams
 from slipway.commands.teams.trail_commands import app as trail
-from slipway.failure import Failure
+from slipway.failure import exit_code
 from slipway.help_groups import Grouped
 from slipway.options import LOCAL, Json, JsonLines, Key, SettingsFile, Url
-from slipway.screen import put, put_json, say
+from slipway.screen import put, put_json
 
 
 def _known_cluster(name: str) -> str:
@@ -67,21 +67,7 @@ def main() -> None:
     # What the terminal's encoding does not have is written as standard error writes it, not refused.
     if isinstance(sys.stdout, TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
-    try:
-        try:
-            app()
-        finally:
-            if sys.stdout:
-                sys.stdout.flush()
-    except Failure as failure:
-        say(str(failure))
-        sys.exit(failure.exit_code)
-    except OSError as error:
-        if not isinstance(error, BrokenPipeError):  # the reader has closed the pipe
-            say(f"{error.filename or 'the output'}: {error.strerror or error}")
-        # What could not be written is not tried again by the interpreter's last flush.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(1)
+    sys.exit(exit_code(app))
 
 
 @app.command(short_help="Check job files: report every problem with its remedy.")

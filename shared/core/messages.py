@@ -15,8 +15,6 @@ LOOK_AT_FOLDER = "io.slipway.drop.look.v1"
 #: CloudEvents type of a notice that jobs have ended, from the system that runs them; `data.jobs` has ids.
 ENDED = "io.slipway.jobs.ended.v1"
 
-#: CloudEvents type of the message that starts the sweep of one part.
-
 #: CloudEvents type of the message that makes a process record the remaining jobs of a job sweep.
 EXPAND = "io.slipway.sweep.expand.v1"
 

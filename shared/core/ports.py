@@ -1,7 +1,6 @@
 """The ports of the use cases to storage, webhooks and keys. Pure.
 
 Two have modules of their own: the one to a scheduler is `engine`, the one to the records `ledger.ledger`.
-
 Every verb may be repeated safely. Adapters return or raise; they never call back.
 """
 
@@ -52,10 +51,11 @@ OUT_OF_ARCHIVE = "move it to the hot or cool tier, which takes up to 15 hours"
 
 
 class BlobPage(NamedTuple):
-    """Some blobs in the order of names; `next` is the start of the following ones, or ""."""
+    """Some blobs, and folders beside them, in the order of names; `next` is the start of the rest, or ""."""
 
     blobs: tuple[Blob, ...]
     next: str = ""
+    folders: tuple[str, ...] = ()
 
 
 class Content(NamedTuple):
@@ -98,12 +98,18 @@ class Drops(Protocol):
         Returns whether it was written. Free if this process wrote or saw such a line. `fresh`: probably none.
         """
 
+    async def try_write(self) -> None:
+        """Make a write into `runs` that leaves nothing. Raises Unavailable if it is refused."""
+
 
 class Queues(Protocol):
     """Queues that wake functions up."""
 
     async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
         """Send a message that never expires, visible after `delay` seconds. Returns its id."""
+
+    async def try_write(self, queue: str) -> None:
+        """Make a write to a queue that leaves nothing. Raises Unavailable if it is refused."""
 
 
 class Seal(Protocol):
@@ -120,8 +126,7 @@ class Seal(Protocol):
         """The value. Raises Misconfigured when the key does not fit."""
 
 
-#: `retry`: try again later; `gone`: the receiver wants no more events; `refused`: a gate refused it, for
-#: good; `busy`: not sent, because too many requests to this receiver are in progress.
+#: `retry`: later; `gone`: it wants no more events; `refused`: by a gate, for good; `busy`: too many at once.
 Outcome = Literal["delivered", "retry", "gone", "refused", "busy"]
 
 
@@ -156,11 +161,10 @@ class BlobFolder:
 
 @dataclass(frozen=True)
 class Address:
-    """An address with which its holder can read a blob for a while."""
+    """An address with which its holder can read a blob for a while; `modified` is as in `Blob`."""
 
     name: str
     size: int
-    #: the storage's clock, in whole seconds
     modified: datetime
     url: str = field(repr=False)
 
@@ -223,8 +227,7 @@ class Ports:
     jitter: Callable[[], float]
     #: the same object in which the ledger notes unreadable rows
     troubles: Troubles
-    #: by cluster
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: Breaker = field(default_factory=Breaker)  # by cluster
     receivers: Receivers = field(default_factory=Receivers)
     #: name → signing secrets of the configured webhook secrets, newest first
     secrets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -235,9 +238,8 @@ class Ports:
     #: function that the host does not run → the setting that is the cause
     functions_off: Mapping[str, str] = field(default_factory=dict)
     memo: Memo = field(default_factory=Memo)
-    #: looks at folders of drops
+    #: looks at folders of drops, and those for jobs that may be idle
     joint: Joint = field(default_factory=Joint)
-    #: for jobs that may be idle
     looks: Looks = field(default_factory=Looks)
     meter: Meter = field(default_factory=NoMeter)
     #: None if every byte of a job's files goes through the app

@@ -155,6 +155,7 @@ async def _by_queue(ports: Ports, request: Request, key: str) -> list[Accepted]:
 
     No caller waits for an answer here, so a taken key becomes a rejected record with a receipt.
     """
+    request = request.known_by(request.key)
     # Another message with the same key is the same job, so it has to get the same name on the cluster.
     name = name_of_blob(request) or ("" if request.key else message_name(key))
     try:

@@ -23,7 +23,7 @@ from shared.core.refusals import refused
 from shared.core.relations.dependency import Dependency
 from shared.core.teams.membership import NO_TEAM, Share
 from shared.intake.reading.carried import REJECTION, carries_job, is_job
-from shared.intake.reading.event import SUBMIT, Event, event_in, refusal
+from shared.intake.reading.event import SUBMIT, Event, event_in, refusal, unnamed
 from shared.intake.reading.unwrap import unwrap
 from shared.intake.reading.wakeups import WAKE_UPS, BlobWritten, FolderRenamed, arrival, renamed, triggered
 from shared.jobspec import (
@@ -82,6 +82,14 @@ class Request:
     dependencies: tuple[Dependency, ...] = ()
     #: its team with the team's limits, once it is known
     share: Share = NO_TEAM
+    #: of an event that lacks a part of its identity: what counts where it has no other key
+    unnamed: Problem | None = None
+
+    def known_by(self, key: str | None) -> Request:
+        """The request at a door that knows it by this key: an event that nothing names is refused there."""
+        if self.unnamed is None or key is not None:
+            return self
+        return replace(self, problems=(self.unnamed, *self.problems), unnamed=None)
 
     @property
     def size(self) -> int:
@@ -138,7 +146,7 @@ def _carried(
         problems = (*problems, refusal(event, {} if request is not None else data or {}))
     if problems or request is None:
         request = _unsound(source, problems, request)
-    return replace(request, key=request.key or event.key)
+    return _named(request, event)
 
 
 def _unsound(source: Source, problems: tuple[Problem, ...], message: Message | None) -> Request:
@@ -192,7 +200,14 @@ def _submitted(
         request = Request(
             Envelope(), None, digest(document), problems=(flaw,), text=source, envelope_at=pointer
         )
-    return replace(request, key=request.key or event.key)
+    return _named(request, event, pointer.removesuffix("/data"))
+
+
+def _named(request: Request, event: Event, at: str = "") -> Request:
+    """The request of an event, which is at this pointer: its key, or why it has none."""
+    if request.key is not None:
+        return request
+    return replace(request, key=event.key, unnamed=unnamed(event, at))
 
 
 def _refused(event: Event, document: JsonObject, source: Source, limits: Limits, pointer: str) -> Request:

@@ -115,7 +115,7 @@ async def _drops(ports: Ports, report: Audit) -> None:
         if age(ports, contents.newest) < GRACE:
             continue
         files = await files_in(ports, folder)
-        result = await plans(ports, folder, files) if files is not None else Plans()
+        result = await plans(ports, folder, files.blobs) if files is not None else Plans()
         if result.runs:
             report.differs("drop", folder, "a complete folder without a job")
         for blob in result.archived:

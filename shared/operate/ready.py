@@ -11,6 +11,7 @@ from shared.admission.pauses import paused
 from shared.core.errors import Misconfigured, NotFound, SlipwayError
 from shared.core.ports import Ports
 from shared.core.trouble import lately
+from shared.operate.writable import unwritable
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,8 @@ class Ready:
     storage: bool
     engine: bool
     paused: bool
+    #: the places of storage that refuse writes, where it answers reads
+    unwritable: tuple[str, ...] = ()
     #: the last sweep failed
     sweep_fails: bool = False
     #: storage, a cluster or the host refuses the configured settings
@@ -42,7 +45,24 @@ class Ready:
     @property
     def ready(self) -> bool:
         """Whether a job could be accepted and submitted."""
-        return self.storage and self.engine and not self.sweep_fails
+        return self.storage and not self.unwritable and self.engine and not self.sweep_fails
+
+    @property
+    def words(self) -> dict[str, object]:
+        """One word, flag or number for each part, as health shows it."""
+        return {
+            "storage": "refuses writes" if self.unwritable else _word(self.storage),
+            "engine": "misconfigured" if self.misconfigured else _word(self.engine),
+            "paused": self.paused,
+            "sweep": "fails" if self.sweep_fails else "ok",
+            "settings": "wrong" if self.settings_wrong else "ok",
+            "unreadable": self.unreadable,
+            "parked": self.parked,
+        }
+
+
+def _word(answers: bool) -> str:
+    return "ok" if answers else "does not answer"
 
 
 async def ready(ports: Ports) -> Ready:
@@ -56,6 +76,7 @@ async def _probe(ports: Ports) -> Ready:
         _answers(ports, "storage", _storage(ports)),
         *(_answers(ports, f"cluster {one.name}", _engine(ports, one.engine, one.name)) for one in clusters),
     )
+    refusing = await unwritable(ports) if storage else ()
     stopped = storage and await _answers(ports, "the pause row", _is_paused(ports))
     for name, why in ports.functions_off.items():
         if ports.troubles.report("settings", f"function {name}", why):
@@ -68,6 +89,7 @@ async def _probe(ports: Ports) -> Ready:
         bool(storage),
         all(engines),
         bool(stopped),
+        refusing,
         sweep_fails="sweep" in wrong,
         settings_wrong="settings" in wrong,
         unreadable=wrong.get("row", 0),

@@ -6,6 +6,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from shared.adapters.storage.drops import BlobDrops
+from shared.adapters.storage.wire.block import stage_block
+from shared.core.errors import Unavailable
 from shared.intake.drops.folder import ENVELOPE_FILE, JOB_FILE, ignored
 from shared.jobspec import Source, has_errors, name_flaw, report
 from shared.settings import Settings
@@ -65,9 +67,20 @@ async def etag_of(settings: Settings, container: str, name: str) -> str:
 
 
 async def has_container(settings: Settings, name: str) -> bool:
-    """Whether the storage account has a blob container of that name. Raises Failure."""
+    """Whether the storage account has a blob container of that name. Raises Failure, as for one only to read.
+
+    It is tried with a write that leaves nothing.
+    """
     async with storage_account(settings) as account:
-        return await account.blobs.get_container_client(name).exists()
+        if not await account.blobs.get_container_client(name).exists():
+            return False
+        try:
+            return await stage_block(account.lists, name)
+        except Unavailable as error:
+            raise Failure(
+                f"the container {name} can be seen and takes no files: {error}; have the role Storage Blob "
+                "Data Contributor on it, and no lock, for `run` and `drop`"
+            ) from error
 
 
 def target_of(folder: Path, to: str) -> str:

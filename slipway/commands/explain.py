@@ -134,7 +134,8 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     runs: list[tuple[bytes, dict[str, str]]] = []
     beside: list[str] = []
     for where in await _folders(ports):
-        folder_plans = await plans(ports, where, await files_in(ports, where) or ())
+        files = await files_in(ports, where)
+        folder_plans = await plans(ports, where, files.blobs if files is not None else ())
         if folder_plans.of_template:
             beside.append(f"{where.rstrip('/')}: {folder_plans.waits}")
             continue

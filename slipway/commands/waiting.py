@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from shared.core.errors import Misconfigured
 from shared.core.ports import Drops
+from shared.intake.drops.cold import with_cold
 from shared.intake.drops.contents import files_in, too_many
 from shared.intake.drops.folder import parent, plans
 from shared.intake.drops.plan import Plan, Plans
@@ -36,7 +37,10 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
     runs, waits, template = list[Plan](), list[str](), True
     for folder in folders:
         files = await files_in(ports, folder)
-        folder_plans = Plans(waits=too_many(ports)) if files is None else await plans(ports, folder, files)
+        if files is None:
+            folder_plans = Plans(waits=too_many(ports))
+        else:
+            folder_plans = await with_cold(ports, folder, await plans(ports, folder, files.blobs), files)
         runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")

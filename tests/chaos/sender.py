@@ -7,7 +7,7 @@ import base64
 import json
 import random
 import uuid
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 import aiohttp
@@ -15,6 +15,7 @@ from azure.storage.blob.aio import BlobServiceClient
 from azure.storage.queue.aio import QueueServiceClient
 
 from local.stack import Stack
+from shared.intake.reading.event import SUBMIT
 from tests.chaos.person import Person
 
 #: Messages that may wait in the queue: Azurite sorts all of them at each request.
@@ -51,6 +52,7 @@ class Sender:
             doors: list[Callable[[str], Awaitable[None]]] = [
                 *[self._message] * 3,
                 lambda name: self._request(http, name),
+                lambda name: self._event(http, name),
                 self._drop,
                 lambda name: person.submit(self._whole(name)),
                 lambda name: person.enqueue(self._whole(name)),
@@ -97,19 +99,26 @@ class Sender:
         await self._jobs.send_message(base64.b64encode(json.dumps(body).encode()).decode())
 
     async def _request(self, http: aiohttp.ClientSession, name: str) -> None:
-        body = self._whole(name)
-        copies = self._copies()
-        await asyncio.gather(*(self._post(http, body, name) for _ in range(copies)))
+        body, headers = self._whole(name), {"Idempotency-Key": name}
+        await asyncio.gather(*(self._post(http, body, headers) for _ in range(self._copies())))
 
-    async def _post(self, http: aiohttp.ClientSession, body: dict[str, Any], key: str) -> None:
+    async def _event(self, http: aiohttp.ClientSession, name: str) -> None:
+        """A CloudEvent in binary mode, as brokers deliver it: again, with the same source and id."""
+        kind = {"ce-specversion": "1.0", "ce-type": SUBMIT, "ce-source": "/chaos", "ce-id": name}
+        body = self._whole(name)
+        await asyncio.gather(*(self._post(http, body, kind) for _ in range(self._copies())))
+
+    async def _post(
+        self, http: aiohttp.ClientSession, body: dict[str, Any], headers: Mapping[str, str]
+    ) -> None:
         """Ask until the answer says that the job is kept: the worker may die while we wait."""
         while True:
             try:
-                async with http.post("/api/jobs", json=body, headers={"Idempotency-Key": key}) as answer:
+                async with http.post("/api/jobs", json=body, headers=headers) as answer:
                     if answer.status in (200, 202):
                         return
                     if 400 <= answer.status < 500 and answer.status not in (408, 429):
-                        raise RuntimeError(f"{key}: {answer.status} {await answer.text()}")
+                        raise RuntimeError(f"{body['name']}: {answer.status} {await answer.text()}")
             except aiohttp.ClientError:
                 pass
             await asyncio.sleep(0.5)

@@ -87,11 +87,21 @@ async def test_a_directory_of_a_hierarchical_account_is_no_drop(container: Conta
     await container.upload("d/train", b"", hdi_isfolder="true")
     await container.upload("d/train.py", b"1", mode="Explain")
 
-    ((only,), after) = await container.drops.page("d/", deep=deep)
+    page = await container.drops.page("d/", deep=deep)
 
-    assert (only.name, only.mode, after) == ("d/train.py", "explain", "")
+    (only,) = page.blobs
+    assert (only.name, only.mode, page.next) == ("d/train.py", "explain", "")
     assert await container.drops.find("d/train.py") == only
     assert await container.drops.find("d/train") is None
+
+
+async def test_a_list_without_the_folders_below_names_them(container: Container) -> None:
+    for name in ("d/train.py", "d/data/1.csv", "d/data/2.csv", "d/a b/c/3.csv", "e/4.csv"):
+        await container.upload(name, b"")
+
+    assert (await container.drops.page("d/", deep=False)).folders == ("d/a b/", "d/data/")
+    assert (await container.drops.page("d/")).folders == ()
+    assert (await container.drops.page("d/data/", deep=False)).folders == ()
 
 
 async def test_an_answer_is_read_as_it_was_written_and_none_is_none(container: Container) -> None:

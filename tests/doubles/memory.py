@@ -10,12 +10,13 @@ from shared.adapters.storage import rows
 from shared.adapters.storage.ledger import TableLedger
 from shared.adapters.storage.store import Store
 from shared.adapters.storage.table import ETAG, Operation, Range, Refused, Row, Table, VersionedRow
-from shared.core.errors import Misuse, SlipwayError
+from shared.core.errors import Misuse, SlipwayError, Unavailable
 from shared.core.job import Job
 from shared.core.ledger.activity import Act, Hour
 from shared.core.ledger.finished_jobs import LineLocation
 from shared.core.ports import IN_ARCHIVE, Blob, BlobPage, Content, Posted
 from shared.core.trouble import Troubles
+from slipway.folder_drops import folders_among
 
 #: What the table service allows: UTF-16 units of a string, bytes of an entity, entities of a transaction.
 _STRING, _ENTITY, _TRANSACTION = 32_768, 1 << 20, 100
@@ -30,6 +31,8 @@ class MemoryTable:
         self._clock = clock
         self.held: dict[tuple[str, str], VersionedRow] = {}
         self._count = 0
+        #: what the service says to transactions, if it refuses them
+        self.refusal = ""
 
     async def make(self) -> bool:
         return False
@@ -52,6 +55,7 @@ class MemoryTable:
         return result[: key_range.limit] if key_range.limit else result
 
     async def transact(self, operations: Sequence[Operation]) -> list[str]:
+        _refuse(self.refusal)
         keys = [_key(operation.row) for operation in operations]
         if not 0 < len(keys) <= _TRANSACTION or len({partition for partition, _ in keys}) > 1:
             raise ValueError(f"a transaction holds 1 to {_TRANSACTION} rows of one partition")
@@ -132,6 +136,11 @@ def _check_size(row: Row) -> None:
         raise Misuse("the record is larger than a table entity may be", status=413)
 
 
+def _refuse(why: str) -> None:
+    if why:
+        raise Unavailable(why)
+
+
 def _key(row: Row) -> tuple[str, str]:
     return row["PartitionKey"], row["RowKey"]
 
@@ -150,6 +159,9 @@ class MemoryDrops:
     count: int = 0
     #: blobs on a page
     most: int = 100
+    #: what storage says to writes, if it refuses them; and how often one was tried
+    refusal: str = ""
+    tries: int = 0
 
     def upload(self, name: str, body: bytes, mode: str = "", *, archived: bool = False) -> Blob:
         self.count += 1
@@ -166,7 +178,10 @@ class MemoryDrops:
             if name.startswith(prefix) and name > after and (deep or "/" not in name[len(prefix) :])
         )
         more = names[self.most - 1] if len(names) > self.most else ""
-        return BlobPage(tuple(self.blobs[name][1] for name in names[: self.most]), more)
+        below = (
+            () if deep or after else folders_among(prefix, (n for n in self.blobs if n.startswith(prefix)))
+        )
+        return BlobPage(tuple(self.blobs[name][1] for name in names[: self.most]), more, below)
 
     async def find(self, name: str) -> Blob | None:
         return self.blobs.get(name, (b"", None))[1]
@@ -207,15 +222,23 @@ class MemoryDrops:
         self.written.append((name, line))
         return True
 
+    async def try_write(self) -> None:
+        self.tries += 1
+        _refuse(self.refusal)
+
 
 @dataclass
 class MemoryArchive:
     """The archive port over a dict."""
 
     blobs: dict[str, bytes] = field(default_factory=dict)
+    refusal: str = ""
 
     async def put(self, name: str, lines: bytes) -> None:
         self.blobs[name] = lines
+
+    async def try_write(self) -> None:
+        _refuse(self.refusal)
 
     async def read(self, place: LineLocation) -> bytes | None:
         result = self.blobs.get(place.name)
@@ -256,6 +279,10 @@ class MemoryQueues:
     """The queues port: keeps the messages in order."""
 
     messages: list[tuple[str, str, float]] = field(default_factory=list)
+    refusal: str = ""
+
+    async def try_write(self, queue: str) -> None:
+        _refuse(self.refusal)
 
     async def send(self, queue: str, body: str, *, delay: float = 0) -> str:
         self.messages.append((queue, body, delay))

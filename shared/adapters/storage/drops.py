@@ -7,6 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.adapters.storage.wire.bloblist import find_blob, list_blobs
+from shared.adapters.storage.wire.block import stage_block
 from shared.adapters.storage.wire.connection import Account, storage_errors
 from shared.adapters.storage.wire.listed_blob import as_listed, is_folder
 from shared.core.errors import Misuse, Unavailable
@@ -44,7 +45,7 @@ class BlobDrops:
         """One request. A missing container counts as empty."""
         page = await list_blobs(self._account.lists, self._drops, prefix, _PAGE, after, deep=deep)
         blobs = (as_listed(blob) for blob in page.blobs if not is_folder(blob.metadata))
-        return BlobPage(tuple(blobs), page.next)
+        return BlobPage(tuple(blobs), page.next, page.folders)
 
     async def find(self, name: str) -> Blob | None:
         """A HEAD request, which costs a tenth of a list."""
@@ -131,6 +132,12 @@ class BlobDrops:
         if len(self._lines) >= _LINES:
             self._lines.clear()
         self._lines[name] = line
+
+    async def try_write(self) -> None:
+        """A block that is never committed; makes the container if it is missing."""
+        if not await stage_block(self._account.lists, self._answers):
+            async with storage_errors():
+                await self._make_answers()
 
     async def _replace_line(self, name: str, line: bytes, sequence: int, etag: str | None) -> str | None:
         """Write the line and return the new ETag; None if the blob is not in the expected version."""

@@ -149,6 +149,10 @@ class TableLedger:
         legible = self._store.legible([report] if report else [], other_rows.troubles_of)
         return Standing(next(iter(legible), None), self._pause(pause) if pause else None)
 
+    async def try_write(self) -> None:
+        """A merge that changes no column."""
+        await self._store.try_write()
+
     async def check(self, jobs: Collection[str], noted: Iterable[str]) -> None:
         """One range query a kind and partition, and point reads of what belongs to the jobs."""
         await check_rows(self._store, jobs, noted)

@@ -34,6 +34,11 @@ class StorageQueues:
             await self.make(queue)
         raise Unavailable(f"queue {queue} cannot be created: it is being deleted")
 
+    async def try_write(self, queue: str) -> None:
+        """Write the metadata of the queue: none, as before. Makes the queue if it is missing."""
+        if (await self._rest.call("PUT", f"/{queue}", {"comp": "metadata"}, expected=(404,))).status == 404:
+            await self.make(queue)
+
     async def make(self, queue: str) -> bool:
         """Create a queue. Returns whether it is new."""
         return (await self._rest.call("PUT", f"/{queue}", expected=(409,))).status == 201

@@ -11,9 +11,9 @@ from pydantic import ValidationError
 
 from shared.adapters.storage import rows
 from shared.adapters.storage.group import LINGER, GroupCommit, Write
-from shared.adapters.storage.layout import claim
+from shared.adapters.storage.layout import LAYOUT, claim
 from shared.adapters.storage.table import Operation, Range, Refused, Row, Table, VersionedRow
-from shared.core.errors import Unreadable
+from shared.core.errors import Unavailable, Unreadable
 from shared.core.ledger.kinds import remedy_for
 from shared.core.pacing.shared_call import SharedCall
 from shared.core.trouble import Troubles
@@ -120,6 +120,14 @@ class Store:
         except Refused as refused:
             if refused.status != 404:
                 raise
+
+    async def try_write(self) -> None:
+        """Write the row of the layout as it is. Raises Unavailable if that is refused."""
+        await self.open()
+        try:
+            await self._table.transact([Operation("merge", LAYOUT, "*")])
+        except Refused as refused:
+            raise Unavailable(f"the row of the table's layout: {refused}") from refused
 
     async def open(self) -> None:
         """Make sure that the table exists, for this app and its number of shards. Raises Misconfigured.

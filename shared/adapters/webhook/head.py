@@ -14,10 +14,14 @@ LARGEST = 256 * 1024
 #: Characters of a value that is considered, and how often a field may stand in the head. A date has 29.
 _LONGEST_VALUE, _MOST_VALUES = 100, 8
 
-#: `HTTP/2` without a minor version, and `ICY` of Shoutcast, are what other clients take, too.
+#: Every status line that curl or Python's http.client takes, with the status that they read: in any case,
+#: with spaces around it, without a minor version. `ICY` is that of Shoutcast.
 _STATUS = re.compile(
-    rb"(?:HTTP/(?P<version>[0-9](?:\.[0-9])?)|ICY)[ \t]+(?P<status>[1-9][0-9]{2})(?:[ \t\r].*)?", re.DOTALL
+    rb"[ \t]*(?:(?i:HTTP)/[ \t]*[0-9](?:\.[0-9]{1,2})?|ICY)[ \t]+\+?0*(?P<status>[1-9][0-9]{2})(?![0-9]).*",
+    re.DOTALL,
 )
+#: The one whose connection may serve a second request.
+_PLAIN_STATUS = re.compile(rb"HTTP/1\.1 [1-9][0-9]{2}(?: [\t\x20-\x7e\x80-\xff]*)?\r")
 _STARTS = (b"HTTP/", b"ICY ")
 #: A field as the specification writes it, so that every reader finds the same fields in the head.
 _PLAIN = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]+:[\t\x20-\x7e\x80-\xff]*\r")
@@ -59,7 +63,7 @@ class Head:
                 self._read_status(line)
         if self.over:
             return bytes(self._held)
-        start = bytes(self._held.lstrip(b"\r\n")[:5])
+        start = bytes(self._held.lstrip(b"\r\n\t ")[:5]).upper()
         strange = not self._begun and not any(one.startswith(start[: len(one)]) for one in _STARTS)
         if strange or self._size >= LARGEST:
             self.cut()
@@ -123,7 +127,7 @@ class Head:
         status = int(match["status"])
         # 101 is final: the receiver speaks another protocol from here on.
         self.status = None if status < 200 and status != 101 else status
-        self._plain = match["version"] == b"1.1" and line.endswith(b"\r") and status != 101
+        self._plain = _PLAIN_STATUS.fullmatch(line) is not None and status != 101
 
     def _read_field(self, line: bytes) -> None:
         if not line.strip(b"\r"):

@@ -77,6 +77,9 @@ class Archive(Protocol):
     async def read(self, location: LineLocation) -> bytes | None:
         """One line; None if it was deleted."""
 
+    async def try_write(self) -> None:
+        """Make a write that leaves nothing. Raises Unavailable if it is refused."""
+
 
 def line_of(finished_job: FinishedJob) -> bytes:
     """One line of JSON: the record, the accepted document, the events, and when storage wrote the end."""

@@ -83,6 +83,9 @@ class Ledger(Protocol):
     async def standing(self) -> Standing:
         """Both, the pause and the last report, in one request."""
 
+    async def try_write(self) -> None:
+        """Make a write that changes no record. Raises Unavailable if it is refused."""
+
     async def check(self, jobs: Collection[str], noted: Iterable[str]) -> None:
         """Read all rows that something waits for, those of these jobs, and those noted by name.
 

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 from shared.core.ports import Blob, Drops, Ports
 from shared.intake.drops.folder import ignored
@@ -24,19 +25,27 @@ async def walk(drops: Drops, prefix: str, *, deep: bool = True) -> AsyncIterator
         after, more = page.next, bool(page.next)
 
 
-async def files_in(ports: Ports, folder: str) -> list[Blob] | None:
+class Files(NamedTuple):
+    """The files of a drop directly in a folder, in order of names; whether there are folders below it."""
+
+    blobs: list[Blob]
+    deeper: bool
+
+
+async def files_in(ports: Ports, folder: str) -> Files | None:
     """The files of a drop directly in a folder, in order of names; None if they are too many for a drop.
 
     `folder` ends with a slash or is empty.
     """
-    files, after, more = list[Blob](), "", True
+    files, deeper, after, more = list[Blob](), False, "", True
     while more:
         page = await ports.drops.page(folder, deep=False, after=after)
         files += [blob for blob in page.blobs if not ignored(blob.name)]
+        deeper = deeper or any(not ignored(f"{one}x") for one in page.folders)
         if len(files) > ports.policy.max_files:
             return None
         after, more = page.next, bool(page.next)
-    return sorted(files, key=lambda blob: blob.name)
+    return Files(sorted(files, key=lambda blob: blob.name), deeper)
 
 
 def too_many(ports: Ports) -> str:

@@ -22,6 +22,7 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
 from shared.intake.candidate import Candidate
 from shared.intake.dependencies import with_dependencies
+from shared.intake.drops.cold import with_cold
 from shared.intake.drops.contents import contents_of, files_in, too_many
 from shared.intake.drops.dropped import candidate_of_drop
 from shared.intake.drops.folder import parent, plans, waiting_path
@@ -95,7 +96,7 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
     files = await files_in(ports, folder)
     if files is None:
         return FolderResult(waits=too_many(ports))
-    folder_plans = await plans(ports, folder, files)
+    folder_plans = await plans(ports, folder, files.blobs)
     if folder_plans.decided is not None:
         note_decided(ports, folder, folder_plans.decided)
     if not folder_plans.runs:
@@ -107,12 +108,13 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
     if wait > timedelta() and not (wait > longest and has_waited(ports, folder, newest)):
         await order(ports, folder, newest, min(wait, longest).total_seconds())
         return settles
+    folder_plans = await with_cold(ports, folder, folder_plans, files)
     ended = await each(
         folder_plans.runs, lambda plan: _answer(ports, plan) if plan.explains else _accept(ports, plan, door)
     )
     results = [one for one in ended if one is not None]
     if len(results) == len(folder_plans.runs):
-        await _remember(ports, folder, contents_of(files).digest, [one.memo for one in results])
+        await _remember(ports, folder, contents_of(files.blobs).digest, [one.memo for one in results])
     return FolderResult(
         tuple(one.accepted for one in results if one.accepted is not None),
         explained=tuple(one.explained for one in results if one.explained),
@@ -124,7 +126,7 @@ async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanatio
     files = await files_in(ports, folder)
     if files is None:
         return Explanations(waits=too_many(ports))
-    folder_plans = await plans(ports, folder, files)
+    folder_plans = await with_cold(ports, folder, await plans(ports, folder, files.blobs), files)
     explained = [await _explained(ports, plan, live=live) for plan in folder_plans.runs]
     return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import PurePosixPath
 
 from shared.core.errors import Misuse
@@ -14,15 +13,13 @@ from shared.core.refusals import refused
 from shared.intake.drops.needed_scripts import alike, exact, named_alike, scripts_of
 from shared.intake.drops.plan import Decided, JobFile, Plan, Plans
 from shared.intake.message import Request, read_request
-from shared.jobspec import Envelope, Problem, name_flaw, quote, script_pattern
+from shared.jobspec import Envelope, Problem, name_flaw, script_pattern
 
 JOB_FILE = "job.json"
 ENVELOPE_FILE = "slipway.json"
 #: How many levels up a template is searched for.
 _LEVELS = 8
 _ANY_SCRIPT = "*.py"
-#: How many files in the archive tier a warning names.
-_NAMED = 3
 
 
 async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
@@ -39,27 +36,12 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
         return Plans(waits=f"there is no {JOB_FILE} in this folder, and no template above it{hint}")
     runs = await _plans(ports, folder, blobs, job)
     archived = {blob.name: blob for plan in runs.runs for blob in plan.files if blob.archived}
-    return _archived(list(archived.values())) if archived else _warned(runs, blobs)
+    return _archived(list(archived.values())) if archived else runs
 
 
 def _archived(blobs: Sequence[Blob]) -> Plans:
     names = ", ".join(blob.name for blob in blobs)
     return Plans(waits=f"cannot run: {names} {IN_ARCHIVE}; {OUT_OF_ARCHIVE}", archived=tuple(blobs))
-
-
-def _warned(runs: Plans, blobs: Sequence[Blob]) -> Plans:
-    """The same; each run that does not need files in the archive tier says that its job cannot read them."""
-    names = [quote(blob.name, 200) for blob in blobs if blob.archived]
-    if not names:
-        return runs
-    some = ", ".join(names[:_NAMED])
-    if len(names) == 1:
-        message = f"{some} {IN_ARCHIVE}"
-    else:
-        more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-        message = f"{some}{more} are in the archive tier, in which nothing can read them"
-    warning = refused("SW114", "", message)
-    return replace(runs, runs=tuple(replace(one, problems=(*one.problems, warning)) for one in runs.runs))
 
 
 async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile) -> Plans:

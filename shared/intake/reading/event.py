@@ -55,6 +55,17 @@ def event_in(document: JsonObject) -> Event | None:
     return Event(document[name], sender, str(identity or ""), f"/{name}")
 
 
+def unnamed(event: Event, at: str) -> Problem | None:
+    """The problem of an event, at this pointer, that nothing but its own attributes names; None with both."""
+    if event.key is not None:
+        return None
+    absent = [name for name, value in (("id", event.id or None), ("source", event.sender)) if value is None]
+    names = " and no ".join(f'"{name}"' if event.type_at else f"header ce-{name}" for name in absent)
+    text = f"this event has no {names}, so that nothing shows whether it comes a second time"
+    remedy = "give it both, the same at each try; or an Idempotency-Key or an idempotencyKey"
+    return problem("SW010", f"{at}/{absent[0]}" if event.type_at else at, text, remedy)
+
+
 def refusal(event: Event | None, document: JsonObject) -> Problem:
     """The problem of a text that asks for no job, or not as one does. Nothing of another event is shown."""
     if event is None or not event.type:

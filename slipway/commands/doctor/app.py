@@ -23,6 +23,12 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ("storage", "does not answer"): fail(
         "app", "its storage account does not answer", "check its SLIPWAY_STORAGE, and its identity's roles"
     ),
+    ("storage", "refuses writes"): fail(
+        "app",
+        "its storage account answers reads and refuses writes, so jobs stay as they are",
+        "give its identity the roles of a contributor for blobs, queues and tables, and remove locks; read "
+        "its log",
+    ),
     ("engine", "does not answer"): fail("app", "one of its clusters does not answer", "see its line below"),
     ("engine", "misconfigured"): fail("app", "one of its clusters refuses its settings", "read its log"),
     ("sweep", "fails"): fail("app", "its last sweep failed, so jobs stay as they are", "read its log"),

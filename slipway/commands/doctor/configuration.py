@@ -79,7 +79,7 @@ async def _settings(options: Options) -> list[Finding]:
     findings.insert(0, ok("settings", f"come from {source}"))
     if is_local(source) and not running_stacks():
         return [*findings, ok("storage", "that of the local stack, which is not running")]
-    return [*findings, await _storage(settings)]
+    return [*findings, await storage(settings)]
 
 
 def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
@@ -101,8 +101,8 @@ def _sense(settings: Settings, *, of_app: bool) -> list[Finding]:
     ]
 
 
-async def _storage(settings: Settings) -> Finding:
-    """Whether the container for drops exists, and the signed-in identity can see it."""
+async def storage(settings: Settings) -> Finding:
+    """Whether the container for drops exists, and the signed-in identity can see it and write into it."""
     name = settings.text("SLIPWAY_DROP_CONTAINER")
     try:
         async with asyncio.timeout(_PATIENCE):

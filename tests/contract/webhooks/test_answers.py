@@ -39,7 +39,7 @@ async def test_the_status_line_decides_and_nothing_behind_it_does(name: str) -> 
     assert len(remote.bodies) == 4
 
 
-@pytest.mark.parametrize("start", [b"HTTP/2", b"ICY"])
+@pytest.mark.parametrize("start", [b"HTTP/2", b"ICY", b"http/1.1"])
 async def test_a_status_line_of_another_protocol_decides_too(start: bytes) -> None:
     outcomes = []
     async with receiver(raw()) as remote, sender(total_seconds=20) as one:

@@ -157,6 +157,13 @@ async def test_what_operators_ask_is_answered_as_described(api: World) -> None:
     assert (await answered("GET", "/api/receivers"))[1] == {"receivers": []}
     messages = {"url": "https://hooks.example.com/x"}
     assert (await answered("POST", "/api/receivers/test", messages))[1]["status"]
+    api.queues.refusal = "storage answered 403 with a reason that is not for everyone"
+    api.pass_time(61)
+    status, health = await answered("GET", "/api/health")
+    assert (status, health["storage"]) == (503, "refuses writes")
+    assert "the queue of jobs" in health["detail"]
+    assert "contributor" in health["remedy"]
+    assert "403" not in str(health)
     api.engine.down = True
     api.pass_time(60)
     assert "error" in (await answered("GET", "/api/clusters"))[1]["clusters"][0]

@@ -59,11 +59,57 @@ async def test_an_event_in_binary_mode_with_another_document_is_refused(api: Wor
     assert (status, "key was used" in problem["detail"]) == (422, True)
 
 
-@pytest.mark.parametrize("absent", ["ce-id", "ce-source"])
-async def test_an_event_without_an_identity_has_no_key(api: World, absent: str) -> None:
-    headers = {name: value for name, value in EVENT_HEADERS.items() if name != absent}
+def in_mode(mode: str, attributes: dict[str, str], data: Any = None) -> tuple[dict[str, str], Any]:
+    """The headers and the body of an event in that mode."""
+    if mode == "binary":
+        return attributes, data
+    members = {name.removeprefix("ce-"): value for name, value in attributes.items()}
+    return STRUCTURED, {**members, "data": job_json() if data is None else data}
 
-    assert [(await post("/api/jobs", headers))[0] for _ in range(2)] == [202, 202]
+
+@pytest.mark.parametrize("mode", ["binary", "structured"])
+@pytest.mark.parametrize("absent", [["ce-id"], ["ce-source"], ["ce-id", "ce-source"]])
+@pytest.mark.parametrize("empty", [False, True])
+@pytest.mark.parametrize("name", CALLS)
+async def test_an_event_that_nothing_names_is_refused_by_every_call(
+    api: World, name: str, mode: str, absent: list[str], empty: bool
+) -> None:
+    """Two deliveries of it would be two jobs."""
+    attributes = {key: value for key, value in EVENT_HEADERS.items() if key not in absent}
+    attributes |= dict.fromkeys(absent, "") if empty else {}
+    template = {"spec": job_json(), "sweep": {"lr": [0.1]}}
+    headers, body = in_mode(mode, attributes, template if "sweep" in name else None)
+
+    status, answer = await post(CALLS[name], headers, body)
+
+    problems = answer["errors"] if status == 422 else answer["problems"]
+    assert (status == 422, answer.get("valid"), answer.get("verdict")) in (
+        (True, None, None),
+        (False, False, None),
+        (False, None, "rejected"),
+    )
+    (problem,) = [one for one in problems if one["severity"] == "error"]
+    assert problem["code"] == "SW010"
+    for one in absent:
+        assert (one if mode == "binary" else f'"{one.removeprefix("ce-")}"') in problem["message"]
+    assert "Idempotency-Key" in problem["remedy"]
+    assert api.engine.started == []
+    assert {job.state for job in api.ledger.jobs} <= {JobState.REJECTED}
+
+
+@pytest.mark.parametrize("mode", ["binary", "structured"])
+@pytest.mark.parametrize("key", ["header", "message"])
+async def test_an_event_that_lacks_an_id_runs_once_under_a_key_of_its_own(
+    api: World, mode: str, key: str
+) -> None:
+    attributes = {name: value for name, value in EVENT_HEADERS.items() if name != "ce-id"}
+    envelope = {"spec": job_json(), **({"idempotencyKey": "k"} if key == "message" else {})}
+    headers, body = in_mode(mode, attributes, envelope)
+    headers = headers | ({"Idempotency-Key": '"k"'} if key == "header" else {})
+
+    answers = [await post("/api/jobs", headers, body) for _ in range(2)]
+
+    assert [status for status, _ in answers] == [202, 200]
 
 
 @pytest.mark.parametrize("key", ["header", "message"])

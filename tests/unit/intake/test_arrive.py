@@ -292,8 +292,8 @@ async def test_a_message_without_a_name_is_called_by_its_blob_or_its_id(
 
 
 async def test_jobs_of_one_message_and_one_that_no_one_named_have_names_of_their_own(world: World) -> None:
-    events = [{"specversion": "1.0", "type": SUBMIT, "data": {"spec": job_json(nodeCount=n)}} for n in (1, 2)]
-    accepted = await message_arrived(world.ports, json.dumps(events).encode(), "0a1b2c3d-4e5f")
+    messages = [{"spec": job_json(nodeCount=n)} for n in (1, 2)]
+    accepted = await message_arrived(world.ports, json.dumps(messages).encode(), "0a1b2c3d-4e5f")
     request = read_request(BODY, world.ports.policy.limits)
     posted = await request_arrived(world.ports, request, door="http", source="s", key="k")
 
@@ -310,3 +310,27 @@ async def test_messages_with_one_key_are_one_job_under_one_name(world: World) ->
 
     assert first.job.name == again.job.name == f"queue-{first.job.id[2:10]}"
     assert first.job.id == again.job.id
+
+
+@pytest.mark.parametrize("form", ["cloud event", "event grid"])
+@pytest.mark.parametrize("data", [{"spec": job_json()}, {"spec": job_json(), "sweep": {"lr": [0.1, 0.2]}}])
+async def test_an_event_that_nothing_names_is_a_rejection_and_never_two_jobs(
+    world: World, form: str, data: Any
+) -> None:
+    named = {"specversion": "1.0", "type": SUBMIT, "source": "/ci"}
+    event = {**(named if form == "cloud event" else {"eventType": SUBMIT, "topic": "/t"}), "data": data}
+
+    accepted = [await world.message(event, message_id) for message_id in ("m1", "m2")]
+
+    assert {one.job.state for one in accepted} == {JobState.REJECTED}
+    assert [one["code"] for one in accepted[0].job.problems if one["severity"] == "error"] == ["SW010"]
+    assert "idempotencyKey" in accepted[0].job.problems[0]["remedy"]
+    assert world.engine.started == []
+
+
+async def test_an_event_with_a_key_in_its_message_needs_no_id(world: World) -> None:
+    event = {"specversion": "1.0", "type": SUBMIT, "data": {"spec": job_json(), "idempotencyKey": "k"}}
+
+    first, again = [await world.message(event, message_id) for message_id in ("m1", "m2")]
+
+    assert (first.job.id, len(world.engine.started)) == (again.job.id, 1)

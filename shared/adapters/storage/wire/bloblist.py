@@ -40,10 +40,14 @@ class Blob(NamedTuple):
 
 
 class BlobPage(NamedTuple):
-    """Some blobs in the order of their names; `next` is the start of the following ones, or ""."""
+    """Some blobs in the order of their names; `next` is the start of the following ones, or "".
+
+    `folders`: the names, each with its slash, of those that a list without `deep` leaves out.
+    """
 
     blobs: tuple[Blob, ...]
     next: str
+    folders: tuple[str, ...] = ()
 
 
 async def list_blobs(
@@ -96,7 +100,9 @@ def _page(body: bytes) -> BlobPage:
     try:
         whole = ElementTree.fromstring(body)  # noqa: S314 - storage of one's own says it
         return BlobPage(
-            tuple(_blob(one) for one in whole.iterfind("Blobs/Blob")), whole.findtext("NextMarker") or ""
+            tuple(_blob(one) for one in whole.iterfind("Blobs/Blob")),
+            whole.findtext("NextMarker") or "",
+            tuple(_name_of(one) for one in whole.iterfind("Blobs/BlobPrefix")),
         )
     except (ElementTree.ParseError, KeyError, TypeError, ValueError) as error:
         raise Unavailable("storage answered with something that is not a list of blobs") from error
@@ -104,14 +110,20 @@ def _page(body: bytes) -> BlobPage:
 
 def _blob(element: Element) -> Blob:
     properties, metadata = element.find("Properties"), element.find("Metadata")
-    name = element.find("Name")
-    if properties is None or name is None or not name.text:
+    if properties is None:
         raise ValueError("no blob")
     return Blob(
-        unquote(name.text) if name.get("Encoded") == "true" else name.text,
+        _name_of(element),
         int(properties.findtext("Content-Length", "")),
         parsedate_to_datetime(properties.findtext("Last-Modified", "")),
         {one.tag: one.text or "" for one in (metadata if metadata is not None else ())},
         properties.findtext("Etag", "").strip('"'),
         properties.findtext("AccessTier", ""),
     )
+
+
+def _name_of(element: Element) -> str:
+    name = element.find("Name")
+    if name is None or not name.text:
+        raise ValueError("no name")
+    return unquote(name.text) if name.get("Encoded") == "true" else name.text

@@ -46,7 +46,8 @@ def listed(name: str, rest: str = _PROPERTIES) -> str:
     ],
 )
 async def test_each_name_is_as_it_was_written(element: str, name: str) -> None:
-    assert await page_of(200, listed(element)) == BlobPage((Blob(name, 3, _MODIFIED, {}, "0x8D"),), "2!m")
+    blob = Blob(name, 3, _MODIFIED, {}, "0x8D")
+    assert await page_of(200, listed(element)) == BlobPage((blob,), "2!m", ("a/b/",))
 
 
 async def test_metadata_come_with_a_blob() -> None:

@@ -118,12 +118,56 @@ def test_a_start_that_other_clients_take_has_a_status_and_ends_the_connection(
     assert head.status == status
 
 
+#: Status lines that curl 8 or Python's http.client, on which requests stands, take, and the status they read.
+SPELLINGS = {
+    b"HTTP/1.1 200 OK": 200,
+    b"http/1.1 200 OK": 200,
+    b"Http/1.1 410 Gone": 410,
+    b"hTTP/2 503": 503,
+    b"HTTP/1.1 200": 200,
+    b"HTTP/1.1 200 ": 200,
+    b"HTTP/1.1  200 OK": 200,
+    b"HTTP/1.1\t200 OK": 200,
+    b"HTTP/1.1 200\tOK": 200,
+    b" HTTP/1.1 200 OK": 200,
+    b"\t http/1.1 200 OK": 200,
+    b"HTTP/ 1.1 200 OK": 200,
+    b"HTTP/1.1 200OK": 200,
+    b"HTTP/1.1 200.5 OK": 200,
+    b"HTTP/1.1 200\x00OK": 200,
+    b"HTTP/1.1 0200 OK": 200,
+    b"HTTP/1.1 +200 OK": 200,
+    b"HTTP/1.10 200 OK": 200,
+    b"HTTP/1.2 200 OK": 200,
+    b"HTTP/0.9 200 OK": 200,
+    b"HTTP/1.0 200 OK": 200,
+    b"HTTP/2.0 200 OK": 200,
+    b"HTTP/1.1 999 Denied": 999,
+    b"HTTP/1.1 600 Odd": 600,
+}
+
+
+@pytest.mark.parametrize("line", SPELLINGS)
+@pytest.mark.parametrize("end", [b"\r\n", b"\n"])
+def test_a_status_line_in_a_spelling_that_other_clients_take_has_its_status(line: bytes, end: bytes) -> None:
+    data = line + end + b"Content-Length: 2" + end + end + b"ok"
+    keeps = end == b"\r\n" and line in (b"HTTP/1.1 200 OK", b"HTTP/1.1 200", b"HTTP/1.1 200 ")
+    keeps = keeps or (end == b"\r\n" and line in (b"HTTP/1.1 999 Denied", b"HTTP/1.1 600 Odd"))
+    for at_once in (1, 3, len(data)):
+        head, behind = read(data, at_once)
+        assert (head.status, behind) == (SPELLINGS[line], b"ok")
+        assert (head.framing is not None) is keeps, "only what all readers read alike keeps its connection"
+
+
 @pytest.mark.parametrize(
     "data",
     [
         b"SSH-2.0-OpenSSH_9.2\r\n", b"\x16\x03\x01\x02\x00", b"HTTP/1.1 2000 OK\r\n", b"HTTP/1.1 20 OK\r\n",
         b"HTTP/1.1 099 OK\r\n", b"HTTP/1.1 2x0 OK\r\n", b"HTTP 200 OK\r\n", b"HTTP/1.1\r\n", b"200 OK\r\n",
         b"HTTP/22 200 OK\r\n", b"HTTP/2. 200 OK\r\n", b"HTTP/ 200 OK\r\n", b"ICY200 OK\r\n",
+        b"HTTPS/1.1 200 OK\r\n", b"RTSP/1.0 200 OK\r\n",
+        b"HTTP/1,1 200 OK\r\n", b"HTTP/01.1 200 OK\r\n", b"HTTP/1.1 -200 OK\r\n",
+        b"HTTP/1.1 \xd9\xa2\xd9\xa0\xd9\xa0 OK\r\n",
         b"ICY/1.0 200 OK\r\n", b"ICYCLE 200 OK\r\n", b"icy 200 OK\r\n", b"ICY 2x0\r\n",
         b"<html>200 OK</html>", b"HTTP/1.1 " + b" " * LARGEST, b"\r\n" * LARGEST,
         b"HTTP/1.1 100 Continue\r\nX: y\r\n\r\n" * (LARGEST // 30),

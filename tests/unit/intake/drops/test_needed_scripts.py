@@ -9,9 +9,12 @@ from dataclasses import replace
 import pytest
 
 from shared.core.job import JobState
+from shared.core.ports import Blob, BlobPage
+from shared.intake.drops.drop import look_at_folder
 from shared.intake.drops.inventory import inventory
 from shared.intake.drops.needed_scripts import alike
 from shared.operate.audit import audit
+from tests.doubles.memory import MemoryDrops
 from tests.unit.world import World, job_json
 
 ROOT = "$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts"
@@ -226,6 +229,56 @@ async def test_a_file_beside_the_script_in_the_archive_tier_is_a_warning_of_the_
     assert warning["severity"] == "warning"
     assert warning["message"] == '"d/cold.csv" is in the archive tier, in which nothing can read it'
     assert "d/cold.csv" in json.dumps(world.receipt(job))
+
+
+@pytest.mark.parametrize("most", [2, 100])
+async def test_files_in_the_archive_tier_in_folders_below_are_named_too(world: World, most: int) -> None:
+    """Also on another page of the list; those of a drop below belong to that drop."""
+    world.drops.most = most
+    for name in ("d/data/a.csv", "d/data/deep/b.csv", "d/other/c.csv", "e/x.csv"):
+        world.drops.upload(name, b"", archived=True)
+    world.drops.upload("d/.git/objects/1", b"", archived=True)
+    world.drops.upload("d/warm/w.csv", b"")
+    for folder in ("d/", "d/other/"):
+        world.drops.upload(f"{folder}train.py", b"")
+        world.drops.upload(f"{folder}job.json", job_for(f"{folder}train.py"))
+    world.pass_time(90)
+
+    assert (await inventory(world.ports)).accepted == 2
+
+    warnings = {
+        job.drop.folder: [one["message"] for one in job.problems if one["code"] == "SW114"]
+        for job in world.ledger.jobs
+        if job.drop
+    }
+    assert warnings == {
+        "d": ['"d/data/a.csv", "d/data/deep/b.csv" are in the archive tier, in which nothing can read them'],
+        "d/other": ['"d/other/c.csv" is in the archive tier, in which nothing can read it'],
+    }
+
+
+async def test_a_folder_with_very_many_files_below_is_not_listed_to_its_end(world: World) -> None:
+    class Endless(MemoryDrops):
+        pages = 0
+
+        async def page(self, prefix: str, *, deep: bool = True, after: str = "") -> BlobPage:
+            if not deep:
+                return await super().page(prefix, deep=deep, after=after)
+            self.pages += 1
+            names = (f"{prefix}data/{self.pages}-{number}" for number in range(1000))
+            return BlobPage(tuple(Blob(name, "1", self.clock(), 0) for name in names), str(self.pages))
+
+    drops = Endless(world.clock)
+    world.use(drops=drops)
+    drops.upload("d/train.py", b"")
+    drops.upload("d/job.json", job_for("d/train.py"))
+    drops.upload("d/data/0", b"")
+    world.pass_time(90)
+
+    (accepted,) = (await look_at_folder(world.ports, "d/")).accepted
+
+    assert accepted.job.state is JobState.QUEUED
+    assert drops.pages == 5
 
 
 async def test_of_many_files_in_the_archive_tier_the_first_are_named(world: World) -> None:

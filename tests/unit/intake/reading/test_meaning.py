@@ -183,10 +183,22 @@ def test_an_event_without_a_job_message_says_how_one_is_written(data: Any) -> No
 
 
 @pytest.mark.parametrize("absent", ["source", "id"])
-def test_an_event_without_an_identity_gives_no_key(absent: str) -> None:
+@pytest.mark.parametrize("wrap", [lambda one: one, lambda one: [event(data=BARE), one]])
+def test_an_event_without_an_identity_says_what_it_lacks_where_nothing_else_names_it(
+    absent: str, wrap: Any
+) -> None:
     whole = event(data={"spec": BARE})
     del whole[absent]
-    assert one(whole).key is None
+    *_, request = messages_of(wrap(whole))
+    assert isinstance(request, Request)
+
+    refused = request.known_by(None)
+
+    assert (request.key, request.problems, request.known_by("k").problems) == (None, (), ())
+    assert [(one.code, one.pointer) for one in refused.problems] == [
+        ("SW010", f"/1/{absent}" if isinstance(wrap(whole), list) else f"/{absent}")
+    ]
+    assert f'"{absent}"' in refused.problems[0].message
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import pytest
 
 from shared.core.engine import Observation
 from shared.core.errors import Saturated, Unavailable
-from shared.core.job import Job, JobState
+from shared.core.job import Job, JobState, Reason
 from shared.core.teams.document import Teams
 from shared.core.teams.store import TeamsStore
 from shared.core.teams.use import TeamUse
@@ -148,7 +148,9 @@ async def test_a_borrowed_job_that_its_cluster_does_not_take_gives_its_room_back
     await world.sweep()
 
     assert await states(world, first, third) == [JobState.QUEUED] * 2
-    assert (await world.job(second.id)).state is JobState.ACCEPTED
+    job = await world.job(second.id)
+    assert job.state is JobState.ACCEPTED
+    assert next(one.reason for one in job.history if one.attempt == 2) is Reason.TERMINATED
 
 
 async def test_a_borrower_with_room_of_its_own_repays_and_loses_nothing(world: World) -> None:

@@ -101,7 +101,9 @@ async def test_an_end_that_may_still_come_of_the_recall_is_followed_by_another_a
 
     await by_the_cluster(world, second)
 
-    assert (await world.job(second.id)).attempt == 2
+    job = await world.job(second.id)
+    assert job.claim is not None
+    assert (job.attempt, job.claim.returns) == (2, 1)  # given back: what ended it was the recall
 
 
 async def fails(world: World, job: Job) -> None:

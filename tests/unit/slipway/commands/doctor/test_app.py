@@ -81,6 +81,7 @@ async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
     ("part", "outcome", "text"),
     [
         ({"storage": "does not answer"}, "fail", "storage account does not answer"),
+        ({"storage": "refuses writes"}, "fail", "answers reads and refuses writes"),
         ({"engine": "does not answer"}, "fail", "one of its clusters does not answer"),
         ({"engine": "misconfigured"}, "fail", "refuses its settings"),
         ({"sweep": "fails"}, "fail", "last sweep failed"),

@@ -7,12 +7,15 @@ import json
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from typer.testing import CliRunner
 
+from shared.settings import Settings
 from slipway.client.profiles import Profile, Profiles, file_of, write_profiles
 from slipway.commands.doctor import configuration
 from slipway.commands.doctor.findings import Finding, Options
 from slipway.main import app
+from tests.doubles.server import answering
 
 SECRET = "c2VjcmV0LWtleS1vZi10aGUtYWNjb3VudA=="
 STORAGE = (
@@ -104,6 +107,27 @@ def test_a_file_that_others_may_read_and_an_unknown_name_are_warnings(
     assert readable.remedy == f"chmod 600 {file}"
     assert "there is no container" in storage.text
     assert SECRET not in str(findings)
+
+
+@pytest.mark.parametrize(("status", "outcome"), [(201, "ok"), (403, "fail"), (409, "fail")])
+async def test_a_container_that_can_be_seen_and_takes_no_files_is_a_failure(
+    status: int, outcome: str
+) -> None:
+    async def storage(request: web.Request) -> web.Response:
+        headers = {"x-ms-error-code": "ScopeLocked", "Last-Modified": "Fri, 20 Nov 2026 10:00:00 GMT"}
+        writes = request.method == "PUT"
+        if writes:
+            assert request.query["comp"] == "block", "it leaves no blob"
+        return web.Response(status=status if writes else 200, headers={**headers, "ETag": '"0x1"'})
+
+    async with answering(storage) as url:
+        endpoints = f"BlobEndpoint={url}/a;QueueEndpoint={url}/a;TableEndpoint={url}/a"
+        connection = f"AccountName=a;AccountKey={SECRET};{endpoints}"
+        line = await configuration.storage(Settings({"SLIPWAY_STORAGE": connection}))
+
+    assert (line.subject, line.outcome) == ("storage", outcome)
+    assert ("takes no files" in line.text) == (outcome == "fail")
+    assert (f"{status} ScopeLocked" in line.text) == (outcome == "fail")
 
 
 def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
