@@ -202,3 +202,15 @@ async def test_a_pause_in_the_middle_of_a_pass_holds_the_rest_of_its_jobs(world:
     states = Counter([(await world.job(job.id)).state for job in jobs])
     assert states[ACCEPTED] >= 4
     assert JobState.SUBMITTING not in states
+
+
+async def test_while_submissions_are_paused_a_pass_submits_nothing_and_says_nothing_new(world: World) -> None:
+    await share(world, vision={"quota": {"jobs": 9}})
+    world.policy(paused=True, max_active_jobs=1)
+    jobs = [await ask(world, "plain"), await ask(world, "claims", team="vision")]
+    before = [await world.ledger.get(job.id) for job in jobs]
+
+    swept = await world.sweep()
+
+    assert swept.dispatched == 0
+    assert [await world.ledger.get(job.id) for job in jobs] == before
