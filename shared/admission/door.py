@@ -9,7 +9,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from shared.admission.gates import Wait, World, judge
+from shared.admission.gates import PASS, Wait, World, judge
 from shared.admission.pauses import paused
 from shared.admission.permit import Permit, permitted
 from shared.admission.rate import look_at_rate, next_turn, take_turn
@@ -25,7 +25,6 @@ class Entry(NamedTuple):
 
     job: Job
     world: World
-    wait: Wait | None
 
     @property
     def exceeds_rate(self) -> bool:
@@ -49,13 +48,11 @@ async def admit(ports: Ports, job: Job, quota: Quota | None = None, *, waits: bo
         job = job.model_copy(update={"due": start, "slot": start})
     quotas = {job.team: quota} if quota is not None else {}
     world = World(ports.policy, now, pause, slots=slots_for(ports, job.id), quotas=quotas)
-    verdict = judge(job, world)
-    wait = verdict if isinstance(verdict, Wait) else None
     if start is None or waits:
         take_turn(ports, job.source, job.id, start or now)
-    if wait is None:
+    if judge(job, world) is PASS:
         take_slot(ports, job.id)
-    return Entry(job, world, wait)
+    return Entry(job, world)
 
 
 async def admit_next(

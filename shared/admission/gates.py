@@ -83,7 +83,7 @@ def _is_paused(_: Asking, world: World) -> bool:
 
 
 def _why_paused(_: Job, world: World) -> Why:
-    return why_paused(world.pause or Pause(world.now))
+    return why_paused(world.pause) if world.pause is not None else Why("", "")
 
 
 def _waits_for_jobs(row: Asking, _: World) -> bool:
@@ -145,8 +145,8 @@ GATES: Final = (PAUSE, DEPENDENCY, RATE, TIME, SEAT, QUOTA, SLOT)
 def judge(row: Asking, world: World, begin: int = 0) -> Pass | Wait:
     """The first gate that holds a job, or that all let it pass; of the gates from a number on."""
     for gate in GATES[begin:]:
-        if gate.holds(row, world):
-            return Wait(gate, world)
+        if (verdict := gate.judge(row, world)) is not PASS:
+            return verdict
     return PASS
 
 
