@@ -63,8 +63,7 @@ async def admitted(ports: Ports, loaded: Loaded) -> Admitted:
     """
     end = asyncio.get_running_loop().time() + ports.policy.sweep_deadline
     asking = await _in_time(end, "others", _settled(ports, loaded), _asking(loaded.rows))
-    limited = bool(ports.policy.max_active_jobs)
-    world = World(ports.policy, ports.clock(), slots=frozenset() if limited else None)
+    world = World(ports.policy, ports.clock())
     lines = _by_gate(asking, world)
     for gate, keeper in KEEPERS:
         line = lines.pop(gate, [])
@@ -72,15 +71,16 @@ async def admitted(ports: Ports, loaded: Loaded) -> Admitted:
         for following, rows in _by_gate(line, world, gate).items():
             lines[following] += rows
     await _in_time(end, "another gate by now", _note_later_gates(ports, lines, world), None)
-    ready = [*lines[None], *lines[SLOT]]
-    if not ready:
+    if not (ready := lines[None]):
         return Admitted([], world)
     world = replace(world, pause=await paused(ports))
     if world.pause is not None:
         log.info("%s: %d jobs wait", describe_pause(world.pause), len(ready))
         return Admitted([], world)
     ready.sort(key=_age, reverse=True)
-    return await _with_slots(ports, loaded, ready, world) if limited else Admitted(ready, world)
+    if not ports.policy.max_active_jobs:
+        return Admitted(ready, world)
+    return await _with_slots(ports, loaded, ready, world)
 
 
 def _by_gate(rows: Iterable[Active], world: World, begin: Gate = GATES[0]) -> dict[Gate | None, list[Active]]:
