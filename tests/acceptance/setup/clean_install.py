@@ -124,8 +124,9 @@ def try_command(result: Interpreter, folder: Path, *packages: str) -> None:
 
 
 def run(*argv: str, cwd: Path, fails: bool = False) -> str:
-    """What a command said. Raises Failed unless it ends as it is to end."""
+    """What a command said that knows no running stack. Raises Failed unless it ends as it is to end."""
     clean = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    clean["XDG_STATE_HOME"] = str(cwd / "state")
     done = subprocess.run(argv, cwd=cwd, env=clean, capture_output=True, text=True, check=False, timeout=600)
     output = (done.stdout + done.stderr)[-2000:]
     if bool(done.returncode) != fails:
