@@ -25,6 +25,7 @@ _READS_ONLY = (
     "give the app's identity the roles of a contributor for blobs, queues and tables, and remove locks; the "
     "log has the reason"
 )
+_OFF = "remove the setting that disables it, which `slipway doctor` and the log name"
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
@@ -71,6 +72,8 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
     readiness = await ready(ports())
     if refusing := ", ".join(readiness.unwritable):
         what, remedy = f"not ready: no write into {refusing}", _READS_ONLY
+    elif readiness.off:
+        what, remedy = f"not ready: the host does not run {' and '.join(readiness.off)}", _OFF
     else:
         what, remedy = "not ready", "ask again in a minute"
     if not readiness.ready:

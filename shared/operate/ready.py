@@ -12,6 +12,7 @@ from shared.core.errors import Misconfigured, NotFound, SlipwayError
 from shared.core.ports import Ports
 from shared.core.trouble import lately
 from shared.operate.writable import unwritable
+from shared.setting.functions_off import NEEDED, SWEEP
 
 log = logging.getLogger(__name__)
 
@@ -31,6 +32,8 @@ class Ready:
     paused: bool
     #: the places of storage that refuse writes, where it answers reads
     unwritable: tuple[str, ...] = ()
+    #: the functions that jobs cannot do without, and that the host does not run
+    off: tuple[str, ...] = ()
     #: the last sweep failed
     sweep_fails: bool = False
     #: storage, a cluster or the host refuses the configured settings
@@ -45,7 +48,7 @@ class Ready:
     @property
     def ready(self) -> bool:
         """Whether a job could be accepted and submitted."""
-        return self.storage and not self.unwritable and self.engine and not self.sweep_fails
+        return self.storage and not self.unwritable and self.engine and not self.sweep_fails and not self.off
 
     @property
     def words(self) -> dict[str, object]:
@@ -54,7 +57,7 @@ class Ready:
             "storage": "refuses writes" if self.unwritable else _word(self.storage),
             "engine": "misconfigured" if self.misconfigured else _word(self.engine),
             "paused": self.paused,
-            "sweep": "fails" if self.sweep_fails else "ok",
+            "sweep": "off" if SWEEP in self.off else "fails" if self.sweep_fails else "ok",
             "settings": "wrong" if self.settings_wrong else "ok",
             "unreadable": self.unreadable,
             "parked": self.parked,
@@ -90,6 +93,7 @@ async def _probe(ports: Ports) -> Ready:
         all(engines),
         bool(stopped),
         refusing,
+        tuple(name for name in NEEDED if name in ports.functions_off),
         sweep_fails="sweep" in wrong,
         settings_wrong="settings" in wrong,
         unreadable=wrong.get("row", 0),

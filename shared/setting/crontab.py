@@ -7,8 +7,12 @@ from __future__ import annotations
 
 import re
 
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+#: A value may be the beginning of one of these words.
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june", "july", "august", "september", "october"),
+    *("november", "december"),
+)
+_DAYS = ("sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday")
 #: Name, smallest and largest value, and the words for its values.
 _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("second", 0, 59, ()),
@@ -38,7 +42,7 @@ def _flaw(part: str, name: str, least: int, most: int, words: tuple[str, ...]) -
         return f"{part[:40]!r} is not a {name}: write *, a value, a range 1-5 or a step */10"
     first, last, step = match.groups()
     for value in (first, last):
-        if value is None or value.lower()[:3] in words:
+        if value is None or any(word.startswith(value.lower()) for word in words):
             continue
         if not value.isdigit() or not least <= int(value[:9]) <= most:
             sunday = "; Sunday is 0" if words is _DAYS and value == "7" else ""

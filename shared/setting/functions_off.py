@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+#: Those without which jobs arrive and go no further: the queue's door, and the sweep.
+SWEEP = "sweep"
+NEEDED = ("accept_message", SWEEP)
 #: Those that no caller of the API starts, without `accept_drop`: events of drops usually come by the queue.
 BY_EVENT = (
-    *("accept_message", "sweep", "inventory", "archive", "deliver"),
+    *(*NEEDED, "inventory", "archive", "deliver"),
     *("bury_message", "bury_drop", "bury_wake_up"),
 )
 #: The trigger of blobs, which works only where the host may scan a container or is sent events itself.

@@ -8,6 +8,7 @@ from typing import Any
 
 import aiohttp
 
+from shared.answers.mark import MARK
 from slipway.client.calls.wire import session
 from slipway.client.unreachable import why
 from slipway.failure import Failure
@@ -17,6 +18,10 @@ _PATIENCE = aiohttp.ClientTimeout(total=30)
 _HALF = 0.5
 #: The members of every answer, healthy or not.
 _WORDS = ("storage", "engine", "sweep", "settings", "paused", "unreadable", "parked")
+
+
+class Refusing(Failure):
+    """The app answers, and says why it cannot tell its health: its settings are wrong."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +52,9 @@ async def health(url: str) -> Health:
     except (aiohttp.ClientError, TimeoutError, ValueError) as error:
         raise Failure(f"no answer from {url}: {why(error)}") from error
     if not isinstance(body, dict) or not all(name in body for name in _WORDS):
+        if isinstance(body, dict) and MARK in answer.headers and "detail" in body:
+            words_of_app = "; ".join(str(body[name]) for name in ("detail", "remedy") if name in body)
+            raise Refusing(f"{url} answers {answer.status}: {words_of_app}")
         raise Failure(f"{url} answers {answer.status}, but not as Slipway does")
     words = {name: body[name] for name in _WORDS}
     return Health(answer.status == 200, words, seconds, _ahead(date, (start + end) / 2))

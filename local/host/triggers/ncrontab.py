@@ -15,8 +15,11 @@ _FIELDS = (
     ("month", 1, 12),
     ("weekday", 0, 6),
 )
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_MONTHS = (
+    *("January", "February", "March", "April", "May", "June", "July", "August", "September", "October"),
+    *("November", "December"),
+)
+_DAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 #: How far to search: a 29 February on a given weekday is at most this far away.
 _HORIZON = timedelta(days=366 * 41)
 _PART = re.compile(r"(?:(\*)|(\w+)(?:-(\w+))?)(?:/(\d+))?")
@@ -87,9 +90,10 @@ def _field(text: str, name: str, low: int, high: int) -> frozenset[int]:
 
 
 def _value(text: str, name: str, low: int, high: int) -> int:
-    words = {"month": _MONTHS, "weekday": _DAYS}.get(name, ())
-    if (word := text.lower()[:3]) in words:
-        return words.index(word) + low
+    # As NCrontab does: the first word that begins with the value, so that "j" is January.
+    for number, word in enumerate({"month": _MONTHS, "weekday": _DAYS}.get(name, ()), low):
+        if text and word.lower().startswith(text.lower()):
+            return number
     if not text.isascii() or not text.isdigit() or not low <= int(text) <= high:
         raise ValueError(f"{text!r} in the {name} field is not between {low} and {high}")
     return int(text)

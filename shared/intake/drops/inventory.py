@@ -42,7 +42,7 @@ async def inventory(ports: Ports) -> InventoryCounts:
     """
     drops = await unseen(ports)
     for path in drops.stale[:_FORGOTTEN]:
-        await ports.ledger.forget(path)
+        await _forget(ports, drops.remembered[path], path)
     await say_unusable(ports, drops.unusable, drops.remembered)
     looked = accepted = waiting = 0
     for folder, contents in drops.folders.items():
@@ -76,6 +76,15 @@ class Unseen:
     stale: list[str]
     #: files that no client can request
     unusable: list[Blob]
+
+
+async def _forget(ports: Ports, memo: DropMemo, path: str) -> None:
+    """Forget an entry. What a folder waits for is said no longer, if the folder is gone, and not only old."""
+    if memo.waiting and path == waiting_path(memo.folder):
+        page = await ports.drops.page(memo.folder)
+        if not page.blobs and not page.next:
+            await no_longer_waiting(ports, memo.folder)
+    await ports.ledger.forget(path)
 
 
 async def unseen(ports: Ports) -> Unseen:

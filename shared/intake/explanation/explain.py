@@ -20,6 +20,7 @@ from shared.core.errors import EngineError, Misuse
 from shared.core.facts import combined_facts
 from shared.core.identity import short_id
 from shared.core.job import Job, JobState, Stored
+from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
@@ -57,9 +58,44 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
     job, existing, refused = await _job(ports, candidate, draft, key, live=live and keyed)
     view, trouble = await _view(ports, draft.cluster) if live else (None, "")
     ahead = await _ahead(ports, draft.cluster) if live and draft.cluster else None
+    seen = _Seen(view, trouble, ahead, judge(dependencies, ends), ends)
+    foreseen = _Foreseen(job, existing, refused)
+    size = candidate.request.size
+    return await off_loop(size, _body, ports, candidate, draft, foreseen, seen, keyed=keyed, live=live)
+
+
+class _Foreseen(NamedTuple):
+    """The record that would be made, the one that would be joined, and why the request would be refused."""
+
+    job: Job
+    existing: Stored | None
+    refused: Misuse | None
+
+
+class _Seen(NamedTuple):
+    """What a cluster and the ledger say at this moment."""
+
+    view: ClusterView | None
+    trouble: str
+    ahead: Ahead | None
+    judgement: Judgement
+    ends: Ends
+
+
+def _body(
+    ports: Ports,
+    candidate: Candidate,
+    draft: Draft,
+    foreseen: _Foreseen,
+    seen: _Seen,
+    *,
+    keyed: bool,
+    live: bool,
+) -> JsonObject:
+    job, existing, refused = foreseen
     kind = "drop" if candidate.drop else "keyed" if keyed else "once"
     body: JsonObject = {
-        **_verdict(draft, existing, refused, judge(dependencies, ends), ends),
+        **_verdict(draft, existing, refused, seen.judgement, seen.ends),
         "job": {
             "id": job.id if keyed else None,
             "name": job.name,
@@ -69,14 +105,14 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
             "duplicates": _DUPLICATES[kind],
             "existing": {"id": existing.job.id, "state": existing.job.state.value} if existing else None,
         },
-        **others(dependencies),
-        "cluster": _cluster(draft, candidate, view, trouble),
+        **others(candidate.request.dependencies),
+        "cluster": _cluster(draft, candidate, seen.view, seen.trouble),
         "notes": [*draft.notes, *_not_looked_up(candidate, live=live)],
         "problems": [problem.as_dict() for problem in draft.problems],
         "document": redact(draft.document),
     }
     if (runnable := draft.runnable) is not None:
-        body |= describe_run(ports, job, runnable, view, ahead)
+        body |= describe_run(ports, job, runnable, seen.view, seen.ahead)
     body["warnings"] = _warnings(body)
     return body if keyed else _without_id(body, job)
 
@@ -86,14 +122,6 @@ def _not_looked_up(candidate: Candidate, *, live: bool) -> list[str]:
     if live or not (envelope.after or envelope.after_failure):
         return []
     return ["the jobs that it waits for are not looked up: only a deployment knows them"]
-
-
-class _Foreseen(NamedTuple):
-    """The record that would be made, the one that would be joined, and why the request would be refused."""
-
-    job: Job
-    existing: Stored | None
-    refused: Misuse | None
 
 
 async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:

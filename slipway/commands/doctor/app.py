@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from shared import __version__
 from slipway.client.deployment import LOOPBACK, Deployment, chosen_profile, find_deployment
-from slipway.client.health import Health, health
+from slipway.client.health import Health, Refusing, health
 from slipway.client.profiles import Profile
 from slipway.client.service import service
 from slipway.commands.doctor.findings import Finding, Options, fail, ok, warn
@@ -32,6 +32,11 @@ _BAD: Mapping[tuple[str, object], Finding] = {
     ("engine", "does not answer"): fail("app", "one of its clusters does not answer", "see its line below"),
     ("engine", "misconfigured"): fail("app", "one of its clusters refuses its settings", "read its log"),
     ("sweep", "fails"): fail("app", "its last sweep failed, so jobs stay as they are", "read its log"),
+    ("sweep", "off"): fail(
+        "app",
+        "its host does not run the sweep, so jobs stay as they are",
+        "remove the setting that disables it, which its log names",
+    ),
     ("settings", "wrong"): warn("app", "a service or its host refuses its settings", "read its log"),
     ("paused", True): warn("app", "submissions are paused, so jobs wait", "`slipway resume`"),
 }
@@ -50,6 +55,8 @@ async def check(options: Options) -> list[Finding]:
     findings = [_address(options, deployment, profile)]
     try:
         answer = await health(deployment.url)
+    except Refusing as failure:
+        return [*findings, fail("app", str(failure))]
     except Failure as failure:
         chosen = bool(options.url or profile or running_stacks() or (UP / ADDRESS).exists())
         return [*findings, _silent(str(failure), chosen=chosen)]

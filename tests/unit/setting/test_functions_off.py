@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from shared.operate.ready import ready
-from shared.setting.functions_off import BY_EVENT, DROP, functions_off
+from shared.setting.functions_off import BY_EVENT, DROP, NEEDED, SWEEP, functions_off
 from tests.unit import routes
 from tests.unit.world import World
 
@@ -43,13 +43,16 @@ def test_the_trigger_of_blobs_has_to_run_where_it_scans_which_flex_consumption_d
     assert (DROP in functions_off(values)) is off
 
 
-async def test_health_says_that_the_settings_are_wrong_and_the_log_says_which(
-    world: World, caplog: pytest.LogCaptureFixture
+@pytest.mark.parametrize("name", BY_EVENT)
+async def test_health_says_that_a_function_is_off_and_the_log_says_by_which_setting(
+    name: str, world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
-    off = functions_off({"AzureWebJobs.sweep.Disabled": "true"})
+    off = functions_off({f"AzureWebJobs.{name}.Disabled": "true"})
     ports = replace(world.ports, functions_off=off)
 
     readiness = await ready(ports)
 
-    assert (readiness.ready, readiness.settings_wrong) == (True, True)
-    assert "the setting AzureWebJobs.sweep.Disabled disables sweep; remove it" in caplog.text
+    assert readiness.settings_wrong
+    assert readiness.ready == (name not in NEEDED), "a job needs the queue's door and the sweep"
+    assert readiness.words["sweep"] == ("off" if name == SWEEP else "ok")
+    assert f"the setting AzureWebJobs.{name}.Disabled disables {name}; remove it" in caplog.text

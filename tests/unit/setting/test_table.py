@@ -140,10 +140,19 @@ def test_no_row_of_the_table_can_be_changed() -> None:
 
 #: Times that the host takes, and others that it refuses, turning the function off without a word.
 GOOD = (
-    *("0 * * * * *", "*/10 * * * * *", "0 */5 * * *", "0 30 9 * * Mon-Fri", "0 0 0 1 JAN 0,6"),
+    *(
+        "0 * * * * *",
+        "0 0 0 * * su",
+        "0 0 0 1 Marc *",
+        "*/10 * * * * *",
+        "0 */5 * * *",
+        "0 30 9 * * Mon-Fri",
+        "0 0 0 1 JAN 0,6",
+    ),
     "5-10/2 * * * * *",
 )
 BAD = (
+    *("0 * * * * sunfoo", "0 * * * janx *"),
     *("0 0 0 * * 7", "0 0 0 * * 0,7", "60 * * * * *", "0 0 24 * * *", "0 0 0 0 * *", "0 0 0 1 13 *"),
     *("0 0 0 * * * *", "* * * *", "*/0 * * * * *", "0 0 0 ? * *", "0 0 0 L * *", "@daily", "0 0 0 * * Son"),
     *("x", "-1 * * * * *"),

@@ -13,13 +13,15 @@ import azure.functions as func
 import pytest
 
 from functions.document import document_of
+from shared.core.engine import Order, Submission
 from shared.core.pacing.off_loop import LONG
 from shared.intake.arrive import message_arrived
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
 from shared.intake.request_door import request_arrived, request_explained, request_validated, sweep_requested
 from shared.jobspec import Limits
-from tests.unit.world import World, job_json
+from tests.doubles.memory_engine import MemoryEngine
+from tests.unit.world import Engines, World, job_json
 
 #: Bounds that only reading asks for, and one that only checking does.
 _WATCHED = ("max_depth", "max_values", "max_node_hours")
@@ -126,3 +128,25 @@ async def test_the_answer_is_the_same(world: World) -> None:
     other = await request_validated(world.ports, request)
 
     assert [problem.code for problem in one.problems] == [problem.code for problem in other.problems] != []
+
+
+class Watching(MemoryEngine):
+    """An engine that knows in which threads its requests are built."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.threads: set[int] = set()
+
+    def submissions(self, order: Order) -> tuple[Submission, ...]:
+        self.threads.add(threading.get_ident())
+        return super().submissions(order)
+
+
+async def test_the_answer_about_a_long_job_is_built_in_a_thread(world: World) -> None:
+    engine = Watching()
+    world.use(engines=Engines(engine))
+
+    await _explained(world, document(300))
+
+    assert engine.threads
+    assert threading.get_ident() not in engine.threads

@@ -126,3 +126,22 @@ async def test_a_defect_is_noted_once_and_again_when_it_comes_back(
     world.pass_time(120)
     await inventory(world.ports)
     assert reports() == (2, 2)
+
+
+@pytest.mark.parametrize("is_gone", [True, False])
+async def test_what_a_folder_waits_for_is_said_until_the_folder_is_gone_however_old_it_is(
+    world: World, is_gone: bool
+) -> None:
+    world.drops.upload("d/job.json", WAITS)
+    world.pass_time(60)
+    await inventory(world.ports)
+    assert "d/waiting.json" in world.drops.answers
+
+    if is_gone:
+        del world.drops.blobs["d/job.json"]
+    else:
+        world.pass_time(world.ports.policy.inventory_window.total_seconds() + 1)
+    await inventory(world.ports)
+
+    assert ("d/waiting.json" in world.drops.answers) == (not is_gone)
+    assert not (await unseen(world.ports)).remembered

@@ -27,6 +27,8 @@ _NEW_YEAR = datetime(2026, 1, 1, tzinfo=UTC)
         ("5-1 0 0 * * *", "2026-01-01T00:00:01"),
         ("0 0 0 1 January *", "2027-01-01T00:00:00"),
         ("10/20 * * * * *", "2026-01-01T00:00:10"),
+        ("0 0 9 * * su", "2026-01-04T09:00:00"),
+        ("0 0 0 1 MARC *", "2026-03-01T00:00:00"),
     ],
 )
 def test_the_next_occurrence_is_the_one_that_the_expression_names(text: str, expected: str) -> None:
@@ -47,6 +49,8 @@ def test_an_expression_that_never_matches_has_no_next_occurrence() -> None:
         ("* * 24 * * *", "'24' in the hour field"),
         ("* * * 0 * *", "'0' in the day field"),
         ("* * * * foo *", "'foo' in the month field"),
+        ("* * * * * sunfoo", "'sunfoo' in the weekday field"),
+        ("* * * * janx *", "'janx' in the month field"),
         ("0 0 0 * * 7", "'7' in the weekday field"),
         ("0 0 0 * * 0,7", "'7' in the weekday field"),
         ("*/0 * * * * *", "step"),

@@ -12,6 +12,7 @@ import pytest
 from aiohttp import web
 
 from shared import __version__
+from shared.answers.mark import MARK, MARKED
 from slipway.client.deployment import PROFILE
 from slipway.client.profiles import Profile, Profiles, file_of, write_profiles
 from slipway.commands.doctor.app import check, clock
@@ -82,6 +83,7 @@ async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
     [
         ({"storage": "does not answer"}, "fail", "storage account does not answer"),
         ({"storage": "refuses writes"}, "fail", "answers reads and refuses writes"),
+        ({"sweep": "off"}, "fail", "its host does not run the sweep"),
         ({"engine": "does not answer"}, "fail", "one of its clusters does not answer"),
         ({"engine": "misconfigured"}, "fail", "refuses its settings"),
         ({"sweep": "fails"}, "fail", "last sweep failed"),
@@ -172,6 +174,16 @@ async def test_another_service_is_not_taken_for_slipway() -> None:
     (line,) = [one for one in await findings_of(answer) if one.subject == "app"]
     assert line.outcome == "fail"
     assert "not as Slipway does" in line.text
+
+
+async def test_an_app_that_refuses_for_its_settings_is_slipway_and_says_so_itself() -> None:
+    async def answer(_: web.Request) -> web.Response:
+        body = {"detail": "this deployment is misconfigured", "remedy": "the log names the setting"}
+        return web.json_response(body, status=503, headers={MARK: MARKED})
+
+    (line,) = [one for one in await findings_of(answer) if one.subject == "app"]
+    assert line.outcome == "fail"
+    assert line.text.endswith("answers 503: this deployment is misconfigured; the log names the setting")
 
 
 @pytest.mark.parametrize(
