@@ -20,12 +20,6 @@ if TYPE_CHECKING:
     from shared.core.teams.use import TeamUse
     from shared.operate.teams import TeamsResult
 
-#: What an operator may do about writes that storage refuses while it answers reads.
-_READS_ONLY = (
-    "give the app's identity the roles of a contributor for blobs, queues and tables, and remove locks; the "
-    "log has the reason"
-)
-_OFF = "remove the setting that disables it, which `slipway doctor` and the log name"
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
@@ -70,14 +64,9 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
     from shared.operate.ready import ready
 
     readiness = await ready(ports())
-    if refusing := ", ".join(readiness.unwritable):
-        what, remedy = f"not ready: no write into {refusing}", _READS_ONLY
-    elif readiness.off:
-        what, remedy = f"not ready: the host does not run {' and '.join(readiness.off)}", _OFF
-    else:
-        what, remedy = "not ready", "ask again in a minute"
     if not readiness.ready:
-        return problem(503, what, remedy, retry_after=10, **readiness.words)
+        trouble = readiness.trouble
+        return problem(503, trouble.what, trouble.remedy, retry_after=10, **readiness.words)
     return answer({"status": "ok", **readiness.words})
 
 

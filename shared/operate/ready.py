@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from shared.admission.pauses import paused
 from shared.core.errors import Misconfigured, NotFound, SlipwayError
@@ -16,8 +17,22 @@ from shared.setting.functions_off import NEEDED, SWEEP
 
 log = logging.getLogger(__name__)
 
+#: What an operator may do about writes that storage refuses while it answers reads.
+_READS_ONLY = (
+    "give the app's identity the roles of a contributor for blobs, queues and tables, and remove locks; the "
+    "log has the reason"
+)
+_DISABLED = "remove the setting that disables it, which `slipway doctor` and the log name"
+
 #: Seconds for the answers of storage and clusters, and for which an answer is reused.
 _PATIENCE, _GOOD = 4.0, 5.0
+
+
+class NotReady(NamedTuple):
+    """What is wrong, and what an operator may do about it."""
+
+    what: str
+    remedy: str
 
 
 @dataclass(frozen=True)
@@ -49,6 +64,15 @@ class Ready:
     def ready(self) -> bool:
         """Whether a job could be accepted and submitted."""
         return self.storage and not self.unwritable and self.engine and not self.sweep_fails and not self.off
+
+    @property
+    def trouble(self) -> NotReady:
+        """Why it is not ready."""
+        if self.unwritable:
+            return NotReady(f"not ready: no write into {', '.join(self.unwritable)}", _READS_ONLY)
+        if self.off:
+            return NotReady(f"not ready: the host does not run {' and '.join(self.off)}", _DISABLED)
+        return NotReady("not ready", "ask again in a minute")
 
     @property
     def words(self) -> dict[str, object]:

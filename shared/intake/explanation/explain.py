@@ -58,10 +58,10 @@ async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, liv
     job, existing, refused = await _job(ports, candidate, draft, key, live=live and keyed)
     view, trouble = await _view(ports, draft.cluster) if live else (None, "")
     ahead = await _ahead(ports, draft.cluster) if live and draft.cluster else None
-    seen = _Seen(view, trouble, ahead, judge(dependencies, ends), ends)
+    moment = _Moment(view, trouble, ahead, judge(dependencies, ends), ends)
     foreseen = _Foreseen(job, existing, refused)
     size = candidate.request.size
-    return await off_loop(size, _body, ports, candidate, draft, foreseen, seen, keyed=keyed, live=live)
+    return await off_loop(size, _body, ports, candidate, draft, foreseen, moment, keyed=keyed, live=live)
 
 
 class _Foreseen(NamedTuple):
@@ -72,7 +72,7 @@ class _Foreseen(NamedTuple):
     refused: Misuse | None
 
 
-class _Seen(NamedTuple):
+class _Moment(NamedTuple):
     """What a cluster and the ledger say at this moment."""
 
     view: ClusterView | None
@@ -87,7 +87,7 @@ def _body(
     candidate: Candidate,
     draft: Draft,
     foreseen: _Foreseen,
-    seen: _Seen,
+    moment: _Moment,
     *,
     keyed: bool,
     live: bool,
@@ -95,7 +95,7 @@ def _body(
     job, existing, refused = foreseen
     kind = "drop" if candidate.drop else "keyed" if keyed else "once"
     body: JsonObject = {
-        **_verdict(draft, existing, refused, seen.judgement, seen.ends),
+        **_verdict(draft, existing, refused, moment.judgement, moment.ends),
         "job": {
             "id": job.id if keyed else None,
             "name": job.name,
@@ -106,13 +106,13 @@ def _body(
             "existing": {"id": existing.job.id, "state": existing.job.state.value} if existing else None,
         },
         **others(candidate.request.dependencies),
-        "cluster": _cluster(draft, candidate, seen.view, seen.trouble),
+        "cluster": _cluster(draft, candidate, moment.view, moment.trouble),
         "notes": [*draft.notes, *_not_looked_up(candidate, live=live)],
         "problems": [problem.as_dict() for problem in draft.problems],
         "document": redact(draft.document),
     }
     if (runnable := draft.runnable) is not None:
-        body |= describe_run(ports, job, runnable, seen.view, seen.ahead)
+        body |= describe_run(ports, job, runnable, moment.view, moment.ahead)
     body["warnings"] = _warnings(body)
     return body if keyed else _without_id(body, job)
 
