@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shared.adapters.storage.wire.block import stage_block
+from shared.adapters.storage.wire.block import make_container, try_blob
 from shared.adapters.storage.wire.connection import Account, storage_errors
 from shared.core.errors import Unavailable
 from shared.core.ledger.finished_jobs import LineLocation
@@ -28,22 +28,12 @@ class BlobArchive:
                     await blob.upload_blob(lines, overwrite=True, content_settings=settings)
                     return
                 except ResourceNotFoundError:
-                    await self._make()
+                    await make_container(self._account, self._container)
         raise Unavailable(f"container {self._container} cannot be created: it is being deleted")
 
     async def try_write(self) -> None:
         """A block that is never committed; makes the container if it is missing."""
-        if not await stage_block(self._account.lists, self._container):
-            async with storage_errors():
-                await self._make()
-
-    async def _make(self) -> None:
-        from azure.core.exceptions import ResourceExistsError
-
-        try:
-            await self._account.blobs.create_container(self._container)
-        except ResourceExistsError:
-            return
+        await try_blob(self._account, self._container)
 
     async def read(self, location: LineLocation) -> bytes | None:
         """The bytes of one line."""

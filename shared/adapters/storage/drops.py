@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from shared.adapters.storage.wire.bloblist import find_blob, list_blobs
-from shared.adapters.storage.wire.block import stage_block
+from shared.adapters.storage.wire.block import make_container, try_blob
 from shared.adapters.storage.wire.connection import Account, storage_errors
 from shared.adapters.storage.wire.listed_blob import as_listed, is_folder
 from shared.core.errors import Misuse, Unavailable
@@ -82,7 +82,7 @@ class BlobDrops:
                 try:
                     properties = await blob.upload_blob(body, overwrite=replace, content_settings=settings)
                 except ResourceNotFoundError:
-                    await self._make_answers()
+                    await make_container(self._account, self._answers)
                 except ResourceExistsError:
                     return  # a later answer exists, or our own, whose acknowledgement was lost
                 else:
@@ -135,9 +135,7 @@ class BlobDrops:
 
     async def try_write(self) -> None:
         """A block that is never committed; makes the container if it is missing."""
-        if not await stage_block(self._account.lists, self._answers):
-            async with storage_errors():
-                await self._make_answers()
+        await try_blob(self._account, self._answers)
 
     async def _replace_line(self, name: str, line: bytes, sequence: int, etag: str | None) -> str | None:
         """Write the line and return the new ETag; None if the blob is not in the expected version."""
@@ -158,7 +156,7 @@ class BlobDrops:
                 except (ResourceExistsError, ResourceModifiedError):
                     return None
                 except ResourceNotFoundError:
-                    await self._make_answers()
+                    await make_container(self._account, self._answers)
         return None
 
     async def _line(self, name: str) -> _Line | None:
@@ -171,14 +169,6 @@ class BlobDrops:
                 return None
         text = (blob.metadata or {}).get("sequence", "")
         return _Line(int(text) if text.isdecimal() else 0, str(blob.etag))
-
-    async def _make_answers(self) -> None:
-        from azure.core.exceptions import ResourceExistsError
-
-        try:
-            await self._account.blobs.create_container(self._answers)
-        except ResourceExistsError:
-            return
 
     async def _read(self, container: str, name: str, etag: str | None, limit: int) -> Content | None:
         from azure.core import MatchConditions
