@@ -51,8 +51,8 @@ class Settings(Values):
 
     def check(self) -> None:
         """Read each of them as its kind. Raises Misconfigured."""
-        for name, setting in self.known_settings.items():
-            getattr(self, setting.kind)(name)
+        for name in self.known_settings:
+            self.value(name)
 
     def unknown(self) -> dict[str, str]:
         """Names that look like settings and are none → the nearest one, or ""."""
@@ -125,7 +125,7 @@ class Settings(Values):
 
     def retention(self) -> timedelta:
         """How long finished records stay; none for good. Longer than the inventory looks back."""
-        whole, window = self.days("SLIPWAY_RETENTION_DAYS"), self.window()
+        whole, window = self.days("SLIPWAY_RETENTION_DAYS"), self.days("SLIPWAY_INVENTORY_DAYS")
         if whole and whole <= window:
             raise Misconfigured(
                 f"SLIPWAY_RETENTION_DAYS is {whole.days} and SLIPWAY_INVENTORY_DAYS is {window.days}: the "
@@ -149,23 +149,7 @@ class Settings(Values):
             )
         return schedule
 
-    def idle(self, name: str) -> float:
-        """The seconds after which an idle job is warned; 0 for never. Raises Misconfigured."""
-        minutes = self.whole(name)
-        if 0 < minutes < _SHORTEST_IDLE:
-            raise Misconfigured(
-                f"{name} is {minutes}: a job that loads its data would be warned; write {_SHORTEST_IDLE} or "
-                "more, or 0 for never"
-            )
-        return minutes * 60.0
 
-    def window(self) -> timedelta:
-        """How far back the inventory looks."""
-        return self.days("SLIPWAY_INVENTORY_DAYS")
-
-
-#: Minutes: nodes report once in a quarter of one, and seldomer the longer a job runs.
-_SHORTEST_IDLE = 10
 #: What UseDevelopmentStorage=true stands for: the published account of the storage emulator.
 DEVELOPMENT = (
     "DefaultEndpointsProtocol=http;AccountName=devstoreaccount1;"

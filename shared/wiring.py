@@ -7,6 +7,7 @@ import os
 import random
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -20,7 +21,7 @@ from shared.core.engine import Cluster
 from shared.core.errors import Misconfigured
 from shared.core.meter import Meter, NoMeter
 from shared.core.notify.webhook_url import UrlPolicy
-from shared.core.policy import Policy
+from shared.core.policy import SETTING, Policy
 from shared.core.ports import Addresses, Engines, Ports
 from shared.core.trouble import Troubles
 from shared.jobspec import Defaults, Limits
@@ -160,29 +161,14 @@ def _checked(policy: Policy) -> Policy:
 
 def policy_of(settings: Settings, clusters: Mapping[str, Cluster]) -> Policy:
     """The limits and times of the use cases. The first of the clusters is that of jobs that name none."""
+    named = {one.name: one.metadata[SETTING] for one in fields(Policy) if SETTING in one.metadata}
     return Policy(
-        source=settings.text("SLIPWAY_SOURCE"),
-        drop_container=settings.text("SLIPWAY_DROP_CONTAINER"),
-        own_containers=_own_containers(settings),
-        settle=settings.seconds("SLIPWAY_SETTLE_SECONDS"),
-        submit_lease=settings.seconds("SLIPWAY_SUBMIT_LEASE_SECONDS"),
+        **{field: settings.value(name) for field, name in named.items()},
         schedule=settings.schedule(),
-        deliver_grace=settings.seconds("SLIPWAY_DELIVER_GRACE_SECONDS"),
-        inventory_window=settings.window(),
         retention=settings.retention(),
-        max_document=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
-        paused=settings.flag("SLIPWAY_PAUSED"),
-        max_jobs_per_hour=settings.whole("SLIPWAY_MAX_JOBS_PER_HOUR"),
-        max_active_jobs=settings.whole("SLIPWAY_MAX_ACTIVE_JOBS"),
-        idle_gpus=settings.idle("SLIPWAY_IDLE_GPU_MINUTES"),
-        idle_log=settings.idle("SLIPWAY_IDLE_LOG_MINUTES"),
-        idle_grace=settings.whole("SLIPWAY_IDLE_GRACE_MINUTES") * 60.0,
-        notices=settings.flag("SLIPWAY_NOTICES"),
+        own_containers=_own_containers(settings),
         receipts=settings.choice("SLIPWAY_RECEIPTS") == "all",
-        rules_url=settings.address("SLIPWAY_RULES_URL"),
         prices=_prices(settings),
-        region=settings.text("SLIPWAY_REGION"),
-        default_notify=settings.objects("SLIPWAY_DEFAULT_NOTIFY"),
         secret_hosts=_secrets(settings, hosts=True),
         urls=UrlPolicy(
             ports=settings.ports("SLIPWAY_WEBHOOK_PORTS"),
@@ -212,7 +198,7 @@ def _limits(settings: Settings) -> Limits:
     return Limits(
         max_bytes=settings.whole("SLIPWAY_MAX_DOCUMENT_BYTES"),
         max_nodes=settings.whole("SLIPWAY_MAX_NODES"),
-        max_wall_clock=timedelta(hours=settings.number("SLIPWAY_MAX_WALL_CLOCK_HOURS")),
+        max_wall_clock=settings.hours("SLIPWAY_MAX_WALL_CLOCK_HOURS"),
         max_node_hours=settings.number("SLIPWAY_MAX_NODE_HOURS"),
         max_receivers=settings.whole("SLIPWAY_MAX_RECEIVERS"),
         unmanaged_mounts=settings.flag("SLIPWAY_UNMANAGED_MOUNTS"),
@@ -286,8 +272,8 @@ def _keys(settings: Settings) -> NamedKeys | None:
 def _addresses(settings: Settings, account: Account, connection: Connection) -> Addresses | None:
     from shared.adapters.storage.addresses import BlobAddresses
 
-    minutes = settings.whole("SLIPWAY_ADDRESS_MINUTES")
-    return BlobAddresses(account, connection, timedelta(minutes=minutes), _now) if minutes else None
+    seconds = settings.minutes("SLIPWAY_ADDRESS_MINUTES")
+    return BlobAddresses(account, connection, timedelta(seconds=seconds), _now) if seconds else None
 
 
 def _secrets(settings: Settings, *, hosts: bool = False) -> dict[str, Any]:

@@ -50,6 +50,8 @@ _KINDS: Mapping[Kind, str] = {
     "number": "number",
     "whole": "whole number",
     "seconds": "seconds",
+    "minutes": "minutes",
+    "hours": "hours",
     "days": "days",
     "flag": "`true` or `false`",
     "names": "names",

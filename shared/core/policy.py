@@ -1,4 +1,4 @@
-"""The limits and times of the use cases. Those that are settings have the defaults of the table."""
+"""The limits and times of the use cases."""
 
 from __future__ import annotations
 
@@ -21,29 +21,37 @@ from shared.core.pacing.waits import (
 )
 from shared.jobspec import Defaults, JsonObject, Limits
 
+#: In the metadata of a field: the setting that fills it.
+SETTING = "setting"
 
-@dataclass(frozen=True)
+
+def _setting(name: str) -> Mapping[str, str]:
+    """What marks a field that a setting fills: the row of the setting has the default."""
+    return {SETTING: name}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Policy:
-    """The limits and times of the use cases: values that `wiring` reads from settings, and constants.
+    """The limits and times of the use cases: settings, what `wiring` makes of several, and constants.
 
     Times in seconds.
     """
 
-    source: str = "urn:slipway"
-    drop_container: str = "scripts"
+    source: str = field(metadata=_setting("SLIPWAY_SOURCE"))
+    drop_container: str = field(metadata=_setting("SLIPWAY_DROP_CONTAINER"))
     #: in which only the app writes: no job mounts them with its key
-    own_containers: frozenset[str] = frozenset({"runs", "archive"})
-    settle: float = 3.0
+    own_containers: frozenset[str]
+    settle: float = field(metadata=_setting("SLIPWAY_SETTLE_SECONDS"))
     message_tries: int = 40
     dispatch_deadline: float = 20.0
     #: until the sweep repeats a submission that did not finish
-    submit_lease: float = 60.0
+    submit_lease: float = field(metadata=_setting("SLIPWAY_SUBMIT_LEASE_SECONDS"))
     lost_after_misses: int = 3
     lost_after: float = 300.0
     #: when an event is tried again, and when it is given up
-    schedule: Schedule = field(default_factory=Schedule)
+    schedule: Schedule
     #: until the sweep delivers an event that was not delivered at once
-    deliver_grace: float = 30.0
+    deliver_grace: float = field(metadata=_setting("SLIPWAY_DELIVER_GRACE_SECONDS"))
     deliver_batch: int = 50
     deliver_deadline: float = 20.0
     deliver_patience: float = 1.0
@@ -60,41 +68,41 @@ class Policy:
     ask_deadline: float = 60.0
     #: for what clusters report, before the jobs that wait are judged without those that have not answered
     report_patience: float = 10.0
-    inventory_window: timedelta = timedelta(days=7)
+    inventory_window: timedelta = field(metadata=_setting("SLIPWAY_INVENTORY_DAYS"))
     drop_patience: float = 60.0
-    #: how long a finished record stays in the table; None: for good
-    retention: timedelta = timedelta(days=30)
+    #: how long a finished record stays in the table; none: for good
+    retention: timedelta
     archive_batch: int = 100
     archive_deadline: float = 120.0
-    max_document: int = 256 << 10
+    max_document: int = field(metadata=_setting("SLIPWAY_MAX_DOCUMENT_BYTES"))
     max_script: int = 16 << 20
     #: files directly in one folder of a drop
     max_files: int = 20_000
     #: stops submissions, regardless of the pause in the ledger
-    paused: bool = False
+    paused: bool = field(metadata=_setting("SLIPWAY_PAUSED"))
     #: after how long a running job with idle GPUs, or one with a silent log, is warned (0: never), and how
     #: long after that it ends
-    idle_gpus: float = 0.0
-    idle_log: float = 0.0
-    idle_grace: float = 1800.0
+    idle_gpus: float = field(metadata=_setting("SLIPWAY_IDLE_GPU_MINUTES"))
+    idle_log: float = field(metadata=_setting("SLIPWAY_IDLE_LOG_MINUTES"))
+    idle_grace: float = field(metadata=_setting("SLIPWAY_IDLE_GRACE_MINUTES"))
     #: jobs in an hour of one caller or door; 0: any number
-    max_jobs_per_hour: int = 10_000
+    max_jobs_per_hour: int = field(metadata=_setting("SLIPWAY_MAX_JOBS_PER_HOUR"))
     #: jobs that are submitted and have not ended; 0: any number
-    max_active_jobs: int = 10_000
-    notices: bool = False
+    max_active_jobs: int = field(metadata=_setting("SLIPWAY_MAX_ACTIVE_JOBS"))
+    notices: bool = field(metadata=_setting("SLIPWAY_NOTICES"))
     #: a receipt for every job, not only for drops and jobs without a receiver
-    receipts: bool = False
+    receipts: bool
     #: the address of the pages of the rules; "" if they are only in the project
-    rules_url: str = ""
+    rules_url: str = field(metadata=_setting("SLIPWAY_RULES_URL"))
     #: an operator's own prices, and the region of the clusters; "" if unknown
-    prices: tuple[Price, ...] = ()
-    region: str = ""
-    default_notify: tuple[JsonObject, ...] = ()
+    prices: tuple[Price, ...]
+    region: str = field(metadata=_setting("SLIPWAY_REGION"))
+    default_notify: tuple[JsonObject, ...] = field(metadata=_setting("SLIPWAY_DEFAULT_NOTIFY"))
     #: name of a webhook secret → the hosts that it is for; no entry for a secret that is for any host
-    secret_hosts: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    urls: UrlPolicy = field(default_factory=UrlPolicy)
-    limits: Limits = field(default_factory=Limits)
-    completion: Defaults = field(default_factory=lambda: Defaults(cluster_id=None, clusters={}))
+    secret_hosts: Mapping[str, frozenset[str]]
+    urls: UrlPolicy
+    limits: Limits
+    completion: Defaults
 
     def is_over(self, wait: WaitKind, due: datetime, now: datetime, planned: timedelta | None = None) -> bool:
         """Whether a wait is over: it is due, or a wrong clock wrote its time, which is too far ahead.

@@ -6,7 +6,7 @@ setting. `shared.settings` adds the engines' rows and reads the whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
@@ -15,8 +15,8 @@ from shared.core.notify import waits
 
 #: The kinds of values: `Settings` has a method of the same name for each.
 Kind = Literal[
-    "text", "number", "whole", "seconds", "days", "flag", "choice", "names", "ports", "durations",
-    "address", "document", "objects", "table", "container", "containers", "ledger", "crontab",
+    "text", "number", "whole", "seconds", "minutes", "hours", "days", "flag", "choice", "names", "ports",
+    "durations", "address", "document", "objects", "table", "container", "containers", "ledger", "crontab",
 ]  # fmt: skip
 
 
@@ -38,6 +38,8 @@ BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
         "number": Bounds(0, LARGEST),
         "whole": Bounds(0, LARGEST),
         "seconds": Bounds(0, LONGEST_DAYS * 86_400),
+        "minutes": Bounds(0, LONGEST_DAYS * 1_440),
+        "hours": Bounds(0, LONGEST_DAYS * 24),
         "days": Bounds(0, LONGEST_DAYS),
         "ports": Bounds(1, 65_535),
         "durations": Bounds(waits.SHORTEST, waits.LONGEST),
@@ -47,7 +49,7 @@ BOUNDS: Mapping[Kind, Bounds] = MappingProxyType(
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting: an application setting, which is an environment variable."""
+    """One setting: an application setting, which is an environment variable. Its default stands only here."""
 
     #: its heading in the documentation, a name of `slipway.settings_page.GROUPS`
     group: str
@@ -58,6 +60,8 @@ class Setting:
     example: str | None = None
     #: stricter than those of its kind
     bounds: Bounds | None = None
+    #: of a number: what is wrong with one that is within the bounds; "" if nothing is
+    check: Callable[[float], str] | None = None
     #: the words of a choice
     words: tuple[str, ...] = ()
     #: for one whose empty text is refused, since its default gives more rights: what to do

@@ -6,8 +6,10 @@ These are the app's own; an engine's are in its entry of the registry. `shared.s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from types import MappingProxyType
 
+from shared.jobspec import Limits
 from shared.setting import LARGEST, LONGEST_DAYS, Bounds, Setting
 
 _ONE_AT_LEAST = Bounds(1, LARGEST)
@@ -20,7 +22,16 @@ _RECEIVERS = Bounds(0, 50)
 #: Minutes: of a week, as a job may last by default; and of a warning that a person can answer.
 _IDLE, _GRACE = Bounds(0, 10_080), Bounds(5, 1_440)
 #: Jobs of a few seconds at least; with a limit of zero no job would be valid.
-_WALL_CLOCK, _NODE_HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
+_WALL_CLOCK, _HOURS = Bounds(0.001, LONGEST_DAYS * 24), Bounds(0.001, LARGEST)
+#: The format's own defaults are named in the rows, not repeated.
+_LONGEST = f"{Limits.max_wall_clock / timedelta(hours=1):g}"
+
+
+def _idle_flaw(minutes: float) -> str:
+    """Nodes report once in a quarter of a minute, and seldomer the longer a job runs."""
+    flaw = "a job that loads its data would be warned; write 10 or more, or 0 for never"
+    return flaw if 0 < minutes < 10 else ""
+
 
 _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_STORAGE": Setting(
@@ -35,14 +46,10 @@ _ROWS: Mapping[str, Setting] = {
         "first",
         "table",
         "",
-        "JSON: cluster → its `engine` and options "
-        "([engines](engines.md), [facts](engines.md#facts-of-clusters))",
+        "cluster → its `engine` and options ([engines](engines.md), [facts](engines.md#facts-of-clusters))",
     ),
     "SLIPWAY_SEAL_KEY": Setting(
-        "first",
-        "names",
-        "",
-        "32 bytes in base64 that seal secret values; comma separated for rotation, the newest first",
+        "first", "names", "", "32 bytes in base64 that seal secret values; for rotation, the newest first"
     ),
     "SLIPWAY_WEBHOOK_SECRETS": Setting(
         "first", "document", "{}", 'JSON: name → "whsec_…", ["new", "old"] or {"secret": …, "hosts": […]}'
@@ -77,10 +84,7 @@ _ROWS: Mapping[str, Setting] = {
         "clusters", "text", "", "region of the clusters, for prices; empty: those of every region"
     ),
     "SLIPWAY_PRICES": Setting(
-        "clusters",
-        "objects",
-        "[]",
-        "JSON list of node prices, which win over those that ship ([explain](explain.md#prices))",
+        "clusters", "objects", "[]", "node prices, ahead of those that ship ([explain](explain.md#prices))"
     ),
     "SLIPWAY_TENANT": Setting("access", "text", "", "Entra tenant of the API's tokens; empty: function keys"),
     "SLIPWAY_AUDIENCE": Setting(
@@ -100,7 +104,7 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_WEBHOOK_SCHEDULE": Setting(
         "webhooks",
         "durations",
-        "5s,5m,30m,2h,5h,10h,14h,20h,24h",  # as in `Schedule`
+        "5s,5m,30m,2h,5h,10h,14h,20h,24h",  # the example schedule of Standard Webhooks 1.0.0
         "waits between the tries of an event, comma separated (s, m, h or d); the first try is made at once "
         "([the schedule](webhooks.md#the-schedule))",
     ),
@@ -113,10 +117,7 @@ _ROWS: Mapping[str, Setting] = {
         example="true",
     ),
     "SLIPWAY_OWN_HOSTS": Setting(
-        "webhooks",
-        "names",
-        "",
-        "our own host names besides WEBSITE_HOSTNAME, comma separated: refused as webhook addresses",
+        "webhooks", "names", "", "our own host names besides WEBSITE_HOSTNAME: refused as webhook addresses"
     ),
     "SLIPWAY_SOURCE": Setting(
         "webhooks", "text", "urn:slipway", "source of the events (CloudEvents)", example="urn:slipway:local"
@@ -134,17 +135,19 @@ _ROWS: Mapping[str, Setting] = {
         "webhooks", "address", "", "where docs/rules is, for links in diagnostics; empty: in the project"
     ),
     "SLIPWAY_MAX_DOCUMENT_BYTES": Setting(
-        "limits", "whole", "262144", "size of a job.json", bounds=_DOCUMENT_BYTES
+        "limits", "whole", f"{Limits.max_bytes}", "size of a job.json", bounds=_DOCUMENT_BYTES
     ),
-    "SLIPWAY_MAX_NODES": Setting("limits", "whole", "100", "nodes of a job", bounds=_ONE_AT_LEAST),
+    "SLIPWAY_MAX_NODES": Setting(
+        "limits", "whole", f"{Limits.max_nodes}", "nodes of a job", bounds=_ONE_AT_LEAST
+    ),
     "SLIPWAY_MAX_WALL_CLOCK_HOURS": Setting(
-        "limits", "number", "168", "wall-clock limit of a job", bounds=_WALL_CLOCK
+        "limits", "hours", _LONGEST, "wall-clock limit of a job", bounds=_WALL_CLOCK
     ),
     "SLIPWAY_MAX_NODE_HOURS": Setting(
-        "limits", "number", "16800", "nodes of a job times its wall-clock limit", bounds=_NODE_HOURS
+        "limits", "number", f"{Limits.max_node_hours}", "nodes times wall-clock limit of a job", bounds=_HOURS
     ),
     "SLIPWAY_MAX_RECEIVERS": Setting(
-        "limits", "whole", "5", "receivers that a job may name", bounds=_RECEIVERS
+        "limits", "whole", f"{Limits.max_receivers}", "receivers that a job may name", bounds=_RECEIVERS
     ),
     "SLIPWAY_MAX_JOBS_PER_HOUR": Setting(
         "limits", "whole", "10000", "jobs of one caller or door in an hour; 0: any number"
@@ -154,21 +157,23 @@ _ROWS: Mapping[str, Setting] = {
     ),
     "SLIPWAY_IDLE_GPU_MINUTES": Setting(
         "limits",
-        "whole",
+        "minutes",
         "0",
         "minutes after which a running job is warned whose GPUs are all idle "
         "([idle jobs](../how-to/end-idle-jobs.md)), 10 at least; 0: never",
         bounds=_IDLE,
+        check=_idle_flaw,
     ),
     "SLIPWAY_IDLE_LOG_MINUTES": Setting(
         "limits",
-        "whole",
+        "minutes",
         "0",
         "minutes after which a running job is warned that prints nothing, 10 at least; 0: never",
         bounds=_IDLE,
+        check=_idle_flaw,
     ),
     "SLIPWAY_IDLE_GRACE_MINUTES": Setting(
-        "limits", "whole", "30", "minutes after its warning when an idle job ends", bounds=_GRACE
+        "limits", "minutes", "30", "minutes after its warning when an idle job ends", bounds=_GRACE
     ),
     "SLIPWAY_PAUSED": Setting(
         "limits", "flag", "false", "stop submissions, not acceptance; `slipway pause` needs no restart"
@@ -214,7 +219,7 @@ _ROWS: Mapping[str, Setting] = {
     "SLIPWAY_LEDGER_TABLE": Setting("storage", "ledger", "slipway", "table of the ledger"),
     "SLIPWAY_ADDRESS_MINUTES": Setting(
         "storage",
-        "whole",
+        "minutes",
         "0",
         "minutes for which a signed address lets callers read a finished job's file in a container of "
         "SLIPWAY_STORAGE itself ([files](api.md#files-from-storage-itself)); 0: never",

@@ -29,6 +29,10 @@ class Values:
     #: the table that gives their kinds
     known_settings: Mapping[str, Setting] = field(repr=False)
 
+    def value(self, name: str) -> Any:
+        """A setting as its kind."""
+        return getattr(self, self.known_settings[name].kind)(name)
+
     def text(self, name: str) -> str:
         """A setting as it is; its default where it is unset, or empty and that is allowed."""
         value, setting = self.values.get(name, ""), self.known_settings[name]
@@ -49,6 +53,9 @@ class Values:
             value = math.nan
         if not least <= value <= most:
             raise Misconfigured(f"{name} must be a number from {least:g} to {most:.0f}, not {text[:40]!r}")
+        check = self.known_settings[name].check
+        if check and (flaw := check(value)):
+            raise Misconfigured(f"{name} is {value:g}: {flaw}")
         return value
 
     def whole(self, name: str) -> int:
@@ -74,6 +81,14 @@ class Values:
     def seconds(self, name: str) -> float:
         """A setting that is a duration in seconds."""
         return self.number(name)
+
+    def minutes(self, name: str) -> float:
+        """A setting that is a duration in minutes; in seconds."""
+        return self.number(name) * 60
+
+    def hours(self, name: str) -> timedelta:
+        """A setting that is a number of hours."""
+        return timedelta(hours=self.number(name))
 
     def days(self, name: str) -> timedelta:
         """A setting that is a number of days."""

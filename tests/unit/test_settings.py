@@ -60,7 +60,7 @@ def test_the_format_tells_the_size_of_a_document_that_is_allowed() -> None:
     size = int(TABLE["SLIPWAY_MAX_DOCUMENT_BYTES"].default)
     page = (ROOT / "docs" / "reference" / "job-format.md").read_text()
     assert f"| bytes of a document | {size:,} (" in page
-    assert f"| bytes of a dropped script | {Policy().max_script:,} |" in page
+    assert f"| bytes of a dropped script | {Policy.max_script:,} |" in page
     assert f"accepts: {size >> 10} KiB, unless" in (ROOT / "docs" / "rules" / "SW001.md").read_text()
 
 
@@ -187,5 +187,5 @@ def test_the_name_that_app_service_gave_the_app_is_one_of_our_own() -> None:
 def test_a_time_in_which_every_job_loads_its_data_is_refused_for_idle_ones(name: str) -> None:
     for minutes in range(1, 10):
         with pytest.raises(Misconfigured, match=f"{name} is {minutes}: .* write 10 or more, or 0 for never"):
-            Settings({name: str(minutes)}).idle(name)
-    assert [Settings({name: minutes}).idle(name) for minutes in ("0", "10")] == [0, 600]
+            Settings({name: str(minutes)}).minutes(name)
+    assert [Settings({name: minutes}).minutes(name) for minutes in ("0", "10")] == [0, 600]

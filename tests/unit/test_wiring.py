@@ -7,14 +7,16 @@ import json
 import logging
 import os
 import threading
-from dataclasses import replace
+from dataclasses import fields
+from typing import get_type_hints
 
 import pytest
 
 from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
-from shared.core.policy import Policy
-from shared.settings import Settings
+from shared.core.policy import SETTING, Policy
+from shared.setting.values import Values
+from shared.settings import TABLE, Settings
 from shared.wiring import build, log_faults, policy_of
 
 CONNECTION = "AccountName=acct;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/acct"
@@ -29,12 +31,15 @@ def test_the_defaults_make_a_policy() -> None:
     assert policy.completion.cluster_id.endswith("/workspaces/dev/clusters/dev-cluster-00")
 
 
-def test_the_defaults_of_the_use_cases_are_those_of_the_settings() -> None:
-    settings = Settings({"SLIPWAY_STORAGE": CONNECTION})
-    policy = policy_of(settings, ConfiguredEngines(settings).clusters)
-    assert policy.limits.mountable == frozenset({"datalake", "logs", "scripts"})
-    limits = replace(policy.limits, mountable=None)  # which containers there are depends on the deployment
-    assert replace(policy, completion=Policy().completion, limits=limits) == Policy()
+def test_every_setting_of_the_policy_is_of_a_kind_that_has_the_type_of_its_field() -> None:
+    types = get_type_hints(Policy)
+    of_settings = {one.name: one.metadata[SETTING] for one in fields(Policy) if SETTING in one.metadata}
+    kinds = {name: getattr(Values, TABLE[setting].kind) for name, setting in of_settings.items()}
+
+    assert len(of_settings) > 10
+    assert {name: types[name] for name in kinds} == {
+        name: get_type_hints(kind)["return"] for name, kind in kinds.items()
+    }
 
 
 def test_an_app_logs_the_clusters_on_which_no_job_can_run(caplog: pytest.LogCaptureFixture) -> None:

@@ -19,13 +19,14 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.adapters.storage.teams import TableTeams
 from shared.core.engine import Cluster, Engine
 from shared.core.job import Job
-from shared.core.policy import Policy
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.accept import Accepted
 from shared.intake.arrive import message_arrived
 from shared.jobspec import Defaults
 from shared.lifecycle.sweep import Swept, sweep
+from shared.settings import Settings
+from shared.wiring import policy_of
 from tests.doubles.memory import (
     MemoryActivity,
     MemoryArchive,
@@ -43,6 +44,10 @@ CLUSTER = Cluster(
     "/subscriptions/00000000-0000-0000-0000-000000000000/resourceGroups/g/providers/Microsoft.BatchAI"
     "/workspaces/w/clusters/dev",
 )
+
+#: That of a deployment without settings, on which jobs may mount any container.
+POLICY = policy_of(Settings({"SLIPWAY_STORAGE": "UseDevelopmentStorage=true"}), {"dev": CLUSTER})
+POLICY = replace(POLICY, limits=replace(POLICY.limits, mountable=None))
 
 
 def job_json(**properties: Any) -> dict[str, Any]:
@@ -94,7 +99,8 @@ class World:
             webhooks=self.webhooks,
             engines=Engines(self.engine),
             seal=AesSeal([base64.b64encode(b"k" * 32).decode()]),
-            policy=Policy(
+            policy=replace(
+                POLICY,
                 receipts=True,
                 completion=Defaults(
                     cluster_id=CLUSTER.id,

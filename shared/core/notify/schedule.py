@@ -36,8 +36,7 @@ class Schedule:
     """
 
     #: Seconds before the second, the third … try. The first is made at once, so tries = waits + 1.
-    #: The default is that of the setting, the example schedule of Standard Webhooks 1.0.0.
-    waits: tuple[float, ...] = durations("5s,5m,30m,2h,5h,10h,14h,20h,24h")
+    waits: tuple[float, ...]
     #: Each wait varies by this share to both sides, so that receivers are not met by all senders at once.
     spread: float = 0.2
 

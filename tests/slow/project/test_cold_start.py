@@ -37,6 +37,9 @@ LIGHT = [
     "shared.core.errors",
     "shared.core.notify",
     "shared.core.notify.waits",
+    "shared.jobspec",
+    "shared.jobspec.format",
+    "shared.jobspec.format.limits",
     "shared.setting",
     "shared.setting.table",
 ]

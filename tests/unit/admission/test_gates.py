@@ -13,9 +13,9 @@ from shared.admission.gates import GATES, PASS, Gate, Wait, World, judge, reason
 from shared.admission.permit import Permit, permitted
 from shared.core.job import Dependency, Entry, Job, JobState, Member, Stored, Target, Waiting
 from shared.core.ledger.records import Active, Pause
-from shared.core.policy import Policy
 from shared.core.relations.claim import Claim
 from shared.core.teams.document import Quota
+from tests.unit.world import POLICY
 
 NOW = datetime(2026, 1, 1, 12, tzinfo=UTC)
 CLAIM = Claim(nodes=1, gpus=8)
@@ -97,7 +97,7 @@ PAIRS = [pair for pair in combinations(NAMES, 2) if pair not in APART]
 
 
 def world(**facts: Any) -> World:
-    policy = Policy(max_jobs_per_hour=5, max_active_jobs=9)
+    policy = replace(POLICY, max_jobs_per_hour=5, max_active_jobs=9)
     return World(**{"policy": policy, "now": NOW, "quotas": {"vision": Quota(gpus=8)}, **facts})
 
 
@@ -241,7 +241,7 @@ def test_without_a_limit_no_job_waits_for_a_slot() -> None:
 
 
 def test_where_the_hourly_limit_is_off_its_slots_hold_no_job() -> None:
-    off = replace(world(), policy=Policy(max_jobs_per_hour=0))
+    off = replace(world(), policy=replace(POLICY, max_jobs_per_hour=0))
 
     assert verdicts(job_of("rate"), off) == {""}
 

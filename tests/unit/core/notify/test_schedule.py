@@ -19,6 +19,7 @@ MINUTE, HOUR, DAY = 60, 3600, 86400
 PAGE = (Path(__file__).resolve().parents[4] / "docs" / "reference" / "webhooks.md").read_text(
     encoding="utf-8"
 )
+DEFAULT = Settings({}).schedule()
 WAITS = st.lists(st.floats(1, 30 * DAY), min_size=1, max_size=50).map(tuple)
 JITTER = st.floats(0, 1, exclude_max=True)
 
@@ -31,18 +32,11 @@ JITTER = st.floats(0, 1, exclude_max=True)
     ],
 )  # fmt: skip
 def test_the_schedule_is_that_of_standard_webhooks(tries: int, seconds: float) -> None:
-    assert Schedule().delay(tries) == seconds
-
-
-def test_the_default_is_the_one_of_the_settings() -> None:
-    assert Settings({}).schedule() == Schedule(), (
-        "give SLIPWAY_WEBHOOK_SCHEDULE the same default in shared/setting/table.py, "
-        "then: python -m slipway.settings_page"
-    )
+    assert DEFAULT.delay(tries) == seconds
 
 
 def test_after_ten_tries_over_three_days_it_is_over() -> None:
-    schedule = Schedule()
+    schedule = DEFAULT
 
     assert (schedule.tries, schedule.total) == (10, timedelta(hours=75, minutes=35, seconds=5))
     assert schedule.delay(10) is None
@@ -51,16 +45,16 @@ def test_after_ten_tries_over_three_days_it_is_over() -> None:
 
 @given(tries=st.integers(1, 9), jitter=JITTER)
 def test_jitter_moves_a_wait_by_a_fifth_at_most(tries: int, jitter: float) -> None:
-    middle = Schedule().waits[tries - 1]
-    wait = Schedule().delay(tries, jitter=jitter)
+    middle = DEFAULT.waits[tries - 1]
+    wait = DEFAULT.delay(tries, jitter=jitter)
 
     assert wait is not None
     assert 0.8 * middle <= wait < 1.2 * middle + 1e-9
 
 
 def test_jitter_reaches_both_sides() -> None:
-    assert Schedule().delay(1, jitter=0.0) == pytest.approx(4)
-    assert Schedule().delay(1, jitter=0.99) == pytest.approx(6, abs=0.1)
+    assert DEFAULT.delay(1, jitter=0.0) == pytest.approx(4)
+    assert DEFAULT.delay(1, jitter=0.99) == pytest.approx(6, abs=0.1)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +62,7 @@ def test_jitter_reaches_both_sides() -> None:
     [(1, 120, 120), (1, 0, 5), (1, 4, 5), (2, 30, 300), (1, 10**9, LONGEST_RETRY_AFTER)],
 )
 def test_what_the_receiver_asks_for_is_never_undercut(tries: int, pause: float, seconds: float) -> None:
-    assert Schedule().delay(tries, retry_after=pause) == seconds
+    assert DEFAULT.delay(tries, retry_after=pause) == seconds
 
 
 def test_a_schedule_of_ones_own_is_followed() -> None:
@@ -117,15 +111,15 @@ def test_waits_that_no_delivery_could_keep_are_refused(waits: tuple[float, ...])
 @pytest.mark.parametrize("jitter", [-0.1, 1.0, 2.0, float("nan")])
 def test_a_jitter_outside_its_range_is_a_mistake(jitter: float) -> None:
     with pytest.raises(ValueError, match="jitter"):
-        Schedule().delay(1, jitter=jitter)
+        DEFAULT.delay(1, jitter=jitter)
     with pytest.raises(ValueError, match="jitter"):
-        Schedule().hold(1, jitter)
+        DEFAULT.hold(1, jitter)
 
 
 @pytest.mark.parametrize("tries", [-1, 0])
 def test_the_first_try_has_no_wait(tries: int) -> None:
     with pytest.raises(ValueError, match="first"):
-        Schedule().delay(tries)
+        DEFAULT.delay(tries)
 
 
 # What the page says
@@ -143,7 +137,7 @@ _CORRECT = "correct the schedule, its bounds and the days in docs/reference/webh
 
 
 def test_the_page_tells_the_schedule_as_it_is() -> None:
-    schedule = Schedule()
+    schedule = DEFAULT
     waits = [_words(wait) for wait in schedule.waits]
     output = " ".join(PAGE.split())
 
@@ -160,7 +154,7 @@ def _exactly(length: timedelta) -> str:
 
 
 def test_the_page_tells_every_bound_of_the_schedule_and_its_value() -> None:
-    schedule = Schedule()
+    schedule = DEFAULT
     rows = dict(re.findall(r"^\| `([a-z_]+)` \| ([^|]+?) \|", PAGE, re.MULTILINE))
 
     assert rows == {
@@ -176,4 +170,4 @@ def test_the_page_tells_every_bound_of_the_schedule_and_its_value() -> None:
 def test_the_page_says_to_remember_ids_for_the_life_of_an_event() -> None:
     (days,) = re.findall(r"for (\w+) days at least", PAGE)
     number = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine").index(days)
-    assert number == Schedule().life.days, _CORRECT
+    assert number == DEFAULT.life.days, _CORRECT
