@@ -1,4 +1,4 @@
-// The seven alerts that matter. Each query reads what the app logs, one JSON object a line (docs/how-to/monitor.md).
+// The seven alerts that matter. Each query reads what the app logs, one JSON object a line (docs/how-to/operate-a-deployment.md).
 param location string
 param token string
 param tags object

@@ -1,6 +1,6 @@
 """meter: counters and timings for a listener. Pure; without a listener each costs one call.
 
-Names are those of the table in docs/how-to/monitor.md.
+Names are those of the table in docs/reference/deployment.md.
 """
 
 from __future__ import annotations

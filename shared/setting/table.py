@@ -97,7 +97,7 @@ _ROWS: Mapping[str, Setting] = {
         "access",
         "document",
         "{}",
-        "JSON: name → hash and roles of its key ([named keys](../how-to/name-keys.md)); never empty",
+        "JSON: name → hash and roles of its key ([named keys](../how-to/share-clusters.md#keys-with-names)); never empty",
         if_empty="was its file read? Name keys, or remove it",
     ),
     "AZURE_CLIENT_ID": Setting("access", "text", "", "client id of a user-assigned identity"),
@@ -160,7 +160,7 @@ _ROWS: Mapping[str, Setting] = {
         "minutes",
         "0",
         "minutes after which a running job is warned whose GPUs are all idle "
-        "([idle jobs](../how-to/end-idle-jobs.md)), 10 at least; 0: never",
+        "([idle jobs](../how-to/share-clusters.md#end-jobs-that-do-nothing)), 10 at least; 0: never",
         bounds=_IDLE,
         check=_idle_flaw,
     ),

@@ -59,10 +59,10 @@ def _check_layout(layout: Row, shards: int) -> None:
     if layout.get("Version") != _LAYOUT:
         raise Misconfigured(
             f"the ledger's table has layout {layout.get('Version')}, of another version; this one has layout "
-            f"{_LAYOUT}: name a new table by SLIPWAY_LEDGER_TABLE, as docs/how-to/upgrade.md says"
+            f"{_LAYOUT}: name a new table by SLIPWAY_LEDGER_TABLE, as docs/how-to/operate-a-deployment.md says"
         )
     if layout.get("Shards") != shards:
         raise Misconfigured(
             f"the ledger's table was created with {layout.get('Shards')} shards and SLIPWAY_SHARDS says "
-            f"{shards}: set it back, or name a new table, as docs/how-to/upgrade.md says"
+            f"{shards}: set it back, or name a new table, as docs/how-to/operate-a-deployment.md says"
         )

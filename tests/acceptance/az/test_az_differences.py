@@ -20,7 +20,7 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 
-PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "azure-cli.md").read_text()
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "emulator.md").read_text(encoding="utf-8")
 GROUP, WORKSPACE, EXPERIMENT = "others", "others", "others"
 W = ("-g", GROUP, "-w", WORKSPACE)
 E = (*W, "-e", EXPERIMENT)

@@ -1,4 +1,4 @@
-"""docs/how-to/use-the-azure-cli.md, step by step: its files are written, its commands run in order."""
+"""The recipe of docs/reference/emulator.md, step by step: its files are written, its commands run in order."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
 ]
 
-RECIPE = (
-    (Path(__file__).parents[3] / "docs" / "how-to" / "use-the-azure-cli.md").read_text().split("\n## ")[2]
-)
+PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "emulator.md").read_text(encoding="utf-8")
+RECIPE = PAGE.partition("
+### The recipe
+")[2].partition("
+### ")[0]
 
 
 async def test_the_tutorial_works_as_it_is_written(az: Az) -> None:

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def test_it_may_grant_the_roles_of_the_templates_and_no_other() -> None:
-    guide = (ROOT / "docs" / "how-to" / "deploy-from-github.md").read_text("utf-8")
+    guide = (ROOT / "docs" / "how-to" / "deploy-with-entra.md").read_text("utf-8")
     (line,) = re.findall(r"^(roles=\$.*)$", guide, re.MULTILINE)
 
     done = subprocess.run(

@@ -1,4 +1,4 @@
-"""docs/how-to/monitor.md: its table names every metric of the source, and no other."""
+"""docs/reference/deployment.md: its table names every metric of the source, and no other."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from tests.unit.documents.corpus import ROOT
 
-PAGE = (ROOT / "docs/how-to/monitor.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs/reference/deployment.md").read_text(encoding="utf-8")
 _METERED = re.compile(r'meter\.(?:add|set)\(\s*f?"(slipway\.[\w.{}]+)"')
 #: The age of the last sweep is worked out of this time.
 _TIMES = {"slipway.sweep.ended": "slipway.sweep.age"}

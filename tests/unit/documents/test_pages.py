@@ -10,6 +10,14 @@ import pytest
 from shared.core.job import ARROWS, JobState
 from tests.unit.documents.corpus import PAGES, ROOT
 
+#: Pages of one reader with several tasks, of which each has a section.
+_LONG = {
+    "connect-a-cluster.md": 110,
+    "deploy.md": 160,
+    "operate-a-deployment.md": 200,
+    "share-clusters.md": 230,
+    "troubleshoot-a-job.md": 230,
+}
 ROOMS = ("bench", "functions", "local", "shared", "slipway", "tests")
 
 
@@ -42,10 +50,12 @@ def test_the_index_links_to_every_page() -> None:
     "page", [page for page in PAGES if page.parent.name == "how-to"], ids=lambda page: page.stem
 )
 def test_a_how_to_is_short(page: Path) -> None:
-    """What is looked up, and not followed, belongs in `docs/reference`."""
-    lines = len(page.read_text(encoding="utf-8").splitlines())
+    """What is looked up, and not followed, belongs in `docs/reference`. Of a page with several tasks each is short."""
+    text = page.read_text(encoding="utf-8")
+    longest = max(len(task.splitlines()) for task in re.split(r"^## ", text, flags=re.MULTILINE))
 
-    assert lines < (160 if page.name == "deploy.md" else 100)
+    assert longest < 100
+    assert len(text.splitlines()) < _LONG.get(page.name, 100)
 
 
 def test_every_page_that_a_text_names_is_there() -> None:

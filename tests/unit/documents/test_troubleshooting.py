@@ -1,4 +1,4 @@
-"""The pages for authors of jobs quote messages and reasons that Slipway and its clusters have."""
+"""The page for authors of jobs quotes messages and reasons that Slipway and its clusters have."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ import pytest
 from shared.core.job import Reason
 from tests.unit.documents.corpus import ROOT
 
-NAMES = (
-    "troubleshoot-a-job",
-    "find-a-job-that-does-not-start",
-    "find-why-a-job-failed",
-    "find-missing-output",
-)
-PAGE = "\n".join((ROOT / "docs" / "how-to" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES)
+PAGE = (ROOT / "docs" / "how-to" / "troubleshoot-a-job.md").read_text(encoding="utf-8")
 SOURCES = [
     file.read_text(encoding="utf-8")
     for room in ("slipway", "shared", "local")

@@ -80,7 +80,7 @@ async def test_a_job_that_was_submitted_after_the_backup_is_found_at_its_cluster
 
 
 async def test_a_submission_that_its_cluster_has_forgotten_since_runs_again(world: World) -> None:
-    """No one can tell this case: docs/how-to/restore-a-backup.md says what to do first."""
+    """No one can tell this case: docs/how-to/operate-a-deployment.md says what to do first."""
     world.engine.down = True
     await world.message(JOB)
     restore = _backup(world)

@@ -21,7 +21,7 @@ AZD = {
     "deploy": {"--no-prompt", "--environment"},
     "down": {"--purge", "--force", "--no-prompt", "--environment"},
 }
-GUIDES = ("connect-a-cluster", "deploy-from-github", "deploy-with-entra", "keep-a-deployment")
+GUIDES = ("connect-a-cluster", "deploy-with-entra", "operate-a-deployment")
 HEADER = "| step | expected output | time | cost |\n|---|---|---|---|\n"
 COMMAND = re.compile(r"\b(?:az|azd|git|slipway)(?: [a-z][a-z-]+)+")
 

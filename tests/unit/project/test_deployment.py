@@ -60,7 +60,7 @@ def test_the_role_that_scales_a_pool_allows_that_and_nothing_else() -> None:
     assert role["Actions"] == ["Microsoft.Batch/batchAccounts/pools/write"]
     assert not any(role[name] for name in ("NotActions", "DataActions", "NotDataActions"))
     assert role["AssignableScopes"] == ["/subscriptions/SUBSCRIPTION"]
-    assert "--role-definition" in code("docs/how-to/deploy-from-github.md")
+    assert "--role-definition" in code("docs/how-to/deploy-with-entra.md")
     assert f'--role "{role["Name"]}"' in code("docs/how-to/connect-a-cluster.md")
     assert f"actions: ['{role['Actions'][0]}']" in code("infra/main.bicep")
 

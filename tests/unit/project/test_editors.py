@@ -70,4 +70,4 @@ def test_the_devcontainer_has_what_the_guides_ask_for() -> None:
 def test_the_host_exports_no_telemetry_beside_its_own() -> None:
     """As the guide says: with telemetryMode a line would arrive by the host and by the app."""
     assert "telemetryMode" not in json.loads(code("host.json"))
-    assert "sets no `telemetryMode`" in code("docs/how-to/keep-a-deployment.md")
+    assert "sets no `telemetryMode`" in code("docs/how-to/operate-a-deployment.md")
