@@ -21,7 +21,7 @@ class Target:
 
     title: str
     above: str
-    #: "" for a count or a bound that is no ratio
+    #: "" for a count or a bound that is not a ratio
     below: str = ""
     least: float | None = None
     most: float | None = None

@@ -58,7 +58,7 @@ async def get_page(req: func.HttpRequest) -> func.HttpResponse:
             return problem(
                 404, "this deployment was made without the page", "run `make install`, then deploy"
             )
-        return problem(404, f"the page has no file {name[:80]!r}", "open /api/ui/")
+        return problem(404, f"the page does not have a file {name[:80]!r}", "open /api/ui/")
     return _file(req, name, file.read_bytes())
 
 

@@ -56,7 +56,7 @@ var queries = [
   }
   {
     name: 'quota'
-    about: 'A cluster has no room or no quota for a job.'
+    about: 'A cluster is full, or lacks quota for a job.'
     query: '${line} | where tostring(line.action) == "saturated"'
     operator: 'GreaterThan'
     threshold: 0

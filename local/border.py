@@ -49,7 +49,7 @@ class Border:
         hosts, origins = headers.getall("Host", [""]), headers.getall("Origin", [])
         for host in hosts:
             if not self._is_ours(_AUTHORITY.fullmatch(host)):
-                return Foreign("Host", f"{host[:_SHOWN]!r} is no name of this machine")
+                return Foreign("Host", f"{host[:_SHOWN]!r} is not a name of this machine")
         for origin in origins:
             if not self._is_ours(_ORIGIN.fullmatch(origin)):
                 return Foreign(
@@ -98,7 +98,7 @@ def add_option(parser: ArgumentParser) -> None:
 def host_name(text: str) -> str:
     """A host name as it appears in requests. Raises ArgumentTypeError for a URL or a name with a port."""
     if not re.fullmatch(r"[a-z0-9_-]+(\.[a-z0-9_-]+)*", text.lower()):
-        raise ArgumentTypeError(f"{text!r} is no host name; write it without scheme, port and path")
+        raise ArgumentTypeError(f"{text!r} is not a host name; write it without scheme, port and path")
     return text.lower()
 
 

@@ -108,7 +108,7 @@ def _account_keys(settings: Settings) -> dict[str, str]:
 
 
 def _client_settings(settings: Settings, connection: Connection) -> dict[str, str]:
-    """Where clients send files. Who has no role, or no key, on the account gets no further by its address."""
+    """Where clients send files. Its address helps only those with a role or a key."""
     services = ("blob", "queue", "table")
     addresses = {f"SLIPWAY_STORAGE__{one}ServiceUri": connection.address(one) for one in services}
     return addresses | settings.client_settings()

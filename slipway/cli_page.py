@@ -37,10 +37,10 @@ else on standard output; one that goes on prints an object on each line. `up` an
 
 Where no answer of the API comes, because it starts, is deployed, or the network is down, a command sends the
 same request again, for 5 minutes since the last answer, and says on standard error why it waits. What a
-gateway answers (502, 503, 504, 429, or any answer without the API's header `Slipway-Api`, 200 included) is no
-answer. Nothing is done twice: a submission has an idempotency key, which the command names where it gives up
-without an answer, and everything else that changes something may be repeated. Some things a command says at
-once: that nothing listens at an address, that a key is refused, and what the API refuses. An answer of
+gateway answers (502, 503, 504, 429, or any answer without the API's header `Slipway-Api`, 200 included) does
+not count. Nothing is done twice: a submission has an idempotency key, which the command names where it gives
+up without an answer, and everything else that changes something may be repeated. Some things a command says
+at once: that nothing listens at an address, that a key is refused, and what the API refuses. An answer of
 something else at an address where Slipway has not answered before is waited for no longer than a minute: the
 address may be wrong. A login page or a redirect is said at once, and after 10 seconds to a submission.
 

@@ -4,7 +4,7 @@ import sys
 
 
 def main() -> None:
-    """Run the command line; a Ctrl-C, also one that comes at once, is no traceback."""
+    """Run the command line; a Ctrl-C, also one that comes at once, prints no traceback."""
     try:
         from slipway.main import main as run
 

@@ -51,7 +51,7 @@ class FolderDrops:
         return content.data if content else None
 
     async def put_answer(self, name: str, body: bytes, *, replace: bool) -> None:
-        """Store nothing: a look at a folder on this machine has no answers."""
+        """Store nothing: a look at a folder on this machine is not answered."""
 
     async def read_answer(self, name: str, *, limit: int) -> bytes | None:
         """None: no answer is ever stored."""

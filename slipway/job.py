@@ -131,8 +131,8 @@ class AsyncJob:
         """Save these files below a directory, by default one named after the job; the directory.
 
         What is there already is left alone, as by `slipway download`. Warns of links and other things that
-        are no files, and of files of another job in the directory. Raises Failure where no file fits, and,
-        once the others are there, where one of them could not be saved, or the disk has no room for them.
+        are not files, and of files of another job in the directory. Raises Failure where no file fits, and,
+        once the others are there, where one of them could not be saved, or the disk lacks room for them.
         """
         folder = Path(to or self.id)
         async with service(self._url, self._key) as api:
@@ -172,7 +172,7 @@ class AsyncJob:
 
 
 class _Text:
-    """A binary stream over one of texts: the bytes of a job are no text for sure."""
+    """A binary stream over one of texts: the bytes of a job need not be text."""
 
     def __init__(self, stream: TextStream) -> None:
         import codecs

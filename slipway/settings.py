@@ -63,7 +63,7 @@ def local_stack() -> Path:
 def running_stacks() -> list[Path]:
     """The folders of all local stacks of this person that run: the usual one, and others.
 
-    Others are those of `up --data`, and of other clones: a command that was installed has no clone.
+    Others are those of `up --data`, and of other clones: an installed command does not belong to a clone.
     """
     # One that was killed leaves its address and its note, but not its lock.
     return [one for one in (UP, *sorted(_noted_folders() - {UP})) if _url_in(one) and is_locked(one)]
@@ -79,7 +79,7 @@ def _noted_folders() -> set[Path]:
     """The folders that are noted, without those of other users: a note can outlive its folder."""
     folders = set[Path]()
     for note in _notes().glob("*"):
-        with suppress(OSError, ValueError):  # the stack has just ended, or this is no note
+        with suppress(OSError, ValueError):  # the stack has just ended, or this is not a note
             folder = Path(note.read_text(encoding="utf-8"))
             if folder.is_absolute() and folder.stat().st_uid == os.getuid():
                 folders.add(folder)
@@ -90,7 +90,7 @@ def _noted_folders() -> set[Path]:
 def noted_stack(folder: Path) -> Iterator[None]:
     """Note the folder of a stack for the length of the block, so that commands elsewhere find it.
 
-    A home that cannot be written to is no reason to end: commands of the same clone need no note.
+    A home that cannot be written to does no harm: commands of the same clone need no note.
     """
     folder = folder.resolve()
     note = _notes() / hashlib.sha256(str(folder).encode()).hexdigest()[:16]

@@ -31,7 +31,7 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "%252F",
         "%252e",
     ),
-    "percent signs that are no escapes": ("%", "%%", "100%", "%zz", "%u00e9", "50% off", "%FF"),
+    "percent signs that are not escapes": ("%", "%%", "100%", "%zz", "%u00e9", "50% off", "%FF"),
     "spaces": (" ", " lead", "trail ", "two  spaces", "  "),
     "dots": (".hidden", "..data", "...", "trail.", "a..b", ".a.", "dots..."),
     "dashes": ("-rf", "--help", "-", "--to=x"),

@@ -33,7 +33,7 @@ def main() -> int:
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="batchai: %(message)s")
     # The storage SDK logs each request that fails, addresses included.
     logging.getLogger("azure").setLevel(logging.ERROR)
-    # A request that is not HTTP gets status 400; it is no defect that needs a traceback.
+    # A request that is not HTTP gets status 400, and does not need a traceback.
     logging.getLogger("aiohttp.server").addFilter(_is_defect)
     options = _parser().parse_args()
     try:

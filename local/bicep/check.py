@@ -42,7 +42,7 @@ def _arguments(file: str, module: Module, referenced: Template | None) -> Iterat
     members = params.members if params is not None else {}
     for name, value in members.items():
         if name not in referenced.parameters:
-            text = f'{module.path} has no parameter "{name}".'
+            text = f'{module.path} does not take a parameter "{name}".'
             yield Finding(file, value.line, value.column, "BCP037", text)
     lacks = [name for name, default in referenced.parameters.items() if not default and name not in members]
     if lacks:

@@ -119,6 +119,6 @@ def opened(kind: str, symbol: str, body: Value) -> Iterator[tuple[Value, str]]:
     for path, allowed in CLOSED[kind].items():
         for option in options(member_at(body, path) or Value("null", 1, 1)):
             if option.kind not in ("object", "null"):
-                yield option, f"{symbol}: {path} is no object that can be read here"
+                yield option, f"{symbol}: {path} is not an object that can be read here"
             for name in sorted(set(option.members) - set(allowed.split())):
                 yield option.members[name], f"{symbol}: {path}.{name} is not in local/bicep/closed.py"

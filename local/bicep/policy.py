@@ -80,7 +80,7 @@ def _weaknesses(template: Template) -> Iterator[Finding]:
             if _KEY.search(value.text):
                 yield finding(value, f"{name} holds a key")
             for role in set(_ROLE.findall(value.text)) - set(ROLES):
-                yield finding(value, f"{name}: {role} is no role that a template may grant")
+                yield finding(value, f"{name}: {role} is not a role that a template may grant")
 
 
 def _passed(template: Template, finding: Callable[[Value, str], Finding]) -> Iterator[Finding]:

@@ -24,7 +24,7 @@ def read(path: Path, shown: str = "") -> Template:
     root = _parser().parse(path.read_bytes()).root_node
     for node in _walk(root):
         if node.type == "ERROR" or node.is_missing:
-            text = f"this is no Bicep: {_text(node)[:50]!r}"
+            text = f"this is not Bicep: {_text(node)[:50]!r}"
             template.findings.append(Finding(template.file, *_place(node), "SYNTAX", text))
         elif node.type == "object":
             template.findings.extend(_duplicates(template, node))

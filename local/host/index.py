@@ -39,7 +39,7 @@ async def _check(function: Function, settings: Mapping[str, str], accounts: Acco
     trigger, where = function.trigger, f"function {function.name}"
     kind, connection = trigger["type"], str(trigger.get("connection", ""))
     if kind not in _TRIGGERS:
-        raise SettingsError(f"{where}: the local host has no trigger {kind}; disable or remove it")
+        raise SettingsError(f"{where}: the local host does not know the trigger {kind}; disable or remove it")
     if kind == "queueTrigger":
         resolve(trigger["queueName"], settings, where)
         await accounts.queues(connection, where)

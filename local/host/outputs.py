@@ -48,7 +48,7 @@ class Outputs:
                 elif binding["type"] == "blob":
                     await self._to_blob(binding, data, metadata, where)
                 else:
-                    raise OutputError(f"{where}: the local host has no output binding {binding['type']}")
+                    raise OutputError(f"{where}: the local host lacks the output binding {binding['type']}")
             except AzureError as error:
                 raise OutputError(f"{where}: {type(error).__name__}: {error.message}") from error
 
@@ -105,5 +105,5 @@ def _text(message: bytes, where: str) -> str:
         return message.decode()
     except UnicodeDecodeError:
         raise OutputError(
-            f"{where}: bytes that are no text need messageEncoding base64 in host.json"
+            f"{where}: bytes that are not text need messageEncoding base64 in host.json"
         ) from None

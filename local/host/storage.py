@@ -82,5 +82,5 @@ def host_id(app: Path, settings: Mapping[str, str]) -> str:
 
 def _malformed(connection: str, where: str) -> SettingsError:
     return SettingsError(
-        f"{where}: the setting {connection or 'AzureWebJobsStorage'} is no connection string"
+        f"{where}: the setting {connection or 'AzureWebJobsStorage'} is not a connection string"
     )

@@ -66,7 +66,7 @@ def account(connection_string: str) -> Account:
         name, key = values["accountname"], values["accountkey"]
     except KeyError as error:
         raise SettingsError(
-            f"the storage connection string has no {error.args[0]}; it must name AccountName and AccountKey"
+            f"the storage connection string lacks {error.args[0]}; it must name AccountName and AccountKey"
         ) from None
     suffix = values.get("endpointsuffix", "core.windows.net")
     endpoint = values.get("blobendpoint") or f"https://{name}.blob.{suffix}"

@@ -43,7 +43,7 @@ case $_host in
       case $_directory in @OWN@) continue ;; esac
       [ ! -x "$_directory/ssh" ] || exec "$_directory/ssh" "$@"
     done
-    echo "ssh: that host is no node of the job, and there is no ssh client here" >&2
+    echo "ssh: that host is not a node of the job, and there is no ssh client here" >&2
     exit 255 ;;
 esac
 if [ -z "$_command" ]; then

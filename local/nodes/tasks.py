@@ -11,7 +11,7 @@ from pathlib import Path
 
 from local.nodes.launcher import Launcher
 
-#: Seconds between two looks at a task that an earlier emulator started: it is no child of ours to wait for.
+#: Seconds between two looks at a task that an earlier emulator started: it is not our child to wait for.
 _LOOK_EVERY = 0.2
 _PATIENCE = 10.0
 

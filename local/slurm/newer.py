@@ -52,7 +52,7 @@ def _adopt(folder: Path) -> None:
     plugins = Programs(folder).plugins
     loader = next(folder.glob("usr/lib*/ld-linux-*.so.*"), None)
     if plugins is None or loader is None:
-        raise SlurmError(f"{folder} has no Slurm, or no loader: remove it, and try again")
+        raise SlurmError(f"{folder} does not contain Slurm, or lacks its loader: remove it, and try again")
     libraries = ["--force-rpath", "--set-rpath", f"{plugins}:{plugins.parent}"]
     for plugin in plugins.glob("*.so"):
         if not plugin.is_symlink():
@@ -70,7 +70,7 @@ def _adopt(folder: Path) -> None:
 def _program(folder: Path, name: str) -> Path:
     for program in (*folder.glob(f"usr/*bin/{name}-wlm"), *folder.glob(f"usr/*bin/{name}")):
         return program
-    raise SlurmError(f"{folder} has no {name}: remove it, and try again")
+    raise SlurmError(f"{folder} does not contain {name}: remove it, and try again")
 
 
 def main() -> int:

@@ -43,7 +43,7 @@ class HashedKeys:
         if owner is None:
             log.info("refused a key without a name")
             raise Misuse(
-                "the key that you sent has no name in this deployment",
+                "the key that you sent is not a named key of this deployment",
                 status=403,
                 remedy="send the key that its operator gave you; SLIPWAY_NAMED_KEYS names the keys",
             )

@@ -34,7 +34,7 @@ class Transport(AioHttpTransport):  # type: ignore[misc]
         await super().open()
 
     async def send(self, request: Any, **options: Any) -> Any:
-        """Send a request. An answer that names another one is no answer: azure-core tries again."""
+        """Send a request. One that names another request is discarded: azure-core tries again."""
         self.answered = False
         answer = await super().send(request, **options)
         self.answered = True

@@ -18,7 +18,7 @@ from shared.jobspec import open_secrets, redact
 
 #: Shorter values would mask half of the text.
 _SHORTEST_SECRET = 4
-#: How a value is written inside of another text. Lone surrogates, which JSON may hold, are no bytes.
+#: How a value is written inside of another text. Lone surrogates, which JSON may hold, are not bytes.
 _WRITINGS: tuple[Callable[[str], str], ...] = (
     lambda value: repr(value)[1:-1],
     lambda value: ascii(value)[1:-1],

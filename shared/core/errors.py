@@ -84,7 +84,7 @@ class NoTarget(SlipwayError):
     """A record whose state requires an engine-side identity has none: it is left alone."""
 
     def __init__(self, job_id: str) -> None:
-        super().__init__(f"the attempt of {job_id} has no target, so its engine cannot be queried for it")
+        super().__init__(f"the attempt of {job_id} lacks a target, so its engine cannot be queried for it")
 
 
 class Exists(SlipwayError):

@@ -83,7 +83,7 @@ async def poison_arrived(ports: Ports, poison_id: str, body: bytes) -> None:
 
 
 async def _last_try(ports: Ports, body: bytes, message_id: str, tries: int) -> list[Accepted]:
-    """Try once more: all earlier tries may have met an outage, which is no reason to give a message up."""
+    """Try once more: all earlier tries may have met an outage, which does not justify giving a message up."""
     own = pointed_to(body) is None  # any other pointer names a message that is kept already
     if own and not await hold(ports, "jobs", message_id, body):
         return []

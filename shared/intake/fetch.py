@@ -100,7 +100,7 @@ async def _with_scripts(ports: Ports, request: Request, folder: str, who: Caller
 
 
 async def _visible(ports: Ports, request: Request, who: Caller, names: Sequence[str]) -> list[str]:
-    """The names without those in folders of other teams. A door is no person, and sees all without a name."""
+    """The names without those in folders of other teams. A door, which is not a person, sees all."""
     teams = await current_teams(ports)
     if not teams.teams or (who.id and who.sees_all):
         return [*names]

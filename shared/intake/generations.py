@@ -57,7 +57,7 @@ async def last_of(ports: Ports, place: Place) -> KeyHolder:
     occupied, free, step = first, first + 1, 1
     while (record := await ports.ledger.get(job_id(place.key, free))) is not None:
         if free - first > _MOST:
-            raise Unavailable(f"the records of the key of {place.id} have no end")
+            raise Unavailable(f"the records of the key of {place.id} never end")
         stored[free] = record
         occupied, step = free, step * 2
         free = occupied + step

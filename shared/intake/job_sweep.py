@@ -57,7 +57,7 @@ class AcceptedSweep:
     def accepted(self) -> JobSweep:
         """The record. Raises ValueError if the request was rejected."""
         if self.sweep is None:
-            raise ValueError("the sweep was rejected, so it has no record")
+            raise ValueError("the sweep was rejected, so it does not have a record")
         return self.sweep
 
 

@@ -147,7 +147,7 @@ def _spec(root: Node, *, drop: bool) -> Iterator[Problem]:
     names = [name for name in ("spec", "specBlob") if root.member(name).is_written]
     if drop:
         for name in names:
-            message = f"{name} has no place in slipway.json; the job is in job.json beside it"
+            message = f"{name} does not belong in slipway.json; the job is in job.json beside it"
             yield problem("SW060", root.member(name).pointer, message, f"remove {name}", of_name=True)
         return
     if len(names) == 2:

@@ -86,7 +86,7 @@ def _value_problems(sweep: Node, name: str) -> Iterator[Problem]:
             yield problem("SW069", node.pointer, f"the range of {quote(name)} is empty", _RANGE)
         return
     if not isinstance(node.value, list) or not node.value:
-        message = f"{quote(name)} has no list of values"
+        message = f"{quote(name)} lacks a list of values"
         yield problem("SW069", node.pointer, message, "write at least one value, in brackets, or a range")
         return
     yield from _secret_problems(node, name)

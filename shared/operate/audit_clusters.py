@@ -32,7 +32,7 @@ async def compare_clusters(
         if target.cluster not in reached:
             continue
         if observation is None:
-            text = f"{row.state.value}; {target.cluster} has no job {target.name}"
+            text = f"{row.state.value}; {target.cluster} does not know the job {target.name}"
             report.differs("cluster", row.job_id, text)
         elif observation.state.terminal and observation.ended and age(ports, observation.ended) > GRACE:
             report.differs(
@@ -62,7 +62,7 @@ async def compare_strangers(ports: Ports, active: Iterable[Active], report: Audi
         for name, token in at_work.items():
             job_id = token.rpartition(".")[0]
             if name not in ours and not await is_known(ports, job_id):
-                text = f"at work on {cluster.name} for {job_id}, which has no record here"
+                text = f"at work on {cluster.name} for {job_id}, which is not recorded here"
                 report.differs("cluster", name, f"{text}: does another dispatcher use this cluster?")
 
 

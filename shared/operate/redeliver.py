@@ -44,7 +44,7 @@ async def redeliver_job(ports: Ports, job_id: str, who: Caller = KEY_HOLDER) -> 
     events = await ports.outbox.events(job_id)
     again = [notice for notice in events if any(map(_is_redelivered, notice.deliveries))]
     if not again:
-        raise Misuse(f"{job_id} has no receiver", status=404, remedy="name one in `notify`")
+        raise Misuse(f"{job_id} does not have a receiver", status=404, remedy="name one in `notify`")
     again = await _with_receivers(ports, again)
     for notice in again:
         await _restart(ports, notice)

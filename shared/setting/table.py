@@ -97,7 +97,7 @@ _ROWS: Mapping[str, Setting] = {
         "access",
         "document",
         "{}",
-        "JSON: name → hash and roles of its key ([named keys](../how-to/share-clusters.md#keys-with-names)); never empty",
+        "JSON: name → hash and roles of its key ([how](../how-to/share-clusters.md#named-keys)); never empty",
         if_empty="was its file read? Name keys, or remove it",
     ),
     "AZURE_CLIENT_ID": Setting("access", "text", "", "client id of a user-assigned identity"),

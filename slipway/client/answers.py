@@ -91,7 +91,7 @@ class Body(dict[str, Any]):
     """An answer in JSON. Reading a missing member raises a Failure."""
 
     def __missing__(self, name: str) -> Any:
-        raise Failure(f"the service's answer has no {name!r}; is it of another version?")
+        raise Failure(f"the service's answer lacks {name!r}; is it of another version?")
 
 
 def range_of(answer: aiohttp.ClientResponse, count: int) -> tuple[int, int]:
@@ -128,7 +128,7 @@ def following(answer: Mapping[str, Any], after: str) -> str:
     """The cursor of the list's next page, "" after the last one. Raises Failure for an endless list."""
     cursor = answer.get("next") or ""
     if not isinstance(cursor, str) or (cursor and cursor == after):
-        raise Failure("the service's list of files has no end")
+        raise Failure("the service's list of files never ends")
     return cursor
 
 
@@ -166,7 +166,7 @@ def address_page(answer: Mapping[str, Any], after: str, *, secure: bool) -> Addr
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError):
         raise Failure("the service's answer is not a list of addresses; is it of another version?") from None
     if page.expires.tzinfo is None or (page.next and page.next == after):
-        raise Failure("the service's list of addresses has no end")
+        raise Failure("the service's list of addresses never ends")
     return page
 
 
@@ -178,5 +178,5 @@ def settings_in(answer: Mapping[str, Any]) -> dict[str, str]:
     """The settings in an answer. Raises Failure if it has none."""
     settings = answer.get("settings")
     if not isinstance(settings, dict) or not all(isinstance(one, str) for one in settings.values()):
-        raise Failure("its answer has no settings")
+        raise Failure("its answer lacks the settings")
     return settings

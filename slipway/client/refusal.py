@@ -28,7 +28,7 @@ _COMMANDS = {
 }
 #: Statuses for a request that something else does not take in this form, however often it is sent.
 _NOT_TAKEN = frozenset({405, 411, 413, 415})
-#: Statuses with which a gateway says that it has no answer of the app.
+#: Statuses with which a gateway says that the app did not answer it.
 _GATEWAY = frozenset({408, 425, 429})
 #: Statuses for an address that is too long, and the characters from which on web servers refuse one.
 _TOO_LONG, _LONGEST_ADDRESS = frozenset({400, 414, 431}), 8_000

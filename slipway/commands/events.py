@@ -75,7 +75,7 @@ def rows(events: Sequence[Mapping[str, Any]], *, utc: bool = False) -> list[str]
         for line in _tries(delivery, utc=utc)
     ]
     if not lines:
-        return ["this job has no receiver"]
+        return ["this job does not have a receiver"]
     return table([("event", "state", "to", "is", "when", "ms", "said"), *lines])
 
 

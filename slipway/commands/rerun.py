@@ -46,7 +46,7 @@ def job_of(receipt: str, body: bytes, *, is_stored: bool) -> str:
     job_id = document.get("id")
     if not isinstance(job_id, str) or not job_id.startswith("j_"):
         raise Failure(
-            f"{receipt}: is not a receipt: it has no id; name a receipt.json, as `slipway show JOB` does"
+            f"{receipt}: is not a receipt: it lacks an id; name a receipt.json, as `slipway show JOB` does"
         )
     if is_stored and not PurePosixPath(receipt).parent.name.endswith(f"-{short_id(job_id)}"):
         raise Failure(f"{receipt}: is the receipt of another job, {job_id}; `slipway receipt JOB` reads one")

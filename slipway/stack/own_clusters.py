@@ -15,7 +15,7 @@ from slipway.settings import document
 from slipway.stack.shell_settings import check_keys
 
 _FORMAT = 'settings, {"NAME": "text"} or {"Values": {"NAME": "text"}},'
-#: Settings of the Functions host; they have no meaning here, and are in every local.settings.json.
+#: Settings of the Functions host; they do not matter here, and are in every local.settings.json.
 _HOST = re.compile(r"FUNCTIONS_\w+|AzureWebJobs\w+|WEBSITE_\w+|APPLICATIONINSIGHTS_\w+|LOCAL_HOST_\w+")
 #: The stack has a storage account of its own.
 _STORAGE = re.compile(r"AzureWebJobsStorage\w*|SLIPWAY_STORAGE\w*")
@@ -52,7 +52,7 @@ def _text(file: Path, name: str, value: Any) -> str:
         return str(value).lower()
     if isinstance(value, dict | list | int | float):
         return json.dumps(value)
-    raise Failure(f"{file}: {name} has no value that a setting can have")
+    raise Failure(f"{file}: the value of {name} does not suit a setting")
 
 
 def _is_setting(file: Path, name: str, value: str) -> bool:

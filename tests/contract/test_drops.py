@@ -1,4 +1,4 @@
-"""Reading what was dropped, against Azurite: how much crosses the wire, and what is no drop at all."""
+"""Reading what was dropped, against Azurite: how much crosses the wire, and what is not a drop at all."""
 
 from __future__ import annotations
 

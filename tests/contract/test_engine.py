@@ -417,7 +417,7 @@ async def test_how_busy_its_nodes_are_is_read_like_a_log(rig: Rig) -> None:
     order = rig.order(waits)
     await rig.engine.submit(order)
     rig.ends(order.target, JobState.SUCCEEDED, code=0)
-    if rig.memory is not None:  # its nodes are no machines
+    if rig.memory is not None:  # its nodes are not machines
         rig.memory.output["usage.jsonl"] = b'{"rank": 0, "time": 1, "memory_mib": 2}\n'
     await rig.until(order.target, lambda observation: observation.state.terminal)
 

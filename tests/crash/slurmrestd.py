@@ -37,7 +37,7 @@ class Wire(StrEnum):
     CONTROLLER_DOWN = "500: slurmctld is away"
     CRASH = "it works, it is acknowledged, and slurmctld is killed"
     CRASHED = "it works, and slurmctld is killed before it says so"
-    GARBAGE = "an answer that is no JSON"
+    GARBAGE = "an answer that is not JSON"
 
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

@@ -8,7 +8,7 @@ interface Props {
   error: ApiError;
   /** Why signing in with Entra failed, or "". */
   failure: string;
-  /** Why the last try has had no answer. */
+  /** Why the last try was not answered. */
   trouble: ApiError | undefined;
   onSignedIn: () => void;
 }

@@ -61,7 +61,7 @@ def _check_date(text: str, now: datetime) -> None:
     try:
         distance = abs(parsedate_to_datetime(text) - now)
     except (ValueError, TypeError):
-        raise _refused(403, "The request has no ocp-date or Date header with a time in GMT") from None
+        raise _refused(403, "The request lacks an ocp-date or Date header with a time in GMT") from None
     if distance > _PATIENCE:
         raise _refused(403, "The time of the request is more than 15 minutes from that of the service")
 
@@ -99,7 +99,7 @@ def _check_token(token: str, now: datetime) -> None:
         claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
         audience, expires = str(claims["aud"]).rstrip("/"), float(claims["exp"])
     except (IndexError, KeyError, TypeError, ValueError, binascii.Error):
-        raise _refused(401, "The token is no JSON web token with the claims aud and exp") from None
+        raise _refused(401, "The token is not a JSON web token with the claims aud and exp") from None
     if audience != _AUDIENCE:
         raise _refused(401, f"The token is not for {_AUDIENCE}/; ask for the scope {_AUDIENCE}//.default")
     if expires <= now.timestamp():

@@ -54,7 +54,7 @@ def _of_all(work: Callable[[list[float]], float]) -> Callable[..., float]:
     def applied(*values: Value) -> float:
         flat = _flat(values)
         if not flat:
-            raise FormulaError("a function has no values to work on")
+            raise FormulaError("a function lacks values to work on")
         return float(work(flat))
 
     return applied

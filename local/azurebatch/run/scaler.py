@@ -144,7 +144,7 @@ def _count(value: Any) -> int:
         value = value[-1]
     with contextlib.suppress(TypeError, ValueError, OverflowError):
         return max(0, min(MOST_NODES, int(value)))
-    raise FormulaError(f"The target {value!r} is no number of nodes")
+    raise FormulaError(f"The target {value!r} is not a number of nodes")
 
 
 def _option(value: Any) -> str:

@@ -26,7 +26,7 @@ def duration(text: str, name: str) -> timedelta | None:
     """A duration in ISO 8601; None if it has no limit. Raises BatchError."""
     match = _DURATION.fullmatch(text) if isinstance(text, str) else None
     if match is None or text in ("P", "PT"):
-        raise invalid(name, str(text), "The value is no duration of ISO 8601, as PT10M is")
+        raise invalid(name, str(text), "The value is not a duration of ISO 8601 such as PT10M")
     if text == NO_LIMIT:
         return None
     days, hours, minutes, seconds = (float(part or 0) for part in match.groups())

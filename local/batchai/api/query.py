@@ -20,7 +20,7 @@ def parameters(raw: str, allowed: Collection[str]) -> dict[str, str]:
     for pair in filter(None, raw.split("&")):
         name, _, value = (_decoded(part, pair) for part in pair.partition("="))
         if name not in allowed:
-            raise invalid(f"This operation has no parameter {name!r}.", name, "InvalidParameter")
+            raise invalid(f"This operation does not take a parameter {name!r}.", name, "InvalidParameter")
         if name in values:
             raise invalid(f"The parameter {name} is given twice.", name, "InvalidParameter")
         values[name] = value

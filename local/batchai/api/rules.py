@@ -148,7 +148,7 @@ def _container(document: Mapping[str, Any], pointer: str) -> Iterator[ArmError]:
     for name in ("image", "serverUrl"):
         # A value that begins with '-' would be an option of the container runtime's program.
         if name in source and not _IMAGE.fullmatch(source[name]):
-            yield invalid(f"{source[name]!r} is no {name}.", f"{pointer}/imageSourceRegistry/{name}")
+            yield invalid(f"{source[name]!r} is not a valid {name}.", f"{pointer}/imageSourceRegistry/{name}")
     if "credentials" in source:
         yield from _secret(source["credentials"], "password", f"{pointer}/imageSourceRegistry/credentials")
     if "shmSize" in document["containerSettings"]:

@@ -102,7 +102,7 @@ async def put_experiment(call: Call) -> web.Response:
     """Create it; an existing one stays as it is."""
     refuse_while_deleting(workspace_of(call))
     if await call.request.read() not in (b"", b"{}"):
-        raise invalid("An experiment has no properties to set.", "", "InvalidRequestContent")
+        raise invalid("The properties of an experiment cannot be set.", "", "InvalidRequestContent")
     experiment = call.store.experiments.get(ids.experiment(call.names))
     if experiment is None:
         experiment = Experiment(

@@ -69,7 +69,7 @@ class FileService:
             self._check_signature(request, name)
             operation = self._operations.get(name)
             if operation is None:
-                raise FileError(400, "UnsupportedOperation", f"This emulator has no {name}")
+                raise FileError(400, "UnsupportedOperation", f"This emulator does not support {name}")
             answer = await operation(self._item(request, name))
         except FileError as error:
             answer = error_answer(error, request.method)

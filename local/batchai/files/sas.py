@@ -64,7 +64,7 @@ def refusal(request: SignedRequest, account: str, key: str, now: datetime) -> Re
     if query.get("sv", "") < _FIRST_VERSION:
         return Refusal(_FAILED, f"A SAS needs sv, {_FIRST_VERSION} or later")
     if "si" in query or "skoid" in query:
-        return Refusal(_FAILED, "This emulator has no stored access policies and no user delegation keys")
+        return Refusal(_FAILED, "This emulator does not know stored access policies or user delegation keys")
     lines = _account_lines(query, account) if "ss" in query else _service_lines(request)
     digest = hmac.new(base64.b64decode(key), "\n".join(lines).encode(), hashlib.sha256).digest()
     if not matches(query.get("sig", ""), base64.b64encode(digest).decode()):
@@ -89,7 +89,7 @@ def _limits(request: SignedRequest, now: datetime) -> Iterator[Refusal]:
     query = request.query
     end, start = _time(query.get("se", "")), _time(query.get("st", ""))
     if end is None or end < now:
-        yield Refusal(_FAILED, "The SAS has expired, or has no end that can be read")
+        yield Refusal(_FAILED, "The SAS has expired, or its end cannot be read")
     if "st" in query and (start is None or start > now):
         yield Refusal(_FAILED, "The SAS is not valid yet, or its start cannot be read")
     if query.get("spr") == "https" and request.scheme != "https":

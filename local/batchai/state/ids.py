@@ -9,7 +9,7 @@ from local.batchai.state.regions import region
 PROVIDER = "Microsoft.BatchAI"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _GROUP = re.compile(r"[A-Za-z0-9_.-]{1,90}")
-#: Path parameters that are no names of Batch AI resources.
+#: Path parameters that are not names of Batch AI resources.
 _LOOSE = {"subscription", "group", "location", "operation", "account", "provider", "tenant"}
 
 

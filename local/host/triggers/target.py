@@ -59,7 +59,7 @@ def target_of(raw: str) -> Target:
         raise BadTarget("a target is ASCII")
     path = _decoded(raw_path, b"/")
     if "\0" in path:
-        raise BadTarget("a path has no NUL")
+        raise BadTarget("a path must not contain NUL")
     return Target(_without_dots(path), question + query)
 
 

@@ -73,7 +73,7 @@ async def _claimed(api: Api, namespace: str, name: str) -> Path:
         raise NotYet("ContainerCreating", f'persistentvolumeclaim "{name}" is bound to no volume')
     origin = volume["spec"].get("hostPath") or volume["spec"].get("local")
     if not origin:
-        raise NotYet("ContainerCreating", f"the volume {bound} is no directory of this machine")
+        raise NotYet("ContainerCreating", f"the volume {bound} is not a directory of this machine")
     return _host_path(origin)
 
 

@@ -97,7 +97,7 @@ class BlobDrops:
         return blob.data if blob else None
 
     async def drop_answer(self, name: str) -> None:
-        """Delete an answer; a missing one is no error."""
+        """Delete an answer; a missing one is not an error."""
         from azure.core.exceptions import ResourceNotFoundError
 
         async with storage_errors():

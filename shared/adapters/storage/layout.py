@@ -59,7 +59,7 @@ def _check_layout(layout: Row, shards: int) -> None:
     if layout.get("Version") != _LAYOUT:
         raise Misconfigured(
             f"the ledger's table has layout {layout.get('Version')}, of another version; this one has layout "
-            f"{_LAYOUT}: name a new table by SLIPWAY_LEDGER_TABLE, as docs/how-to/operate-a-deployment.md says"
+            f"{_LAYOUT}: name a new table by SLIPWAY_LEDGER_TABLE (docs/how-to/operate-a-deployment.md)"
         )
     if layout.get("Shards") != shards:
         raise Misconfigured(

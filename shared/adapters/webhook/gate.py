@@ -66,7 +66,7 @@ class Gate:
         """Look the name up once and return literal addresses, all of them public, or raise OSError."""
         answers = await self._names.resolve(host, port, family)
         if not answers:
-            raise OSError("the name has no address")
+            raise OSError("the name does not resolve to an address")
         if not all(self._allows(answer["host"]) for answer in answers):
             raise AddressRefusedError("the name leads to an address that is not public")
         return answers

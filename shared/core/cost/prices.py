@@ -1,7 +1,7 @@
 """The price table: what an hour of a node costs, by region, VM size and priority; with date and source. Pure.
 
 Prices change, and differ by contract: an operator's own rows (SLIPWAY_PRICES) win over those that ship here.
-A size without a row has no price; none is ever guessed.
+The price of a size without a row is not known, and never guessed.
 """
 
 from __future__ import annotations

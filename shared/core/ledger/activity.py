@@ -83,7 +83,7 @@ def _moment(text: str) -> datetime:
     """A time in UTC. Raises ValueError for one without a zone, and for one that no calendar of UTC has."""
     at = datetime.fromisoformat(text)
     if at.tzinfo is None:
-        raise ValueError("a time has no zone")
+        raise ValueError("a time lacks its zone")
     try:
         return at.astimezone(UTC)
     except OverflowError as error:

@@ -152,7 +152,7 @@ def _host_refusal(host: str, policy: UrlPolicy) -> str | None:
     if len(host) > 253 or not all(_LABEL.fullmatch(label) for label in labels):
         return "The webhook host is not a valid DNS name; it has empty, overlong or badly written parts."
     if len(labels) < 2:
-        return "The webhook host has no domain; use a full public DNS name such as hooks.example.com."
+        return "The webhook host lacks a domain; use a full public DNS name such as hooks.example.com."
     if _without_scm(host) in {own.lower().rstrip(".") for own in policy.own_hosts}:
         return "The webhook address is this service itself; name the receiver that should get the events."
     return None

@@ -44,7 +44,7 @@ def teams_of(who: Caller, teams: Teams) -> dict[str, bool]:
 
 
 def _is(member: Membership, who: Caller) -> bool:
-    """Whether a member is the caller. A key's name is no object id of Entra, even if it looks like one."""
+    """Whether a member is the caller. A key's name is not an object id, even if it looks like one."""
     if who.key:
         return member.key == who.key
     return member.user == who.id or member.group in who.groups or member.role in who.app_roles
@@ -63,7 +63,7 @@ def share_of_caller(who: Caller, teams: Teams, named: str, at: str) -> Share:
         return _refused(at, message, f"write one of: {', '.join(own)}" if own else "leave it out")
     name = named or next(iter(who.teams), teams.default or "")
     if not name and not is_operator:
-        message = "you are in no team of this deployment, and it has no default team"
+        message = "you are not in a team of this deployment, and it does not have a default team"
         return _refused(at, message, "ask its operator to add you to one")
     return share_in(teams, name)
 

@@ -99,7 +99,7 @@ class Account:
         if status in (401, 403):
             raise Misconfigured(f"Azure Resource Manager refuses to show the account: {_REMEDY}")
         if status == 404:
-            raise Misconfigured("Azure has no account with the id in `resource`")
+            raise Misconfigured("Azure does not know an account with the id in `resource`")
         return _properties(status, content)
 
 

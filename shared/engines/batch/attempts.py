@@ -134,7 +134,7 @@ class Attempts:
     async def _own(self, target: Target) -> Listed:
         task = await self._tasks.find(target)
         if task is None or task.token != target.token:
-            raise NotFound(f"Azure Batch has no task {target.name}")
+            raise NotFound(f"Azure Batch does not know the task {target.name}")
         return task
 
     async def _observed(self, task: Listed, target: Target) -> Observation:

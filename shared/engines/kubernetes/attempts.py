@@ -89,7 +89,8 @@ class Attempts:
         """Read one attempt. Raises NotFound."""
         observed = await self._looks.observe(target)
         if observed is None:
-            raise NotFound(f"Kubernetes has no Job {target.name} in the namespace {self._cluster.namespace}")
+            place = f"the namespace {self._cluster.namespace}"
+            raise NotFound(f"Kubernetes does not know the Job {target.name} in {place}")
         return observed
 
     async def cancel(self, target: Target) -> None:

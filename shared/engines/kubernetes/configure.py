@@ -33,7 +33,7 @@ def configure(options: Mapping[str, Mapping[str, Any]], settings: Values) -> Con
         except Misconfigured as error:
             if name in documents:
                 raise
-            faults[name] = f"{_SETTING} has no kubeconfig for the cluster {name}, and {error}"
+            faults[name] = f"{_SETTING} lacks a kubeconfig for the cluster {name}, and {error}"
     client_id = settings.text("AZURE_CLIENT_ID")
 
     def load() -> Engine:

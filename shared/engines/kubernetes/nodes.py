@@ -34,7 +34,7 @@ def view(cluster: KubernetesCluster, nodes: Sequence[Row], pods: Sequence[Row]) 
 
 def unseen(cluster: KubernetesCluster) -> ClusterView:
     """The cluster if Slipway's account may not list nodes, which belong to no namespace."""
-    note = "its nodes cannot be listed: the account of Slipway has no right to, and needs none for jobs"
+    note = "its nodes cannot be listed: the account of Slipway may not, and jobs do not need it"
     counts = dict.fromkeys(_SPACE, 0)
     most = cluster.max_nodes
     return ClusterView(

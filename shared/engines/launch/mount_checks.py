@@ -26,7 +26,7 @@ def mount_refusals(
         _, kind, index = at.rsplit("/", 2)
         entry = lists[kind][int(index)]
         if path is None and (not itself or kind == "fileServers"):
-            text = f"the nodes of {cluster} have no directory for it; an operator adds it to `mounts`"
+            text = f"the nodes of {cluster} do not have a directory for it; an operator adds it to `mounts`"
             yield _refused(at, text, f"use what is mounted there: {', '.join(table) or 'nothing'}")
         if itself and (path is None or path.startswith(NFS)):
             yield from _own(at, kind, entry)
@@ -50,7 +50,7 @@ def _fixed(at: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
 def _own(at: str, kind: str, entry: Mapping[str, Any]) -> Iterator[Problem]:
     """Problems of a volume that the nodes mount for the job."""
     if (entry.get("credentials") or {}).get("accountKeySecretReference"):
-        text = "the nodes have no identity that may read a Key Vault"
+        text = "the nodes lack an identity that may read a Key Vault"
         remedy = "give accountKey, which is kept sealed, or none: the deployment's, or the pool's identity"
         yield _refused(f"{at}/credentials/accountKeySecretReference", text, remedy)
     unknown = blob_options(str(entry.get("mountOptions") or "")).unknown
@@ -64,7 +64,7 @@ def vault_refusals(properties: Mapping[str, Any]) -> Iterator[Problem]:
     for kind in ("environmentVariables", "secrets"):
         for index, variable in enumerate(properties.get(kind) or ()):
             if variable.get("valueSecretReference"):
-                text = "the nodes have no identity that may read a Key Vault"
+                text = "the nodes lack an identity that may read a Key Vault"
                 at = f"/{kind}/{index}/valueSecretReference"
                 yield _refused(at, text, "give the value, which is kept sealed")
 

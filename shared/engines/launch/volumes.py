@@ -135,7 +135,7 @@ def _signature(entry: Mapping[str, Any], keys: Keys, *, read_only: bool) -> dict
         account, name = entry["accountName"], entry["containerName"]
         sas = for_container(account, name, key, keys.until, https=keys.https, read_only=read_only)
         return {"mode": "sas", "sas": sas}
-    return {"mode": "key", "account-key": key}  # it is no account's key: storage says so on the node
+    return {"mode": "key", "account-key": key}  # it is not an account's key: storage says so on the node
 
 
 def _server(entry: Mapping[str, Any], path: str) -> Volume:

@@ -118,7 +118,7 @@ def _check_resources(cluster: SlurmCluster, place: str) -> None:
     for name in ("exclusive", "partition", "account"):
         if name in cluster.resources:
             also = "jobs get whole nodes anyway" if name == "exclusive" else f"{name} is an option itself"
-            raise Misconfigured(f"{place}: resources.{name} has no place there: {also}")
+            raise Misconfigured(f"{place}: resources.{name} does not belong there: {also}")
     if text := refusal(cluster.resources.get("options") or {}):
         raise Misconfigured(f"{place}: resources.{text}")
     if unknown := [name for name in cluster.allow if name not in RESOURCES]:

@@ -80,7 +80,7 @@ class SlurmJobs:
         if damaged and not ours:
             raise Busy(f"Slurm describes the job {number} in a form that cannot be read")
         if not ours:
-            raise answer.failure() or NotFound(f"Slurm has no job {number}")
+            raise answer.failure() or NotFound(f"Slurm does not know the job {number}")
         return ours[0]
 
     async def release(self, copy: Copy) -> None:

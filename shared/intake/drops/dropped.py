@@ -67,7 +67,7 @@ def _candidate(
 ) -> Candidate:
     folder = plan.folder.rstrip("/")
     parts = folder.split("/") if folder else ["default"]
-    # The envelope is no part of the key: adding it late starts no second run. Nor is a template: editing it
+    # The envelope is not part of the key: adding it late starts no second run. Nor is a template: editing it
     # must not run every drop below it again.
     own = {blob.name: hashes[blob.name] for blob in plan.own_files}
     key = "|".join([ports.policy.drop_container, folder, *(f"{name}={own[name]}" for name in sorted(own))])

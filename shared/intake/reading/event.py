@@ -61,7 +61,7 @@ def unnamed(event: Event, at: str) -> Problem | None:
         return None
     absent = [name for name, value in (("id", event.id or None), ("source", event.sender)) if value is None]
     names = " and no ".join(f'"{name}"' if event.type_at else f"header ce-{name}" for name in absent)
-    text = f"this event has no {names}, so that nothing shows whether it comes a second time"
+    text = f"this event lacks its {names}, so that nothing shows whether it comes a second time"
     remedy = "give it both, the same at each try; or an Idempotency-Key or an idempotencyKey"
     return problem("SW010", f"{at}/{absent[0]}" if event.type_at else at, text, remedy)
 

@@ -106,7 +106,7 @@ def _image(context: Context, facts: Facts) -> Iterator[Problem]:
     """Report an image without a tag, which may change from day to day."""
     node = context.properties.member("containerSettings", "imageSourceRegistry", "image")
     if node.text and not _TAGGED.search(node.text[-512:]):
-        yield problem("SW072", node.pointer, "image has no tag, so it means the latest one, which changes")
+        yield problem("SW072", node.pointer, "without a tag the image means the latest one, which changes")
 
 
 def _roots(context: Context, facts: Facts) -> Iterator[Problem]:

@@ -67,7 +67,7 @@ def _resource(document: JsonObject, properties: JsonObject) -> Unwrapped:
     )
     remedy, fix = 'keep "properties", without what the service adds', Fix("strip", removed=tuple(removed))
     if names := [name for name in _MAKING if document.get(name)]:
-        remedy = f'keep "properties"; what {" and ".join(names)} say has no place in a job'
+        remedy = f'keep "properties"; what {" and ".join(names)} say does not belong in a job'
         return Unwrapped(
             {"properties": _without_answers(properties)}, _problem(message, remedy, removed), "/properties"
         )

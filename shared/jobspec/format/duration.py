@@ -43,7 +43,7 @@ def parse_duration(text: str) -> timedelta | None:
 
 
 def duration_flaw(text: str) -> str:
-    """Why a text is no length that `parse_duration` takes, to continue a sentence; "" if it is one."""
+    """Why a text is not a length that `parse_duration` takes, to continue a sentence; "" if it is one."""
     if parse_duration(text) is not None:
         return ""
     match = _ANY.fullmatch(text)

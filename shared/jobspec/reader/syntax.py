@@ -120,7 +120,7 @@ def _at_character(text: str, offset: int, rest: str, preceding: str) -> Flaw | N
     if rest in ("//", "/*") or first == "#":
         match = _COMMENT.match(text, offset)
         edits = (Edit(offset, match.end(), ""),) if match else ()
-        return Flaw(offset, "JSON has no comments", "delete the comment", 2 if first == "/" else 1, edits)
+        return Flaw(offset, "JSON takes no comments", "delete the comment", 2 if first == "/" else 1, edits)
     if first == "'":
         return quotes(text, offset, "single quotes", 'write double quotes: "')
     if first and first in "\u2018\u2019\u201c\u201d\u201e\uff02":

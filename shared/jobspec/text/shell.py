@@ -43,7 +43,7 @@ def words(command: str) -> Iterator[Word]:
             reader = _Reader(command, at)
             at = reader.read()
             word = reader.word(written=written)
-            # A number before `>` belongs to it, and is no word.
+            # A number before `>` belongs to it, and is not a word.
             if word.text and not (word.text.isdigit() and command[at : at + 1] in ("<", ">")):
                 yield word
             written = False

@@ -41,7 +41,7 @@ async def ask(ports: Ports, key: ClusterKey, rows: list[Active]) -> Observations
 def _silent(ports: Ports, cluster_path: str, error: EngineError | TimeoutError) -> None:
     """Note since when a cluster does not answer, and its last error.
 
-    An open breaker is no error of the cluster.
+    An open breaker is not an error of the cluster.
     """
     text = sentence(Why("", str(error) or "no answer in time"))
     if isinstance(error, LeftAlone):

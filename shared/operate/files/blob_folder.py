@@ -50,7 +50,7 @@ def _output(properties: Mapping[str, Any], directory: str) -> _Output:
 
 
 def _mounts(properties: Mapping[str, Any], path: str) -> list[tuple[str, Mapping[str, Any] | None]]:
-    """The mounts that contain a path, with None for each that is no container."""
+    """The mounts that contain a path, with None for each that is not a container."""
     volumes = properties.get("mountVolumes") or {}
     return [
         (at, mount if kind == _BLOBS else None)

@@ -24,7 +24,7 @@ _AXES = ("step", "epoch", "time")
 _LINE, _RANK = "line", "rank"
 _MOST_RANKS = 1_000_000
 _MARK = b'"slipway"'
-#: NaN and Infinity are no numbers, neither here nor in JSON.
+#: NaN and Infinity are not numbers, neither here nor in JSON.
 _JSON = json.JSONDecoder(parse_constant=lambda _: None)
 #: Whole numbers up to here are exact as floats.
 _EXACT = 2.0**53
@@ -98,8 +98,8 @@ class Collector:
 def whole_lines(data: bytes, *, begins: bool, ends: bool) -> Lines:
     """The whole lines of a chunk of a file.
 
-    The chunk begins with the file's first byte, or with the byte before the position. If that byte is no line
-    break, the rest of a line that was too long follows. `ends`: the file is complete.
+    The chunk begins with the file's first byte, or with the byte before the position. If that byte is not a
+    line break, the rest of a line that was too long follows. `ends`: the file is complete.
     """
     start = 0 if begins else data.find(b"\n") + 1
     if not begins and start == 0:

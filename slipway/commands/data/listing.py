@@ -33,7 +33,7 @@ def run(
 
 
 def entries(files: Sequence[DataFile], prefix: str) -> list[dict[str, Any]]:
-    """The files and the folders of one level; a folder has no size."""
+    """The files and the folders of one level; folders do not have a size."""
     level: dict[str, dict[str, Any]] = {}
     for file in files:
         name, below, _ = file.name.removeprefix(prefix).partition("/")

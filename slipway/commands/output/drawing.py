@@ -57,7 +57,7 @@ def spark(values: Sequence[float], width: int) -> str:
         return ""
     edges = [len(values) * column // columns for column in range(columns + 1)]
     least, greatest = min(values), max(values)
-    # Halves, since the whole span of floats is no float.
+    # Halves, since the whole span of floats is not a float.
     span = greatest / 2 - least / 2
     shown = ""
     for first, stop in pairwise(edges):

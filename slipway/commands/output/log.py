@@ -89,7 +89,7 @@ def compiled(pattern: str) -> re.Pattern[str] | None:
 def clock_for(*, timestamps: bool, follow: bool) -> Callable[[], str] | None:
     """Formats the time before each line; None without timestamps. Raises Failure."""
     if timestamps and not follow:
-        raise Failure("timestamps need --follow: a log has no times, only lines that arrive now have one")
+        raise Failure("timestamps need --follow: only lines that arrive now get a time")
     return _now if timestamps else None
 
 

@@ -118,7 +118,7 @@ def log(
 
     Where there are several processes, each line begins with the rank. A terminal gets the colours of the job,
     and no other control sequence; a file or a pipe gets the bytes as they are. With --json, a log without
-    lines is no object: standard output stays empty, and standard error says why.
+    lines prints nothing: standard output stays empty, and standard error says why.
 
     With --follow, the exit code is 1 if the job did not succeed, and 125 where no answer says how it ended.
     """

@@ -83,7 +83,7 @@ async def _ask(nodes: Sequence[NodeType], currency: str, api: str) -> list[Price
                     prices[priority] = min(float(item["retailPrice"]), prices.get(priority, 10_000.0))
             if not prices:
                 raise Failure(
-                    f"Azure's list has no price of {one.size} in {one.region}: "
+                    f"Azure's list does not name a price of {one.size} in {one.region}: "
                     "sizes are written as Standard_NC4as_T4_v3, regions as eastus"
                 )
             new = {"size": one.size, "region": one.region, "currency": currency, "source": _SOURCE}

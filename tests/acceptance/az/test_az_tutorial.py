@@ -1,4 +1,4 @@
-"""The recipe of docs/reference/emulator.md, step by step: its files are written, its commands run in order."""
+"""The recipe of docs/reference/emulator.md: its files are written, its commands run in order."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ pytestmark = [
 ]
 
 PAGE = (Path(__file__).parents[3] / "docs" / "reference" / "emulator.md").read_text(encoding="utf-8")
-RECIPE = PAGE.partition("
-### The recipe
-")[2].partition("
-### ")[0]
+RECIPE = PAGE.partition("\n### The recipe\n")[2].partition("\n### ")[0]
 
 
 async def test_the_tutorial_works_as_it_is_written(az: Az) -> None:

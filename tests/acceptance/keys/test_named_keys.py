@@ -128,7 +128,7 @@ async def test_the_command_logs_in_with_a_key_and_reads_the_trail_of_a_team(
 
     code, _, errors = await slipway("login", keyed.stack.host_url, lines="no-such-key\n")
     assert code != 0
-    assert "has no name in this deployment" in errors
+    assert "is not a named key of this deployment" in errors
     assert "no-such-key" not in errors
     code, _, errors = await slipway("login", keyed.stack.host_url, lines=f"{KEYS['liv']}\n")
     assert code == 0, errors

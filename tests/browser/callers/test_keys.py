@@ -34,7 +34,7 @@ async def test_a_member_signs_in_with_a_key_and_is_offered_what_the_team_allows(
     cancel = page.get_by_role("button", name="Cancel", exact=True)
     await visitor.open("jobs")
     await enter(page, "no-such-key")
-    await expect(page.get_by_role("alert")).to_contain_text("has no name in this deployment")
+    await expect(page.get_by_role("alert")).to_contain_text("is not a named key of this deployment")
     await expect(page.get_by_role("table")).to_have_count(0)
     await page.get_by_role("button", name="Sign out").click()
 

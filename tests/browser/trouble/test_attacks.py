@@ -71,7 +71,7 @@ async def elsewhere() -> AsyncIterator[Elsewhere]:
 
 @pytest_asyncio.fixture(loop_scope="session")
 async def victim(browser: Browser) -> AsyncIterator[Page]:
-    """Someone who looks at the other site, too. What the browser refuses is no error here."""
+    """Someone who looks at the other site, too. What the browser refuses is not an error here."""
     context = await browser.new_context()
     yield await context.new_page()
     await context.close()

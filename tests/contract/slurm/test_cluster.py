@@ -81,7 +81,7 @@ async def test_slurmrestd_takes_our_tokens_and_no_others(cluster: Slurm) -> None
                 async with session.get(address, headers=headers) as answer:
                     status = answer.status
             except aiohttp.ClientResponseError:
-                status = 0  # 26.05 sends a refusal twice, which is no HTTP
+                status = 0  # 26.05 sends a refusal twice, which is not HTTP
             assert (status == 200) is accepted
 
 

@@ -79,7 +79,7 @@ async def test_an_option_that_slurm_does_not_know_is_an_error_and_nothing_runs(d
 
 
 _ABSENT: tuple[tuple[dict[str, Any], str], ...] = (
-    ({"partition": "nodes"}, "no partition nodes"),
+    ({"partition": "nodes"}, "a partition nodes"),
     ({"gpus": 3}, "more than 2 GPUs"),
     ({"gpus": 1, "gpuType": "a100"}, "no node of node has GPUs of type a100"),
     ({"cpus": 5}, "more than 4 CPUs"),

@@ -84,7 +84,7 @@ def _during_a_look(run: Run) -> None:
 
 
 def _one_a_round(run: Run) -> None:
-    """Scripts below a template that arrive long after each other: what was ordered for one is no other's."""
+    """Scripts below a template that arrive long after each other: an order for one is not another's."""
     run.inventories = False
     run.world.drops.upload("t/job.json", _TEMPLATE)
     run.world.drops.upload("t/a/slipway.json", _ENVELOPE)

@@ -313,7 +313,7 @@ def alternatives(annotation: ast.expr) -> Iterator[set[str]]:
             yield result - {"None"}
 
 
-#: Where a change to another state names one that is no end; `follow` asks for ends above it.
+#: Where a change to another state names one that is not an end; `follow` asks for ends above it.
 NO_ENDS = {
     "shared/lifecycle/dispatch.py: JobState.SUBMITTING",
     "shared/lifecycle/observe.py: JobState.ACCEPTED",

@@ -50,5 +50,5 @@ def _files(*options: str) -> list[str]:
         ["git", "ls-files", *options], cwd=ROOT, capture_output=True, text=True, check=False
     )
     if listed.returncode:
-        pytest.skip("this is no checkout")
+        pytest.skip("this is not a checkout")
     return listed.stdout.splitlines()

@@ -1,9 +1,7 @@
 """Names in the code are nouns for what they hold, or verbs for what they do."""
 
 import ast
-import io
 import re
-import tokenize
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
@@ -49,9 +47,6 @@ ADVERBS = frozenset(
     {"after", "again", "apart", "at", "elsewhere", "everywhere", "later", "nowhere", "often", "once"}
     | {"since", "soon", "then", "together", "twice", "when", "where", "yet"}
 )
-
-#: Words that no sentence of the project needs; the glossary says what to write.
-VAGUE = frozenset({"whatever", "whoever", "nobody", "somebody", "anybody"})
 
 #: The kinds of nodes that bind a name, and the member that holds it.
 _BINDERS: dict[type[ast.AST], str] = {
@@ -128,35 +123,6 @@ def bare_names_of_the_page(source: str) -> set[str]:
         for kind, name, is_act in _BINDING.findall(source)
         if _plain(name) in (BARE if kind in ("const", "let") and not is_act else NO_ACTS)
     }
-
-
-def vague_words(source: str) -> set[str]:
-    """Those in the names, the comments and the docstrings of a file; a value may be one."""
-    if not any(word in source.lower() for word in VAGUE):
-        return set()
-    tree = ast.parse(source)
-    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    comments = (token.string for token in tokens if token.type == tokenize.COMMENT)
-    holders = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-    docstrings = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, holders))
-    texts = chain((name for _, name in bindings(tree)), comments, docstrings)
-    return {word for text in texts for word in re.findall(r"[a-z]+", text.lower())} & VAGUE
-
-
-def test_names_and_comments_have_plain_words() -> None:
-    files = chain(*((ROOT / name).rglob("*.py") for name in FOLDERS))
-
-    vague = {file.relative_to(ROOT).as_posix(): vague_words(file.read_text()) for file in files}
-
-    assert {path: words for path, words in vague.items() if words} == {}
-
-
-@pytest.mark.parametrize(
-    "source", ["def test_whatever_comes(): ...", "A = 1  # nobody waits", 'def a():\n  """Whoever asks."""']
-)
-def test_a_vague_word_is_seen_in_names_comments_and_docstrings(source: str) -> None:
-    assert vague_words(source)
-    assert not vague_words("user = 'nobody'")
 
 
 #: Words that add nothing to a name.

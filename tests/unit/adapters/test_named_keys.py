@@ -33,7 +33,7 @@ def test_a_key_without_a_name_is_refused_with_what_to_do_and_without_itself(
 ) -> None:
     caplog.set_level("DEBUG")
 
-    with pytest.raises(Misuse, match="has no name in this deployment") as refused:
+    with pytest.raises(Misuse, match="is not a named key of this deployment") as refused:
         KEYS.holder(key)
 
     assert refused.value.status == 403
@@ -69,7 +69,7 @@ WRONG: dict[str, tuple[Any, str]] = {
     "another member": ({"ann": {"sha256": HASH, "key": "slipway_secret"}}, "ann must be"),
     "no roles": ({"ann": {"sha256": HASH, "roles": []}}, "ann: roles must be a list of"),
     "a role that is none": ({"ann": {"sha256": HASH, "roles": ["slipway_secret"]}}, "ann: roles must be"),
-    "roles that are no list": ({"ann": {"sha256": HASH, "roles": ADMIN}}, "ann: roles must be"),
+    "roles that are not a list": ({"ann": {"sha256": HASH, "roles": ADMIN}}, "ann: roles must be"),
     "an empty name": ({"": {"sha256": HASH}}, "a name has up to 64"),
     "a name with a colon": ({"http:ann": {"sha256": HASH}}, "a name has up to 64"),
     "a name with an end of line": ({"ann\n": {"sha256": HASH}}, "a name has up to 64"),

@@ -88,7 +88,9 @@ async def test_no_operation_answers_a_key_without_a_name(keyed: Scene) -> None:
 
     refused = {one: answer.get_body() for one, answer in answers.items() if answer.status_code == 403}
     assert answers.keys() - refused.keys() == {"health", "get_page"}
-    assert all("has no name in this deployment" in json.loads(body)["detail"] for body in refused.values())
+    assert all(
+        "is not a named key of this deployment" in json.loads(body)["detail"] for body in refused.values()
+    )
 
 
 async def test_a_call_without_a_key_is_asked_for_one_and_headers_of_a_proxy_are_no_name(keyed: Scene) -> None:

@@ -108,7 +108,7 @@ async def test_what_was_recorded_while_the_cluster_was_asked_is_kept(world: Worl
     world.engine = Slow()
     world.use(engines=Engines(world.engine))
 
-    await submit_accepted(world, (job := await accepted(world)).id)  # which is no error
+    await submit_accepted(world, (job := await accepted(world)).id)  # which is not an error
 
     assert ((await world.job(job.id)).state, (await world.job(job.id)).cancel) == (JobState.SUBMITTING, True)
     await world.sweep(700)

@@ -289,7 +289,7 @@ async def test_a_sweep_counts_what_it_submits_and_cancels(world: World) -> None:
     assert (await world.sweep()).dispatched == 0
 
 
-# A cluster that answers "not now" is no cluster that is down
+# A cluster that answers "not now" is not down
 
 
 async def test_a_cluster_that_is_busy_is_not_left_alone(world: World) -> None:

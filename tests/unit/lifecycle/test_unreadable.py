@@ -148,7 +148,7 @@ async def test_a_record_that_lacks_its_target_is_named_and_keeps_no_other_job_fr
 
     assert (await world.job(good.id)).state is JobState.SUCCEEDED
     assert (await world.job(bad.id)).state == state
-    assert f"the attempt of {bad.id} has no target" in caplog.text
+    assert f"the attempt of {bad.id} lacks a target" in caplog.text
 
 
 async def test_a_notice_of_many_ends_is_followed_for_all_but_the_one_that_cannot_be_read(

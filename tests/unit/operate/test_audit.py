@@ -119,7 +119,7 @@ async def test_a_job_on_the_cluster_of_which_there_is_no_record(world: World) ->
     report = await audit(world.ports)
 
     assert _kinds(report) == [("cluster", "stray-1")]
-    assert "no record" in report.differences[0].message
+    assert "not recorded" in report.differences[0].message
 
 
 async def test_a_cluster_that_cannot_be_asked_is_no_difference_and_is_named(world: World) -> None:

@@ -100,7 +100,7 @@ HOSTILE = {
     "a time after all that can be written": GOOD.replace(
         b"2026-11-25T12:00:00+00", b"9999-12-31T23:59:59-14"
     ),
-    "roles that are no list": GOOD.replace(b'["Jobs.Submit"]', b'{"a": 1}') + GOOD.replace(b'"ann"', b"{}"),
+    "roles in an object": GOOD.replace(b'["Jobs.Submit"]', b'{"a": 1}') + GOOD.replace(b'"ann"', b"{}"),
 }
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-#: What is no room has tests, too; and where a room has many, they lie by what they are about.
+#: What is not a room has tests, too; and where a room has many, they lie by what they are about.
 OWN = {"documents", "project", "examples", "infra", "engines/toy"}
 
 

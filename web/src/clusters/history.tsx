@@ -72,7 +72,7 @@ function columns(points: NodeHistory["points"], states: number[]): [number[], ..
     const next = points[index + 1]?.[0] ?? now;
     const end = point[0] + HOLDS;
     const last: NodeHistory["points"] = index === points.length - 1 ? [[Math.min(now, end), ...point.slice(1)]] : [];
-    // The timer comes a little later than the minute: half of one more is no pause.
+    // The timer comes a little later than the minute: half of one more is not a pause.
     return next > end + 30 ? [point, [end, ...states.map(() => null)] as (typeof points)[number]] : [point, ...last];
   });
   const heights = states.map((_, index) => rows.map((row) => sum(row, states.slice(0, index + 1))));

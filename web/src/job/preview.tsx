@@ -7,7 +7,7 @@ import { Table } from "./table";
 /** Bytes that are read of a text, and of an image. */
 const TEXT = 64 << 10;
 const IMAGE = 8 << 20;
-/** An SVG is no image here: it is a document, and shown as its text. */
+/** An SVG is not an image here: it is a document, and shown as its text. */
 const IMAGES = new Map(Object.entries({ png: "image/png", jpg: "image/jpeg", jpeg: "image/jpeg", gif: "image/gif", webp: "image/webp" }));
 
 interface Props {

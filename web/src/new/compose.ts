@@ -88,7 +88,7 @@ function jobFile(name: string, files: readonly FolderFile[]): Members {
     .map((kind) => files.filter(({ path }) => kind.test(path)))
     .find((found) => found.length > 0) ?? [];
   if (script === undefined || others.length > 0 || !PLAIN.test(script.path)) {
-    throw new FolderError(`${name} has no job.json, and ${script === undefined ? "no script" : "not one script alone"}: put a job.json beside the scripts.`);
+    throw new FolderError(`${name} does not contain a job.json, and ${script === undefined ? "no script" : "not one script alone"}: put a job.json beside the scripts.`);
   }
   const prefix = "$AZ_BATCHAI_MOUNT_ROOT/logs";
   const path = `$AZ_BATCHAI_JOB_MOUNT_ROOT/scripts/${name}/${script.path}`;

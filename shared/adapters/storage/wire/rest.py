@@ -152,7 +152,7 @@ class Rest:
         """Send a request; the response is 2xx or one of those expected.
 
         `path` starts with a slash and is encoded. Raises Unavailable when the service cannot be reached or
-        responds otherwise, Misuse for 413. What something else answers in its place is no response.
+        responds otherwise, Misuse for 413. What something else answers in its place does not count.
         """
         query = query or {}
         text = "&".join(f"{name}={quote(value, safe='')}" for name, value in query.items())

@@ -47,7 +47,7 @@ def _container(cluster: BatchCluster, properties: Mapping[str, Any]) -> Iterator
     credentials = settings["imageSourceRegistry"].get("credentials") or {}
     if credentials.get("passwordSecretReference"):
         at = "/containerSettings/imageSourceRegistry/credentials/passwordSecretReference"
-        text = "the nodes have no identity that may read a Key Vault"
+        text = "the nodes lack an identity that may read a Key Vault"
         yield _refused(at, text, "give the password, which is kept sealed")
     if properties.get("customToolkitSettings") and properties["nodeCount"] > 1:
         text = "a command within a container cannot start processes on other nodes"

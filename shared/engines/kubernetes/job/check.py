@@ -24,7 +24,7 @@ def check(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> Iterator
     yield from vault_refusals(properties)
     if credentials(properties).get("passwordSecretReference"):
         at = "/containerSettings/imageSourceRegistry/credentials/passwordSecretReference"
-        text = "the pods have no identity that may read a Key Vault"
+        text = "the pods lack an identity that may read a Key Vault"
         yield _refused(at, text, "give the password, which is kept sealed")
     for kind in ("environmentVariables", "secrets"):
         for index, variable in enumerate(properties.get(kind) or ()):
@@ -34,7 +34,7 @@ def check(cluster: KubernetesCluster, properties: Mapping[str, Any]) -> Iterator
                 yield _refused(f"/{kind}/{index}/name", text, "give it another name")
     priority = properties.get("schedulingPriority")
     if priority not in (None, "normal", *cluster.priorities):
-        text = f"the cluster {cluster.name} has no class for the priority {priority}"
+        text = f"the cluster {cluster.name} does not have a class for the priority {priority}"
         yield _refused("/schedulingPriority", text, "leave it out, or ask the operator for `priorities`")
     if len(json.dumps(properties)) > _LARGEST:
         text = f"a job for Kubernetes has at most {_LARGEST} bytes"

@@ -42,7 +42,7 @@ def reason_of(body: Mapping[str, Any]) -> str:
 
 
 def lacks_rights(status: int, body: Mapping[str, Any]) -> bool:
-    """Whether it says that our account is not known, or has no right to this: not a quota, nor a webhook."""
+    """Whether it says that our account is unknown, or lacks the right to this: not a quota, nor a webhook."""
     if status == 403:
         message = str(body.get("message") or "")
         return not _DENIED.search(message) and not any(words in message for words in (_QUOTA, _TERMINATED))

@@ -51,7 +51,7 @@ def _container(cluster: SlurmCluster, properties: Mapping[str, Any]) -> Iterator
     if settings.get("shmSize"):
         yield _refused(f"{at}/shmSize", "containers there share /dev/shm with their node", "leave it out")
     if cluster.container == "oci" and (image := image_of(properties)) not in cluster.bundles:
-        text = f"the nodes of {cluster.name} have no bundle of {image}; an operator adds it to `bundles`"
+        text = f"the nodes of {cluster.name} lack a bundle of {image}; an operator adds it to `bundles`"
         remedy = f"use an image that is there: {', '.join(cluster.bundles) or 'none'}"
         yield _refused(f"{at}/imageSourceRegistry/image", text, remedy)
     if properties.get("jobPreparation") and cluster.container in ("apptainer", "oci"):

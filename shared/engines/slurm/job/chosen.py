@@ -77,7 +77,7 @@ def absent(name: str, scope: str, listing: Listed, resources: JsonObject) -> Ite
     """
     partition = resources.get("partition")
     if partition and listing.partitions and partition not in listing.partitions:
-        text = f"{name} has no partition {partition}"
+        text = f"{name} does not have a partition {partition}"
         yield _absent("partition", text, f"it has {', '.join(sorted(listing.partitions))}")
         return
     yield from _gpus(scope, listing, resources)

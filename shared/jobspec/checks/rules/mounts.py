@@ -176,7 +176,7 @@ def credentials(context: Context) -> Iterator[Problem]:
 def _known_account(context: Context, mount: Node) -> Iterator[Problem]:
     account = mount.member("accountName").text
     if context.accounts is not None and account and account not in context.accounts:
-        message = "the mount has no credentials, and no key is configured for its storage account"
+        message = "the mount does not name credentials, and no key is configured for its storage account"
         yield problem("SW039", mount.pointer, message)
     elif account and context.accounts is not None:
         yield from _mountable(context, mount, account)

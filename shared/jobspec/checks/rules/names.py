@@ -52,7 +52,7 @@ def _not_configured(context: Context, node: Node, names: list[str]) -> Iterator[
 
 def _flaw_of(text: str) -> str:
     if _OLD_ID.search(text):
-        return "is an id of API 2017-09-01; it has no workspace"
+        return "is an id of API 2017-09-01; it does not name a workspace"
     return "is not the id of a cluster"
 
 

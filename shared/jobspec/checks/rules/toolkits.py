@@ -21,7 +21,7 @@ def one_toolkit(context: Context) -> Iterator[Problem]:
     """The service runs one toolkit; its schema does not state it."""
     blocks = context.toolkits
     if not blocks and isinstance(context.properties.value, dict):
-        message = f"the job has no toolkit; it needs one of {', '.join(TOOLKITS)}"
+        message = f"the job lacks a toolkit; it needs one of {', '.join(TOOLKITS)}"
         yield problem("SW020", context.properties.pointer, message)
     for block in blocks[1:]:
         message = f"the job has {len(blocks)} toolkits; it can run one"

@@ -122,7 +122,7 @@ def _undefined(context: Context, node: Node, name: str, inputs: _Ids, outputs: _
         if name.startswith(prefix):
             own_id = quote(name.removeprefix(prefix))
             hint = context.suggestions.did_you_mean(name, ids)
-            message = f"${name[:80]} is used, but the job has no {kind} directory {own_id}{hint}"
+            message = f"${name[:80]} is used, but the job does not have an {kind} directory {own_id}{hint}"
             remedy = f'add {{"id": {own_id}, …}} to {kind}Directories, or correct the name'
             yield problem("SW044", node.pointer, message, remedy, piece=name)
             return

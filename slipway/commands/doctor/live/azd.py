@@ -52,7 +52,9 @@ def environment(folder: Path, variables: Mapping[str, str]) -> Mapping[str, str]
             raise Failure(f"{_NAME} {name[:80]!r} is not the name of an environment of azd")
         return read((project / ".azure" / name / ".env").read_text("utf-8"))
     except FileNotFoundError:
-        raise Failure(f"azd has no environment {name} in {project}; `azd env list` names them") from None
+        raise Failure(
+            f"azd does not know {name} in {project}; `azd env list` names its environments"
+        ) from None
     except (OSError, UnicodeError) as error:
         raise Failure(f"the environment of azd in {project} cannot be read: {error}") from None
 
@@ -79,7 +81,7 @@ def deployment_of(values: Mapping[str, str]) -> AzdDeployment:
         "insights": "AZURE_INSIGHTS_NAME",
     }
     if absent := [name for name in names.values() if not values.get(name)]:
-        raise Failure(f"azd's environment has no {', '.join(absent)}; run `azd provision` in the clone")
+        raise Failure(f"azd's environment lacks {', '.join(absent)}; run `azd provision` in the clone")
     results = {member: values[name] for member, name in names.items()}
     if values.get(_ACCOUNT):
         names["account"], results["account"] = _ACCOUNT, values[_ACCOUNT]

@@ -38,7 +38,7 @@ def _of_account(properties: Mapping[str, Any], azd: AzdDeployment) -> list[str]:
 
 def _of_pool(body: Mapping[str, Any]) -> list[str]:
     properties = body["properties"]
-    faults = [] if (body.get("identity") or {}).get("type") == "UserAssigned" else ["it has no identity"]
+    faults = [] if (body.get("identity") or {}).get("type") == "UserAssigned" else ["it lacks an identity"]
     scale = (properties.get("scaleSettings") or {}).get("autoScale") or {}
     if "$PendingTasks" not in str(scale.get("formula")):
         faults.append("it does not scale by the tasks that wait")

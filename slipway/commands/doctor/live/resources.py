@@ -35,7 +35,7 @@ async def deployment(arm: Arm, azd: AzdDeployment) -> Finding:
     group = f"/subscriptions/{azd.subscription}/resourceGroups/{azd.group}"
     results = await arm.every(f"{group}/providers/Microsoft.Resources/deployments", _DEPLOYMENTS_VERSION)
     if not results:
-        return fail("deployment", f"{azd.group} has no deployment", "`azd provision`")
+        return fail("deployment", f"{azd.group} does not contain a deployment", "`azd provision`")
     states = {str(one["name"]): str(one["properties"]["provisioningState"]) for one in results}
     bad = [f"{name} {state}" for name, state in sorted(states.items()) if state != "Succeeded"]
     if bad:
@@ -44,7 +44,7 @@ async def deployment(arm: Arm, azd: AzdDeployment) -> Finding:
 
 
 async def keys(arm: Arm, azd: AzdDeployment) -> Finding:
-    """Whether storage refuses keys, public reading and plain HTTP, and the app has no key for it."""
+    """Whether storage refuses keys, public reading and plain HTTP, and the app does not hold a key for it."""
     account = await arm.get(azd.path(_STORAGE, azd.storage), _STORAGE_VERSION)
     properties = account["properties"]
     open_doors = [
@@ -80,7 +80,7 @@ async def secrets(arm: Arm, azd: AzdDeployment) -> Finding:
     path = f"{azd.path(_SITES, azd.app)}/config/configreferences/appsettings"
     references = await arm.every(path, _SITE_VERSION)
     if not references:
-        return fail("secrets", f"{azd.app} has no reference to {azd.vault}", "`azd provision`")
+        return fail("secrets", f"{azd.app} does not refer to {azd.vault}", "`azd provision`")
     bad = [
         f"{one['name']} is {_member(one, 'properties', 'status')}"
         for one in references
@@ -187,7 +187,9 @@ async def telemetry(arm: Arm, azd: AzdDeployment) -> Finding:
     number = int(answer["tables"][0]["rows"][0][0])
     if not number:
         remedy = "what arrives is shown after some minutes; the app's role is Monitoring Metrics Publisher"
-        return fail("telemetry", f"{azd.insights} has no run of sweep of the last 15 minutes", remedy)
+        return fail(
+            "telemetry", f"{azd.insights} does not show a run of sweep in the last 15 minutes", remedy
+        )
     return ok("telemetry", f"{azd.insights} has {number} runs of sweep of the last 15 minutes")
 
 

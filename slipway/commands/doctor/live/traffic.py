@@ -52,7 +52,7 @@ async def entra(deployment: Deployment, audience: str) -> Finding:
         return skip("entra", "SLIPWAY_API_AUDIENCE is not set, so callers show a function key")
     profile = chosen_profile()
     if profile is None or profile.url != deployment.url or not profile.scope:
-        return skip("entra", "the profile has no scope: `slipway login URL --scope SCOPE`")
+        return skip("entra", "the profile does not name a scope: `slipway login URL --scope SCOPE`")
     async with service(deployment.url, deployment.key) as api:
         await api.jobs(limit=1)
     return ok("entra", f"a token for {profile.scope} is accepted")

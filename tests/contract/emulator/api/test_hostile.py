@@ -66,7 +66,7 @@ QUERIES = [
     "se",
     "sig",
 ]
-#: Requests, and characters of an address: longer ones are no HTTP for aiohttp.
+#: Requests, and characters of an address: aiohttp does not take longer ones for HTTP.
 _COUNT, _LONGEST = 1500, 8000
 
 

@@ -104,7 +104,7 @@ async def test_an_operation_is_found_in_the_region_of_its_workspace_by_a_whole_a
     assert deletion["Location"].startswith(f"{lab.emulator.url}{location}/operationstatuses/")
     assert body["id"] == address
     assert body["properties"]["resourceId"] == f"sub${GROUP}${lab.workspace}$c"
-    assert again == body  # its end is no later when it is asked for later
+    assert again == body  # its end does not move when it is asked for later
 
 
 async def test_a_cluster_resizes_until_its_shrink_is_over(lab: Lab) -> None:

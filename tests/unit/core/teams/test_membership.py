@@ -72,7 +72,7 @@ def test_a_job_gets_the_team_that_is_named_or_the_callers_first() -> None:
         (member("ann"), "rest", 'you are in no team "rest"'),
         (member("ann"), "gone", 'you are in no team "gone"'),
         (KEY_HOLDER, "gone", 'there is no team "gone"'),
-        (member("dan", NO_DEFAULT), "", "you are in no team of this deployment"),
+        (member("dan", NO_DEFAULT), "", "you are not in a team of this deployment"),
     ],
 )
 def test_another_team_is_refused_at_its_place(who: Caller, named: str, message: str) -> None:

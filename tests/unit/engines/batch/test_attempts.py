@@ -294,7 +294,7 @@ async def test_a_pool_that_may_not_be_scaled_fails_no_sweep(status: int) -> None
 
     reason = observed["digits-abc-1"].why
     assert reason is not None
-    assert (code in reason.text) == (status == 403), "what passes by itself is no reason"
+    assert (code in reason.text) == (status == 403), "what passes by itself is not a reason"
 
 
 async def test_nothing_else_is_asked_of_the_service_than_the_settings_allow() -> None:

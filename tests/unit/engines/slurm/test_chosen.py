@@ -40,7 +40,7 @@ async def refused(rig: Rig, resources: dict[str, Any]) -> list[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("resources", "at", "message"),
     [
-        ({"partition": "gpus"}, "/resources/partition", "no partition gpus; .*debug, gpu"),
+        ({"partition": "gpus"}, "/resources/partition", "a partition gpus; .*debug, gpu"),
         ({"gpus": 9}, "/resources/gpus", "no node of gpu has more than 8 GPUs"),
         (
             {"gpus": 5, "gpuType": "v100"},

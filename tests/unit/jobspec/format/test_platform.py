@@ -1,4 +1,4 @@
-"""The platform of a node in any spelling is no file server, and inner networks are none of it."""
+"""The platform of a node in any spelling is not a file server, and inner networks are not part of it."""
 
 from __future__ import annotations
 

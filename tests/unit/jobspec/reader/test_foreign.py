@@ -1,4 +1,4 @@
-"""What is no job.json but well known gets one problem, which names it and the nearest thing to do."""
+"""What is not a job.json but well known gets one problem, which names it and the nearest thing to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bytes that are no job.json: what is wrong, where, and what to type."""
+"""Bytes that are not a job.json: what is wrong, where, and what to type."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ BAD_TEXTS: tuple[tuple[bytes, str, str, str], ...] = (
     (b'{\n  "a": 1,\n}', "SW003", "", "line 2, column 9: a comma before a closing bracket"),
     (b"[1, ]", "SW003", "", "delete the comma"),
     (b'{"a": 1 "b": 2}', "SW003", "", "a comma is missing"),
-    (b'{"a": 1, // why\n"b": 2}', "SW003", "", "no comments"),
-    (b"/* why */ {}", "SW003", "", "no comments"),
-    (b'{"a": 1} # why', "SW003", "", "no comments"),
+    (b'{"a": 1, // why\n"b": 2}', "SW003", "", "takes no comments"),
+    (b"/* why */ {}", "SW003", "", "takes no comments"),
+    (b'{"a": 1} # why', "SW003", "", "takes no comments"),
     (b"{'a': 1}", "SW003", "", "single quotes"),
     ("{“a”: 1}".encode(), "SW003", "", "typographic quotes"),
     (b"{a: 1}", "SW003", "", "a name without quotes"),

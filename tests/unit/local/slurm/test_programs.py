@@ -35,7 +35,9 @@ def test_an_answer_without_a_version_is_shown() -> None:
 
 
 def test_an_empty_directory_lacks_its_plugins_and_is_named(tmp_path: Path) -> None:
-    with pytest.raises(SlurmError, match=rf"{tmp_path} has no Slurm \(.*auth_jwt\.so.* not found\)"):
+    with pytest.raises(
+        SlurmError, match=rf"{tmp_path} does not contain Slurm \(.*auth_jwt\.so.* not found\)"
+    ):
         require(Programs(tmp_path))
 
 

@@ -1,4 +1,4 @@
-"""What is not of the API is no answer: it is asked again, and a submission keeps its key."""
+"""What is not of the API does not count: it is asked again, and a submission keeps its key."""
 
 from __future__ import annotations
 

@@ -218,7 +218,7 @@ async def test_a_list_of_files_without_an_end_is_a_failure(following: object) ->
         return web.json_response({"files": [], "next": following})
 
     async with answering(as_slipway(answer)) as url, service(url) as api:
-        with pytest.raises(Failure, match="no end"):
+        with pytest.raises(Failure, match="never ends"):
             await api.files("j_1", "OUT")
 
 
@@ -228,7 +228,7 @@ async def test_an_answer_that_lacks_what_is_asked_for_is_a_failure() -> None:
 
     async with answering(as_slipway(answer)) as url, service(url) as api:
         for ask in (api.jobs, api.clusters, api.dead, lambda: api.outputs("j_1"), lambda: api.events("j_1")):
-            with pytest.raises(Failure, match="the service's answer has no "):
+            with pytest.raises(Failure, match="the service's answer lacks "):
                 await ask()
 
 

@@ -30,5 +30,5 @@ def test_what_was_not_tried_says_why() -> None:
 
 def test_a_job_that_tells_no_one_says_so() -> None:
     assert rows([{"id": "evt_a", "type": "io.slipway.job.failed.v1", "targets": []}]) == [
-        "this job has no receiver"
+        "this job does not have a receiver"
     ]

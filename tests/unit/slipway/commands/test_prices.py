@@ -158,7 +158,7 @@ def test_a_file_of_settings_is_updated_and_keeps_everything_else(
         ((503, b""), "answers 503"),
         ((200, b"<html>"), "something else answers there"),
         ((200, b"[]"), "something else answers there"),
-        ((200, b'{"Items": []}'), "no price of .* in eastus"),
+        ((200, b'{"Items": []}'), "a price of .* in eastus"),
     ],
 )
 def test_what_is_no_list_of_prices_changes_nothing(

@@ -110,5 +110,5 @@ def test_a_further_name_of_this_machine_is_a_name_alone() -> None:
     assert host_names(["Name-7071.app.example.dev", "box"]) == ("name-7071.app.example.dev", "box")
 
     for wrong in ("https://box", "box:7071", "*.example.dev", ""):
-        with pytest.raises(Failure, match=r"--allow-host: .* is no host name"):
+        with pytest.raises(Failure, match=r"--allow-host: .* is not a host name"):
             host_names([wrong])

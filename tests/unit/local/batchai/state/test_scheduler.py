@@ -199,7 +199,7 @@ def test_an_unusable_node_gets_no_job() -> None:
     assert world.jobs["job"].state == "queued"
 
 
-@settings(deadline=None)  # a busy machine is no failure
+@settings(deadline=None)  # a busy machine is not a failure
 @given(
     st.lists(
         st.tuples(

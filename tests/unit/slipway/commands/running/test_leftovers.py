@@ -31,7 +31,7 @@ TEMPLATE = {"properties": {"pyTorchSettings": {"pythonScriptFilePath": "<SLIPWAY
 async def test_a_script_that_lay_there_begins_nothing(
     uploaded: list[str], begun: list[str], leftovers: list[str]
 ) -> None:
-    """So no job of it is waited for. The template, which folders share, is no file of an upload."""
+    """So no job of it is waited for. The template, which folders share, is not a file of an upload."""
     drops = MemoryDrops(lambda: datetime.now(UTC))
     drops.upload("job.json", json.dumps(TEMPLATE).encode())
     for name in ("d/train1.py", "d/train2.py", "d/slipway.json"):

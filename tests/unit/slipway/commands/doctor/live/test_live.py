@@ -108,7 +108,7 @@ async def test_without_an_environment_of_azd_it_says_how_to_have_one(
 
 
 def test_an_environment_that_was_not_provisioned_says_what_to_run() -> None:
-    with pytest.raises(Failure, match=r"has no AZURE_RESOURCE_GROUP, .*run `azd provision`"):
+    with pytest.raises(Failure, match=r"lacks AZURE_RESOURCE_GROUP, .*run `azd provision`"):
         deployment_of({"AZURE_SUBSCRIPTION_ID": "s-1"})
 
 

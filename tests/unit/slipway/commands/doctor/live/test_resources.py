@@ -80,9 +80,9 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
     ("point", "changed", "text"),
     [
         ("deployment", {deployed.DEPLOYMENTS: FAILED}, "events Failed"),
-        ("deployment", {deployed.DEPLOYMENTS: {"value": []}}, "rg-dev has no deployment"),
+        ("deployment", {deployed.DEPLOYMENTS: {"value": []}}, "rg-dev does not contain a deployment"),
         ("secrets", {deployed.REFERENCES: UNRESOLVED}, "SLIPWAY_SEAL_KEY is AccessToKeyVaultDenied"),
-        ("secrets", {deployed.REFERENCES: {"value": []}}, "func-1 has no reference to kv-1"),
+        ("secrets", {deployed.REFERENCES: {"value": []}}, "func-1 does not refer to kv-1"),
         ("package", {f"{deployed.SITE}/functions": {"value": []}}, "knows no function accept_message"),
         (
             "package",
@@ -130,11 +130,11 @@ NO_PACKAGE = {"name": "func-1", "properties": {"functionAppConfig": {}}}
         ),
         ("pool", account(allowedAuthenticationModes=["AAD", "SharedKey"]), "ba1 takes AAD, SharedKey"),
         ("pool", account(allowedAuthenticationModes=None), "ba1 takes keys"),
-        ("pool", {deployed.POOL: NO_IDENTITY}, "it has no identity"),
+        ("pool", {deployed.POOL: NO_IDENTITY}, "it lacks an identity"),
         ("pool", nodes(scaleSettings=NO_FORMULA), "does not scale by the tasks that wait"),
         ("pool", nodes(autoScaleRun=WRONG), "AutoScalingFormulaEvaluationError"),
         ("pool", nodes(resizeOperationStatus=NO_CORES), "nodes do not come: AccountCoreQuotaReached"),
-        ("telemetry", {deployed.QUERY: {"tables": [{"rows": [[0]]}]}}, "appi-1 has no run of sweep"),
+        ("telemetry", {deployed.QUERY: {"tables": [{"rows": [[0]]}]}}, "appi-1 does not show a run of sweep"),
     ],
 )
 async def test_what_is_wrong_fails_with_its_remedy(
