@@ -47,7 +47,7 @@ def build(settings: Settings, meter: Meter | None = None) -> Ports:
     policy = _checked(policy_of(settings, engines.clusters))
     ports = _ports(settings, engines, policy, meter or NoMeter())
     if policy.default_notify:
-        from shared.intake.receivers import check_default_notify
+        from shared.intake.desk.receivers import check_default_notify
 
         check_default_notify(ports)
     return ports

@@ -22,13 +22,13 @@ from shared.core.notify.events import Notice, notice_of
 from shared.core.ports import Ports
 from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.core.relations.claim import Claim
-from shared.core.teams.document import Quota
 from shared.delivery.answers import put_accepted
 from shared.delivery.deliver import deliver_at_door
-from shared.intake.candidate import Candidate, KeyedDraft, Place, begun, draft_of, held, record
-from shared.intake.facts import cluster_for
+from shared.intake.candidate import Candidate, Place
+from shared.intake.desk.draft import Draft, draft_of
+from shared.intake.first_record import begun, first_record, held
 from shared.intake.generations import KeyHolder, next_place, runs_again
-from shared.intake.prepare import Draft
+from shared.jobspec import JsonObject
 from shared.lifecycle.dispatch import dispatch, submit
 from shared.lifecycle.teams.claims import claim_at_door, release_claims
 from shared.lifecycle.waiting.dependents import look_again
@@ -49,23 +49,26 @@ class Accepted:
 
 
 @timed("slipway.accept")
-async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None = None) -> Accepted:
+async def accept(ports: Ports, candidate: Candidate) -> Accepted:
     """Record the job, or its rejection, and try one submission within the deadline.
 
-    `drafted` is its draft, from `draft_of`. Raises Misuse when the key belongs to another payload,
-    Unavailable when storage does not answer.
+    Raises Misuse when the key belongs to another payload, Unavailable when storage does not answer.
     """
-    key, draft = drafted or await draft_of(ports, candidate, await cluster_for(ports, candidate.request))
-    place = Place(key, candidate.generation)
-    answered = candidate.door in _ANSWERED and candidate.member is None
+    return await record(ports, await draft_of(ports, candidate))
+
+
+async def record(ports: Ports, draft: Draft) -> Accepted:
+    """The same for a draft."""
+    candidate, prepared = draft.candidate, draft.prepared
+    place = candidate.place
     while True:
-        job = record(ports, candidate, draft, place)
-        if draft.valid:
-            job = await _judged(ports, job, candidate.request.share.quota, draft, answered=answered)
+        job = first_record(ports, draft, place)
+        if prepared.valid:
+            job = await _judged(ports, job, draft)
         notice = _first_notice(ports, job)
         try:
             # A rejected document is not kept; its text is, without the values of unknown members.
-            stored = await ports.ledger.create(job, draft.document if draft.valid else None, notice)
+            stored = await ports.ledger.create(job, prepared.document if prepared.valid else None, notice)
         except Exists:
             existing, place = await _holder(ports, candidate, job, place)
             if existing is None:
@@ -77,8 +80,8 @@ async def accept(ports: Ports, candidate: Candidate, drafted: KeyedDraft | None 
     ports.meter.add("slipway.jobs.accepted", door=candidate.door, state=stored.job.state.value)
     ports.meter.annotate(job=stored.job.id)
     log.info("%s by %s: %s", stored.job.state.value, job.door, job.id, extra={"job": job.id})
-    after = await _follow_up(ports, stored, draft, notice)
-    return Accepted(after, created=True, notes=draft.notes + _stuck_notes(after))
+    after = await _follow_up(ports, stored, prepared.document, notice)
+    return Accepted(after, created=True, notes=prepared.notes + _stuck_notes(after))
 
 
 async def _holder(ports: Ports, candidate: Candidate, job: Job, place: Place) -> KeyHolder:
@@ -106,13 +109,15 @@ def _stuck_notes(job: Job) -> tuple[str, ...]:
     return (f"warning: {waits.text}",) if waits is not None and waits.never else ()
 
 
-async def _judged(ports: Ports, job: Job, quota: Quota | None, draft: Draft, *, answered: bool) -> Job:
+async def _judged(ports: Ports, job: Job, draft: Draft) -> Job:
     """The first record as the gates have it: submitted at once, or with the reason why it waits."""
+    quota = draft.candidate.request.share.quota
+    answered = job.door in _ANSWERED and job.sweep is None
     entry = await admit(ports, job, quota, waits=not answered)
     if entry.exceeds_rate and answered:
         await _refuse(ports, entry.job)
     why = reason(entry.job, entry.world)
-    return held(entry.job, why) if why is not None else begun(ports, entry.job, draft)
+    return held(entry.job, why) if why is not None else begun(ports, entry.job, draft.prepared.cluster)
 
 
 async def _refuse(ports: Ports, job: Job) -> None:
@@ -130,15 +135,15 @@ async def _refuse(ports: Ports, job: Job) -> None:
         )
 
 
-async def _follow_up(ports: Ports, stored: Stored, draft: Draft, notice: Notice | None) -> Job:
+async def _follow_up(ports: Ports, stored: Stored, document: JsonObject | None, notice: Notice | None) -> Job:
     """The steps after the record. Errors are logged, never raised: the ledger owns the job now."""
     try:
         if stored.job.drop is not None and not stored.job.state.terminal:
-            await put_accepted(ports, stored.job, draft.document)
+            await put_accepted(ports, stored.job, document)
         if stored.job.unmet and not stored.job.state.terminal and stored.job.sweep is None:
             stored = await look_again(ports, stored)
         if stored.job.state is JobState.SUBMITTING:
-            stored = await submit(ports, stored, draft.document)
+            stored = await submit(ports, stored, document)
         elif claim := await claim_at_door(ports, stored.job):
             stored = await _submit_claimed(ports, stored, claim)
         if notice is not None:

@@ -16,13 +16,12 @@ from shared.core.job_sweeps.record import JobSweep, StoredSweep, sweep_id
 from shared.core.messages import digest
 from shared.core.ports import Ports
 from shared.core.refusals import key_claimed, key_taken
-from shared.core.teams.membership import Share, share_in
-from shared.intake.accept import Accepted, accept
-from shared.intake.candidate import Candidate, KeyedDraft, draft_of, key_of
-from shared.intake.facts import cluster_for
+from shared.intake.accept import Accepted, accept, record
+from shared.intake.candidate import Candidate
+from shared.intake.desk.draft import Draft, draft_again
+from shared.intake.desk.prepare import slug
 from shared.intake.generations import key_holder
 from shared.intake.message import Request
-from shared.intake.prepare import slug
 from shared.jobspec import (
     Envelope,
     JsonObject,
@@ -34,7 +33,6 @@ from shared.jobspec import (
     open_secrets,
     redact,
 )
-from shared.lifecycle.current_teams import current_teams
 
 log = logging.getLogger(__name__)
 
@@ -61,35 +59,33 @@ class AcceptedSweep:
         return self.sweep
 
 
-async def accept_sweep(ports: Ports, candidate: Candidate) -> AcceptedSweep:
+async def record_sweep(ports: Ports, draft: Draft) -> AcceptedSweep:
     """Record the sweep and its jobs; the same key joins it.
 
     Raises Misuse when the key is taken by another payload, Unavailable when storage does not answer.
     """
-    parameters = candidate.request.envelope.sweep or {}
-    key = key_of(candidate.source, candidate.key)
+    candidate, template = draft.candidate, draft.prepared.document
+    parameters, key = candidate.request.envelope.sweep or {}, candidate.place.key
     existing = await ports.job_sweeps.get(sweep_id(key))
     if existing is not None:
         return await _joined(ports, existing, candidate)
     if (holder := (await key_holder(ports, key)).stored) is not None:
         raise key_taken(f"job {holder.job.id}")
-    cluster = await cluster_for(ports, candidate.request)
-    keyed = await draft_of(ports, candidate, cluster)
-    if not keyed.draft.valid or keyed.draft.document is None:
-        return AcceptedSweep(None, await accept(ports, candidate, keyed))
+    if not draft.prepared.valid or template is None:
+        return AcceptedSweep(None, await record(ports, draft))
     every = combinations(parameters)
-    for one in (_sample(candidate, values) for values in (every[0], every[-1], longest(parameters))):
-        sample = await draft_of(ports, one, cluster)
-        if not sample.draft.valid:
-            return AcceptedSweep(None, await accept(ports, one, sample))
-    sweep = _record(ports, candidate, keyed, len(every))
+    for values in (every[0], every[-1], longest(parameters)):
+        sample = await draft_again(ports, _sample(candidate, values))
+        if not sample.prepared.valid:
+            return AcceptedSweep(None, await record(ports, sample))
+    sweep = _record(ports, draft, len(every))
     await _claim(ports, sweep)
-    stored = await ports.job_sweeps.create(sweep, keyed.draft.document)
+    stored = await ports.job_sweeps.create(sweep, template)
     if stored.sweep != sweep:
         return await _joined(ports, stored, candidate)
     log.info("job sweep %s: %d jobs", sweep.id, sweep.total, extra={"sweep": sweep.id})
     stored = await _expand(ports, stored)
-    return AcceptedSweep(stored.sweep, None, True, keyed.draft.notes)
+    return AcceptedSweep(stored.sweep, None, True, draft.prepared.notes)
 
 
 async def _claim(ports: Ports, sweep: JobSweep) -> None:
@@ -132,12 +128,11 @@ async def _expand(ports: Ports, stored: StoredSweep) -> StoredSweep:
         raise Unavailable(f"the template of {sweep.id} is not there: read the record again")
     document = open_secrets(template, lambda at, value: ports.seal.unseal(value, f"{sweep.key}{at}"))
     envelope = _envelope(ports, sweep)
-    share = share_in(await current_teams(ports), sweep.team)
     every = combinations(sweep.parameters)
     while (begin := stored.sweep.recorded_jobs) < sweep.total:
         end = min(begin + _AT_ONCE, sweep.total)
         numbers = range(begin, end)
-        jobs = [_job(sweep, envelope, share, document, index, every[index]) for index in numbers]
+        jobs = [_job(sweep, envelope, document, index, every[index]) for index in numbers]
         results = await asyncio.gather(*(accept(ports, job) for job in jobs), return_exceptions=True)
         for result in results:
             if isinstance(result, BaseException):
@@ -167,22 +162,22 @@ def _sample(candidate: Candidate, values: dict[str, Value]) -> Candidate:
     return replace(candidate, request=replace(request, document=document))
 
 
-def _record(ports: Ports, candidate: Candidate, keyed: KeyedDraft, total: int) -> JobSweep:
-    request, draft = candidate.request, keyed.draft
-    envelope, identity = request.envelope, sweep_id(keyed.key)
+def _record(ports: Ports, draft: Draft, total: int) -> JobSweep:
+    candidate, prepared, key = draft.candidate, draft.prepared, draft.candidate.place.key
+    request, envelope, identity = candidate.request, candidate.request.envelope, sweep_id(key)
     name = slug(envelope.name or candidate.name, f"sweep-{identity[2:10]}")
     return JobSweep(
         id=identity,
-        key=keyed.key,
+        key=key,
         payload=request.payload,
         door=candidate.door,
         source=candidate.source,
         team=request.share.team,
         name=name,
         experiment=slug(envelope.experiment or name, "default"),
-        cluster=draft.cluster.name if draft.cluster else "",
+        cluster=prepared.cluster.name if prepared.cluster else "",
         labels=redact(dict(envelope.labels)),
-        notify=draft.receivers,
+        notify=prepared.receivers,
         retry=Budget(**(envelope.retry or Retry()).model_dump()),
         resources=envelope.resources.as_written() if envelope.resources else {},
         dependencies=request.dependencies,
@@ -215,12 +210,7 @@ def _envelope(ports: Ports, sweep: JobSweep) -> Envelope:
 
 
 def _job(
-    sweep: JobSweep,
-    envelope: Envelope,
-    share: Share,
-    document: JsonObject,
-    index: int,
-    values: dict[str, Value],
+    sweep: JobSweep, envelope: Envelope, document: JsonObject, index: int, values: dict[str, Value]
 ) -> Candidate:
     """One of its jobs, as a candidate like any other."""
     number = f"{index:0{len(str(sweep.total - 1))}d}"
@@ -233,7 +223,7 @@ def _job(
             filled(document, values),
             digest({"sweep": sweep.payload, "index": index}),
             dependencies=sweep.dependencies,
-            share=share,
         ),
         member=sweep.member(index, values),
+        team=sweep.team,
     )

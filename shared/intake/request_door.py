@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import PurePosixPath
 
 from shared.core.caller import KEY_HOLDER, Caller
@@ -10,24 +9,20 @@ from shared.core.errors import Misuse
 from shared.core.identity import blob_name
 from shared.core.job import Drop
 from shared.core.job_sweeps.record import sweep_id
-from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.refusals import key_taken
-from shared.intake.accept import Accepted, accept
-from shared.intake.candidate import Candidate, key_of
+from shared.intake.accept import Accepted, accept, record
+from shared.intake.candidate import Candidate
+from shared.intake.desk.draft import draft_of
+from shared.intake.desk.prepare import Prepared
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_sweep import explain_sweep
-from shared.intake.facts import cluster_for
-from shared.intake.fetch import fetched
-from shared.intake.job_sweep import AcceptedSweep, accept_sweep
+from shared.intake.job_sweep import AcceptedSweep, record_sweep
 from shared.intake.message import Request, as_dropped
-from shared.intake.prepare import Draft, prepare
 from shared.jobspec import JsonObject, has_errors
 
 #: The prefixes of keys that no sender chose; no other key begins like them.
 _KEYS_OF_DOORS = ("once:", "message:", "taken:")
-#: The time for requests that are never recorded.
-_NO_KEY = hashlib.sha256(b"validate").hexdigest()
 
 
 async def request_arrived(
@@ -43,9 +38,9 @@ async def request_arrived(
     """Accept a request for a job from any door; fetch its document if the request only names it."""
     if request.envelope.sweep is not None:
         raise Misuse("this asks for a sweep of jobs", remedy="send it to POST /api/sweeps, or to the queue")
-    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
+    candidate = _candidate(request, door=door, source=source, key=key, name=name, who=who)
     if not candidate.key.startswith(_KEYS_OF_DOORS):
-        identity = sweep_id(key_of(source, candidate.key))
+        identity = sweep_id(candidate.place.key)
         if await ports.job_sweeps.get(identity) is not None:
             raise key_taken(f"the sweep {identity}")
     return await accept(ports, candidate)
@@ -62,27 +57,24 @@ async def sweep_requested(
     who: Caller = KEY_HOLDER,
 ) -> AcceptedSweep:
     """Accept a request for a job sweep; one that has problems becomes a rejected job."""
-    candidate = await _candidate(ports, request, door=door, source=source, key=key, name=name, who=who)
-    if candidate.request.envelope.sweep is not None:
-        return await accept_sweep(ports, candidate)
-    if not has_errors(candidate.request.problems):
+    candidate = _candidate(request, door=door, source=source, key=key, name=name, who=who)
+    draft = await draft_of(ports, candidate)
+    if request.envelope.sweep is not None:
+        return await record_sweep(ports, draft)
+    if not has_errors(draft.candidate.request.problems):
         raise Misuse("there is no sweep in it", remedy='add "sweep", or send it to POST /api/jobs')
-    return AcceptedSweep(None, await accept(ports, candidate))
+    return AcceptedSweep(None, await record(ports, draft))
 
 
-async def _candidate(
-    ports: Ports, request: Request, *, door: str, source: str, key: str, name: str, who: Caller
-) -> Candidate:
-    request = await fetched(ports, request, who=who)
+def _candidate(request: Request, *, door: str, source: str, key: str, name: str, who: Caller) -> Candidate:
     name = name or name_of_blob(request)
-    return Candidate(door=door, source=source, key=request.key or key, request=request, name=name)
+    return Candidate(door=door, source=source, key=request.key or key, request=request, who=who, name=name)
 
 
-async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Draft:
+async def request_validated(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Prepared:
     """The problems of a request. Has no other effect."""
-    request = await fetched(ports, request, who=who)
-    cluster = await cluster_for(ports, request)
-    return await off_loop(request.size, prepare, ports, request, key=_NO_KEY, cluster=cluster)
+    candidate = Candidate(door="http", source=who.source, key="", request=request, who=who)
+    return (await draft_of(ports, candidate)).prepared
 
 
 async def request_explained(
@@ -97,22 +89,23 @@ async def request_explained(
 ) -> JsonObject:
     """Explain a request. With `drop`, explain the document as the job file of that folder."""
     request = as_dropped(request) if drop else request
-    request = await fetched(ports, request, folder=drop.folder if drop else "", who=who)
     key = request.key or key
     candidate = Candidate(
         door="drop" if drop else "http",
         source="drop" if drop else source,
         key=key or "",
         request=request,
+        who=who,
         name=PurePosixPath(script or drop.folder).stem if drop else name_of_blob(request),
         experiment=drop.folder.partition("/")[0] if drop else "",
         drop=drop,
         script=script or None,
     )
+    draft = await draft_of(ports, candidate)
     if request.envelope.sweep is not None:
-        return await explain_sweep(ports, candidate, keyed=key is not None)
+        return await explain_sweep(ports, draft, keyed=key is not None)
     # The id of a dropped job follows from the content of its scripts, which this message does not have.
-    return await explain(ports, candidate, keyed=key is not None and drop is None)
+    return await explain(ports, draft, keyed=key is not None and drop is None)
 
 
 def name_of_blob(request: Request) -> str:

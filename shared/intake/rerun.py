@@ -19,7 +19,6 @@ from shared.intake.accept import Accepted, accept
 from shared.intake.candidate import Candidate
 from shared.intake.drops.folder import ENVELOPE_FILE
 from shared.intake.message import Request
-from shared.intake.teams import with_share
 from shared.jobspec import Envelope, JsonObject, open_secrets, redact
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.lookup import archived, visible
@@ -59,7 +58,8 @@ async def rerun(ports: Ports, job_id: str, receipt: JsonObject, *, who: Caller, 
         door="rerun",
         source=who.source,
         key=key,
-        request=await with_share(ports, Request(envelope, document, payload), who),
+        request=Request(envelope, document, payload),
+        who=who,
         drop=drop,
         rerun_of=job.id,
     )

@@ -10,6 +10,7 @@ from typing import Any
 from shared.core.errors import Misconfigured, Misuse
 from shared.core.ports import Ports
 from shared.intake.candidate import Candidate
+from shared.intake.desk.draft import draft_of
 from shared.intake.drops.contents import files_in, walk
 from shared.intake.drops.drop import explain_folder
 from shared.intake.drops.folder import ignored, parent, plans
@@ -96,8 +97,9 @@ async def _offline(ports: Ports, file: Path, folder: Path | None) -> list[dict[s
         request = read_request(_bytes(file), ports.policy.limits)
         key = request.key
         candidate = Candidate(door="http", source="http:", key=key or "", request=replace(request, key=None))
+        draft = await draft_of(ports, candidate, live=False)
         how = explain if request.envelope.sweep is None else explain_sweep
-        return [await how(ports, candidate, keyed=key is not None, live=False)]
+        return [await how(ports, draft, keyed=key is not None, live=False)]
     bodies: list[dict[str, Any]] = []
     waits: list[str] = []
     for where in await _folders(ports):

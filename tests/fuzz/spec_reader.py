@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from random import Random
 
+from shared.intake.desk.prepare import prepare
 from shared.intake.message import Request, read_message
-from shared.intake.prepare import prepare
 from shared.jobspec import Limits, complete, open_secrets, read, redact, seal_secrets, validate
 from shared.jobspec.report import as_json
 from tests.unit.jobspec.jobs import everything

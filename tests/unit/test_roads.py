@@ -65,7 +65,7 @@ ROADS: dict[str, tuple[str, str]] = {
     "container SLIPWAY_ANSWERS_CONTAINER": _MOUNTS,
     "container SLIPWAY_ARCHIVE_CONTAINER": _MOUNTS,
     "container SLIPWAY_SPEC_CONTAINERS": (
-        "tests/unit/intake/drops/test_fetch.py",
+        "tests/unit/intake/desk/test_fetch.py",
         "test_only_who_sees_every_job_may_name_a_drop",
     ),
     # outputs and records of the engines

@@ -46,7 +46,7 @@ NO_TEXT = {
     *("cluster", "team", "retry", "resources"),  # names of the deployment, and numbers
     *("after", "after_failure"),  # of jobs that the caller sees: test_outsiders
     *("sweep", "parallel"),  # of ann's job sweep
-    "spec_blob",  # refused: tests/unit/intake/drops/test_fetch.py
+    "spec_blob",  # refused: tests/unit/intake/desk/test_fetch.py
 }
 #: Texts of a record that are the program's own words, digests and ids.
 OWN_WORDS = {

@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
-from shared.core.caller import KEY_HOLDER
 from shared.core.each import each
 from shared.core.job import JobState
 from shared.core.ledger.records import DropMemo
@@ -20,8 +19,8 @@ from shared.core.pacing.waits import WaitKind
 from shared.core.ports import Ports
 from shared.intake.accept import Accepted, accept
 from shared.intake.answer_path import answer_path
-from shared.intake.candidate import Candidate
-from shared.intake.dependencies import with_dependencies
+from shared.intake.desk.draft import draft_of
+from shared.intake.desk.fetch import with_document
 from shared.intake.drops.cold import with_cold
 from shared.intake.drops.contents import contents_of, files_in, too_many
 from shared.intake.drops.dropped import candidate_of_drop
@@ -31,7 +30,6 @@ from shared.intake.drops.part import note_decided, run_of
 from shared.intake.drops.plan import Plan
 from shared.intake.explanation.explain import explain
 from shared.intake.explanation.explain_text import markdown
-from shared.intake.teams import with_share
 from shared.jobspec import JsonObject
 
 log = logging.getLogger(__name__)
@@ -161,9 +159,9 @@ async def _explained(ports: Ports, plan: Plan, *, live: bool) -> JsonObject | No
     candidate = await candidate_of_drop(ports, plan, "drop", memo)
     if candidate is None:
         return None
-    if live:
-        candidate = await _with_relations(ports, candidate, plan)
-    return await explain(ports, candidate, live=live)
+    if not live:  # the folder stands for the container, from which the rest is looked up
+        candidate = replace(candidate, request=await with_document(ports, candidate))
+    return await explain(ports, await draft_of(ports, candidate, live=live), live=live)
 
 
 async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
@@ -179,18 +177,12 @@ async def _accept(ports: Ports, plan: Plan, door: str) -> _Result | None:
     candidate = await candidate_of_drop(ports, plan, door, memo)
     if candidate is None:
         return None
-    accepted = await accept(ports, await _with_relations(ports, candidate, plan))
+    accepted = await accept(ports, candidate)
     job = accepted.job
     started = job.state is not JobState.REJECTED
     return _Result(
         DropMemo(plan.path, plan.etags, job.id, job.generation, folder=plan.folder, started=started), accepted
     )
-
-
-async def _with_relations(ports: Ports, candidate: Candidate, plan: Plan) -> Candidate:
-    """The candidate with its team, and the jobs that it waits for."""
-    request = await with_share(ports, candidate.request, KEY_HOLDER, plan.folder)
-    return replace(candidate, request=await with_dependencies(ports, request))
 
 
 def _unchanged(memo: DropMemo, plan: Plan) -> bool:

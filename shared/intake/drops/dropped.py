@@ -16,7 +16,6 @@ from shared.core.ports import Blob, Ports
 from shared.core.refusals import refused
 from shared.intake.candidate import Candidate, key_of
 from shared.intake.drops.plan import Plan
-from shared.intake.fetch import with_document
 from shared.intake.message import Request, as_dropped, unused_key
 from shared.jobspec import Problem, Source, read_envelope, read_through, sound_members
 
@@ -46,8 +45,7 @@ async def candidate_of_drop(ports: Ports, plan: Plan, door: str, memo: DropMemo 
             crlf.add(blob.name)
         hashes[blob.name] = hashlib.sha256(content).hexdigest()
     candidate = _candidate(ports, plan, contents, hashes, tuple(too_large), door, memo)
-    request = await with_document(ports, replace(candidate.request, crlf=frozenset(crlf)))
-    return replace(candidate, request=request)
+    return replace(candidate, request=replace(candidate.request, crlf=frozenset(crlf)))
 
 
 async def _read(ports: Ports, plan: Plan, blob: Blob) -> bytes | None:

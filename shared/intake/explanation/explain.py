@@ -25,12 +25,14 @@ from shared.core.ports import Ports
 from shared.core.relations.dependency import Judgement, judge, verdict
 from shared.core.view import others
 from shared.intake.accept import sweep_with_key
-from shared.intake.candidate import Candidate, Place, begun, draft_of, record
+from shared.intake.candidate import Candidate
+from shared.intake.desk.draft import Draft
+from shared.intake.desk.facts import cluster_member
+from shared.intake.desk.prepare import Prepared
 from shared.intake.explanation.explain_run import describe_run
 from shared.intake.explanation.forecast import Ahead, nodes_to_add
-from shared.intake.facts import cluster_for, cluster_member
+from shared.intake.first_record import begun, first_record
 from shared.intake.generations import next_place, runs_again
-from shared.intake.prepare import Draft
 from shared.jobspec import JsonObject, redact
 from shared.lifecycle.waiting.dependents import Ends, ends_of
 
@@ -45,23 +47,20 @@ _DUPLICATES = {
 }
 
 
-async def explain(ports: Ports, candidate: Candidate, *, keyed: bool = True, live: bool = True) -> JsonObject:
+async def explain(ports: Ports, draft: Draft, *, keyed: bool = True, live: bool = True) -> JsonObject:
     """The answer for machines; `explain_text.markdown` makes it readable.
 
     `keyed`: the key is the one that the job would have. `live`: query the ledger and the cluster, which only
     reads.
     """
-    cluster = await cluster_for(ports, candidate.request) if live else None
-    dependencies = candidate.request.dependencies
+    request, cluster = draft.candidate.request, draft.prepared.cluster
+    dependencies = request.dependencies
     ends = await ends_of(ports, {one.job for one in dependencies if not one.met}) if dependencies else {}
-    key, draft = await draft_of(ports, candidate, cluster)
-    job, existing, refused = await _job(ports, candidate, draft, key, live=live and keyed)
-    view, trouble = await _view(ports, draft.cluster) if live else (None, "")
-    ahead = await _ahead(ports, draft.cluster) if live and draft.cluster else None
+    foreseen = await _foreseen(ports, draft, live=live and keyed)
+    view, trouble = await _view(ports, cluster) if live else (None, "")
+    ahead = await _ahead(ports, cluster) if live and cluster else None
     moment = _Moment(view, trouble, ahead, judge(dependencies, ends), ends)
-    foreseen = _Foreseen(job, existing, refused)
-    size = candidate.request.size
-    return await off_loop(size, _body, ports, candidate, draft, foreseen, moment, keyed=keyed, live=live)
+    return await off_loop(request.size, _body, ports, draft, foreseen, moment, keyed=keyed, live=live)
 
 
 class _Foreseen(NamedTuple):
@@ -83,19 +82,13 @@ class _Moment(NamedTuple):
 
 
 def _body(
-    ports: Ports,
-    candidate: Candidate,
-    draft: Draft,
-    foreseen: _Foreseen,
-    moment: _Moment,
-    *,
-    keyed: bool,
-    live: bool,
+    ports: Ports, draft: Draft, foreseen: _Foreseen, moment: _Moment, *, keyed: bool, live: bool
 ) -> JsonObject:
+    candidate, prepared = draft.candidate, draft.prepared
     job, existing, refused = foreseen
     kind = "drop" if candidate.drop else "keyed" if keyed else "once"
     body: JsonObject = {
-        **_verdict(draft, existing, refused, moment.judgement, moment.ends),
+        **_verdict(prepared, existing, refused, moment.judgement, moment.ends),
         "job": {
             "id": job.id if keyed else None,
             "name": job.name,
@@ -106,12 +99,12 @@ def _body(
             "existing": {"id": existing.job.id, "state": existing.job.state.value} if existing else None,
         },
         **others(candidate.request.dependencies),
-        "cluster": _cluster(draft, candidate, moment.view, moment.trouble),
-        "notes": [*draft.notes, *_not_looked_up(candidate, live=live)],
-        "problems": [problem.as_dict() for problem in draft.problems],
-        "document": redact(draft.document),
+        "cluster": _cluster(draft, moment.view, moment.trouble),
+        "notes": [*prepared.notes, *_not_looked_up(candidate, live=live)],
+        "problems": [problem.as_dict() for problem in prepared.problems],
+        "document": redact(prepared.document),
     }
-    if (runnable := draft.runnable) is not None:
+    if (runnable := prepared.runnable) is not None:
         body |= describe_run(ports, job, runnable, moment.view, moment.ahead)
     body["warnings"] = _warnings(body)
     return body if keyed else _without_id(body, job)
@@ -124,20 +117,21 @@ def _not_looked_up(candidate: Candidate, *, live: bool) -> list[str]:
     return ["the jobs that it waits for are not looked up: only a deployment knows them"]
 
 
-async def _job(ports: Ports, candidate: Candidate, draft: Draft, key: str, *, live: bool) -> _Foreseen:
+async def _foreseen(ports: Ports, draft: Draft, *, live: bool) -> _Foreseen:
     """The record that would be made, or the one that would be joined, or why it would be refused."""
-    place = Place(key, candidate.generation)
-    job = begun(ports, record(ports, candidate, draft, place), draft)
+    candidate, prepared = draft.candidate, draft.prepared
+    place = candidate.place
+    job = begun(ports, first_record(ports, draft, place), prepared.cluster)
     existing = await ports.ledger.get(job.id) if live else None
     try:
         if existing is not None and not runs_again(existing, candidate):
             return _Foreseen(job, existing, None)
         if existing is not None:
-            existing, place = await next_place(ports, candidate, place, valid=draft.valid)
-            job = begun(ports, record(ports, candidate, draft, place), draft)
+            existing, place = await next_place(ports, candidate, place, valid=prepared.valid)
+            job = begun(ports, first_record(ports, draft, place), prepared.cluster)
     except Misuse as error:
         return _Foreseen(job, existing, error)
-    if existing is None and live and draft.valid and candidate.drop is None:
+    if existing is None and live and prepared.valid and candidate.drop is None:
         return _Foreseen(job, None, await sweep_with_key(ports, job))
     return _Foreseen(job, existing, None)
 
@@ -169,7 +163,7 @@ async def _ahead(ports: Ports, cluster: Cluster) -> Ahead:
 
 
 def _verdict(
-    draft: Draft, existing: Stored | None, refused: Misuse | None, judgement: Judgement, ends: Ends
+    prepared: Prepared, existing: Stored | None, refused: Misuse | None, judgement: Judgement, ends: Ends
 ) -> JsonObject:
     if refused is not None:
         return {"verdict": "refused", "summary": f"It would be refused: {refused}; {refused.remedy}."}
@@ -177,8 +171,8 @@ def _verdict(
         job = existing.job
         text = f"Nothing would run: it would join the job {job.id}, which is {job.state.value}."
         return {"verdict": "duplicate", "summary": text}
-    if (runnable := draft.runnable) is None:
-        count = sum(problem.severity == "error" for problem in draft.problems)
+    if (runnable := prepared.runnable) is None:
+        count = sum(problem.severity == "error" for problem in prepared.problems)
         text = f"It would be rejected, for {count} {'error' if count == 1 else 'errors'}."
         return {"verdict": "rejected", "summary": text}
     if (broken := judgement.broken) is not None:
@@ -189,14 +183,14 @@ def _verdict(
     return {"verdict": "runs", "summary": f"It would run on {runnable.cluster.name}{first}."}
 
 
-def _cluster(draft: Draft, candidate: Candidate, view: ClusterView | None, trouble: str) -> JsonObject | None:
-    cluster = draft.cluster
+def _cluster(draft: Draft, view: ClusterView | None, trouble: str) -> JsonObject | None:
+    request, cluster = draft.candidate.request, draft.prepared.cluster
     if cluster is None:
         return None
     why = "it is the default of this deployment"
-    if candidate.request.envelope.cluster:
+    if request.envelope.cluster:
         why = "the message names it"
-    elif cluster_member(candidate.request):
+    elif cluster_member(request):
         why = "the job names it"
     body: JsonObject = {"name": cluster.name, "id": cluster.id, "engine": cluster.engine, "why": why}
     if view is None:
@@ -204,7 +198,7 @@ def _cluster(draft: Draft, candidate: Candidate, view: ClusterView | None, troub
             "state": None,
             "note": f"could not be queried: {trouble}" if trouble else "was not queried",
         }
-    nodes = _nodes(draft.document)
+    nodes = _nodes(draft.prepared.document)
     return body | {
         "state": view.state,
         "size": view.size,

@@ -9,8 +9,8 @@ from shared.core.cost.prices import matching
 from shared.core.engine import ClusterView, Order, Submission
 from shared.core.job import Job
 from shared.core.ports import Ports
+from shared.intake.desk.prepare import Runnable
 from shared.intake.explanation.forecast import Ahead, cost, limits, wait
-from shared.intake.prepare import Runnable
 from shared.jobspec import JsonObject, iso_duration, redact, wall_clock, with_credentials
 from shared.lifecycle.dispatch import with_ours
 

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 from shared.core.job_sweeps.record import sweep_id
 from shared.core.ports import Ports
-from shared.intake.candidate import Candidate, key_of
+from shared.intake.candidate import Candidate
+from shared.intake.desk.draft import Draft, draft_again
 from shared.intake.explanation.explain import explain
 from shared.intake.generations import key_holder
 from shared.jobspec import JsonObject, combinations, filled, text_of
@@ -17,21 +18,21 @@ _SAME_KEY = (
 )
 
 
-async def explain_sweep(
-    ports: Ports, candidate: Candidate, *, keyed: bool = True, live: bool = True
-) -> JsonObject:
+async def explain_sweep(ports: Ports, draft: Draft, *, keyed: bool = True, live: bool = True) -> JsonObject:
     """The answer for the first of its jobs, and in `sweep` how many there are.
 
     `keyed` and `live` are those of `explain`. The ids of the jobs are not known before there is a sweep.
     """
+    candidate = draft.candidate
     envelope = candidate.request.envelope
     every = combinations(envelope.sweep or {})
     total, values = len(every), every[0]
     parallel = min(envelope.parallel or total, total)
-    key = key_of(candidate.source, candidate.key)
+    key = candidate.place.key
     identity = sweep_id(key) if keyed and live else None
     existing = await ports.job_sweeps.get(identity) if identity else None
-    body = await explain(ports, _first(candidate, values, total), keyed=False, live=live)
+    first = await draft_again(ports, _first(candidate, values, total), live=live)
+    body = await explain(ports, first, keyed=False, live=live)
     shown = ", ".join(f"{name}={text_of(value)}" for name, value in values.items())
     jobs = f"{total} jobs, at most {parallel} at once" if total > 1 else "1 job"
     summary = f"A sweep of {jobs}; this is the first, with {shown}. {body['summary']}"

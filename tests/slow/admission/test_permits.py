@@ -50,13 +50,13 @@ def test_only_admission_makes_a_permit_and_only_dispatch_submits_with_one() -> N
 
 def test_an_attempt_is_fixed_with_a_permit_or_in_the_first_record_that_the_gates_let_pass() -> None:
     assert calls_of("intent") == {
-        "shared/intake/candidate.py: begun",
+        "shared/intake/first_record.py: begun",
         "shared/lifecycle/dispatch.py: _start_attempt",
     }
     assert calls_of("_start_attempt") == {"shared/lifecycle/dispatch.py: dispatch"}
     assert calls_of("begun") == {
         "shared/intake/accept.py: _judged",
-        "shared/intake/explanation/explain.py: _job",  # which records nothing
+        "shared/intake/explanation/explain.py: _foreseen",  # which records nothing
     }
 
 

@@ -54,7 +54,7 @@ SHORT = {
     "shared/intake/answer_path.py: hashlib.sha256(path.encode()).hexdigest()[:16]": (
         "a receipt has the id of its job, and the notes on a folder are read by nothing"
     ),
-    "shared/intake/candidate.py: identity[2:10]": _SHOWN,
+    "shared/intake/first_record.py: identity[2:10]": _SHOWN,
     "shared/intake/explanation/explain.py: job.id[2:10]": _SHOWN,
     "shared/intake/job_sweep.py: identity[2:10]": _SHOWN,
     "shared/operate/redeliver.py: hashlib.sha256(f'{url}|{key}'.encode()).hexdigest()[:26]": "an id itself",

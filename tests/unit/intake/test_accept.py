@@ -15,10 +15,12 @@ from shared.core.errors import Exists, Misuse, Unavailable
 from shared.core.job import Drop, Job, JobState, Reason, Stored
 from shared.core.refusals import refused
 from shared.intake.arrive import blob_arrived
-from shared.intake.candidate import Candidate, Place, begun, held, record
+from shared.intake.candidate import Candidate, Place
+from shared.intake.desk.draft import Draft
+from shared.intake.desk.prepare import Prepared
+from shared.intake.first_record import begun, first_record, held
 from shared.intake.generations import runs_again
 from shared.intake.message import Request, read_request
-from shared.intake.prepare import Draft
 from shared.intake.request_door import request_arrived
 from shared.jobspec import Envelope
 from tests.unit.dropped_folder import status_lines
@@ -130,17 +132,16 @@ async def test_over_the_rate_what_was_accepted_before_is_joined(world: World) ->
 # The record
 
 
-def _record(world: World, prepared: Draft, **fields: Any) -> Job:
-    return record(world.ports, _arrived(**fields), prepared, Place("key", 2))
+def _record(world: World, prepared: Prepared, **fields: Any) -> Job:
+    return first_record(world.ports, Draft(_arrived(**fields), prepared), Place("key", 2))
 
 
 def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
     envelope = Envelope(name="mine", experiment="first", labels={"at": "https://h.example/x?sig=canary"})
     request = Request(envelope, job_json(), "p")
-    draft = Draft(job_json(), CLUSTER, (), ())
     job = _record(
         world,
-        draft,
+        Prepared(job_json(), CLUSTER, (), ()),
         request=request,
         source="http:ann",
         name="theirs",
@@ -148,7 +149,7 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
         rerun_of="j_0",
     )
     assert (job.state, job.sequence) == (JobState.ACCEPTED, 1)
-    job = begun(world.ports, job, draft)
+    job = begun(world.ports, job, CLUSTER)
 
     assert (job.name, job.experiment, job.source, job.rerun_of) == ("mine", "first", "http:ann", "j_0")
     assert "at" in job.labels
@@ -160,7 +161,7 @@ def test_a_record_says_what_was_asked_and_by_whom(world: World) -> None:
 
 
 def test_the_record_of_a_job_that_waits_says_for_what(world: World) -> None:
-    accepted = _record(world, Draft(job_json(), CLUSTER, (), ()), name="theirs", experiment="other")
+    accepted = _record(world, Prepared(job_json(), CLUSTER, (), ()), name="theirs", experiment="other")
     job = held(accepted, Why("HourlyTurn", "waits: an hour"))
 
     assert (job.name, job.experiment) == ("theirs", "other")
@@ -178,7 +179,7 @@ def test_the_record_of_a_job_that_waits_says_for_what(world: World) -> None:
 def test_the_record_of_a_rejection_counts_its_errors(world: World, count: int, message: str) -> None:
     problems = tuple(refused("SW101", f"/{n}", "no") for n in range(count))
     warning = replace(problems[0], severity="warning")
-    job = _record(world, Draft(None, None, (), (*problems, warning)))
+    job = _record(world, Prepared(None, None, (), (*problems, warning)))
 
     assert (job.state, job.reason, job.ended) == (JobState.REJECTED, Reason.INVALID, world.now)
     assert job.message == f"the document has {message} and was not submitted"
@@ -187,7 +188,7 @@ def test_the_record_of_a_rejection_counts_its_errors(world: World, count: int, m
 
 def test_a_record_keeps_as_many_problems_as_fit_into_its_row(world: World) -> None:
     long = refused("SW101", "/x", "m" * 1000)
-    job = _record(world, Draft(None, None, (), (long,) * 100))
+    job = _record(world, Prepared(None, None, (), (long,) * 100))
 
     assert {len(one["message"]) for one in job.problems} == {600}
     assert len(job.problems) == 60_000 // len(str(job.problems[0]))
@@ -197,7 +198,7 @@ def test_a_record_keeps_as_many_problems_as_fit_into_its_row(world: World) -> No
 def test_the_receipt_of_a_job_has_its_name_and_the_beginning_of_its_id(
     world: World, drop: Drop | None, folder: str
 ) -> None:
-    job = _record(world, Draft(job_json(), CLUSTER, (), ()), drop=drop, name="n", experiment="first")
+    job = _record(world, Prepared(job_json(), CLUSTER, (), ()), drop=drop, name="n", experiment="first")
     assert job.receipt == f"{folder}/n-{job.id[2:18]}"
 
 

@@ -14,8 +14,9 @@ from shared.core.job import Drop, JobState
 from shared.core.messages import ENDED
 from shared.core.refusals import KeyTaken, key_claimed, key_taken
 from shared.intake.arrive import blob_arrived, message_arrived, poison_arrived
-from shared.intake.candidate import Candidate, key_of
+from shared.intake.candidate import key_of
 from shared.intake.dead_letter import REDRIVE, bury, hold
+from shared.intake.desk.draft import Draft
 from shared.intake.drops.drop import FolderResult
 from shared.intake.message import read_request
 from shared.intake.reading.carried import REJECTION
@@ -246,7 +247,8 @@ async def test_what_is_only_validated_is_not_recorded(world: World) -> None:
 async def test_what_is_explained_is_what_would_arrive(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     records: list[tuple[object, ...]] = []
 
-    async def explain(ports: Any, one: Candidate, *, keyed: bool) -> dict[str, Any]:
+    async def explain(ports: Any, draft: Draft, *, keyed: bool) -> dict[str, Any]:
+        one = draft.candidate
         records.append((one.door, one.source, one.key, one.name, one.experiment, one.script, keyed))
         return {}
 

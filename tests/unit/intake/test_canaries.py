@@ -11,8 +11,8 @@ import pytest
 from shared.core.errors import SlipwayError
 from shared.core.job import JobState
 from shared.intake.arrive import message_arrived
+from shared.intake.desk.prepare import prepare
 from shared.intake.message import read_request
-from shared.intake.prepare import prepare
 from shared.intake.request_door import request_explained
 from shared.jobspec.report import as_json
 from tests.canary import CANARY, NUMBER, documents, envelopes, texts

@@ -11,8 +11,10 @@ import pytest
 from shared.core.job import Job, JobState
 from shared.core.refusals import KeyTaken
 from shared.intake.accept import Accepted
-from shared.intake.candidate import Candidate, Place, draft_of, key_of, record
+from shared.intake.candidate import Candidate, Place, key_of
+from shared.intake.desk.draft import draft_of
 from shared.intake.drops.drop import look_at_folder
+from shared.intake.first_record import first_record
 from shared.intake.generations import key_holder, last_of
 from shared.intake.message import Request, read_request
 from shared.intake.request_door import request_arrived, request_explained, sweep_requested
@@ -141,8 +143,7 @@ async def rejection(world: World, generation: int) -> Job:
     """As an earlier version kept it, one generation after the other."""
     request = request_of(world, nodeCount=-generation)
     candidate = Candidate("http", "http:", "k", request)
-    draft = (await draft_of(world.ports, candidate)).draft
-    return record(world.ports, candidate, draft, Place(KEY, generation))
+    return first_record(world.ports, await draft_of(world.ports, candidate), Place(KEY, generation))
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 3, 4, 7, 8, 9, 33])

@@ -15,7 +15,7 @@ from shared.core.errors import Misconfigured
 from shared.core.notify.cloudevents import LARGEST_EVENT
 from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.webhook_url import UrlPolicy
-from shared.intake import deployment_limits
+from shared.intake.desk import deployment_limits
 from shared.setting import BOUNDS
 from shared.setting.crontab import crontab_flaw
 from shared.setting.table import SETTINGS

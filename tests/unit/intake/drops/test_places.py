@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from shared.core.job import Job, JobState
+from shared.intake.desk.prepare import prepare
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
-from shared.intake.prepare import prepare
 from shared.jobspec import Limits
 from shared.jobspec.report import as_json
 from tests.unit.world import World, job_json

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from shared.core.job import JobState
 from shared.core.refusals import REFUSALS
+from shared.intake.desk.prepare import prepare
 from shared.intake.drops.drop import look_at_folder
 from shared.intake.message import read_request
-from shared.intake.prepare import prepare
 from shared.intake.request_door import request_validated
 from shared.jobspec import CODES, Limits
 from shared.jobspec.text.tree import copied

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from shared.intake.desk.prepare import prepare
 from shared.intake.message import read_request
-from shared.intake.prepare import prepare
 from shared.jobspec import Limits, Source, applied, mended
 from tests.diagnosis import problems_of
 from tests.unit.jobspec.patching import patched

@@ -17,7 +17,7 @@ from shared.core.errors import Misconfigured, SlipwayError
 from shared.core.job import Receiver
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.deployment_limits import (
+from shared.intake.desk.deployment_limits import (
     limits_of,
     not_allotted,
     not_shared,
@@ -25,9 +25,9 @@ from shared.intake.deployment_limits import (
     too_large,
     too_long,
 )
-from shared.intake.facts import cluster_of
+from shared.intake.desk.facts import cluster_of
+from shared.intake.desk.receivers import receivers_of
 from shared.intake.message import Request
-from shared.intake.receivers import receivers_of
 from shared.jobspec import (
     Facts,
     JobSpec,
@@ -61,8 +61,8 @@ class Runnable:
 
 
 @dataclass(frozen=True)
-class Draft:
-    """The draft of a job: a document ready to be recorded, or the problems that prevent it."""
+class Prepared:
+    """A document ready to be recorded, or the problems that prevent it."""
 
     #: completed, secrets sealed: the form that is stored; None when nothing could be read
     document: JsonObject | None
@@ -94,7 +94,7 @@ def prepare(
     script: str | None = None,
     folder: str | None = None,
     cluster: Cluster | None = None,
-) -> Draft:
+) -> Prepared:
     """Complete, validate and check one request. Never raises on bad input, not even through a defect.
 
     Secrets are sealed for `key`; `script` and `folder` are those of a drop; `cluster` is the one that the
@@ -108,7 +108,7 @@ def prepare(
         log.exception("a document could not be checked; it is refused")
         # The text of the error may quote the document.
         problem = refused("SW111", request.pointer, "the document could not be checked")
-        return Draft(None, None, (), with_pages((problem,), ports.policy.rules_url))
+        return Prepared(None, None, (), with_pages((problem,), ports.policy.rules_url))
 
 
 def _judged(
@@ -119,34 +119,34 @@ def _judged(
     script: str | None,
     folder: str | None,
     cluster: Cluster | None,
-) -> Draft:
+) -> Prepared:
     receivers, notify_problems = receivers_of(ports, request, key)
     if request.around is not None:
         notify_problems = request.around.locate(notify_problems)
     problems = (*request.problems, *notify_problems)
-    draft = Draft(None, None, receivers, problems)
+    prepared = Prepared(None, None, receivers, problems)
     if request.document is not None:
         checked = _checked(
             ports, request, request.document, key=key, script=script, folder=folder, fresh_cluster=cluster
         )
         located = tuple(problem.relocate(request.pointer, request.properties) for problem in checked.problems)
         document = checked.document if request.readable else None
-        draft = replace(
+        prepared = replace(
             checked,
             document=document,
             receivers=receivers,
             problems=tuple(dict.fromkeys((*problems, *located))),
         )
-    if draft.cluster is not None and (refusals := _refusals(ports, request, draft, draft.cluster)):
+    if prepared.cluster is not None and (refusals := _refusals(ports, request, prepared, prepared.cluster)):
         refusals = request.around.locate(refusals) if request.around is not None else refusals
-        draft = replace(draft, problems=(*draft.problems, *refusals))
-    located = request.text.locate(draft.problems) if request.text else draft.problems
-    draft = replace(draft, problems=with_pages(located, ports.policy.rules_url))
-    return draft if draft.valid else replace(draft, received=_received(request.text, located))
+        prepared = replace(prepared, problems=(*prepared.problems, *refusals))
+    located = request.text.locate(prepared.problems) if request.text else prepared.problems
+    prepared = replace(prepared, problems=with_pages(located, ports.policy.rules_url))
+    return prepared if prepared.valid else replace(prepared, received=_received(request.text, located))
 
 
-def _refusals(ports: Ports, request: Request, draft: Draft, cluster: Cluster) -> tuple[Problem, ...]:
-    over = over_quota(ports.policy, request, draft.document, cluster)
+def _refusals(ports: Ports, request: Request, prepared: Prepared, cluster: Cluster) -> tuple[Problem, ...]:
+    over = over_quota(ports.policy, request, prepared.document, cluster)
     return (*not_allotted(ports, request, cluster), *not_shared(request, cluster), *over)
 
 
@@ -165,7 +165,7 @@ def _checked(
     script: str | None,
     folder: str | None,
     fresh_cluster: Cluster | None,
-) -> Draft:
+) -> Prepared:
     defaults = ports.policy.completion
     if folder is None:
         defaults = replace(defaults, drop_container=None)
@@ -194,7 +194,7 @@ def _checked(
     problems = (*problems, *too_large(request, sealed))
     problems = with_lint(problems, completed, _facts(ports, request, cluster), original=document)
     problems = with_dropped_name(problems, document, script=script, folder=folder)
-    return Draft(sealed, cluster, (), (*problems, *seal_problems), notes)
+    return Prepared(sealed, cluster, (), (*problems, *seal_problems), notes)
 
 
 def slug(text: str, fallback: str) -> str:

@@ -9,9 +9,9 @@ import pytest
 
 from shared.adapters.sealing import AesSeal
 from shared.core.errors import Misconfigured
-from shared.intake.prepare import slug
-from shared.intake.receivers import check_default_notify
-from tests.unit.intake.test_prepare import codes, prepared, request
+from shared.intake.desk.prepare import slug
+from shared.intake.desk.receivers import check_default_notify
+from tests.unit.intake.desk.test_prepare import codes, prepared, request
 from tests.unit.world import World
 
 

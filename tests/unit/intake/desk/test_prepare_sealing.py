@@ -7,10 +7,10 @@ import json
 import pytest
 
 from shared.adapters.sealing import AesSeal
-from shared.intake import deployment_limits as preparing
+from shared.intake.desk import deployment_limits as preparing
 from shared.intake.message import read_request
 from shared.jobspec import Limits
-from tests.unit.intake.test_prepare import codes, prepared, request
+from tests.unit.intake.desk.test_prepare import codes, prepared, request
 from tests.unit.world import World, job_json
 
 

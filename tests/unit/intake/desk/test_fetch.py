@@ -10,9 +10,11 @@ import pytest
 
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse, Unavailable
+from shared.core.job import Drop
 from shared.core.messages import digest
-from shared.core.ports import Content
-from shared.intake.fetch import fetched
+from shared.core.ports import Content, Ports
+from shared.intake.candidate import Candidate
+from shared.intake.desk.draft import draft_of
 from shared.intake.message import Request, read_request
 from shared.jobspec import Envelope, Limits
 from tests.doubles.memory import MemoryDrops
@@ -50,6 +52,15 @@ def files(world: World) -> Files:
 
 def named(reference: str = "scripts/a/job.json", **members: Any) -> Request:
     return read_request(json.dumps({"specBlob": reference, **members}).encode(), Limits())
+
+
+async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Caller = KEY_HOLDER) -> Request:
+    """The request of a draft; `folder` is about to be dropped."""
+    drop = (
+        Drop(container="scripts", folder=folder, job_file="job.json", files={}, etags={}) if folder else None
+    )
+    candidate = Candidate(door="http", source="http:", key="k", request=request, who=who, drop=drop)
+    return (await draft_of(ports, candidate)).candidate.request
 
 
 # The document of a blob

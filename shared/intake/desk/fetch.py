@@ -1,4 +1,4 @@
-"""fetch: read what a request only names: the document of a `specBlob`, and facts about its scripts."""
+"""fetch: reads what a request only names: the document of a `specBlob`, and facts about its scripts."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 
-from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.caller import Caller
 from shared.core.errors import Misuse, SlipwayError
 from shared.core.messages import digest
 from shared.core.pacing.off_loop import off_loop
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.dependencies import with_dependencies
+from shared.intake.candidate import Candidate
 from shared.intake.message import Request, straighten
-from shared.intake.teams import with_share
 from shared.jobspec import Source, complete, read_through, scripts_wanted
 from shared.lifecycle.current_teams import current_teams
 
@@ -23,20 +22,12 @@ _SCRIPTS = 10
 _LONGEST = 1 << 20
 
 
-async def fetched(ports: Ports, request: Request, *, folder: str = "", who: Caller = KEY_HOLDER) -> Request:
-    """The request with its document, facts about the paths in it, and the jobs that it names.
+async def with_document(ports: Ports, candidate: Candidate) -> Request:
+    """The request with the document that its `specBlob` names.
 
-    `folder` is about to be dropped: its files need not exist yet.
     Raises Unavailable, and Misuse (403) if the document is in the drop of another caller.
     """
-    request = await with_document(ports, request, who)
-    request = await with_share(ports, request, who, folder or None)
-    request = await _with_scripts(ports, request, folder, who)
-    return await with_dependencies(ports, request, who)
-
-
-async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Request:
-    """The request with the document that its `specBlob` names. Raises as `fetched` does."""
+    request, who = candidate.request, candidate.who
     if request.document is not None or not request.envelope.spec_blob:
         return request
     reference = request.envelope.spec_blob
@@ -74,13 +65,16 @@ async def with_document(ports: Ports, request: Request, who: Caller = KEY_HOLDER
     return straighten(request)
 
 
-async def _with_scripts(ports: Ports, request: Request, folder: str, who: Caller) -> Request:
+async def with_scripts(ports: Ports, candidate: Candidate) -> Request:
     """The request with facts about the scripts that it names in the drop container.
 
     The facts: whether they exist, and their line endings. Of folders of teams that neither the job nor its
     caller is in there are none, so that nothing shows what lies there.
     """
-    container = ports.policy.drop_container
+    request, who = candidate.request, candidate.who
+    if candidate.has_read_scripts:
+        return request
+    container, folder = ports.policy.drop_container, candidate.folder or ""
     document = request.document
     # A cheap check of the raw document: most jobs mount no drop container.
     if document is None or not (folder or scripts_wanted(document)):

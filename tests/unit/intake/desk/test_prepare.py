@@ -12,9 +12,9 @@ import pytest
 
 from shared.core.errors import Misconfigured, Unavailable
 from shared.core.facts import ClusterFacts
-from shared.intake import prepare as preparing
+from shared.intake.desk import prepare as preparing
+from shared.intake.desk.prepare import Prepared, prepare
 from shared.intake.message import Request, read_request
-from shared.intake.prepare import Draft, prepare
 from shared.jobspec import Envelope, Limits, Problem, Source
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, Engines, World, job_json
@@ -28,12 +28,12 @@ def request(envelope: dict[str, Any] | None = None, **properties: Any) -> Reques
     return Request(Envelope.model_validate(envelope or {}), job_json(**properties), "p")
 
 
-def prepared(world: World, request: Request, **how: Any) -> Draft:
+def prepared(world: World, request: Request, **how: Any) -> Prepared:
     return prepare(world.ports, request, **{"key": "k", **how})
 
 
-def codes(result: Draft | Sequence[Problem]) -> list[tuple[str, str]]:
-    problems = result.problems if isinstance(result, Draft) else result
+def codes(result: Prepared | Sequence[Problem]) -> list[tuple[str, str]]:
+    problems = result.problems if isinstance(result, Prepared) else result
     return [(one.code, one.pointer) for one in problems if one.code != UNKNOWN_MOUNTS]
 
 
@@ -43,9 +43,9 @@ def codes(result: Draft | Sequence[Problem]) -> list[tuple[str, str]]:
 def test_only_a_document_without_errors_may_run() -> None:
     error = Problem("SW001", "", "x", "y")
     warning = replace(error, severity="warning")
-    assert Draft({}, None, (), (warning,)).valid
-    assert not Draft({}, None, (), (warning, error)).valid
-    assert not Draft(None, None, (), ()).valid
+    assert Prepared({}, None, (), (warning,)).valid
+    assert not Prepared({}, None, (), (warning, error)).valid
+    assert not Prepared(None, None, (), ()).valid
 
 
 def test_a_document_is_completed_and_what_was_completed_is_noted(world: World) -> None:
@@ -74,7 +74,7 @@ def test_a_document_that_had_to_be_mended_is_reported_and_not_kept(world: World)
 def test_a_defect_is_a_problem_that_quotes_nothing_and_an_outage_is_none(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def breaks(*_: object, **named: object) -> Draft:
+    def breaks(*_: object, **named: object) -> Prepared:
         raise error
 
     world.policy(rules_url="https://rules.example")

@@ -13,8 +13,8 @@ from shared.configured import ConfiguredEngines
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts, combined_facts
 from shared.core.job import JobState
+from shared.intake.desk.prepare import prepare
 from shared.intake.message import Request, read_request
-from shared.intake.prepare import prepare
 from shared.intake.request_door import request_explained, request_validated
 from shared.jobspec import Envelope, Limits
 from shared.settings import Settings

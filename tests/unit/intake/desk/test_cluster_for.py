@@ -10,7 +10,7 @@ import pytest
 
 from shared.core.errors import Misconfigured
 from shared.core.facts import ClusterFacts
-from shared.intake.facts import cluster_for, cluster_member, cluster_of
+from shared.intake.desk.facts import cluster_for, cluster_member, cluster_of
 from shared.intake.message import Request
 from shared.jobspec import Envelope, JsonObject
 from tests.unit.world import CLUSTER, Engines, World, job_json

@@ -9,7 +9,7 @@ import asyncio
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from shared.core.caller import KEY_HOLDER, Caller
+from shared.core.caller import Caller
 from shared.core.errors import Unreadable
 from shared.core.identity import is_job_id
 from shared.core.job import Job
@@ -18,6 +18,7 @@ from shared.core.ledger.listing import Query
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.core.relations.dependency import Dependency, judge
+from shared.intake.candidate import Candidate
 from shared.intake.message import Request
 from shared.jobspec import Problem, Suggestions
 from shared.lifecycle.lookup import visible
@@ -46,11 +47,12 @@ class _Result(NamedTuple):
     problem: Problem | None
 
 
-async def with_dependencies(ports: Ports, request: Request, who: Caller = KEY_HOLDER) -> Request:
+async def with_dependencies(ports: Ports, candidate: Candidate) -> Request:
     """The request with the jobs that it waits for, and a problem for each name without a job.
 
     Costs nothing for a request that names none. Raises Unavailable.
     """
+    request, who = candidate.request, candidate.who
     references = _references(request)
     if not references:
         return request

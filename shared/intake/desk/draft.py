@@ -1,0 +1,62 @@
+"""desk: from what a door has to a draft, which is recorded, explained or only judged. Writes nothing.
+
+Every door comes here, and leaves all of this to it: so no door can forget a step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, replace
+
+from shared.core.pacing.off_loop import off_loop
+from shared.core.ports import Ports
+from shared.intake.candidate import Candidate
+from shared.intake.desk.dependencies import with_dependencies
+from shared.intake.desk.facts import cluster_for
+from shared.intake.desk.fetch import with_document, with_scripts
+from shared.intake.desk.prepare import Prepared, prepare
+from shared.intake.desk.share import with_share
+from shared.intake.message import Request
+
+#: What is looked up for a request, in this order: each step sees what those before it have added.
+STEPS: tuple[Callable[[Ports, Candidate], Awaitable[Request]], ...] = (
+    with_document,
+    with_share,
+    with_scripts,
+    with_dependencies,
+)
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A candidate with all that was looked up for it, and its document, ready to be recorded."""
+
+    candidate: Candidate
+    prepared: Prepared
+
+
+async def draft_of(ports: Ports, candidate: Candidate, *, live: bool = True) -> Draft:
+    """The draft of a candidate from any door. Raises Unavailable, and Misuse (403) as `with_document` does.
+
+    Without `live` only what the settings say counts: no ledger, storage or cluster is queried.
+    """
+    for step in STEPS if live else ():
+        candidate = replace(candidate, request=await step(ports, candidate))
+    return await draft_again(ports, candidate, live=live)
+
+
+async def draft_again(ports: Ports, candidate: Candidate, *, live: bool = True) -> Draft:
+    """The draft of a candidate that differs from that of another draft in its document only."""
+    request = candidate.request
+    cluster = await cluster_for(ports, request) if live else None
+    prepared = await off_loop(
+        request.size,
+        prepare,
+        ports,
+        request,
+        key=candidate.place.key,
+        script=candidate.script,
+        folder=candidate.folder,
+        cluster=cluster,
+    )
+    return Draft(candidate, prepared)
