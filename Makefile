@@ -87,7 +87,7 @@ test-torch: install ## data-parallel PyTorch on emulated nodes (into .venv-torch
 	@SLIPWAY_TORCH=$(CURDIR)/.venv-torch/bin/python $(RUN)/python -m pytest tests/contract/emulator -k pytorch_trains
 
 fuzz: install ## the spec reader under a coverage-guided fuzzer, atheris (FUZZ_SECONDS=60)
-	@$(RUN)/python -m pip install -q --target .local/atheris -r requirements-fuzz.txt
+	@$(RUN)/python -m local.setup.groups --target .local/atheris fuzz
 	@mkdir -p .local/fuzz/corpus
 	@PYTHONPATH=.local/atheris $(RUN)/python -m tests.fuzz.spec_reader -max_total_time=$(FUZZ_SECONDS) \
 		-artifact_prefix=.local/fuzz/ .local/fuzz/corpus
@@ -95,7 +95,7 @@ fuzz: install ## the spec reader under a coverage-guided fuzzer, atheris (FUZZ_S
 pip-audit: install ## known vulnerabilities of every pinned package; fails when the service does not answer
 	@$(RUN)/python -m local.setup.advisories --strict
 
-lock: install ## requirements*.txt with their hashes, from pyproject.toml (LOCK=--upgrade for newer versions of what it brings)
+lock: install ## uv.lock and requirements.txt from pyproject.toml (LOCK=--upgrade for newer versions of what it brings)
 	@$(RUN)/python -m local.setup.lock $(LOCK)
 
 sbom: install ## what the function app is made of, as CycloneDX: slipway.cdx.json
@@ -116,7 +116,7 @@ nightly: ## all that takes hours, each part of .ci/nightly in turn (NIGHTLY="cas
 	@.ci/nightly $(NIGHTLY)
 
 bench: install ## measure, in one interleaved run (BENCH="--jobs 400 --rounds 4 --idle 60 --only floor,noop"; --list)
-	@$(RUN)/pip install --quiet --disable-pip-version-check -r requirements-bench.txt
+	@$(RUN)/python -m local.setup.groups bench
 	@$(RUN)/python -m bench $(BENCH)
 
 fmt: install ## format, and mend what can be mended

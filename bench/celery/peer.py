@@ -1,6 +1,6 @@
 """A peer with the same guarantees: Celery, with late acknowledgement and results, over Redis with a log.
 
-Needs `redis-server` (Debian: redis-server) and requirements-bench.txt; skipped aloud without them.
+Needs `redis-server` (Debian: redis-server) and the packages of the group `bench`; skipped aloud without them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def why_not_installed() -> str:
     """What is not installed; "" when all is there."""
     if not shutil.which("redis-server"):
         return "redis-server is not installed (Debian: apt-get install redis-server)"
-    return "" if find_spec("celery") else "celery is not installed (pip install -r requirements-bench.txt)"
+    return "" if find_spec("celery") else "celery is not installed: python -m local.setup.groups bench"
 
 
 async def celery(number: int, *, rtt: float = 0.0, command: str = "") -> dict[str, float]:

@@ -8,13 +8,16 @@ import argparse
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
-from local.setup.tools import ROOT, tool
+from local.setup.groups import listed
+from local.setup.steps import LOGS, ROOT
+from local.setup.tools import tool
 
 _PATIENCE = 300.0
-_PINNED = "constraints.txt"
 
 
 class Verdict(NamedTuple):
@@ -44,8 +47,8 @@ class NotAuditedError(Exception):
 
 def audit() -> Mapping[str, Any]:
     """The report of pip-audit on every pinned package. Raises NotAuditedError."""
-    command = ["--disable-pip", "--no-deps", "--requirement", _PINNED, "--format", "json"]
     try:
+        command = ["--disable-pip", "--no-deps", "--requirement", str(_pinned()), "--format", "json"]
         process = subprocess.run(
             [str(tool("pip-audit")), *command, "--progress-spinner", "off", "--timeout", "10"],
             cwd=ROOT,
@@ -63,6 +66,15 @@ def audit() -> Mapping[str, Any]:
         words = process.stderr.strip().splitlines() or ["pip-audit said nothing"]
         raise NotAuditedError(words[-1]) from None
     return report
+
+
+def _pinned() -> Path:
+    """A list of all packages of the lock. Raises SubprocessError."""
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    LOGS.mkdir(parents=True, exist_ok=True)
+    file, argv = listed(groups, Path(sys.prefix), LOGS / "all.txt")
+    subprocess.run([*argv, "--no-hashes"], cwd=ROOT, check=True, capture_output=True, timeout=_PATIENCE)
+    return file
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -5,20 +5,19 @@ import sys
 
 from local.setup.debian import execute, install_packages
 from local.setup.interpreter import InstallError
-from local.setup.steps import ROOT
 
 #: Packages of Debian that have a program of the same name, the best one first: a build without windows begins
 #: a visit with a fifth of the work.
 BROWSERS = ("chromium-headless-shell", "chromium")
-_PACKAGES = "requirements-browser.txt"
+#: The group of packages that drives it.
+_GROUP = "browser"
 
 
 def install() -> None:
     """Install what is missing. Raises InstallError."""
     if not shutil.which(BROWSERS[0]):
         _install_browser()
-    pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--quiet"]
-    execute([*pip, "-r", str(ROOT / _PACKAGES)])
+    execute([sys.executable, "-m", "local.setup.groups", _GROUP])
 
 
 def _install_browser() -> None:

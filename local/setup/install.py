@@ -18,23 +18,21 @@ from pathlib import Path
 from typing import Iterator  # noqa: UP035 - an old Python must be able to read this
 
 from local.setup import page
+from local.setup.groups import DEMO, DEV, UV, listed, pip
 from local.setup.interpreter import InstallError, Interpreter, choose
 from local.setup.node import Node, installed_node, packaged_node
 from local.setup.steps import LOGS, ROOT, fingerprint, read, say, step
 
-REQUIREMENTS = {"demo": "requirements-local.txt", "dev": "requirements-dev.txt"}
+GROUPS = {"demo": DEMO, "dev": DEV}
 #: The packages on the nodes of local clusters (local/node_python.py); jobs never see our environment.
-NODES = "requirements-nodes.txt"
-#: Node, for a machine that has none, or one that is too old.
-NODE = "requirements-node.txt"
+CLUSTER_NODES = "cluster-nodes"
+#: Node.js, for a machine that has none, or one that is too old.
+NODEJS = "nodejs"
 _PYTHON_INPUTS = (
-    "requirements.txt",
-    *REQUIREMENTS.values(),
-    NODES,
-    "requirements-lock.txt",
-    "requirements-telemetry.txt",
-    NODE,
+    UV,
+    "uv.lock",
     "pyproject.toml",
+    "local/setup/groups.py",
     "local/setup/install.py",
     "local/setup/steps.py",
 )
@@ -46,7 +44,7 @@ def main(argv: "list[str]") -> int:
     parser = argparse.ArgumentParser(
         prog="python3 -m local.setup.install", description="Install what the project needs."
     )
-    parser.add_argument("--what", choices=sorted(REQUIREMENTS), default="dev", help="dev: the checks as well")
+    parser.add_argument("--what", choices=sorted(GROUPS), default="dev", help="dev: the checks as well")
     parser.add_argument("--venv", default=".venv", help="folder of the virtual environment (default: .venv)")
     arguments = parser.parse_args(argv)
     venv = ROOT / arguments.venv
@@ -103,6 +101,7 @@ def install(what: str, venv: Path) -> None:
     for info in lost:  # so that pip does not take it for installed
         shutil.rmtree(str(info if _is_ours(info) else info.parent), ignore_errors=True)
     node = installed_node()
+    step("uv, which reads the lock", [*pip(venv), "--no-compile", "--require-hashes", "-r", UV])
     with ThreadPoolExecutor(2) as beside:
         others = [beside.submit(_install_node_packages, venv)]
         others += [beside.submit(_install_with_node, node)] if node else []
@@ -111,33 +110,33 @@ def install(what: str, venv: Path) -> None:
             other.result()
     if node is None:
         _install_with_node(packaged_node(venv))
-    for name in REQUIREMENTS if what == "dev" else [what]:
+    for name in GROUPS if what == "dev" else [what]:
         _stamp(name, venv).write_text("\n".join([fingerprint(_PYTHON_INPUTS, venv), *_installed(venv)]))
     say(f"installed in {time.monotonic() - began:.1f} s")
 
 
 def _install_packages(what: str, venv: Path, with_node: bool) -> None:
-    arguments = ["-r", REQUIREMENTS[what], *(["-r", NODE] if with_node else [])]
-    step("Python packages" + (" and node" if with_node else ""), [*_pip(venv), "--no-compile", *arguments])
+    name = "Python packages" + (" and node" if with_node else "")
+    _install_groups(name, [*GROUPS[what], *([NODEJS] if with_node else [])], venv)
     _compile("bytecode", venv, venv / "lib")
-    step("the slipway command", [*_pip(venv), "--no-deps", "--no-build-isolation", "-e", "."])
+    step("the slipway command", [*pip(venv), "--no-deps", "--no-build-isolation", "-e", "."])
 
 
 def _install_node_packages(venv: Path) -> None:
     """Install the nodes' packages into a directory to which the environments of the clusters refer."""
-    folder, inputs = venv / "nodes", fingerprint((NODES,), venv)
+    folder, inputs = venv / "nodes", fingerprint(("uv.lock",), venv)
     if read(folder / "stamp") == inputs:
         return
     shutil.rmtree(str(folder), ignore_errors=True)
-    arguments = ["--target", str(folder), "-r", NODES]
-    step("packages of nodes", [*_pip(venv), "--no-compile", *arguments])
+    _install_groups("packages of nodes", [CLUSTER_NODES], venv, "--target", str(folder))
     _compile("bytecode of nodes", venv, folder)
     (folder / "stamp").write_text(inputs)
 
 
-def _pip(venv: Path) -> "list[str]":
-    python = str(venv / "bin" / "python")
-    return [python, "-m", "pip", "--disable-pip-version-check", "--no-input", "install", "--progress-bar=off"]
+def _install_groups(name: str, groups: "list[str]", venv: Path, *options: str) -> None:
+    file, argv = listed(groups, venv)
+    step(f"list of {name}", argv)
+    step(name, [*pip(venv), "--no-compile", "--require-hashes", *options, "-r", str(file)])
 
 
 def _compile(name: str, venv: Path, folder: Path) -> None:

@@ -1,6 +1,6 @@
 """Metrics and traces by OpenTelemetry, to an OTLP collector or to Application Insights.
 
-The packages are listed in requirements-telemetry.txt, and are imported only if a setting turns telemetry on.
+The packages are the group `telemetry` in pyproject.toml, imported only if a setting turns telemetry on.
 """
 
 from __future__ import annotations
@@ -129,4 +129,5 @@ def to_application_insights(connection: str) -> OtelMeter:
 
 
 def _unset(setting: str) -> Misconfigured:
-    return Misconfigured(f"{setting} is set and its packages are missing: install requirements-telemetry.txt")
+    remedy = '`make lock LOCK="--with telemetry"` lists them in requirements.txt'
+    return Misconfigured(f"{setting} is set and its packages are missing: {remedy}")

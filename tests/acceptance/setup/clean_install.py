@@ -1,7 +1,7 @@
 """`python -m tests.acceptance.setup.clean_install VERSION…`: plain pip installs the app, and the command.
 
-Into new environments of each Python. The app as remote builds do it, where a package of each list whose
-hashes were changed is refused; the command from its wheel, as pipx does it. Not in the suite: no test there
+Into new environments of each Python. The app as remote builds do it, where a package whose hashes
+were changed is refused; the command from its wheel, as pipx does it. Not in the suite: no test there
 dials out.
 """
 
@@ -24,8 +24,8 @@ ROOT = Path(__file__).resolve().parents[3]
 _OF_APP = ("3.11", "3.13")
 #: On which the command is tried with the oldest packages, too: newer ones have no builds of these.
 _WITH_OLDEST = "3.11"
-#: A package of each list.
-_LISTS = {"requirements.txt": "pyjwt", "requirements-lock.txt": "idna"}
+#: What the app asks for itself, and what that brings: a package of each.
+_OF_APP_LIST = ("pyjwt", "idna")
 #: What the command alone is asked, what it says, and whether it fails.
 _COMMANDS: tuple[tuple[tuple[str, ...], str, bool], ...] = (
     (("--help",), "login", False),
@@ -87,8 +87,9 @@ def try_app(result: Interpreter, folder: Path) -> Size:
     package(app)
     run(result.path, "-m", "venv", "clean", cwd=folder)
     python = str(folder / "clean" / "bin" / "python")
-    for file, name in _LISTS.items():
-        entry = re.search(rf"^{name}==.*\n(?:    .*\n)+", (ROOT / file).read_text(), re.MULTILINE)
+    for name in _OF_APP_LIST:
+        listed = (ROOT / "requirements.txt").read_text()
+        entry = re.search(rf"^{name}==.*\n(?:    .*\n)+", listed, re.MULTILINE)
         assert entry is not None
         (folder / "other.txt").write_text(re.sub(r"sha256:\w{8}", "sha256:00000000", entry[0]))
         output = run(python, *_PIP, "--no-deps", "-r", "other.txt", cwd=folder, fails=True)

@@ -164,10 +164,8 @@ def test_what_it_asks_for_is_what_the_tests_run_with() -> None:
     from packaging.requirements import Requirement
     from packaging.utils import canonicalize_name
 
-    pinned = {}
-    for line in (ROOT / "constraints.txt").read_text().splitlines():
-        if match := re.match(r"([\w.-]+)==([^\s;]+)", line):
-            pinned[canonicalize_name(match[1])] = match[2]
+    locked = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+    pinned = {canonicalize_name(one["name"]): one["version"] for one in locked}
     for one in map(Requirement, PYPROJECT["project"]["dependencies"]):
         assert one.specifier.contains(pinned[canonicalize_name(one.name)]), one
 

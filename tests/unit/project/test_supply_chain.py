@@ -5,15 +5,17 @@ import re
 import tomllib
 from fnmatch import fnmatch
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[3]
-LOCKS = sorted(file.name for file in ROOT.glob("requirements*.txt"))
+#: What pip reads as it is.
+LISTS = ("requirements.txt", "local/setup/uv.txt")
+PYPI = ("https://pypi.org/simple", "https://files.pythonhosted.org/packages/")
 ENTRY = re.compile(
     r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)(?P<marker> ;[^\\\n]+)?(?P<hashes>.*(?:\n    .*)*)", re.M
 )
-APP = ("requirements.txt", "requirements-lock.txt")
 
 
 def entries(*files: str) -> dict[str, str]:
@@ -30,7 +32,7 @@ def canonical(requirement: str) -> str:
     return re.sub(r"[-_.]+(?=[^=]*==)", "-", requirement.partition(";")[0].strip().lower())
 
 
-@pytest.mark.parametrize("file", LOCKS)
+@pytest.mark.parametrize("file", LISTS)
 def test_every_package_is_at_one_version_with_the_hashes_of_its_files(file: str) -> None:
     lines = [
         line for line in (ROOT / file).read_text().splitlines() if not line.startswith(("#", "-r ", "    "))
@@ -43,30 +45,50 @@ def test_every_package_is_at_one_version_with_the_hashes_of_its_files(file: str)
         assert not re.search(r"--hash=(?!sha256:[0-9a-f]{64}\b)", hashes), name
 
 
-@pytest.mark.parametrize("file", [*LOCKS, "constraints.txt"])
-def test_no_lock_says_where_packages_come_from(file: str) -> None:
+@pytest.mark.parametrize("file", LISTS)
+def test_no_list_says_where_packages_come_from(file: str) -> None:
     assert not re.search(r"://|index-url|find-links|trusted-host", (ROOT / file).read_text())
+
+
+def locked() -> list[dict[str, Any]]:
+    """The packages of uv.lock, without the project itself."""
+    packages = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+    return [one for one in packages if one["name"] != "slipway"]
+
+
+def test_the_lock_names_the_public_index_and_has_the_hash_of_each_file() -> None:
+    addresses = set(re.findall(r'"(https?://[^"]+)"', (ROOT / "uv.lock").read_text()))
+    files = [file for one in locked() for file in (*one.get("wheels", ()), *filter(None, [one.get("sdist")]))]
+
+    assert {one for one in addresses if not one.startswith(PYPI)} == set()
+    assert len(files) > 1000
+    assert [file["url"] for file in files if not re.fullmatch(r"sha256:[0-9a-f]{64}", file["hash"])] == []
+
+
+def test_every_group_is_locked_as_pyproject_has_it() -> None:
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]
+    versions = {(one["name"], one["version"]) for one in locked()}
+
+    direct = {tuple(canonical(one).split("==")) for group in groups.values() for one in group}
+    assert len(direct) > 50
+    assert direct <= versions
 
 
 def test_the_function_app_installs_what_pyproject_asks_for_and_all_that_it_brings() -> None:
     app = tomllib.loads((ROOT / "pyproject.toml").read_text())["dependency-groups"]["app"]
-    request = {canonical(one) for one in app}
-    direct = {canonical(one) for one in entries("requirements.txt")}
+    installed = {canonical(one) for one in entries("requirements.txt")}
 
-    assert direct == request
-    assert "-r requirements-lock.txt" in (ROOT / "requirements.txt").read_text().splitlines()
-    assert not {canonical(one) for one in entries("requirements-lock.txt")} & direct
-    assert not [one for one in app if "--hash" in one]
+    assert {canonical(one) for one in app} < installed
+    assert installed <= {f"{one['name']}=={one['version']}" for one in locked()}
 
 
-def test_a_deployment_gets_every_file_that_its_requirements_include() -> None:
+def test_a_deployment_gets_its_requirements_and_no_lock_that_a_build_would_prefer() -> None:
     """No exceptions with `!`: azd before 1.23.13 leaves out what they name (Azure/azure-dev, #7311)."""
     ignored = (ROOT / ".funcignore").read_text().splitlines()
-    needed_files = {*APP, "requirements-telemetry.txt"}
-    files = {path.name for path in ROOT.glob("requirements*.txt")}
 
     assert [line for line in ignored if line.startswith("!")] == []
-    assert {file for file in files if not any(fnmatch(file, line) for line in ignored)} == needed_files
+    assert {"uv.lock", "pyproject.toml"} <= set(ignored)
+    assert not [line for line in ignored if fnmatch("requirements.txt", line)]
 
 
 def test_a_deployment_gets_the_built_page_and_not_what_it_is_built_from() -> None:
@@ -83,16 +105,6 @@ def test_node_packages_are_locked_by_their_hashes_and_not_by_an_address(file: st
     named = {name: one for name, one in packages.items() if name and not one.get("inBundle")}
     assert named
     assert [name for name, one in named.items() if "resolved" in one or "integrity" not in one] == []
-
-
-def test_what_is_audited_is_what_is_installed() -> None:
-    audited = {
-        canonical(line) for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
-    }
-    apart = ("requirements-tools.txt", "requirements-fuzz.txt")
-    installed = {canonical(one) for one in entries(*(file for file in LOCKS if file not in apart))}
-
-    assert installed == audited
 
 
 def test_every_python_of_the_metadata_is_set_up_by_the_workflow_and_tried_by_a_clean_installation() -> None:

