@@ -81,7 +81,6 @@ CONCERNS = {
     ".github/workflows/deploy.yml": _ALWAYS,
     ".github/workflows/core-tools.yml": _ALWAYS,
     ".github/workflows/nightly.yml": _ALWAYS,
-    "test.http": _ALWAYS,
     "web/": (*_ALWAYS, "app", "page"),
     "bench/": _ALWAYS,
     "bench/download.py": (*_ALWAYS, "journeys"),

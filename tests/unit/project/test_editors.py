@@ -12,7 +12,8 @@ import pytest
 from tests.unit.project.test_infra import code
 
 ROOT = Path(__file__).parents[3]
-REQUESTS = re.findall(r"^(GET|POST) {{api}}(\S+)$", (ROOT / "test.http").read_text(encoding="utf-8"), re.M)
+FILE = ROOT / "examples" / "requests.http"
+REQUESTS = re.findall(r"^(GET|POST) {{api}}(\S+)$", FILE.read_text(encoding="utf-8"), re.M)
 
 
 def test_each_request_of_the_file_is_one_of_the_api() -> None:
@@ -27,15 +28,15 @@ def test_each_request_of_the_file_is_one_of_the_api() -> None:
 
 
 def test_each_body_of_the_file_is_there() -> None:
-    bodies = re.findall(r"^< (\S+)$", code("test.http"), re.M)
+    bodies = re.findall(r"^< (\S+)$", FILE.read_text(encoding="utf-8"), re.M)
 
-    assert [body for body in bodies if not (ROOT / body).is_file()] == []
+    assert [body for body in bodies if not (FILE.parent / body).is_file()] == []
 
 
 def test_the_file_and_the_devcontainer_use_the_ports_of_up() -> None:
     ports = set(map(int, re.findall(r"\] = (\d{4,5}),$", code("slipway/main.py"), re.M)))
     container = json.loads(code(".devcontainer/devcontainer.json"))
-    api = re.search(r"^@api = (\S+)$", code("test.http"), re.M)
+    api = re.search(r"^@api = (\S+)$", FILE.read_text(encoding="utf-8"), re.M)
 
     assert api
     assert {*container["forwardPorts"], urlsplit(api[1]).port} <= ports
