@@ -15,15 +15,19 @@ from functions.accept import blueprint as accept  # noqa: E402
 from functions.api import blueprint as api  # noqa: E402
 from functions.archive import blueprint as archive  # noqa: E402
 from functions.bindings import AUTH  # noqa: E402
-from functions.dead import blueprint as dead  # noqa: E402
 from functions.deliver import blueprint as deliver  # noqa: E402
+from functions.document import blueprint as document  # noqa: E402
 from functions.events import blueprint as events  # noqa: E402
+from functions.files import blueprint as files  # noqa: E402
 from functions.operate import blueprint as operate  # noqa: E402
 from functions.output import blueprint as output  # noqa: E402
 from functions.page import blueprint as page  # noqa: E402
 from functions.poison import blueprint as poison  # noqa: E402
 from functions.sweep import blueprint as sweep  # noqa: E402
+from functions.teams import blueprint as teams  # noqa: E402
 
 app = func.FunctionApp(http_auth_level=AUTH)
-for blueprint in (accept, sweep, deliver, archive, poison, api, output, events, dead, operate, page):
+for blueprint in (accept, sweep, deliver, archive, poison):
+    app.register_functions(blueprint)
+for blueprint in (api, document, output, files, events, operate, teams, page):
     app.register_functions(blueprint)

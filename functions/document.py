@@ -1,27 +1,36 @@
-"""The document of a request for a job: JSON, also as a CloudEvent in structured or in binary mode.
+"""The document of a request for a job, and the calls that only judge it.
+
+It is JSON, also as a CloudEvent in structured or in binary mode.
 
 Specification: HTTP Protocol Binding for CloudEvents 1.0.2, section 3.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
 import azure.functions as func
 
-from functions.problem import body_of
+from functions.caller import caller
+from functions.openapi.elements import EVENT, EXPLAINED, JOB_DOCUMENT, JOB_HEADERS, Parameter, text
+from functions.openapi.operation import operation
+from functions.problem import HEADERS, Reply, answer, body_of
+from functions.process import ports
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from shared.answers.problem import Validated
     from shared.intake.message import Request
     from shared.intake.reading.event import Event
     from shared.jobspec import Limits
 
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 _KEY_LENGTH = 256
 #: The headers of every event in binary mode.
-HEADERS = ("ce-specversion", "ce-type", "ce-source", "ce-id")
+_EVENT_HEADERS = ("ce-specversion", "ce-type", "ce-source", "ce-id")
 _EVENT, _BATCH = "application/cloudevents", "application/cloudevents-batch"
 _QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"')
 
@@ -55,9 +64,9 @@ def event_of(req: func.HttpRequest) -> Event | None:
                 f"events of the type {kind[:80]} are not accepted", status=415, remedy=f"send {_EVENT}+json"
             )
         return None
-    if not any(name in req.headers for name in HEADERS):
+    if not any(name in req.headers for name in _EVENT_HEADERS):
         return None
-    _, type_, sender, identity = (_attribute(req, name) for name in HEADERS)
+    _, type_, sender, identity = (_attribute(req, name) for name in _EVENT_HEADERS)
     return Event(type_, sender or None, identity)
 
 
@@ -87,3 +96,61 @@ def key_of(req: func.HttpRequest, text: str | None) -> str | None:
     if not 1 <= len(key) <= _KEY_LENGTH:
         raise Misuse(f"Idempotency-Key must have 1 to {_KEY_LENGTH} characters", remedy="e.g. a UUID")
     return key
+
+
+@operation(blueprint, "POST", "validate", refused=(413,), headers=EVENT, body=JOB_DOCUMENT)
+async def validate(req: func.HttpRequest) -> Reply[Validated]:
+    """Validate a document without running it.
+
+    `valid`, and every problem.
+    """
+    from shared.intake.request_door import request_validated
+    from shared.jobspec import report
+
+    app = ports()
+    request = await document_of(req, app.policy.limits)
+    draft = await request_validated(app, request.known_by(key_of(req, request.key)), caller())
+    return answer(report.as_json(draft.problems, valid=draft.valid, notes=draft.notes))
+
+
+@operation(
+    blueprint,
+    "POST",
+    "explain",
+    answers={200: EXPLAINED},
+    refused=(409, 413, 422),
+    query=(
+        text("folder", "treat the document as the job file of this folder of the drop container"),
+        text("script", "the script that a template is for"),
+        Parameter("format", "json is the default", {"enum": ["json", "markdown"]}),
+    ),
+    headers=JOB_HEADERS,
+    body=JOB_DOCUMENT,
+)
+async def explain(req: func.HttpRequest) -> func.HttpResponse:
+    """Explain what would happen to a job.
+
+    [What would happen](explain.md), without running anything.
+    """
+    from shared.core.job import Drop
+    from shared.intake.explanation.explain_text import markdown
+    from shared.intake.request_door import request_explained
+
+    app, who = ports(), caller()
+    if (form := req.params.get("format", "json")) not in ("json", "markdown"):
+        raise Misuse(f"there is no format {form[:40]!r}", remedy="use json or markdown")
+    request = await document_of(req, app.policy.limits)
+    folder, script = req.params.get("folder", "").strip("/"), req.params.get("script", "")
+    drop = None
+    if folder:
+        drop = Drop(
+            container=app.policy.drop_container, folder=folder, job_file="job.json", files={}, etags={}
+        )
+    key = key_of(req, request.key)
+    request = dataclasses.replace(request if folder else request.known_by(key), key=None)
+    body = await request_explained(
+        app, request, source=who.source, key=key, drop=drop, script=script, who=who
+    )
+    if form == "json":
+        return answer(body)
+    return func.HttpResponse(markdown(body), status_code=200, mimetype="text/markdown", headers=HEADERS)

@@ -1,4 +1,4 @@
-"""The HTTP API of events: list them, send them again, and test an address."""
+"""The HTTP API of events and dead letters: list them, send them again, and test an address."""
 
 from __future__ import annotations
 
@@ -8,23 +8,32 @@ import azure.functions as func
 
 from functions.caller import caller
 from functions.document import key_of
-from functions.problem import answer, api_route, body_of
+from functions.openapi.elements import RECEIVER
+from functions.openapi.operation import operation
+from functions.problem import Reply, answer, body_of
 from functions.process import ports
 from shared.core.caller import ADMIN
 from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from shared.answers.events import (
+        DeadList,
+        DisabledReceivers,
+        JobEvents,
+        ReceiverStates,
+        ReceiverTested,
+        Redelivered,
+        Redriven,
+    )
     from shared.core.pacing.breaker import Opened
     from shared.operate.receivers import ReceiverState
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
-@blueprint.function_name("get_events")
-@blueprint.route("jobs/{id}/events", methods=["GET"])
-@api_route()
-async def get_events(req: func.HttpRequest) -> func.HttpResponse:
-    """Every event of a job that has a receiver, with each delivery: receiver, time, answer."""
+@operation(blueprint, "GET", "jobs/{id}/events", refused=(404, 410))
+async def get_events(req: func.HttpRequest) -> Reply[JobEvents]:
+    """List a job's events, with every delivery: receiver, time, answer."""
     from shared.core.notify.events import view
     from shared.operate import redeliver
 
@@ -32,22 +41,26 @@ async def get_events(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"events": [view(notice) for notice in events]})
 
 
-@blueprint.function_name("redeliver_job")
-@blueprint.route("jobs/{id}/events/redeliver", methods=["POST"])
-@api_route()
-async def redeliver_job(req: func.HttpRequest) -> func.HttpResponse:
-    """Send every event of a job again, with the same ids and bytes."""
+@operation(blueprint, "POST", "jobs/{id}/events/redeliver", statuses=(202,), refused=(404, 409, 410))
+async def redeliver_job(req: func.HttpRequest) -> Reply[Redelivered]:
+    """Send every event of a job again.
+
+    With the same ids and bytes; writes a missing receipt, too. 409 if every address is disabled, because
+    nothing would be sent.
+    """
     from shared.operate import redeliver
 
     again = await redeliver.redeliver_job(ports(), req.route_params["id"], caller())
     return answer({"events": [notice.event_id for notice in again]}, 202)
 
 
-@blueprint.function_name("redeliver_event")
-@blueprint.route("events/{id}/redeliver", methods=["POST"])
-@api_route()
-async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
-    """Send one event again to every receiver, with the same id and bytes."""
+@operation(blueprint, "POST", "events/{id}/redeliver", statuses=(202,), refused=(404, 409, 410))
+async def redeliver_event(req: func.HttpRequest) -> Reply[Redelivered]:
+    """Send one event again.
+
+    With the same ids and bytes; writes a missing receipt, too. 409 if every address is disabled, because
+    nothing would be sent.
+    """
     from shared.operate import redeliver
 
     notice = await redeliver.redeliver_event(ports(), req.route_params["id"], caller())
@@ -55,20 +68,18 @@ async def redeliver_event(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"events": [notice.event_id]}, 202, headers)
 
 
-@blueprint.function_name("test_receiver")
-@blueprint.route("receivers/test", methods=["POST"])
-@api_route()
-async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
-    """Send a test to {"url": …, "secret": name}; 2xx from there enables an address that was disabled.
+@operation(blueprint, "POST", "receivers/test", needs=ADMIN, refused=(413,), body=RECEIVER)
+async def test_receiver(req: func.HttpRequest) -> Reply[ReceiverTested]:
+    """Send a test event to an address.
 
-    The same Idempotency-Key sends the same event again.
+    `{"url": …, "secret": name}`: the answer of the address to one signed event; 2xx enables an address that
+    was disabled. With the same `Idempotency-Key`, the same event is sent again.
     """
     from shared.core.pacing.off_loop import off_loop
     from shared.jobspec import read as parse
     from shared.operate import redeliver
 
     app = ports()
-    caller().needs(ADMIN)
     body = body_of(req)
     document, problems = await off_loop(len(body), parse, body, app.policy.limits)
     if document is None:
@@ -87,14 +98,16 @@ async def test_receiver(req: func.HttpRequest) -> func.HttpResponse:
     )
 
 
-@blueprint.function_name("get_receivers")
-@blueprint.route("receivers", methods=["GET"])
-@api_route()
-async def get_receivers(req: func.HttpRequest) -> func.HttpResponse:
-    """The receivers with undelivered events, and the disabled ones: since when, and the next try."""
+@operation(blueprint, "GET", "receivers", needs=ADMIN)
+async def get_receivers(req: func.HttpRequest) -> Reply[ReceiverStates]:
+    """List receivers that have not taken all their events, and the disabled ones.
+
+    `state` (`failing`, `dead`, `disabled` or `waiting`), `since`, the `next` try, the
+    `last` answer, how many events are `pending` and `dead`, and the `breaker` (`open` or `half-open`,
+    `since`, `until`) as the process that answers has learnt it.
+    """
     from shared.operate.receivers import receivers
 
-    caller().needs(ADMIN)
     return answer({"receivers": [_receiver(one) for one in await receivers(ports())]})
 
 
@@ -116,12 +129,33 @@ def _breaker(one: Opened) -> dict[str, str]:
     return {"state": one.state, "since": one.since.isoformat(), "until": one.until.isoformat()}
 
 
-@blueprint.function_name("get_disabled")
-@blueprint.route("receivers/disabled", methods=["GET"])
-@api_route()
-async def get_disabled(req: func.HttpRequest) -> func.HttpResponse:
-    """The addresses to which no more events are sent, because they answered 410."""
-    caller().needs(ADMIN)
+@operation(blueprint, "GET", "receivers/disabled", needs=ADMIN)
+async def get_disabled(req: func.HttpRequest) -> Reply[DisabledReceivers]:
+    """List the addresses that are disabled because they answered 410."""
     receivers = await ports().outbox.disabled()
     listed = [{"url": one.url, "since": one.since.isoformat(), "why": one.why} for one in receivers]
     return answer({"receivers": listed})
+
+
+@operation(blueprint, "GET", "dead", needs=ADMIN)
+async def get_dead(req: func.HttpRequest) -> Reply[DeadList]:
+    """List dead messages and events.
+
+    An event is dead if a receiver never accepted it, or its receipt could not be written. Ids and reasons,
+    no contents.
+    """
+    from shared.operate.redrive import listed
+
+    return answer({"dead": await listed(ports())})
+
+
+@operation(blueprint, "POST", "dead/{id}/redrive", needs=ADMIN, statuses=(202,), refused=(404, 409))
+async def redrive(req: func.HttpRequest) -> Reply[Redriven]:
+    """Send a dead message or event on its way again.
+
+    Through its door, or to its receivers; writes a missing receipt, too.
+    """
+    from shared.operate import redrive
+
+    identity = req.route_params["id"]
+    return answer({"id": identity, "kind": await redrive.redrive(ports(), identity)}, 202)

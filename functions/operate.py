@@ -1,4 +1,4 @@
-"""The part of the HTTP API for operators: clusters, health, pause, audit, trail, rights, teams."""
+"""The part of the HTTP API for operators: clusters, health, pause, audit, trail."""
 
 from __future__ import annotations
 
@@ -8,59 +8,77 @@ from typing import TYPE_CHECKING, Any
 import azure.functions as func
 
 from functions.caller import caller
-from functions.problem import HEADERS, answer, api_route, body_of, problem, public_route
+from functions.openapi.elements import AFTER, BYTES, Parameter, text
+from functions.openapi.operation import operation
+from functions.problem import HEADERS, Reply, answer, problem
 from functions.process import ports
 from shared.core.caller import ADMIN
-from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
+    from shared.answers.operate import AuditReport, ClientSettings, ClusterList, Health, PauseState
+    from shared.answers.trail import Trail
     from shared.core.engine import ClusterView
     from shared.core.ledger.node_history import NodeHistory
     from shared.core.ledger.records import Pause
-    from shared.core.teams.use import TeamUse
-    from shared.operate.teams import TeamsResult
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
 
-@blueprint.function_name("pause")
-@blueprint.route("pause", methods=["POST"])
-@api_route("reason")
-async def pause(req: func.HttpRequest) -> func.HttpResponse:
-    """Stop submissions, not acceptance: ?reason=. Repeat it to change the reason."""
+@operation(
+    blueprint, "POST", "pause", needs=ADMIN, query=(text("reason", "shown with every job that waits"),)
+)
+async def pause(req: func.HttpRequest) -> Reply[PauseState]:
+    """Pause submissions.
+
+    Jobs are accepted, and wait. Repeat it to change the reason.
+    """
     from shared.admission import pauses
 
-    by = _operator()
-    return answer(_switch(await pauses.pause(ports(), by, req.params.get("reason", ""))))
+    return answer(_switch(await pauses.pause(ports(), caller().name, req.params.get("reason", ""))))
 
 
-@blueprint.function_name("resume")
-@blueprint.route("resume", methods=["POST"])
-@api_route()
-async def resume(req: func.HttpRequest) -> func.HttpResponse:
-    """Resume submissions; `paused` stays true while the setting SLIPWAY_PAUSED is."""
+@operation(blueprint, "POST", "resume", needs=ADMIN)
+async def resume(req: func.HttpRequest) -> Reply[PauseState]:
+    """Resume submissions.
+
+    `paused` stays true while the setting SLIPWAY_PAUSED is.
+    """
     from shared.admission import pauses
 
-    by = _operator()
-    return answer(_switch(await pauses.resume(ports(), by)))
+    return answer(_switch(await pauses.resume(ports(), caller().name)))
 
 
-@blueprint.function_name("audit")
-@blueprint.route("audit", methods=["GET"])
-@api_route()
-async def audit(req: func.HttpRequest) -> func.HttpResponse:
-    """Every difference between drops, ledger, clusters and deliveries."""
+def _switch(pause: Pause | None) -> dict[str, Any]:
+    if pause is None:
+        return {"paused": False}
+    return {"paused": True, "since": pause.since.isoformat(), "by": pause.by, "reason": pause.reason}
+
+
+@operation(blueprint, "GET", "audit", needs=ADMIN)
+async def audit(req: func.HttpRequest) -> Reply[AuditReport]:
+    """Compare drops, ledger, clusters and deliveries.
+
+    Every difference, and what could not be queried; `slipway audit` shows it.
+    """
     from shared.operate.audit import audit as compare
 
-    caller().needs(ADMIN)
     return answer(dataclasses.asdict(await compare(ports())))
 
 
-@blueprint.function_name("health")
-@blueprint.route("health", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
-@public_route()
-async def health(req: func.HttpRequest) -> func.HttpResponse:
-    """Whether storage and clusters work, without details, because it needs no key. 503 if one does not."""
+@operation(blueprint, "GET", "health", public=True, head=True, refusals={503: "NotReady"})
+async def health(req: func.HttpRequest) -> Reply[Health]:
+    """Whether storage and clusters answer.
+
+    200 when storage answers and takes writes, every cluster answers, sweeps work, and the host runs the
+    sweep and `accept_message`, else 503. One word each for `storage` (`refuses writes` where it only
+    answers reads: `detail` says which writes; they are tried once a minute, and leave nothing), `engine`
+    (`misconfigured` where every cluster answers, but one refuses the settings or is not there, or they
+    describe none), `paused` and `sweep` (`off` where a setting disables it); `settings` that are wrong,
+    if storage or a cluster refuses them, or they turn a function off that no call starts; the number of
+    rows that cannot be read (`unreadable`) and of jobs that wait for a repair of the deployment
+    (`parked`), as the sweeps of the last 15 minutes counted them. No names and no reasons, because it
+    needs no key.
+    """
     from shared.operate.ready import ready
 
     readiness = await ready(ports())
@@ -70,142 +88,33 @@ async def health(req: func.HttpRequest) -> func.HttpResponse:
     return answer({"status": "ok", **readiness.words})
 
 
-@blueprint.function_name("get_me")
-@blueprint.route("me", methods=["GET"])
-@api_route()
-async def get_me(req: func.HttpRequest) -> func.HttpResponse:
-    """The caller and their rights, so that a page offers only permitted actions."""
-    who = caller()
-    teams = [{"name": name, "manager": manager} for name, manager in who.teams.items()]
-    return answer({"id": who.id or None, "roles": sorted(who.roles), "teams": teams})
+@operation(blueprint, "GET", "settings")
+async def get_settings(req: func.HttpRequest) -> Reply[ClientSettings]:
+    """Get what clients need to send files.
 
-
-@blueprint.function_name("get_settings")
-@blueprint.route("settings", methods=["GET"])
-@api_route()
-async def get_settings(req: func.HttpRequest) -> func.HttpResponse:
-    """The settings with which a client sends files to this deployment."""
+    The `settings` with which a client sends files to this deployment: the addresses of its storage
+    account, its containers of drops and answers, and the prefix of outputs; no secrets. With them,
+    `slipway run`, `drop` and `data` need nothing but `slipway login`, `az login` and a role on the
+    account.
+    """
     return answer({"settings": ports().client_settings})
 
 
-@blueprint.function_name("get_teams")
-@blueprint.route("teams", methods=["GET"])
-@api_route()
-async def get_teams(req: func.HttpRequest) -> func.HttpResponse:
-    """The document of teams with its version, and the use of each quota."""
-    from shared.core.cost.usage import month_of
-    from shared.operate.teams import teams
+@operation(
+    blueprint,
+    "GET",
+    "clusters",
+    query=(text("history", "also their nodes since then: a number with s, m, h, d or w, or a time", "6h"),),
+)
+async def get_clusters(req: func.HttpRequest) -> Reply[ClusterList]:
+    """List clusters as they are now.
 
-    caller().needs(ADMIN)
-    app = ports()
-    result = await teams(app)
-    month = month_of(app.clock())
-    uses = {team: _use(one, month) for team, one in result.use.items()}
-    return answer({**_shown(result), "use": uses, "errors": dict(result.unknown)})
-
-
-@blueprint.function_name("get_usage")
-@blueprint.route("usage", methods=["GET"])
-@api_route()
-async def get_usage(req: func.HttpRequest) -> func.HttpResponse:
-    """The caller's teams with their quotas, their current use, and their use in the last months."""
-    from shared.core.cost.prices import currency_of
-    from shared.core.cost.usage import month_of
-    from shared.operate.teams import usage
-
-    app = ports()
-    month = month_of(app.clock())
-    teams = [
-        {
-            "name": one.team,
-            "quota": one.quota.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-            if one.quota
-            else None,
-            "use": _use(one.use, month) if one.use else None,
-            "months": _months(one.use) if one.use else {},
-        }
-        | ({"error": one.unknown} if one.unknown else {})
-        for one in await usage(app, caller())
-    ]
-    return answer({"month": month, "currency": currency_of(app.policy.prices), "teams": teams})
-
-
-def _use(use: TeamUse, month: str) -> dict[str, Any]:
-    total = use.held(month)
-    hours, cost = round(total.gpu_hours, 4), round(total.cost, 4)
-    at_once = {"jobs": total.jobs, "nodes": total.nodes, "gpus": total.gpus}
-    loans = {"borrowed": len(use.loans), "lent": len(use.lent)}
-    return {**at_once, "gpuHours": hours, "cost": cost, "waiting": len(use.waiting), **loans}
-
-
-def _months(use: TeamUse) -> dict[str, Any]:
-    return {month: used.as_json() for month, used in use.months.items()}
-
-
-@blueprint.function_name("put_teams")
-@blueprint.route("teams", methods=["PUT"])
-@api_route("version", "dryRun")
-async def put_teams(req: func.HttpRequest) -> func.HttpResponse:
-    """Replace the document: 422 with every problem of it, 412 if ?version= is another now; ?dryRun=true."""
-    from shared.operate.teams import replace_teams
-
-    by = _operator()
-    version, dry_run = req.params.get("version", ""), req.params.get("dryRun", "false")
-    if dry_run not in ("true", "false"):
-        raise Misuse(f"dryRun={dry_run[:20]!r} is neither true nor false", remedy="write ?dryRun=true")
-    result = await replace_teams(ports(), body_of(req), by=by, version=version, dry_run=dry_run == "true")
-    if result.problems:
-        errors = [one.as_dict() for one in result.problems]
-        return problem(422, "these teams cannot be", "correct the problems below", errors=errors)
-    return answer({**_shown(result), "changes": list(result.changes), "dryRun": dry_run == "true"})
-
-
-def _shown(result: TeamsResult) -> dict[str, object]:
-    from shared.core.teams.document import as_json
-
-    return {"version": result.version, "document": as_json(result.teams)}
-
-
-@blueprint.function_name("get_trail")
-@blueprint.route("trail", methods=["GET"])
-@api_route("by", "operation", "about", "team", "day", "limit", "after")
-async def get_trail(req: func.HttpRequest) -> func.HttpResponse:
-    """Who did what, the newest first: all for operators, the acts on jobs of their teams for managers."""
-    from shared.operate.trail import trail
-
-    page = await trail(ports(), req.params, caller())
-    acts = [act.as_json() for act in page.acts]
-    return answer({"acts": acts, "unreadable": page.unreadable, "next": page.next or None})
-
-
-@blueprint.function_name("get_openapi")
-@blueprint.route("openapi.json", methods=["GET"])
-@api_route()
-async def get_openapi(req: func.HttpRequest) -> func.HttpResponse:
-    """The OpenAPI 3.1 document of all routes."""
-    from functions.openapi.document import text
-
-    return func.HttpResponse(text(), status_code=200, mimetype="application/json", headers=HEADERS)
-
-
-def _operator() -> str:
-    """The caller who changes the deployment. Raises Misuse (403) for one without the right."""
-    who = caller()
-    who.needs(ADMIN)
-    return who.id or "the holder of a function key"
-
-
-def _switch(pause: Pause | None) -> dict[str, Any]:
-    if pause is None:
-        return {"paused": False}
-    return {"paused": True, "since": pause.since.isoformat(), "by": pause.by, "reason": pause.reason}
-
-
-@blueprint.function_name("get_clusters")
-@blueprint.route("clusters", methods=["GET"])
-@api_route("history")
-async def get_clusters(req: func.HttpRequest) -> func.HttpResponse:
-    """Every configured cluster in its current state; with ?history=6h, also its nodes since then."""
+    Each with its nodes by state (`counts`), each node where the engine names them (`members`), [what
+    its engine can do there](engines.md#what-each-can-do) (`capabilities`), or why the cluster cannot be
+    queried (`error`), and `since` when sweeps get no answer either; `slipway nodes` shows the same. With
+    `history`, the nodes by state over that time, which the sweep's timer notes at most once a minute, up
+    to 480 points.
+    """
     from shared.operate import listing, read
 
     app = ports()
@@ -238,3 +147,39 @@ def _history(history: NodeHistory) -> dict[str, Any]:
     unknown = (None,) * len(NODE_STATES)
     points = [[round(point.at.timestamp()), *(point.nodes or unknown)] for point in history.points]
     return {"states": NODE_STATES, "points": points}
+
+
+@operation(
+    blueprint,
+    "GET",
+    "trail",
+    query=(
+        text("by", "the id of the caller who did it", "ann"),
+        text("operation", "the name of the operation in this document", "cancel_job"),
+        text("about", "the id of a job, a sweep or an event", "j_3mz7kqv5n2xw4yt6hbcd4efg"),
+        text("team", "exactly this team"),
+        text("day", "of this day in UTC", "2026-11-25"),
+        Parameter("limit", "acts in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
+        AFTER,
+    ),
+)
+async def get_trail(req: func.HttpRequest) -> Reply[Trail]:
+    """Read who did what, the newest first.
+
+    [All of it](../how-to/operate-a-deployment.md#who-did-what) (`acts`) for operators, the acts on jobs of
+    their teams for managers, 403 for others. `about` is the id of a job, a sweep or an event. A page costs at
+    most 25 requests to storage, so it may be short, or empty, and still have a `next`.
+    """
+    from shared.operate.trail import trail
+
+    page = await trail(ports(), req.params, caller())
+    acts = [act.as_json() for act in page.acts]
+    return answer({"acts": acts, "unreadable": page.unreadable, "next": page.next or None})
+
+
+@operation(blueprint, "GET", "openapi.json", answers={200: BYTES})
+async def get_openapi(req: func.HttpRequest) -> func.HttpResponse:
+    """Get the OpenAPI 3.1 document of this API."""
+    from functions.openapi.document import text
+
+    return func.HttpResponse(text(), status_code=200, mimetype="application/json", headers=HEADERS)

@@ -12,7 +12,9 @@ from pathlib import Path
 
 import azure.functions as func
 
-from functions.problem import problem, public_route
+from functions.openapi.elements import ELSEWHERE, PAGE_FILE, UNLESS_SAME
+from functions.openapi.operation import operation
+from functions.problem import problem
 from functions.process import ports
 from functions.ranges import is_same
 from shared.core.errors import Misconfigured
@@ -43,11 +45,21 @@ HEADERS = {
 }
 
 
-@blueprint.function_name("get_page")
-@blueprint.route("ui/{*path}", methods=["GET", "HEAD"], auth_level=func.AuthLevel.ANONYMOUS)
-@public_route()
+@operation(
+    blueprint,
+    "GET",
+    "ui/{*path}",
+    answers={200: PAGE_FILE, 304: None, 308: ELSEWHERE},
+    refused=(404,),
+    headers=(UNLESS_SAME,),
+    public=True,
+    head=True,
+)
 async def get_page(req: func.HttpRequest) -> func.HttpResponse:
-    """A file of the page; without a path its document, at an address that ends with a slash."""
+    """Get a file of the page for browsers.
+
+    [The page](../how-to/use-the-page.md) is `/api/ui/`; it needs no key, because its files hold no data.
+    """
     path = req.route_params.get("path", "")
     if not path and not req.url.partition("?")[0].endswith("/"):
         return func.HttpResponse(status_code=308, headers={"Location": "ui/"})

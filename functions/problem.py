@@ -1,31 +1,25 @@
-"""RFC 9457 problem documents, and the one place where our errors become HTTP answers."""
+"""Answers of the HTTP API: JSON, and problem documents (RFC 9457)."""
 
 from __future__ import annotations
 
-import functools
 import json
-import logging
 import math
-from collections.abc import Awaitable, Callable, Collection
-from typing import Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import azure.functions as func
 
-from functions.caller import challenge, identify, sign_in
-from functions.query import check_query
-from functions.ranges import if_changed
 from shared.answers.mark import MARK, MARKED
-from shared.core.errors import EngineError, Misconfigured, Misuse, SlipwayError, Unreadable, status_of
+from shared.core.errors import Misuse
 
-log = logging.getLogger(__name__)
-Handler = Callable[[func.HttpRequest], Awaitable[func.HttpResponse]]
+if TYPE_CHECKING:
+    from shared.answers.base import Answer
 
-#: The media types that a web page may send across origins without a preflight request.
-_FORM_TYPES = ("text/plain", "application/x-www-form-urlencoded", "multipart/form-data")
+T = TypeVar("T", bound="Answer")
 HEADERS = {"Cache-Control": "no-store"}
 #: The headers of every answer without stricter ones: a browser shows it as data, and in no frame. The mark
 #: tells clients that Slipway answers, and not what stands before it.
-_AS_DATA = {
+AS_DATA = {
     MARK: MARKED,
     "X-Content-Type-Options": "nosniff",
     "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
@@ -50,10 +44,17 @@ TITLES = {
 }
 
 
-def answer(body: Any, status: int = 200, headers: dict[str, str] | None = None) -> func.HttpResponse:
-    """A response with a JSON body."""
-    return func.HttpResponse(
-        json.dumps(body, ensure_ascii=False),
+class Reply(func.HttpResponse, Generic[T]):
+    """An answer whose JSON is a T, or a problem document."""
+
+
+def answer(
+    body: T | Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None
+) -> Reply[T]:
+    """A response with a JSON body: an answer of the API, or its members where another room made them."""
+    members = body if isinstance(body, Mapping) else body.as_json()
+    return Reply(
+        json.dumps(members, ensure_ascii=False),
         status_code=status,
         mimetype="application/json",
         headers={**HEADERS, **(headers or {})},
@@ -74,106 +75,17 @@ def body_of(req: func.HttpRequest) -> bytes:
     return body
 
 
-def _refuse_form(req: func.HttpRequest) -> None:
-    kind = req.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-    if kind in _FORM_TYPES and req.get_body():
-        raise Misuse(
-            f"a body of the type {kind} is not accepted: any web page could have sent it",
-            status=415,
-            remedy="send the header Content-Type: application/json (curl: --json @FILE)",
-        )
-
-
 def problem(
     status: int, detail: str, remedy: str = "", *, retry_after: float | None = None, **members: Any
-) -> func.HttpResponse:
+) -> Reply[Any]:
     """A problem document (RFC 9457); `remedy` and other members are extensions. `retry_after`: seconds."""
-    headers = HEADERS | _AS_DATA
+    headers = HEADERS | AS_DATA
     headers |= {"Retry-After": str(math.ceil(retry_after))} if retry_after is not None else {}
     body = {"type": "about:blank", "title": TITLES.get(status, "Error"), "status": status, "detail": detail}
     body |= {"remedy": remedy} if remedy else {}
-    return func.HttpResponse(
+    return Reply(
         json.dumps({**body, **members}, ensure_ascii=False),
         status_code=status,
         mimetype="application/problem+json",
         headers=headers,
     )
-
-
-def api_route(*parameters: str) -> Callable[[Handler], Handler]:
-    """Answer callers with the right to ask, and turn the errors of a handler into problem documents.
-
-    `parameters`: all that the query may have.
-    """
-
-    def border(handler: Handler) -> Handler:
-        @functools.wraps(handler)
-        async def checked(req: func.HttpRequest) -> func.HttpResponse:
-            from functions.activity import acting
-
-            await identify(req)
-            check_query(req, parameters)
-            async with acting(req, handler.__name__) as act:
-                return act.answered(await handler(req))
-
-        return _bordered(checked, parameters)
-
-    return border
-
-
-def public_route(*parameters: str) -> Callable[[Handler], Handler]:
-    """The same for a route without authentication."""
-
-    def border(handler: Handler) -> Handler:
-        @functools.wraps(handler)
-        async def checked(req: func.HttpRequest) -> func.HttpResponse:
-            check_query(req, parameters)
-            return await handler(req)
-
-        return _bordered(checked, parameters, public=True)
-
-    return border
-
-
-def _as_data(answer: func.HttpResponse) -> func.HttpResponse:
-    for name, value in _AS_DATA.items():
-        answer.headers.setdefault(name, value)
-    return answer
-
-
-def _bordered(handler: Handler, parameters: Collection[str], *, public: bool = False) -> Handler:
-    @functools.wraps(handler)
-    async def wrapped(req: func.HttpRequest) -> func.HttpResponse:
-        try:
-            _refuse_form(req)
-            return _as_data(if_changed(req, await handler(req)))
-        except Misuse as error:
-            members = sign_in() if error.status == 401 else {}
-            refused = problem(
-                status_of(error), str(error), error.remedy, retry_after=error.retry_after, **members
-            )
-            if error.status == 401:
-                refused.headers["WWW-Authenticate"] = challenge()
-            return refused
-        except Misconfigured as error:
-            # It may quote a setting, and the caller may be anonymous.
-            log.error("misconfigured: %s", error)
-            what, remedy = "this deployment is misconfigured", "ask its operator: the log names the setting"
-            return problem(status_of(error), what, remedy)
-        except EngineError as error:
-            return problem(status_of(error), str(error), "ask again in a minute; jobs are not affected")
-        except Unreadable as error:
-            remedy = f"ask the operator of this deployment: {error.remedy}"
-            return problem(status_of(error), f"{error}; it is damaged, or a newer version wrote it", remedy)
-        except SlipwayError as error:
-            log.warning("unavailable: %s", error)
-            remedy = "send the same request again, with the same Idempotency-Key"
-            return problem(status_of(error), str(error), remedy)
-        except Exception as error:
-            # The entry point: on any other error the caller gets a document, and the log the traceback.
-            log.exception("unexpected")
-            return problem(status_of(error), "unexpected error", "ask the operator of this deployment")
-
-    # Tests compare the description of the API with these.
-    vars(wrapped).update(parameters=parameters, public=public)
-    return wrapped

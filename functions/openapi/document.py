@@ -1,6 +1,6 @@
-"""The OpenAPI 3.1 document of the HTTP API.
+"""The OpenAPI 3.1 document of the HTTP API, made from the declarations of its operations.
 
-`python -m functions.openapi.document` writes docs/reference/openapi.json; a test compares.
+`python -m functions.openapi.document` prints it.
 """
 
 from __future__ import annotations
@@ -9,31 +9,22 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
+from importlib import import_module
 from typing import Any
 
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
-from functions.openapi.elements import (
-    REFUSED,
-    UNLESS_SAME,
-    WITH_BODY,
-    Body,
-    Content,
-    Operation,
-    Parameter,
-    Raw,
-)
-from functions.openapi.operations import OPERATIONS
+import function_app  # noqa: F401 - its modules declare the operations
+from functions.openapi.elements import OPERATIONS, UNLESS_SAME, Body, Content, Operation, Parameter, Raw
 from functions.problem import TITLES
 from shared import __version__
 from shared.answers.base import Answer
-from shared.answers.problem import ProblemDocument
 from shared.intake.reading.event import SUBMIT
 from shared.jobspec import Envelope, schema
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "openapi.json"
+#: The modules of `shared.answers` that name answers; the others belong to these.
+_ANSWERS = ("events", "job", "job_sweep", "operate", "output", "problem", "teams", "trail")
 _SCHEMAS = "#/components/schemas/"
 _JSON, _PROBLEM = "application/json", "application/problem+json"
 _EVENT = "application/cloudevents+json"
@@ -57,6 +48,7 @@ _INFO = {
 }
 #: What the Functions host answers by itself.
 _BY_THE_HOST = dict.fromkeys((401, 404, 413, 500), ". Empty where the host refuses the call, not the app")
+_LINK = re.compile(r"\[([^]]+)\]\([^)]+\)")
 _WAYS_IN = {
     "functionKey": {"type": "apiKey", "in": "header", "name": "x-functions-key"},
     "token": {"type": "http", "scheme": "bearer", "description": "an access token of Entra ID"},
@@ -65,7 +57,7 @@ _WAYS_IN = {
 
 @cache
 def text() -> str:
-    """The document in the form that is served and committed."""
+    """The document in the form that is served."""
     return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
 
 
@@ -77,7 +69,7 @@ def document() -> dict[str, Any]:
         call = paths.setdefault(path, {})[operation.method.lower()] = _operation(name, operation)
         if operation.head:
             paths[path]["head"] = _head(call)
-    refusals = {f"Refusal{status}": _response(status, ProblemDocument) for status in TITLES}
+    refusals = {f"Refusal{status}": _response(status, "ProblemDocument") for status in TITLES}
     return {
         "openapi": "3.1.0",
         "info": _INFO,
@@ -90,6 +82,8 @@ def document() -> dict[str, Any]:
 
 def _operation(name: str, operation: Operation) -> dict[str, Any]:
     members: dict[str, Any] = {"operationId": name, "summary": operation.summary}
+    if operation.description:
+        members["description"] = _LINK.sub(r"\1", operation.description)
     levels = re.findall(r"{\*?(\w+)}", operation.route)
     parameters = [
         {"name": level, "in": "path", "required": True, "description": _LEVELS[level]}
@@ -101,9 +95,9 @@ def _operation(name: str, operation: Operation) -> dict[str, Any]:
     parameters += [_parameter(one, "header") for one in (*operation.headers, *validators)]
     members |= {"parameters": parameters} if parameters else {}
     members |= {"requestBody": _body(operation.body)} if operation.body else {}
-    refused = {*((400, 500, 503) if operation.public else REFUSED), *operation.refused}
-    refused |= set(WITH_BODY) if operation.body else set()
-    responses = {status: {"$ref": f"#/components/responses/Refusal{status}"} for status in refused}
+    responses: dict[int, Any] = {
+        status: {"$ref": f"#/components/responses/Refusal{status}"} for status in operation.statuses
+    }
     own = {**operation.refusals, **operation.answers, **({304: None} if validators else {})}
     responses |= {status: _response(status, content) for status, content in own.items()}
     members["responses"] = {str(status): responses[status] for status in sorted(responses)}
@@ -121,7 +115,7 @@ def _answers_json(operation: Operation) -> bool:
     """Whether a GET answers JSON, which has an ETag."""
     content = operation.answers.get(200)
     kinds = content.content if isinstance(content, Raw) else [_JSON]
-    return operation.method == "GET" and _JSON in kinds
+    return operation.method == "GET" and content is not None and _JSON in kinds
 
 
 def _parameter(one: Parameter, location: str) -> dict[str, Any]:
@@ -159,12 +153,12 @@ def _response(status: int, content: Content) -> dict[str, Any]:
         return {"description": "Not changed"}
     kind = _PROBLEM if status >= 400 else _JSON
     title = TITLES.get(status, "") + _BY_THE_HOST.get(status, "")
-    description = title if status >= 400 else (content.__doc__ or "").partition("\n")[0]
+    description = title if status >= 400 else (answer_types()[content].__doc__ or "").partition("\n")[0]
     return {"description": description, "content": {kind: {"schema": _schema(content)}}}
 
 
-def _schema(one: type[Answer] | Mapping[str, Any]) -> Mapping[str, Any]:
-    return _reference(one.__name__) if isinstance(one, type) else one
+def _schema(one: str | Mapping[str, Any]) -> Mapping[str, Any]:
+    return _reference(one) if isinstance(one, str) else one
 
 
 def _reference(name: str) -> dict[str, Any]:
@@ -188,11 +182,26 @@ def _schemas() -> dict[str, Any]:
 
 
 def _models() -> list[type[BaseModel]]:
+    return [Envelope, *(answer_types()[name] for name in named_answers())]
+
+
+def named_answers() -> list[str]:
+    """The names of all answers that operations declare, and of every refusal."""
     contents = [one for operation in OPERATIONS.values() for one in operation.answers.values()]
     contents += [one for operation in OPERATIONS.values() for one in operation.refusals.values()]
     parts = [part for one in contents for part in (one.content.values() if isinstance(one, Raw) else [one])]
-    return [Envelope, ProblemDocument, *dict.fromkeys(part for part in parts if isinstance(part, type))]
+    return ["ProblemDocument", *dict.fromkeys(part for part in parts if isinstance(part, str))]
+
+
+@cache
+def answer_types() -> Mapping[str, type[Answer]]:
+    """The types of answers by their names, of which there is one each."""
+    modules = [import_module(f"shared.answers.{name}") for name in _ANSWERS]
+    members = [one for module in modules for one in vars(module).values() if isinstance(one, type)]
+    return {one.__name__: one for one in members if issubclass(one, Answer) and one is not Answer}
 
 
 if __name__ == "__main__":
-    PAGE.write_text(text(), encoding="utf-8")
+    import sys
+
+    sys.stdout.write(text())

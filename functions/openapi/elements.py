@@ -1,13 +1,10 @@
-"""The elements of the table of operations: operations, parameters, bodies, and answers other than JSON."""
+"""What declarations of operations consist of: parameters, bodies, answers. Light: a cold start loads it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
-
-from shared.answers.base import Answer
-from shared.answers.operate import Explanation
 
 
 @dataclass(frozen=True)
@@ -34,28 +31,31 @@ class Body:
 class Raw:
     """An answer by media type; `headers` are those that a caller reads, with their descriptions."""
 
-    content: Mapping[str, type[Answer] | Mapping[str, Any]]
+    #: a schema, or the name of an answer
+    content: Mapping[str, str | Mapping[str, Any]]
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-#: None: no content.
-Content: TypeAlias = type[Answer] | Raw | None
+#: The name of an answer, a type of `shared/answers`; None: no content.
+Content: TypeAlias = str | Raw | None
 
 #: The refusals of any call that needs a caller, and the failures of any call.
 REFUSED = (400, 401, 403, 500, 502, 503)
-#: The further refusals of a call that may have a body, and of one that needs it.
-UNREADABLE, WITH_BODY = (415,), (411,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Operation:
     """One call. `route` is as the trigger has it, `answers` by status; refusals are problem documents."""
 
     method: str
     route: str
     summary: str
+    #: in Markdown, for the page of operations
+    description: str
     answers: Mapping[int, Content]
-    #: statuses of refusals beside REFUSED
+    #: the role without which it is forbidden; "" where others decide, or none is needed
+    needs: str = ""
+    #: statuses of refusals beside the usual ones
     refused: tuple[int, ...] = ()
     query: tuple[Parameter, ...] = ()
     headers: tuple[Parameter, ...] = ()
@@ -66,6 +66,23 @@ class Operation:
     head: bool = False
     #: a refusal that has members of its own
     refusals: Mapping[int, Content] = field(default_factory=dict)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """All that the query may have."""
+        return tuple(one.name for one in self.query)
+
+    @property
+    def statuses(self) -> tuple[int, ...]:
+        """All with which it answers, in order."""
+        usual = {400, 500, 503} if self.public else {*REFUSED}
+        usual |= {415} if self.method != "GET" else set()
+        usual |= {411} if self.body else set()
+        return tuple(sorted({*usual, *self.refused, *self.refusals, *self.answers}))
+
+
+#: By the name of the function, once the modules of the handlers are loaded.
+OPERATIONS: dict[str, Operation] = {}
 
 
 def text(name: str, description: str, example: str = "") -> Parameter:
@@ -105,7 +122,7 @@ PAGE_FILE = Raw(
     {"ETag": "changes when the file does", "Content-Security-Policy": "nothing of another origin"},
 )
 ELSEWHERE = Raw({}, {"Location": "the address with a slash at its end"})
-EXPLAINED = Raw({"application/json": Explanation, "text/markdown": _STRING})
+EXPLAINED = Raw({"application/json": "Explanation", "text/markdown": _STRING})
 
 KEY = Parameter(
     "Idempotency-Key",
@@ -117,6 +134,12 @@ RANGES = (
     Parameter("If-Match", "412 when the file has changed since", _STRING),
     Parameter("If-None-Match", "304 when the file has not changed since", _STRING),
     Parameter("If-Range", "the whole file when it has changed since", _STRING),
+)
+#: Of a list that comes in pages, and of a folder.
+AFTER = text("after", "the `next` of an earlier answer")
+FOLDER = (
+    text("directory", "`stdouterr`, the default, or the id of an output directory", "stdouterr"),
+    text("path", "a folder in it; `.`, the default, is the directory itself", "."),
 )
 #: Of every GET that answers JSON.
 UNLESS_SAME = Parameter("If-None-Match", "304 when the answer is still the one of this ETag", _STRING)
@@ -130,6 +153,7 @@ EVENT = tuple(
         ("id", "id", "A234-1234-1234"),
     )
 )
+JOB_HEADERS = (KEY, *EVENT)
 JOB_DOCUMENT = Body("an envelope, or a bare job.json", ("JobMessage", "JobFile"), in_event=True)
 RECEIPT_DOCUMENT = Body("the job's receipt.json, as it is", ("Receipt",))
 TEAMS = Body("the teams, whole", ({"type": "object"},))
@@ -157,5 +181,5 @@ JOB_CONDITIONS = (
     text("sweep", "the id of a sweep", "s_3mz7kqv5n2xw4yt6hbcd4efg"),
     text("since", "created since then: a number with s, m, h, d or w, or a time", "2h"),
     Parameter("limit", "jobs in one answer", {"type": "integer", "minimum": 1, "maximum": 200}),
-    text("after", "the `next` of an earlier answer"),
+    AFTER,
 )

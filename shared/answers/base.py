@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, TypeAlias
+from typing import Annotated, Any, TypeAlias
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
@@ -26,6 +26,10 @@ class Answer(BaseModel):
         defer_build=True,
         use_attribute_docstrings=True,
     )
+
+    def as_json(self) -> dict[str, Any]:
+        """The object on the wire."""
+        return self.model_dump(mode="json", by_alias=True, exclude_defaults=True)
 
 
 #: A point in time, RFC 3339.

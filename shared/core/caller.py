@@ -43,6 +43,11 @@ class Caller:
     teams: Mapping[str, bool] = field(default_factory=lambda: MappingProxyType({}))
 
     @property
+    def name(self) -> str:
+        """What records say of who did something."""
+        return self.id or "the holder of a function key"
+
+    @property
     def source(self) -> str:
         """The caller as a source of jobs; prefixes their idempotency keys."""
         return f"http:{self.id}"

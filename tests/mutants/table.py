@@ -70,8 +70,8 @@ CHANGES = (
         "if self.in_use + count > self._most:",
         "if self.in_use + count >= self._most:",
     ),
-    Change("functions/query.py", "if name not in parameters:", "if name in parameters:"),
-    Change("functions/query.py", "if name.lower() in _OF_THE_HOST:", "if name in _OF_THE_HOST:"),
+    Change("functions/openapi/operation.py", "if name not in parameters:", "if name in parameters:"),
+    Change("functions/openapi/operation.py", "if name.lower() in _OF_THE_HOST:", "if name in _OF_THE_HOST:"),
     Change(
         "local/azurebatch/run/schedule.py",
         "if len(fitting) >= task.instances:",

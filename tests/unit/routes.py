@@ -6,6 +6,7 @@ from azure.functions.decorators.http import HttpTrigger
 
 import functions.api
 import functions.caller
+import functions.document
 from function_app import app
 
 _ALL = app.get_functions()
@@ -27,4 +28,4 @@ TRIGGER_BY_EVENT = {
     if not isinstance(function.get_trigger(), HttpTrigger)
 }
 #: The modules of theirs that ask for the ports.
-ASKING = (functions.caller, functions.api)
+ASKING = (functions.caller, functions.api, functions.document)

@@ -1,62 +1,127 @@
-/** The members of the API's answers that the page shows; docs/reference/openapi.json describes all of them. */
-import type { Shape } from "./shape";
+/** The answers of the API. This file is generated: python -m functions.openapi */
 
-export interface Waits {
-  word: string;
-  text: string;
-  since: string;
-  /** Its place in its team's line, from 1 on. */
-  position?: number;
-}
-
-export interface Job {
-  id: string;
-  name: string;
-  experiment?: string;
-  cluster?: string;
-  door: string;
-  state: string;
-  reason?: string;
-  message?: string;
-  lastError?: string;
-  waiting?: Waits;
-  exitCode?: number;
-  attempt: number;
-  cancelRequested?: boolean;
-  labels?: Record<string, string>;
-  resources?: Record<string, unknown>;
-  createdAt: string;
-  startedAt?: string;
-  endedAt?: string;
-  receipt: string;
-  nodes?: number;
-  priority?: string;
-  /** the id of the caller who asked for it with a token */
-  owner?: string;
-  team?: string;
-  /** What all its attempts used, once it has ended; no GPU-hours where the GPUs of its nodes are not known. */
-  usage?: { nodeHours: number; gpuHours: number; cost?: number; currency?: string };
-  rerunOf?: string;
-  sweep?: { id: string; index: number; values: Record<string, unknown> };
-  engine?: { engine: string; cluster: string; experiment: string; name: string; id?: string };
-}
-
-/** What every view of a job shows of it. */
-export const JOB = { id: "text", name: "text", state: "text", createdAt: "text" } as const satisfies Shape;
-export const JOBS = { jobs: [JOB] } as const satisfies Shape;
-
-export interface HistoryEntry {
-  sequence: number;
-  state: string;
+/** One POST to a receiver. */
+export type DeliveryTry = {
   at: string;
-  attempt: number;
-  reason?: string;
-  note?: string;
-}
+  status: number | null;
+  ms: number;
+  said: string;
+};
 
-export interface Finding {
+/** An event's way to one receiver. */
+export type EventDelivery = {
+  url: string;
+  state: "pending" | "delivered" | "dead";
+  attempts: number;
+  last: string;
+  tries: DeliveryTry[];
+  /** When the next try is due. */
+  next?: string;
+};
+
+/** An event of a job that has a receiver. */
+export type JobEvent = {
+  id: string;
+  job: string;
+  sequence: number;
+  type: string;
+  state: "pending" | "delivered" | "dead";
+  targets: EventDelivery[];
+};
+
+/** All events of a job, in order. */
+export type JobEvents = {
+  events: JobEvent[];
+};
+
+/** The ids of the events that will be sent again. */
+export type Redelivered = {
+  events: string[];
+};
+
+/** A receiver's response to a test event. */
+export type ReceiverTested = {
+  outcome: string;
+  status: number | null;
+  said: string;
+  ms: number;
+};
+
+/** An address to which no more events are sent. */
+export type DisabledReceiver = {
+  url: string;
+  since: string;
+  why: string;
+};
+
+/** Every address to which no more events are sent. */
+export type DisabledReceivers = {
+  receivers: DisabledReceiver[];
+};
+
+/** The circuit breaker of a receiver: after repeated failures, events to it are held back for a while. */
+export type ReceiverBreaker = {
+  /** `half-open`: the next event, or the one being sent, is the probe. */
+  state: "open" | "half-open";
+  since: string;
+  /** When the next event may be sent. */
+  until: string;
+};
+
+/** A receiver with events that it has not accepted, or one that is disabled. */
+export type ReceiverState = {
+  /** Shortened to the part that is not secret. */
+  url: string;
+  /** `failing`: the last try failed, and there will be another; `dead`: every event that remains was given up. */
+  state: "disabled" | "failing" | "dead" | "waiting";
+  /** When the oldest of the tries that are still being repeated failed, or when the receiver was disabled. */
+  since?: string;
+  /** When the next try is due. */
+  next?: string;
+  /** The last response, in words. */
+  last: string;
+  pending: number;
+  dead: number;
+  /** The ids of the 50 newest events that were given up. */
+  deadEvents: string[];
+  /** As the process that answers this request sees it; each process keeps its own. */
+  breaker?: ReceiverBreaker;
+};
+
+/** Every receiver with events that it has not accepted, and every disabled one. */
+export type ReceiverStates = {
+  receivers: ReceiverState[];
+};
+
+/** A message that failed too often, or an event that a receiver never accepted. */
+export type DeadOne = {
+  id: string;
+  kind: "message" | "event";
+  queue?: string;
+  job?: string;
+  since: string;
+  reason: string;
+  /** Of the message. */
+  sha256?: string;
+};
+
+/** Every dead message and event. */
+export type DeadList = {
+  dead: DeadOne[];
+};
+
+/** The messages and events that were sent again. */
+export type Redriven = {
+  id: string;
+  kind: "message" | "event";
+};
+
+/** One problem of a document; with its place if the text is known, and with a fix if one is certain. */
+export type Finding = {
+  /** Its rule, as in docs/rules. */
   code: string;
   severity: "error" | "warning" | "hint";
+  /** JSON pointer of the place in the document. */
   pointer: string;
   message: string;
   remedy: string;
@@ -65,26 +130,646 @@ export interface Finding {
   column?: number;
   endLine?: number;
   endColumn?: number;
-  /** The line as it may be shown, or a part of it between "…", and which of its characters are faulty. */
+  /** The line, without secrets. */
   source?: string;
+  /** How many characters of `source` precede the faulty piece. */
   caret?: number;
+  /** The length of the faulty piece in characters. */
   width?: number;
-  edits?: { line: number; column: number; endLine: number; endColumn: number; text: string }[];
-}
+  /** The documentation of the rule. */
+  help?: string;
+  /** The fix, as replacements in the text. */
+  edits?: Replacement[];
+  /** The fix, as a JSON Patch (RFC 6902). */
+  patch?: (Record<string, unknown>)[];
+};
 
-export interface JobDetail extends Job {
-  drop?: { container: string; folder: string };
-  notify?: { url: string; secret: string | null; events: string[] }[];
+/** Why a job waits, and since when. */
+export type Waits = {
+  word: string;
+  text: string;
+  since: string;
+  /** Its place in its team's line, from 1 on, of a single job that waits for the quota. */
+  position?: number;
+};
+
+/** A running job that does nothing with what it has. */
+export type IdleWarning = {
+  /** All its GPUs are idle, or nothing is added to its standard output and error. */
+  cause: "gpus" | "log";
+  since: string;
+  /** When its end is requested, unless it works again before that. */
+  endsAfter: string;
+};
+
+/** What all attempts of a job used together. */
+export type JobUsage = {
+  nodeHours: number;
+  /** 0 if the number of GPUs of its nodes is not known. */
+  gpuHours: number;
+  /** At the price when the job was accepted; missing if no price is known. */
+  cost?: number;
+  currency?: string;
+};
+
+/** The names by which the cluster knows the current attempt. */
+export type AttemptOnEngine = {
+  engine: string;
+  cluster: string;
+  experiment: string;
+  name: string;
+  /** The scheduler's own number or id, once it is known. */
+  id?: string;
+};
+
+/** Which job of a sweep this is, and its values. */
+export type SweepMember = {
+  id: string;
+  index: number;
+  values: Record<string, unknown>;
+};
+
+/** A job in a list. */
+export type JobLine = {
+  id: string;
+  name: string;
+  experiment?: string;
+  /** Missing if the document was rejected before a cluster was chosen. */
+  cluster?: string;
+  /** The door through which it arrived: drop, inventory, http, queue or rerun. */
+  door: string;
+  state: string;
+  /** Why it ended, or what it waits for. */
+  reason?: string;
+  message?: string;
+  /** The line of standard error that most likely says why it failed, or the first problem of a rejected document with its rule and place; at most 300 printable characters. */
+  lastError?: string;
+  waiting?: Waits;
+  idle?: IdleWarning;
+  exitCode?: number;
+  attempt: number;
+  cancelRequested?: boolean;
+  labels?: Record<string, string>;
+  /** The resources of its cluster that its message asked for. */
+  resources?: Record<string, unknown>;
+  createdAt: string;
+  startedAt?: string;
+  endedAt?: string;
+  /** The path of the receipt in the storage account, container first. */
+  receipt: string;
+  generation: number;
+  rerunOf?: string;
+  engine?: AttemptOnEngine;
+  /** How many nodes it asks for; missing in older records and if the document cannot run. */
+  nodes?: number;
+  /** The scheduling priority in its document, if there is one. */
+  priority?: string;
+  /** Missing if the deployment has no teams. */
+  team?: string;
+  /** Only for a job that ran and has ended. */
+  usage?: JobUsage;
+  /** The id (`oid`) of the caller who asked for it with a token; missing if it arrived in any other way. */
+  owner?: string;
+  sweep?: SweepMember;
+};
+
+/** A file of a drop, in the version that was read. */
+export type DroppedFile = {
+  name: string;
+  sha256: string;
+  etag: string | null;
+};
+
+/** The folder that a dropped job came from. */
+export type DroppedFolder = {
+  container: string;
+  folder: string;
+  files: DroppedFile[];
+};
+
+/** Another job that a job waits for. */
+export type OtherJob = {
+  job: string;
+  name: string;
+  /** Whether it has ended in the required way. */
+  met: boolean;
+};
+
+/** A receiver of a job's events; `url` is shortened to the part that is not secret. */
+export type Receiver = {
+  url: string;
+  /** The name of a configured secret. */
+  secret: string | null;
+  events: string[];
+};
+
+/** A state that a job has reached. */
+export type HistoryEntry = {
+  sequence: number;
+  state: string;
+  at: string;
+  attempt: number;
+  reason?: string;
+  note?: string;
+};
+
+/** One job with its history, its problems and its receivers. */
+export type JobDetail = JobLine & {
+  /** The jobs that have to succeed first. */
+  after?: OtherJob[];
+  /** The jobs that have to end without success first. */
+  afterFailure?: OtherJob[];
+  drop?: DroppedFolder;
+  notify?: Receiver[];
   problems?: Finding[];
-  /** The text of a rejected document, as far as it may be shown. */
+  /** The text of a rejected document, with `***` for secrets and for the values of unknown members. */
   received?: string;
   history?: HistoryEntry[];
-}
+};
 
-export interface JobPage {
-  jobs: Job[];
+/** The job that a request created or joined. */
+export type AcceptedJob = JobDetail & {
+  /** Every value that was filled in. */
+  notes: string[];
+};
+
+/** A page of jobs, newest first. */
+export type JobPage = {
+  jobs: JobLine[];
+  /** The `after` of the next page; null on the last one. */
   next: string | null;
+  /** Set if the search reached its limits before the page was full. */
   note?: string;
-}
+};
+
+/** A sweep: the jobs of one template, and their progress. */
+export type SweepDetail = {
+  sweepId: string;
+  name: string;
+  experiment: string;
+  cluster?: string;
+  /** `active`, or `ended` once every job has ended. */
+  state: string;
+  /** The number of jobs. */
+  total: number;
+  /** How many of them may be active at the same time. */
+  parallel: number;
+  /** How many seats are taken. */
+  atWork: number;
+  waiting: number;
+  /** How many jobs have ended, by their final state. */
+  counts: Record<string, number>;
+  cancelRequested?: boolean;
+  labels?: Record<string, string>;
+  createdAt: string;
+  endedAt?: string;
+  /** The parameters and their values, as they were written. */
+  parameters: Record<string, unknown>;
+};
+
+/** The sweep that a request created or joined. */
+export type AcceptedSweep = SweepDetail & {
+  /** Every value that was filled in. */
+  notes: string[];
+};
+
+/** An error (RFC 9457). `errors`, `jobId` and `receipt` belong to a document that cannot run. */
+export type ProblemDocument = {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  /** What the caller can do. */
+  remedy?: string;
+  jobId?: string;
+  errors?: Finding[];
+  receipt?: string;
+  /** Only in a 401 that asks for a token: where people can sign in. */
+  signIn?: SignInWay;
+};
+
+/** A node, and its state in the engine's words. */
+export type ClusterNode = {
+  name: string;
+  state: string;
+};
+
+/** What the jobs of a cluster can rely on; null if it is not known. */
+export type Facts = {
+  mounted: string[] | null;
+  maxNodes: number | null;
+  gpus: number | null;
+  /** In MiB, of one node. */
+  nodeMemory: number | null;
+  /** ISO 8601 duration. */
+  maxWallClock: string | null;
+};
+
+/** Whether an engine supports something; `configured` means: if its cluster is set up for it. */
+export type Capability = {
+  answer: "yes" | "configured" | "no";
+  note: string;
+};
+
+/** The nodes of a cluster over time; each point holds until the next, for ten minutes at most. */
+export type NodeHistory = {
+  states: string[];
+  /** Seconds since 1970, then the number of nodes in each state; null if the cluster did not answer. */
+  points: ((number | null)[])[];
+};
+
+/** A cluster as it is now. */
+export type ClusterState = {
+  name: string;
+  engine: string;
+  state: string;
+  nodes: number;
+  /** Nodes by state. */
+  counts: Record<string, number>;
+  minimum: number | null;
+  maximum: number | null;
+  size: string;
+  errors: string[];
+  priority: string;
+  /** The nodes one by one; empty if the engine only counts them. */
+  members: ClusterNode[];
+  facts: Facts;
+  capabilities: Record<string, Capability>;
+  /** Where it was asked for. */
+  history?: NodeHistory;
+};
+
+/** A cluster that cannot be queried, with the reason. */
+export type SilentCluster = {
+  name: string;
+  error: string;
+  /** Since when the background sweeps have had no answer either, if one has asked recently. */
+  since?: string;
+  /** Where it was asked for. */
+  history?: NodeHistory;
+};
+
+/** Every configured cluster: its state, or why it does not answer. */
+export type ClusterList = {
+  clusters: (ClusterState | SilentCluster)[];
+};
+
+/** Whether submissions are paused; and if so since when, by whom and why. */
+export type PauseState = {
+  paused: boolean;
+  since?: string;
+  by?: string;
+  reason?: string;
+};
+
+/** A team that the caller is in. */
+export type OwnTeam = {
+  name: string;
+  /** Whether they may change the jobs of the whole team. */
+  manager: boolean;
+};
+
+/** The caller, and what they may do. */
+export type Identity = {
+  /** The `owner` of their jobs; null for a holder of a function key. */
+  id: string | null;
+  /** A holder of a function key has every role; an administrator has one role, which permits everything. */
+  roles: string[];
+  /** The first is the team of jobs that name none. */
+  teams: OwnTeam[];
+};
+
+/** What a client that sends files to this deployment needs to know. */
+export type ClientSettings = {
+  /** Names and values, as in the reference of settings: where the services of the storage account are, and which containers have drops and answers. A role on the account is needed beside them. */
+  settings: Record<string, string>;
+};
+
+/** A difference between two sources. */
+export type AuditDifference = {
+  kind: string;
+  what: string;
+  message: string;
+};
+
+/** How much was compared, what differs, and what could not be queried. */
+export type AuditReport = {
+  counted: Record<string, number>;
+  differences: AuditDifference[];
+  unknown: string[];
+};
+
+/** Whether storage and the clusters answer, in one word each. */
+export type Readiness = {
+  storage: string;
+  engine: string;
+  paused: boolean;
+  sweep: string;
+  settings: string;
+  /** Rows that cannot be read. */
+  unreadable: number;
+  /** Jobs that wait for a repair of the deployment. */
+  parked: number;
+};
+
+/** The checks of a service that is ready. */
+export type Health = Readiness & {
+  status: "ok";
+};
+
+/** The same checks, one of which has failed. */
+export type NotReady = Readiness & ProblemDocument & {
+};
+
+/** The job that the request would join. */
+export type ExistingJob = {
+  id: string;
+  state: string;
+};
+
+/** The record that the request would create. */
+export type ExplainedJob = {
+  id: string | null;
+  name: string;
+  experiment: string;
+  door: string;
+  receipt: string;
+  duplicates: string;
+  existing: ExistingJob | null;
+};
+
+/** The sweep whose first job is explained. */
+export type ExplainedSweep = {
+  jobs: number;
+  /** How many of them may be active at the same time. */
+  parallel: number;
+  /** The values of the first job. */
+  values: Record<string, unknown>;
+  /** The id of the sweep that the request would join. */
+  existing: string | null;
+};
+
+/** What would happen to a job, or to the first job of a sweep. */
+export type Explanation = {
+  verdict: "runs" | "rejected" | "duplicate" | "refused" | "cancelled";
+  summary: string;
+  sweep?: ExplainedSweep;
+  job: ExplainedJob;
+  after?: OtherJob[];
+  afterFailure?: OtherJob[];
+  cluster: Record<string, unknown> | null;
+  notes: string[];
+  problems: Finding[];
+  document: Record<string, unknown> | null;
+  engineName?: string;
+  environment?: (Record<string, unknown>)[];
+  requestsBefore?: (Record<string, unknown>)[];
+  request?: Record<string, unknown>;
+  limits?: (Record<string, unknown>)[];
+  wait?: Record<string, unknown>;
+  cost?: Record<string, unknown>;
+  wallClockLimit?: string;
+  warnings: string[];
+};
+
+/** A file, a directory or a link in an output directory. */
+export type OutputEntry = {
+  name: string;
+  /** Null for a directory, for a link that is not followed, and for an entry that is left out. */
+  bytes: number | null;
+  modified: string | null;
+  /** True for a link that points out of the run's own folder. */
+  link?: boolean;
+  /** True if the name cannot be requested, if it is not a file, or if it stands for the rest of too many entries. */
+  leftOut?: boolean;
+  /** The kind of an entry that is left out: `file` or `directory`, if its name cannot be requested; `link`, `pipe`, `socket` or `device`; `other` if the cluster does not report which of these four it is. */
+  kind?: string;
+};
+
+/** The entries of a folder of an output directory, ordered by name; in pages if it is large. */
+export type OutputEntries = {
+  files: OutputEntry[];
+  /** The `after` of the next request; null where there are no more. */
+  next: string | null;
+};
+
+/** A file in storage, and the address by which it can be read there without a key. */
+export type FileAddress = {
+  name: string;
+  bytes: number;
+  /** When it was written to storage; a file with a newer time in the list of files is another version. */
+  modified: string;
+  /** A secret until it expires: anyone who has it can read the file. */
+  url: string;
+};
+
+/** Addresses of files in a folder, in the order of their names. */
+export type FileAddresses = {
+  addresses: FileAddress[];
+  /** The `after` of the next request; null where there are no more. */
+  next: string | null;
+  /** How long the addresses are valid; null if the files of this directory are only available through the API. */
+  expires: string | null;
+};
+
+/** A directory that a job writes to. */
+export type OutputPlace = {
+  id: string;
+  path: string;
+  /** The address of the log, for the standard output and error. */
+  log?: string;
+  /** The address of the list of its files. */
+  files: string;
+};
+
+/** Every output directory of a job. */
+export type OutputDirectories = {
+  outputs: OutputPlace[];
+};
+
+/** The values of one metric, from one file and, if its lines name a rank, of one rank. */
+export type MetricSeries = {
+  name: string;
+  file: string;
+  rank?: number;
+  /** The meaning of the first number of each point: step, epoch, time, or line. */
+  axis: string;
+  /** The number of values that were read; `points` may have fewer. */
+  count: number;
+  points: ([number, number])[];
+};
+
+/** The metrics that a job and its nodes have reported since the `after` of the request. */
+export type Metrics = {
+  series: MetricSeries[];
+  /** The `after` of the next request. */
+  next: string;
+  /** Whether there is more to read already. */
+  more: boolean;
+  /** Whether the job began a new run: the points of earlier responses are out of date. */
+  restarted: boolean;
+  /** What was left out. */
+  note?: string;
+};
+
+/** How a failed job's standard error ended. */
+export type LastLines = {
+  file: string;
+  lines: string[];
+};
+
+/** The last lines of standard error of the first eight processes, by name, that wrote any. */
+export type ErrorEnds = {
+  files: LastLines[];
+  /** How many other processes wrote to standard error. */
+  more: number;
+};
+
+/** The accepted document, the outcome, and every step in between. */
+export type Receipt = JobDetail & {
+  versions: Record<string, string>;
+  /** Each attempt: its name on the cluster, its times, why it ended. */
+  attempts?: (Record<string, unknown>)[];
+  waitedSeconds?: number;
+  ranSeconds?: number;
+  nodes?: number;
+  nodeHours?: number;
+  lastLines?: LastLines;
+  outputs?: OutputPlace[];
+  /** `sha256`: of the canonical JSON of `accepted`. */
+  spec?: Record<string, string>;
+  /** The completed document, secrets masked. */
+  accepted?: Record<string, unknown>;
+};
+
+/** A part of a fix: the text that belongs between two places. Lines and columns count from 1. */
+export type Replacement = {
+  line: number;
+  column: number;
+  endLine: number;
+  endColumn: number;
+  text: string;
+};
+
+/** The problems of a document. */
+export type Validated = {
+  valid: boolean;
+  problems: Finding[];
+  notes: string[];
+};
+
+/** Where a browser gets an access token: OAuth 2.0, authorization code with PKCE. */
+export type SignInWay = {
+  authorize: string;
+  token: string;
+  issuer: string;
+  client: string;
+  scope: string;
+};
+
+/** The teams of the deployment. */
+export type TeamsVersion = {
+  /** Changes only when the document does. */
+  version: string;
+  document: Record<string, unknown>;
+};
+
+/** How much of its quota the jobs of a team use. */
+export type TeamUse = {
+  jobs: number;
+  nodes: number;
+  gpus: number;
+  /** In this month: the hours that ended jobs have used, and those that active jobs may still use. */
+  gpuHours: number;
+  /** In this month: the cost of ended jobs, and the cost that active jobs may still reach. */
+  cost: number;
+  /** Jobs that wait for the quota, up to 200. */
+  waiting: number;
+  /** Further jobs, which are on the quotas of other teams. */
+  borrowed: number;
+  /** Of the jobs those of other teams, on this quota. */
+  lent: number;
+};
+
+/** The use of the jobs that ended in a month. */
+export type MonthUsage = {
+  jobs: number;
+  nodeHours: number;
+  gpuHours: number;
+  cost: number;
+};
+
+/** How much the jobs of a team may have at once, and use in a month; missing without a limit. */
+export type Quota = {
+  jobs?: number;
+  nodes?: number;
+  gpus?: number;
+  /** Of a month. */
+  gpuHours?: number;
+  /** Of a month. */
+  budget?: number;
+  /** Of a single job, at its longest permitted run. */
+  jobCost?: number;
+};
+
+/** A team, its quota, and its use. */
+export type TeamShare = {
+  name: string;
+  /** Null for a team without a quota, whose use is not counted. */
+  quota: Quota | null;
+  use: TeamUse | null;
+  /** By month in UTC, such as 2026-11, the last thirteen. */
+  months: Record<string, MonthUsage>;
+  /** Why its use is not known, and what an operator may do, where it has a quota and no use. */
+  error?: string;
+};
+
+/** The caller's teams; all teams for a caller who may see every job. */
+export type TeamsUsage = {
+  month: string;
+  currency: string;
+  teams: TeamShare[];
+};
+
+/** The teams, with their use of a quota. */
+export type TeamsDocument = TeamsVersion & {
+  use: Record<string, TeamUse>;
+  /** Of teams whose use is not known: why, and what to do. */
+  errors: Record<string, string>;
+};
+
+/** The teams after a change. */
+export type ChangedTeams = TeamsVersion & {
+  /** A clause for each team that was changed. */
+  changes: string[];
+  /** Whether nothing was written. */
+  dryRun: boolean;
+};
+
+/** A request that changed something, or was forbidden to. */
+export type TrailAct = {
+  at: string;
+  /** The id of the caller. */
+  by: string;
+  roles: string[];
+  /** Its name in this document. */
+  operation: string;
+  /** The id of the job, the sweep or the event in the address; empty where it has none. */
+  subject: string;
+  /** Of the answer. */
+  status: number;
+  /** The address of what came of it. */
+  result?: string;
+  /** That of the job, or of the sweep. */
+  team?: string;
+};
+
+/** Some acts, the newest first. There may be more at `next`, even where there are few or none here. */
+export type Trail = {
+  acts: TrailAct[];
+  /** Lines that were passed over, because they are damaged; operators only. */
+  unreadable: number;
+  next: string | null;
+};
 
 export const ENDS: ReadonlySet<string> = new Set(["succeeded", "failed", "cancelled", "lost", "rejected"]);

@@ -1,17 +1,9 @@
 /** Signing in with Entra ID: authorization code with PKCE. The code comes back behind `#`, which goes to no server. */
+import type { SignInWay } from "./answers";
 import { PATIENCE } from "./api";
 import { signIn } from "./session";
 
 const PLACE = "slipway-sign-in";
-
-/** The way to sign in, as the API names it when it refuses a caller without a token. */
-export interface SignInWay {
-  authorize: string;
-  token: string;
-  issuer: string;
-  client: string;
-  scope: string;
-}
 
 /** The values that have to match when the browser comes back. */
 interface Begun {

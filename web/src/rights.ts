@@ -1,7 +1,7 @@
 /** The rights of the caller. The page does not offer what they may not do; the API refuses it anyway. */
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { Job } from "./answers";
+import type { JobLine } from "./answers";
 
 export interface Caller {
   id: string | null;
@@ -17,7 +17,7 @@ export interface Rights {
   /** Whether they manage a team. */
   isManager: boolean;
   maySubmit: boolean;
-  mayChange: (job: Job) => boolean;
+  mayChange: (job: JobLine) => boolean;
   /** Whether a new job of theirs may belong to this team. */
   mayNameTeam: (team: string) => boolean;
 }

@@ -3,6 +3,10 @@
 /** A text, any list, an object with these members, or a list of such. */
 export type Shape = "text" | "list" | { readonly [name: string]: Shape } | readonly [Shape];
 
+/** What every view of a job shows of it. */
+export const JOB = { id: "text", name: "text", state: "text", createdAt: "text" } as const satisfies Shape;
+export const JOBS = { jobs: [JOB] } as const satisfies Shape;
+
 /** The value, if it has this shape. Throws TypeError. */
 export function checked<T>(value: unknown, shape: Shape, place = "the answer"): T {
   if (shape === "text") fit(typeof value === "string", place);

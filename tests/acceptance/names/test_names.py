@@ -13,7 +13,7 @@ import pytest
 import pytest_asyncio
 from typer.main import get_command
 
-from functions.openapi.operations import OPERATIONS as API
+from functions.openapi.elements import OPERATIONS as API
 from slipway.main import app
 from tests.acceptance.commands.person import slipway
 from tests.acceptance.door import Door, shell, unique

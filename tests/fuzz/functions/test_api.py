@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from functions.openapi.operations import OPERATIONS
+from functions.openapi.elements import OPERATIONS
 from shared.core.job import JobState
 from tests.breadth import pairs, size
 from tests.unit.functions.calls import call, use

@@ -7,14 +7,12 @@ from typing import Any
 
 import pytest
 
-from functions.openapi.operations import OPERATIONS
+from functions.openapi.elements import OPERATIONS
 from shared.core.job import JobState
 from shared.lifecycle.clusters.count_nodes import count_nodes
 from tests.unit.functions.calls import call, function_of, use
 from tests.unit.openapi import DOCUMENT
 from tests.unit.world import World, job_json
-
-_TABLE = "functions/openapi/operations.py"
 
 
 def closed(node: Any) -> Any:
@@ -37,11 +35,13 @@ def described(name: str, status: int, kind: str) -> dict[str, Any]:
     operation = OPERATIONS[name]
     place = CLOSED["paths"]["/api/" + operation.route.replace("{*", "{")][operation.method.lower()]
     answers = place["responses"]
-    assert str(status) in answers, f"{name} answered {status}: add it to {_TABLE}"
+    assert str(status) in answers, f"{name} answered {status}: add it to the declaration of its handler"
     answer = answers[str(status)]
     if "$ref" in answer:
         answer = CLOSED["components"]["responses"][answer["$ref"].rpartition("/")[2]]
-    assert kind in answer["content"], f"{name} answered {status} as {kind}: add it to {_TABLE}"
+    assert kind in answer["content"], (
+        f"{name} answered {status} as {kind}: add it to the declaration of its handler"
+    )
     return {**answer["content"][kind]["schema"], "components": CLOSED["components"]}
 
 

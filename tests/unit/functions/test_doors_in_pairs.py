@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 import azure.functions as func
 import pytest
 
-from functions.openapi.elements import JOB_DOCUMENT
-from functions.openapi.operations import OPERATIONS
+from functions.openapi.elements import JOB_DOCUMENT, OPERATIONS
 from shared.core.job import Job, JobState
 from shared.core.notify.webhook_url import safe_url
 from shared.core.teams.document import Quota, Team

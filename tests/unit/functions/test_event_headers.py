@@ -9,8 +9,7 @@ import azure.functions as func
 import pytest
 
 from functions.document import event_of
-from functions.openapi.elements import EVENT, JOB_DOCUMENT
-from functions.openapi.operations import OPERATIONS
+from functions.openapi.elements import EVENT, JOB_DOCUMENT, OPERATIONS
 from shared.core.errors import Misuse
 from shared.core.job import JobState
 from shared.intake.reading.event import SUBMIT

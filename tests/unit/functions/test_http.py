@@ -9,7 +9,7 @@ import azure.functions as func
 import pytest
 
 from functions.document import key_of
-from functions.problem import public_route
+from functions.openapi.operation import bordered
 from shared.core.caller import READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misconfigured, Misuse, SlipwayError, Transient, Unavailable
 from shared.core.job import JobState
@@ -65,7 +65,7 @@ async def test_who_sees_every_job_may_name_a_drop(world: World) -> None:
 async def test_an_error_has_its_status_and_no_setting_is_shown(
     error: SlipwayError, status: int, title: str
 ) -> None:
-    @public_route()
+    @bordered
     async def handler(req: func.HttpRequest) -> func.HttpResponse:
         raise error
 
@@ -87,7 +87,7 @@ def posted(kind: str | None, body: bytes = b"{}") -> func.HttpRequest:
     return func.HttpRequest(method="POST", url="/api/jobs", headers=headers, body=body)
 
 
-@public_route()
+@bordered
 async def accept(req: func.HttpRequest) -> func.HttpResponse:
     return func.HttpResponse(status_code=202)
 

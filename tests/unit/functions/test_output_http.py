@@ -14,11 +14,11 @@ from urllib.parse import quote, unquote
 import azure.functions as func
 import pytest
 
-from functions import caller, output
 from shared.core.engine import OutputFile
 from shared.core.job import JobState
 from tests.names import each
 from tests.unit.functions.calls import call, use
+from tests.unit.routes import ROUTES
 from tests.unit.world import World, job_json
 
 BODY = b"0123456789"
@@ -28,8 +28,7 @@ Get = Callable[..., Awaitable[func.HttpResponse]]
 @pytest.fixture
 async def get(world: World, monkeypatch: pytest.MonkeyPatch) -> Get:
     """GET of a file of a running job, with headers."""
-    monkeypatch.setattr(output, "ports", lambda: world.ports)
-    monkeypatch.setattr(caller, "ports", lambda: world.ports)
+    use(world, monkeypatch)
     job = (await world.message(job_json())).job
     world.engine.output |= {"digits.bin": BODY, "page.html": b"<script>", "empty": b""}
     world.engine.set_state(world.engine.started[0], JobState.RUNNING)
@@ -39,8 +38,7 @@ async def get(world: World, monkeypatch: pytest.MonkeyPatch) -> Get:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         route = {"id": job.id, "directory": "stdouterr", "path": path}
         url = f"/api/jobs/{job.id}/files/stdouterr/{path}"
-        handler = output.get_file._function.get_user_function()
-        answer: func.HttpResponse = await handler(
+        answer: func.HttpResponse = await ROUTES["get_file"](
             func.HttpRequest(method="GET", url=url, headers=named, route_params=route, body=b"")
         )
         return answer

@@ -10,8 +10,7 @@ from urllib.parse import urlencode
 import azure.functions as func
 import pytest
 
-from functions.problem import public_route
-from functions.query import check_query
+from functions.openapi.operation import bordered, check_query, checked
 from shared.core.errors import Misuse
 from tests.unit.routes import ASKING, ROUTES
 from tests.unit.world import World
@@ -72,11 +71,12 @@ def test_what_a_call_knows_and_the_function_key_are_taken(query: str) -> None:
 
 
 async def test_a_hostile_name_comes_back_short() -> None:
-    @public_route("state")
     async def handler(req: func.HttpRequest) -> func.HttpResponse:
         raise AssertionError
 
-    answered = await handler(request(urlencode({"\x1b[31m" + "x" * 5000: "1"})))
+    answered = await bordered(checked(handler, ("state",)))(
+        request(urlencode({"\x1b[31m" + "x" * 5000: "1"}))
+    )
     assert answered.status_code == 400
     assert len(answered.get_body()) < 400
     assert b"\x1b" not in answered.get_body()

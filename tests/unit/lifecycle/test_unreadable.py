@@ -14,7 +14,7 @@ from typing import Any
 import azure.functions as func
 import pytest
 
-from functions.problem import public_route
+from functions.openapi.operation import bordered
 from shared.adapters.storage import rows
 from shared.adapters.storage.table import joined, split
 from shared.admission.pauses import pause, paused
@@ -183,7 +183,7 @@ async def test_an_ended_record_that_is_truncated_is_seen_by_the_audit_and_answer
     name = spoil(world, f"j|{job.id}", **columns)
     assert list(await named(world)) == [name]
 
-    @public_route()
+    @bordered
     async def handler(req: func.HttpRequest) -> func.HttpResponse:
         await read_job(world.ports, job.id)
         raise AssertionError

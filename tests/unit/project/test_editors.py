@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
+from tests.unit.openapi import DOCUMENT
 from tests.unit.project.test_infra import code
 
 ROOT = Path(__file__).parents[3]
@@ -17,9 +18,10 @@ REQUESTS = re.findall(r"^(GET|POST) {{api}}(\S+)$", FILE.read_text(encoding="utf
 
 
 def test_each_request_of_the_file_is_one_of_the_api() -> None:
-    paths = json.loads(code("docs/reference/openapi.json"))["paths"]
     operations = {
-        (method.upper(), re.sub(r"{\w+}", "{}", path)) for path, one in paths.items() for method in one
+        (method.upper(), re.sub(r"{\w+}", "{}", path))
+        for path, one in DOCUMENT["paths"].items()
+        for method in one
     }
     requests = {(method, "/api" + re.sub(r"{{\S+?}}", "{}", path)) for method, path in REQUESTS}
 

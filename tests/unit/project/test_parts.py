@@ -69,8 +69,8 @@ def test_a_change_of_a_page_concerns_each_part_whose_tests_read_pages() -> None:
     assert readers - set(concerned(["docs/glossary.md"])) == READ_ELSEWHERE
 
 
-#: The API's description, and a guide of which one test takes names: they change with what these parts test.
-READ_ELSEWHERE = {"app", "journeys"}
+#: A guide of which one test takes names: it changes with what this part tests.
+READ_ELSEWHERE = {"app"}
 
 
 @pytest.mark.parametrize(

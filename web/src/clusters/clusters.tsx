@@ -1,10 +1,11 @@
 import { useMemo } from "preact/hooks";
-import { type Job, type JobPage, JOBS } from "../answers";
+import type { Capability, Facts as ClusterFacts, JobLine, JobPage } from "../answers";
+import { JOBS } from "../shape";
 import { Feed } from "../api";
 import { Notice, Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { link } from "../route";
-import { type Capability, type ClusterFacts, Facts } from "./facts";
+import { Facts } from "./facts";
 import { History, type NodeHistory } from "./history";
 import { Queue, Shares } from "./use";
 
@@ -50,7 +51,7 @@ export function Clusters() {
   );
 }
 
-function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: Job[] | undefined }) {
+function OneCluster({ cluster, jobs }: { cluster: Cluster; jobs: JobLine[] | undefined }) {
   const { name, counts = {}, members = [], errors = [] } = cluster;
   const busy = Object.entries(counts).filter(([, count]) => count > 0);
   return (

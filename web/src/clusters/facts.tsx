@@ -1,20 +1,5 @@
+import type { Capability, Facts as ClusterFacts } from "../answers";
 import { size } from "../format";
-
-/** The facts of a cluster that its jobs can count on; null for an unknown one. */
-export interface ClusterFacts {
-  mounted: string[] | null;
-  maxNodes: number | null;
-  gpus: number | null;
-  /** MiB of a node. */
-  nodeMemory: number | null;
-  /** An ISO 8601 duration. */
-  maxWallClock: string | null;
-}
-
-export interface Capability {
-  answer: "yes" | "configured" | "no";
-  note: string;
-}
 
 const MIB = 2 ** 20;
 

@@ -1,11 +1,11 @@
-import { ENDS, type Job } from "../answers";
+import { ENDS, type JobLine } from "../answers";
 import { State, Time } from "../parts/parts";
 import { link } from "../route";
 
 const RANKS: Record<string, number> = { high: 0, normal: 1, low: 2 };
 
 /** The jobs of a cluster: those that run, then those that wait, by priority and age. */
-export function Queue({ name, jobs }: { name: string; jobs: readonly Job[] }) {
+export function Queue({ name, jobs }: { name: string; jobs: readonly JobLine[] }) {
   const active = jobs.filter((job) => !ENDS.has(job.state)).toSorted(byTurn);
   if (active.length === 0) return <p class="quiet">No job runs or waits here.</p>;
   const running = active.filter((job) => job.state === "running").length;
@@ -36,7 +36,7 @@ export function Queue({ name, jobs }: { name: string; jobs: readonly Job[] }) {
 }
 
 /** How many nodes of a cluster each caller has, and how many more they wait for. */
-export function Shares({ name, jobs }: { name: string; jobs: readonly Job[] }) {
+export function Shares({ name, jobs }: { name: string; jobs: readonly JobLine[] }) {
   const shares = sharesOf(jobs);
   if (shares.length === 0) return null;
   return (
@@ -77,7 +77,7 @@ interface Share {
 const keyOf = ({ who, team, experiment }: Pick<Share, "who" | "team" | "experiment">) => [who, team, experiment].join("\n");
 
 /** By the caller, or if that is unknown by the door; the greatest use first. */
-function sharesOf(jobs: readonly Job[]): Share[] {
+function sharesOf(jobs: readonly JobLine[]): Share[] {
   const shares = new Map<string, Share>();
   for (const job of jobs) {
     if (ENDS.has(job.state)) continue;
@@ -89,7 +89,7 @@ function sharesOf(jobs: readonly Job[]): Share[] {
   return [...shares.values()].toSorted((a, b) => b.running - a.running || b.waiting - a.waiting);
 }
 
-function byTurn(a: Job, b: Job): number {
-  const rank = (job: Job) => (job.state === "running" ? -1 : (RANKS[job.priority ?? "normal"] ?? 1));
+function byTurn(a: JobLine, b: JobLine): number {
+  const rank = (job: JobLine) => (job.state === "running" ? -1 : (RANKS[job.priority ?? "normal"] ?? 1));
   return rank(a) - rank(b) || Date.parse(a.createdAt) - Date.parse(b.createdAt);
 }

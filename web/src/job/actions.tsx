@@ -1,5 +1,6 @@
 import { useMemo, useState } from "preact/hooks";
-import { ENDS, JOB, type JobDetail } from "../answers";
+import { ENDS, type JobDetail } from "../answers";
+import { JOB } from "../shape";
 import { call, json } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { useRights } from "../rights";

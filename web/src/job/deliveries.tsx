@@ -1,29 +1,15 @@
 import { useMemo } from "preact/hooks";
-import type { Job } from "../answers";
+import type { JobEvent, JobLine } from "../answers";
 import { call, Feed } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, Time } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
 
-interface Try {
-  at: string;
-  status: number | null;
-  ms: number;
-  said: string;
-}
-
-interface JobEvent {
-  id: string;
-  type: string;
-  state: string;
-  targets: { url: string; state: string; attempts: number; last: string; tries: Try[]; next?: string }[];
-}
-
 const SHAPE = { events: [{ id: "text", type: "text", targets: [{ url: "text", tries: [{ at: "text" }] }] }] } as const;
 
 /** The events of a job that have a receiver, with every try of each delivery. */
-export function Deliveries({ job }: { job: Job }) {
+export function Deliveries({ job }: { job: JobLine }) {
   const path = `jobs/${encodeURIComponent(job.id)}/events`;
   const { maySubmit, mayChange } = useRights();
   const feed = useMemo(() => new Feed<{ events: JobEvent[] }>(path, {}, SHAPE), [path]);

@@ -1,14 +1,10 @@
-import type { Finding, JobDetail } from "../answers";
+import type { Finding, JobDetail, Receipt } from "../answers";
 import { json } from "../api";
 import { Findings } from "../parts/findings";
 import { Reading, useReading } from "../parts/reading";
 import { Environment } from "./environment";
 import { Marked, type Place } from "./marked";
 import { lineAt, written } from "./written";
-
-interface Receipt {
-  accepted?: Record<string, unknown>;
-}
 
 /** A rejected document as received, with its problems at their lines. */
 function Received({ text, findings }: { text: string; findings: readonly Finding[] }) {

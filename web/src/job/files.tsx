@@ -1,3 +1,4 @@
+import type { OutputDirectories, OutputEntries, OutputEntry } from "../answers";
 import { useEffect, useState } from "preact/hooks";
 import { json } from "../api";
 import { withCodes, size } from "../format";
@@ -7,35 +8,16 @@ import { link } from "../route";
 import { Download } from "./download";
 import { Preview } from "./preview";
 
-interface Entry {
-  name: string;
-  bytes: number | null;
-  modified: string | null;
-  link?: boolean;
-  leftOut?: boolean;
-  kind?: string;
-}
-
-/** Some names of a folder; `next` is the `after` of those that follow. */
-interface Listed {
-  files: Entry[];
-  next?: string | null;
-}
-
-interface Outputs {
-  outputs: { id: string; path: string }[];
-}
-
 /** What a job wrote, folder by folder; `at` is the directory and the folders below it. */
 export function Files({ id, at, ended }: { id: string; at: string[]; ended: boolean }) {
   const job = `jobs/${encodeURIComponent(id)}`;
   // What the job wrote as it is now, and again as it is when the job has ended.
-  const outputs = useReading(`${job}/outputs`, (signal) => json<Outputs>(`${job}/outputs`, { shape: { outputs: [{ id: "text" }] }, signal }), ended);
+  const outputs = useReading(`${job}/outputs`, (signal) => json<OutputDirectories>(`${job}/outputs`, { shape: { outputs: [{ id: "text" }] }, signal }), ended);
   const [directory = "stdouterr", ...folders] = at;
   const path = folders.join("/");
   const [after, goOn] = useState("");
   const query = { directory, path: path || ".", after };
-  const listed = useReading(JSON.stringify([job, query]), (signal) => json<Listed>(`${job}/files`, { query, shape: { files: [{ name: "text" }] }, signal }), ended);
+  const listed = useReading(JSON.stringify([job, query]), (signal) => json<OutputEntries>(`${job}/files`, { query, shape: { files: [{ name: "text" }] }, signal }), ended);
   const [opened, open] = useState("");
   useEffect(() => open(""), [directory, path, after]);
   useEffect(() => goOn(""), [directory, path]);
@@ -111,13 +93,13 @@ const NO_FILES = new Map(
   }),
 );
 
-function notOffered(file: Entry): string {
+function notOffered(file: OutputEntry): string {
   const kind = file.link ? "link" : (file.kind ?? "");
   return NO_FILES.get(kind) ?? (kind ? "left out: its name cannot be requested" : "left out");
 }
 
 /** A folder, or a name that cannot be followed. */
-function Closed({ file, href }: { file: Entry; href: string }) {
+function Closed({ file, href }: { file: OutputEntry; href: string }) {
   if (file.link || file.leftOut) {
     return (
       <>

@@ -1,5 +1,6 @@
 import { useEffect, useMemo } from "preact/hooks";
-import { ENDS, JOB, type JobDetail } from "../answers";
+import { ENDS, type JobDetail } from "../answers";
+import { JOB } from "../shape";
 import { Feed } from "../api";
 import { Refusal, State } from "../parts/parts";
 import { lastList } from "../jobs/kept";

@@ -1,12 +1,12 @@
 import { useMemo, useRef } from "preact/hooks";
 import type uPlot from "uplot";
-import { ENDS, type JobDetail } from "../answers";
+import { ENDS, type JobDetail, type Metrics as MetricsAnswer } from "../answers";
 import { json } from "../api";
 import { shortNumber } from "../format";
 import { useChart } from "../parts/chart";
 import { Notice, Refusal } from "../parts/parts";
 import { usePoll } from "../poll";
-import { padded, aligned, spread, type MetricsAnswer, Plots, type Plot, SERIES } from "./series";
+import { padded, aligned, spread, Plots, type Plot, SERIES } from "./series";
 
 /** With the poll of the job beside it, four requests a minute. */
 const LATEST = 30_000;

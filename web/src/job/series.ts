@@ -1,20 +1,5 @@
 /** The curves of a job's numbers, put together from the answers of the API. */
-
-interface Series {
-  name: string;
-  file: string;
-  rank?: number;
-  axis: string;
-  points: [number, number][];
-}
-
-export interface MetricsAnswer {
-  series: Series[];
-  next: string;
-  more: boolean;
-  restarted: boolean;
-  note?: string;
-}
+import type { Metrics } from "../answers";
 
 export const SERIES = { series: [{ name: "text", file: "text", points: ["list"] }] } as const;
 
@@ -55,7 +40,7 @@ export class Plots {
     return [this.remark, ...own].filter(Boolean).join(" ");
   }
 
-  add(answer: MetricsAnswer): void {
+  add(answer: Metrics): void {
     this.next = answer.next;
     this.remark = answer.note ?? "";
     if (answer.restarted) this.forget();

@@ -1,5 +1,6 @@
 /** The jobs of one query, kept up to date by one request at a time. */
-import { ENDS, type JobPage, JOBS } from "../answers";
+import { ENDS, type JobPage } from "../answers";
+import { JOBS } from "../shape";
 import { Feed } from "../api";
 import { extended, type JobList, refreshed, updated } from "./list";
 

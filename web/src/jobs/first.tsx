@@ -1,5 +1,6 @@
 import { useMemo } from "preact/hooks";
-import { JOB, type JobDetail } from "../answers";
+import type { JobDetail } from "../answers";
+import { JOB } from "../shape";
 import { json } from "../api";
 import { onceKey } from "../job/once";
 import { example } from "../new/example";

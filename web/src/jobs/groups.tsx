@@ -1,4 +1,4 @@
-import type { Job } from "../answers";
+import type { JobLine } from "../answers";
 import { State, Time } from "../parts/parts";
 import { link } from "../route";
 
@@ -8,18 +8,18 @@ export type Kind = (typeof KINDS)[number];
 
 export interface Group {
   name: string;
-  jobs: Job[];
+  jobs: JobLine[];
 }
 
 /** The jobs by the name of their group, in the order of the newest job of each; those without one are left out. */
-export function grouped(jobs: readonly Job[], kind: Kind): Group[] {
+export function grouped(jobs: readonly JobLine[], kind: Kind): Group[] {
   const groups = sorted(jobs, (job) => (kind === "sweep" ? job.sweep?.id : job.experiment) ?? "");
   groups.delete("");
   return [...groups].map(([name, members]) => ({ name, jobs: members }));
 }
 
-function sorted(jobs: readonly Job[], name: (job: Job) => string): Map<string, Job[]> {
-  const groups = new Map<string, Job[]>();
+function sorted(jobs: readonly JobLine[], name: (job: JobLine) => string): Map<string, JobLine[]> {
+  const groups = new Map<string, JobLine[]>();
   for (const job of jobs) {
     const members = groups.get(name(job));
     if (members) members.push(job);
@@ -30,7 +30,7 @@ function sorted(jobs: readonly Job[], name: (job: Job) => string): Map<string, J
 
 interface Props {
   kind: Kind;
-  jobs: readonly Job[];
+  jobs: readonly JobLine[];
   /** Reads older jobs; undefined where all are known. */
   onMore: (() => void) | undefined;
 }

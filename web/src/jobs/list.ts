@@ -1,15 +1,15 @@
 /** The jobs that the page knows, newest first, put together from the pages of the API. */
-import type { Job, JobPage } from "../answers";
+import type { JobLine, JobPage } from "../answers";
 
 export interface JobList {
-  jobs: readonly Job[];
+  jobs: readonly JobLine[];
   /** Where the jobs continue that are older than all of these; null where there are none. */
   next: string | null;
   /** What the API says of a search that it cut short. */
   note?: string | undefined;
 }
 
-const newestFirst = (a: Job, b: Job) => (a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? 1 : -1);
+const newestFirst = (a: JobLine, b: JobLine) => (a.createdAt === b.createdAt ? 0 : a.createdAt < b.createdAt ? 1 : -1);
 
 /** The list after its first page was read again. */
 export function refreshed(list: JobList, page: JobPage): JobList {
@@ -30,7 +30,7 @@ export function extended(list: JobList, page: JobPage): JobList {
 }
 
 /** The list with newer answers about some of its jobs; others are left out. */
-export function updated(list: JobList, jobs: readonly Job[]): JobList {
+export function updated(list: JobList, jobs: readonly JobLine[]): JobList {
   const answers = new Map(jobs.map((job) => [job.id, job]));
   return { ...list, jobs: list.jobs.map((job) => answers.get(job.id) ?? job).toSorted(newestFirst) };
 }

@@ -1,6 +1,6 @@
 /** A table of which only the visible rows are in the document, so that thousands of them cost nothing. */
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { Job } from "../answers";
+import type { JobLine } from "../answers";
 import { deploymentTime } from "../clock";
 import { elapsed } from "../format";
 import { State, Time, useNow } from "../parts/parts";
@@ -13,7 +13,7 @@ const SPARE = 8;
 const COLUMNS = ["State", "Job", "Experiment", "Cluster", "Who", "Nodes", "Created", "Waited", "Ran"];
 
 interface Props {
-  jobs: readonly Job[];
+  jobs: readonly JobLine[];
   /** Where the reader is, kept up to date. */
   place: { top: number };
   /** Called when the end of the known jobs comes into view. */
@@ -85,8 +85,8 @@ export function Rows({ jobs, place, onEnd }: Props) {
 }
 
 /** Jobs that are added above the visible rows do not move these. */
-function useAnchor(jobs: readonly Job[], box: { current: HTMLDivElement | null }, first: number): void {
-  const before = useRef<readonly Job[]>(jobs);
+function useAnchor(jobs: readonly JobLine[], box: { current: HTMLDivElement | null }, first: number): void {
+  const before = useRef<readonly JobLine[]>(jobs);
   useLayoutEffect(() => {
     const anchor = before.current[first && first + SPARE]?.id;
     const [was, is] = [before.current, jobs].map((list) => list.findIndex((job) => job.id === anchor));
@@ -112,7 +112,7 @@ function reveal(box: HTMLDivElement | null, index: number): void {
   if (top + ROW > box.scrollTop + box.clientHeight) box.scrollTop = top + ROW - box.clientHeight;
 }
 
-function Row({ job, index, isChosen, now }: { job: Job; index: number; isChosen: boolean; now: number }) {
+function Row({ job, index, isChosen, now }: { job: JobLine; index: number; isChosen: boolean; now: number }) {
   const remark = job.waiting?.text ?? job.lastError ?? job.message ?? "";
   return (
     <div class="row" role="row" id={`row-${index}`} aria-rowindex={index + 2} style={{ top: `${index * ROW}px` }}>

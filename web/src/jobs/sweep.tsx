@@ -1,28 +1,17 @@
 import { useMemo, useState } from "preact/hooks";
-import type { Job } from "../answers";
+import type { JobLine, SweepDetail } from "../answers";
 import { call, Feed } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, State } from "../parts/parts";
 import { LATEST, usePoll } from "../poll";
 import { useRights } from "../rights";
 
-interface Sweep {
-  name: string;
-  state: string;
-  total: number;
-  parallel: number;
-  atWork: number;
-  waiting: number;
-  counts: Record<string, number>;
-  cancelRequested?: boolean;
-}
-
 const SHAPE = { name: "text", state: "text", counts: {} } as const;
 
 /** How far a sweep is, above the list of its jobs; `job` is one of them. */
-export function SweepSummary({ id, job }: { id: string; job: Job | undefined }) {
+export function SweepSummary({ id, job }: { id: string; job: JobLine | undefined }) {
   const path = `sweeps/${encodeURIComponent(id)}`;
-  const feed = useMemo(() => new Feed<Sweep>(path, {}, SHAPE), [path]);
+  const feed = useMemo(() => new Feed<SweepDetail>(path, {}, SHAPE), [path]);
   const polled = usePoll(path, (signal) => feed.read(signal), { latest: 2 * LATEST, isFinal: (one) => one.state === "ended" });
   const { mayChange } = useRights();
   const [isAsking, ask] = useState(false);

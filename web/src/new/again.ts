@@ -1,10 +1,7 @@
 /** The document of an earlier job, to be changed and submitted as a new one. */
-import { JOB, type JobDetail } from "../answers";
+import type { JobDetail, Receipt } from "../answers";
+import { JOB } from "../shape";
 import { json } from "../api";
-
-interface Receipt {
-  accepted?: Record<string, unknown>;
-}
 
 /** The text that the API shows in place of a secret. */
 const MASK = "***";

@@ -1,5 +1,6 @@
 import { useEffect, useMemo, useState } from "preact/hooks";
-import { JOB, type JobDetail } from "../answers";
+import type { JobDetail } from "../answers";
+import { JOB } from "../shape";
 import { json, type Query } from "../api";
 import { JsonEditor } from "../editor/editor";
 import { fixed } from "../editor/places";

@@ -1,20 +1,15 @@
+import type { AuditReport } from "../answers";
 import { useState } from "preact/hooks";
 import { json, PATIENCE } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
-
-interface Report {
-  counted: Record<string, number>;
-  differences: { kind: string; what: string; message: string }[];
-  unknown: string[];
-}
 
 const SHAPE = { counted: {}, differences: [{ kind: "text" }], unknown: ["text"] } as const;
 
 /** Compares drops, ledger, clusters and deliveries, when the reader asks for it. */
 export function Audit() {
-  const [report, setReport] = useState<Report>();
+  const [report, setReport] = useState<AuditReport>();
   const deed = useDeed(PATIENCE.GET);
-  const compare = () => deed.click(async () => setReport(await json<Report>("audit", { shape: SHAPE })));
+  const compare = () => deed.click(async () => setReport(await json<AuditReport>("audit", { shape: SHAPE })));
   return (
     <section aria-labelledby="audit">
       <h2 id="audit">Audit</h2>

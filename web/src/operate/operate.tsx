@@ -1,3 +1,4 @@
+import type { DeadOne } from "../answers";
 import { call } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Refusal, Time } from "../parts/parts";
@@ -9,15 +10,6 @@ import { useList } from "./lists";
 import { Receivers } from "./receivers";
 import { Teams } from "./teams";
 import { Trail } from "./trail";
-
-interface Dead {
-  id: string;
-  kind: string;
-  queue?: string;
-  job?: string;
-  since: string;
-  reason: string;
-}
 
 /** The view for operators. It makes four calls, each a quarter as often. */
 export function Operate() {
@@ -36,9 +28,9 @@ export function Operate() {
 }
 
 function DeadLetters() {
-  const polled = useList<{ dead: Dead[] }>("dead", { dead: [{ id: "text", since: "text" }] });
+  const polled = useList<{ dead: DeadOne[] }>("dead", { dead: [{ id: "text", since: "text" }] });
   const deed = useDeed();
-  const redrive = (one: Dead) =>
+  const redrive = (one: DeadOne) =>
     deed.click(async () => {
       await call(`dead/${encodeURIComponent(one.id)}/redrive`, { method: "POST" });
       polled.again();

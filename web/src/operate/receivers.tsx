@@ -1,3 +1,4 @@
+import type { ReceiverState } from "../answers";
 import { useState } from "preact/hooks";
 import { call, json } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
@@ -5,19 +6,7 @@ import { Refusal, Time } from "../parts/parts";
 import { useTyped } from "../parts/typed";
 import { useList } from "./lists";
 
-interface Receiver {
-  url: string;
-  state: "disabled" | "failing" | "dead" | "waiting";
-  since?: string;
-  next?: string;
-  last: string;
-  pending: number;
-  dead: number;
-  deadEvents: string[];
-  breaker?: { state: "open" | "half-open"; since: string; until: string };
-}
-
-const WORDS: Record<Receiver["state"], string> = {
+const WORDS: Record<ReceiverState["state"], string> = {
   disabled: "disabled, because it answered 410",
   failing: "does not accept its events",
   dead: "did not accept some events",
@@ -26,9 +15,9 @@ const WORDS: Record<Receiver["state"], string> = {
 
 /** Receivers that have not accepted all their events: since when, the next try, and the events that were given up. */
 export function Receivers() {
-  const polled = useList<{ receivers: Receiver[] }>("receivers", { receivers: [{ url: "text", deadEvents: "list" }] });
+  const polled = useList<{ receivers: ReceiverState[] }>("receivers", { receivers: [{ url: "text", deadEvents: "list" }] });
   const deed = useDeed();
-  const redeliver = (one: Receiver) =>
+  const redeliver = (one: ReceiverState) =>
     deed.click(async () => {
       for (const id of one.deadEvents) await call(`events/${encodeURIComponent(id)}/redeliver`, { method: "POST" });
       polled.again();
@@ -78,7 +67,7 @@ function countOf(count: number | undefined, single: string, several: string): st
 }
 
 /** Why the address gets no events for a while. */
-function Breaker({ state, since, until }: NonNullable<Receiver["breaker"]>) {
+function Breaker({ state, since, until }: NonNullable<ReceiverState["breaker"]>) {
   return (
     <span>
       breaker {state} since <Time at={since} />

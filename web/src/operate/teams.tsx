@@ -1,3 +1,4 @@
+import type { MonthUsage, TeamShare, TeamsUsage } from "../answers";
 import { shortNumber } from "../format";
 import { Refusal } from "../parts/parts";
 import { useRights } from "../rights";
@@ -14,33 +15,11 @@ const PARTS = [
 ] as const;
 type Amounts = Partial<Record<string, number | null>>;
 
-interface Month {
-  jobs: number;
-  nodeHours: number;
-  gpuHours: number;
-  cost: number;
-}
-
-interface Team {
-  name: string;
-  quota: Amounts | null;
-  /** What its jobs have now, and of this month; only with a quota. */
-  use: Amounts | null;
-  /** Why its use is not known, although it has a quota. */
-  error?: string;
-  months: Record<string, Month>;
-}
-
-interface Usage {
-  currency: string;
-  teams: Team[];
-}
-
 const SHAPE = { currency: "text", teams: [{ name: "text", months: {} }] } as const;
 
 /** The reader's teams, or all of them for a reader who sees every job, each with the use of its quota. */
 export function Teams() {
-  const polled = useList<Usage>("usage", SHAPE);
+  const polled = useList<TeamsUsage>("usage", SHAPE);
   const { isAdmin } = useRights();
   const { teams = [], currency = "" } = polled.value ?? {};
   if (!isAdmin && teams.length === 0 && polled.error === undefined) return null;
@@ -61,7 +40,7 @@ export function Teams() {
   );
 }
 
-function Quotas({ teams, currency }: { teams: readonly Team[]; currency: string }) {
+function Quotas({ teams, currency }: { teams: readonly TeamShare[]; currency: string }) {
   return (
     <table class="shares" tabIndex={0}>
       <caption>Use of each quota</caption>
@@ -114,7 +93,7 @@ function Share({ used, most, unit }: { used: number; most: number | null | undef
   );
 }
 
-function Months({ rows, currency }: { rows: readonly { name: string; month: string; used: Month }[]; currency: string }) {
+function Months({ rows, currency }: { rows: readonly { name: string; month: string; used: MonthUsage }[]; currency: string }) {
   return (
     <table class="shares" tabIndex={0}>
       <caption>By the month in UTC in which jobs ended</caption>

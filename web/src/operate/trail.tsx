@@ -1,25 +1,9 @@
+import type { Trail, TrailAct } from "../answers";
 import { useState } from "preact/hooks";
 import { json, PATIENCE, type Query } from "../api";
 import { Outcome, useDeed } from "../parts/deed";
 import { Time } from "../parts/parts";
 import { link } from "../route";
-
-interface Act {
-  at: string;
-  by: string;
-  operation: string;
-  subject: string;
-  status: number;
-  result?: string;
-  team?: string;
-}
-
-interface Page {
-  acts: Act[];
-  /** Damaged lines that were skipped. */
-  unreadable: number;
-  next: string | null;
-}
 
 const SHAPE = { acts: [{ at: "text", by: "text", operation: "text", subject: "text" }] } as const;
 
@@ -29,13 +13,13 @@ export function Trail() {
   const [subject, setSubject] = useState("");
   /** The request, and its answers so far. */
   const [query, setQuery] = useState<Query>({});
-  const [acts, setActs] = useState<readonly Act[]>();
+  const [acts, setActs] = useState<readonly TrailAct[]>();
   const [damaged, setDamaged] = useState(0);
-  const [page, setPage] = useState<Page>();
+  const [page, setPage] = useState<Trail>();
   const deed = useDeed(PATIENCE.GET);
-  const read = (conditions: Query, after: string | undefined, earlier: readonly Act[], damagedBefore: number) =>
+  const read = (conditions: Query, after: string | undefined, earlier: readonly TrailAct[], damagedBefore: number) =>
     deed.click(async () => {
-      const answer = await json<Page>("trail", { query: { ...conditions, after }, shape: SHAPE });
+      const answer = await json<Trail>("trail", { query: { ...conditions, after }, shape: SHAPE });
       setQuery(conditions);
       setPage(answer);
       setActs([...earlier, ...answer.acts]);
@@ -75,7 +59,7 @@ export function Trail() {
   );
 }
 
-function Acts({ acts }: { acts: readonly Act[] }) {
+function Acts({ acts }: { acts: readonly TrailAct[] }) {
   return (
     <table class="shares" tabIndex={0}>
       <caption>Requests that changed something, or were forbidden to</caption>
@@ -109,7 +93,7 @@ function Acts({ acts }: { acts: readonly Act[] }) {
 }
 
 /** What an act was about, or made: a job leads to its view. */
-function Subject({ act: { subject, result = "" } }: { act: Act }) {
+function Subject({ act: { subject, result = "" } }: { act: TrailAct }) {
   const id = subject || (result.split("/").at(-1) ?? "");
   return id.startsWith("j_") ? <a href={link(["jobs", id])}>{id}</a> : <code>{id}</code>;
 }

@@ -1,5 +1,5 @@
 import { useRef, useState } from "preact/hooks";
-import { ENDS, type Job } from "../../answers";
+import { ENDS, type JobLine } from "../../answers";
 import { shortNumber } from "../../format";
 import { Refusal } from "../../parts/parts";
 import { usePoll } from "../../poll";
@@ -12,7 +12,7 @@ const MOST = 100;
 const AT_ONCE = 4;
 
 interface Props {
-  jobs: readonly Job[];
+  jobs: readonly JobLine[];
   chosen: Record<string, string>;
   onChoose: (chosen: Record<string, string>) => void;
 }
@@ -99,7 +99,7 @@ function varied(all: readonly Map<string, Value>[]): string[] {
   return names.filter((name) => new Set(all.map((one) => one.get(name))).size > 1);
 }
 
-function useRuns(jobs: readonly Job[]) {
+function useRuns(jobs: readonly JobLine[]) {
   const byId = useRef(new Map<string, Run>()).current;
   const [, draw] = useState({});
   const read = async (signal: AbortSignal) => {

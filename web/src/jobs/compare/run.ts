@@ -1,29 +1,25 @@
 /** One job as a row of values: its parameters, and the last value of each metric. */
-import type { Job } from "../../answers";
+import type { JobLine, Metrics, Receipt } from "../../answers";
 import { json } from "../../api";
 import { ApiError } from "../../apierror";
-import { FARTHEST, isUsage, type MetricsAnswer, SERIES } from "../../job/series";
+import { FARTHEST, isUsage, SERIES } from "../../job/series";
 
 export type Value = string | number;
 
 export interface Run {
-  job: Job;
+  job: JobLine;
   parameters: Map<string, Value>;
   metrics: Map<string, number>;
 }
 
-interface Receipt {
-  accepted?: { properties?: Record<string, unknown> };
-}
-
 /** Reads what the list does not have. Ended jobs stay as they are, so each is read once. */
-export async function runOf(job: Job, signal: AbortSignal): Promise<Run> {
+export async function runOf(job: JobLine, signal: AbortSignal): Promise<Run> {
   const path = `jobs/${encodeURIComponent(job.id)}`;
   const [answer, receipt] = await Promise.all([
-    orNothing(json<MetricsAnswer>(`${path}/metrics`, { query: { points: 4 }, shape: SERIES, signal })),
+    orNothing(json<Metrics>(`${path}/metrics`, { query: { points: 4 }, shape: SERIES, signal })),
     orNothing(json<Receipt>(`${path}/receipt`, { signal })),
   ]);
-  return { job, parameters: parametersOf(job, receipt?.accepted?.properties ?? {}), metrics: lastValues(answer) };
+  return { job, parameters: parametersOf(job, (receipt?.accepted?.properties ?? {}) as Record<string, unknown>), metrics: lastValues(answer) };
 }
 
 /** Nothing for parts of a job that the API does not have. */
@@ -37,7 +33,7 @@ async function orNothing<T>(answer: Promise<T>): Promise<T | undefined> {
 }
 
 /** The last value of each metric; of several processes that of the first. What the nodes report about themselves is none. */
-function lastValues(answer: MetricsAnswer | undefined): Map<string, number> {
+function lastValues(answer: Metrics | undefined): Map<string, number> {
   const values = new Map<string, number>();
   for (const { name, file, points } of answer?.series ?? []) {
     const last = points.at(-1);
@@ -47,7 +43,7 @@ function lastValues(answer: MetricsAnswer | undefined): Map<string, number> {
 }
 
 /** Values of its sweep, labels, environment variables, and the options of its command line; the first of a name counts. */
-export function parametersOf(job: Job, properties: Record<string, unknown>): Map<string, Value> {
+export function parametersOf(job: JobLine, properties: Record<string, unknown>): Map<string, Value> {
   const values = new Map<string, Value>();
   const add = (name: string, value: unknown) => {
     if (!values.has(name) && (typeof value === "string" || typeof value === "number")) values.set(name, number(value));

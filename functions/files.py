@@ -1,0 +1,135 @@
+"""The part of the HTTP API for the bytes of what jobs wrote: files, and directories as one ZIP file."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import mimetypes
+import re
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+import azure.functions as func
+
+from functions.caller import caller
+from functions.openapi.elements import ATTACHMENT, FOLDER, RANGES, REDIRECT, ZIP
+from functions.openapi.operation import operation
+from functions.problem import problem
+from functions.process import ports
+from functions.ranges import is_named, is_same, most_of, span_of, validator
+from shared.core.errors import Misuse
+
+if TYPE_CHECKING:
+    from functions.allowance import Body, Share
+    from shared.core.engine import FileChunk
+
+blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
+#: Bytes of an archive's name: with its ending, a disk takes 255; a header of more than 8 KiB, few clients.
+_LONGEST_NAME = 240
+#: A job wrote it: no browser runs it, shows it as a page, or guesses another type.
+_HOSTILE = {"Content-Security-Policy": "default-src 'none'; sandbox"}
+
+
+@operation(blueprint, "GET", "jobs/{id}/zip", answers={200: ZIP}, refused=(404, 409, 410, 413), query=FOLDER)
+async def get_zip(req: func.HttpRequest) -> func.HttpResponse:
+    """Get a small output directory as one ZIP file.
+
+    The directory, or a folder in it, up to 32 MiB: see [files](api.md#files).
+    """
+    from functions.allowance import ARCHIVES, BODIES
+    from shared.operate.files.zipped import zipped
+
+    job_id, query = req.route_params["id"], req.params
+    directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
+    name = "-".join((job_id, directory, *(part for part in path.split("/") if part not in ("", "."))))
+    name = name.encode()[:_LONGEST_NAME].decode(errors="ignore")
+    async with ARCHIVES.share() as seat, BODIES.share() as share:
+        await seat.take(1)
+        archive = await zipped(ports(), job_id, directory, path, caller(), share.take)
+        headers = {
+            **_HOSTILE,
+            "Cache-Control": "private, no-cache",
+            "Slipway-Left-Out": str(archive.left_out),
+        }
+        return _attachment(f"{name}.zip", share.body(archive.data), 200, headers)
+
+
+@operation(
+    blueprint,
+    "GET",
+    "jobs/{id}/files/{directory}/{*path}",
+    answers={200: ATTACHMENT, 206: ATTACHMENT, 304: None, 307: REDIRECT},
+    refused=(404, 409, 410, 412, 413, 416),
+    headers=RANGES,
+)
+async def get_file(req: func.HttpRequest) -> func.HttpResponse:
+    """Read a file that a job wrote, whole or in part.
+
+    See [files](api.md#files).
+    """
+    # The host leaves `%2F` in a path, which a name may have, and which clients make of slashes.
+    path = req.route_params.get("path", "")
+    try:
+        return await _file(req, path)
+    except Misuse as error:
+        decoded = path.replace("%2F", "/").replace("%2f", "/")
+        if error.status != 404 or decoded == path:
+            raise
+        return await _file(req, decoded)
+
+
+async def _file(req: func.HttpRequest, path: str) -> func.HttpResponse:
+    from functions.allowance import BODIES
+    from shared.operate.files import output
+    from shared.operate.files.addresses import address_of_large
+
+    job_id, directory = req.route_params["id"], req.route_params["directory"]
+    app, who = ports(), caller()
+    span = span_of(req.headers.get("Range", ""))
+    if span is None and (address := await address_of_large(app, job_id, directory, path, who)):
+        kept_from = {"Cache-Control": "no-store", "Referrer-Policy": "no-referrer"}
+        return func.HttpResponse(status_code=307, headers={"Location": address, **kept_from})
+    condition = req.headers.get("If-Range")
+    async with BODIES.share() as share:
+        await share.take(most_of(None if condition else span))
+        chunk = await output.content(app, job_id, directory, path, span, who)
+        tag = validator(job_id, directory, path, chunk)
+        if span and condition and condition != tag:
+            del chunk  # this request never has two
+            span, chunk = None, await output.content(app, job_id, directory, path, None, who)
+            tag = validator(job_id, directory, path, chunk)
+        name = path.rpartition("/")[2]
+        return _answered(req, name, share, chunk, tag, whole=span is None)
+
+
+def _answered(
+    req: func.HttpRequest, name: str, share: Share, chunk: FileChunk, tag: str, *, whole: bool
+) -> func.HttpResponse:
+    headers = {**_HOSTILE, "Cache-Control": "private, no-cache", "Accept-Ranges": "bytes"}
+    headers |= {"ETag": tag} if tag else {}
+    if not is_named(req.headers.get("If-Match", "*"), tag):
+        return problem(412, "the file has changed", "read it again from its first byte")
+    if is_same(req, tag):
+        return func.HttpResponse(status_code=304, headers=headers)
+    first = chunk.next - len(chunk.data)
+    if not (whole or chunk.data):
+        text = f"the file has {chunk.size:,} bytes, none of them in this range"
+        refused = problem(416, text, "ask for bytes that it has, or without Range")
+        refused.headers["Content-Range"] = f"bytes */{chunk.size}"
+        return refused
+    if not whole:
+        headers["Content-Range"] = f"bytes {first}-{chunk.next - 1}/{chunk.size}"
+    return _attachment(name, share.body(chunk.data), 200 if whole else 206, headers)
+
+
+def _attachment(name: str, data: Body, status: int, headers: dict[str, str]) -> func.HttpResponse:
+    from functions.allowance import FileResponse
+
+    plain = re.sub(r"[^\w.-]", "_", name, flags=re.ASCII)
+    headers |= {
+        "Content-Disposition": f"attachment; filename=\"{plain}\"; filename*=UTF-8''{quote(name, safe='')}",
+        "Content-Digest": f"sha-256=:{base64.b64encode(hashlib.sha256(data).digest()).decode()}:",
+    }
+    kind, encoding = mimetypes.guess_type(name)
+    mimetype = kind if kind and not encoding else "application/octet-stream"
+    return FileResponse(data, status_code=status, mimetype=mimetype, headers=headers)
