@@ -10,7 +10,7 @@ from shared.core.engine import NEVER, Observation, Why
 from shared.core.job import Job, JobState, Waiting, plain
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS
+from shared.core.relations.claim import WAITS_FOR_QUOTA
 from shared.jobspec import redact
 
 log = logging.getLogger(__name__)
@@ -23,7 +23,7 @@ _ENDS_SOON = Why(
     _CANCELLING, "it was cancelled, which takes effect when the outcome of its submission is known"
 )
 #: Of a job whose claim went back to a lender, before it gets another one.
-RECALLED = Why(WAITS, "waits for its turn: another team needs the quota that it had lent")
+RECALLED = Why(WAITS_FOR_QUOTA, "waits for its turn: another team needs the quota that it had lent")
 #: Characters of a word and of a sentence.
 _WORD, _TEXT = 60, 240
 #: For how long a job waits in its queue until it is recorded that others are before it.

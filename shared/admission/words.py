@@ -8,10 +8,9 @@ from shared.core.engine import Why
 from shared.core.job import Member
 from shared.core.ledger.records import Pause
 from shared.core.policy import Policy
-from shared.core.relations.claim import WAITS as WAITS_FOR_QUOTA
-from shared.core.relations.dependency import WAITS as WAITS_FOR_JOBS
-from shared.core.relations.dependency import Dependency, sentence
-from shared.core.relations.member import WAITS as WAITS_FOR_SEAT
+from shared.core.relations.claim import WAITS_FOR_QUOTA
+from shared.core.relations.contents import WAITS_FOR_SEAT
+from shared.core.relations.dependency import WAITS_FOR_JOBS, Dependency, sentence
 from shared.core.teams.document import Quota
 from shared.core.teams.use import described
 

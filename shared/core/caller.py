@@ -11,13 +11,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from shared.core.errors import Misuse
-
-if TYPE_CHECKING:
-    from shared.core.job import Job
-    from shared.core.job_sweeps.record import JobSweep
 
 #: Submit jobs, and see and cancel one's own.
 SUBMIT = "Jobs.Submit"
@@ -26,6 +22,16 @@ READ_ALL = "Jobs.Read.All"
 #: Everything: cancel the jobs of others, pause, audit.
 ADMIN = "Jobs.Admin"
 ROLES = frozenset({SUBMIT, READ_ALL, ADMIN})
+
+
+class HasOwner(Protocol):
+    """A job, or a job sweep: who sent it, and for which team."""
+
+    @property
+    def source(self) -> str: ...  # noqa: D102
+
+    @property
+    def team(self) -> str: ...  # noqa: D102
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class Caller:
         """Whether they may see the jobs of others."""
         return bool(self.roles & {READ_ALL, ADMIN})
 
-    def sees(self, job: Job | JobSweep) -> bool:
+    def sees(self, job: HasOwner) -> bool:
         """Whether they may see a job, or a job sweep: their own, one of their teams, or any."""
         return self.sees_all or job.source == self.source or job.team in self.teams
 
@@ -70,7 +76,7 @@ class Caller:
                 remedy="ask the operator of this deployment for it",
             )
 
-    def may_change(self, job: Job | JobSweep) -> None:
+    def may_change(self, job: HasOwner) -> None:
         """Raise Misuse (403) unless a job that they see is theirs, or of a team that they manage."""
         if job.source != self.source and not self.teams.get(job.team):
             self.needs(ADMIN)
@@ -89,7 +95,7 @@ class SignIn:
     scope: str
 
 
-def owner_of(job: Job) -> str:
+def owner_of(job: HasOwner) -> str:
     """The id of the caller who sent the request; "" for a function key without a name, and other doors."""
     kind, _, caller = job.source.partition(":")
     return caller if kind == "http" else ""

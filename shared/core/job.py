@@ -13,11 +13,20 @@ from shared.core.cost.usage import Rate, Usage, seconds_between
 from shared.core.errors import NoTarget
 from shared.core.pacing.waits import WaitKind
 from shared.core.relations.claim import Claim
-from shared.core.relations.contents import Budget, Drop, FrozenModel, Receiver, Target, Waiting
+from shared.core.relations.contents import (
+    Budget,
+    Drop,
+    Entry,
+    FrozenModel,
+    Idle,
+    Member,
+    Receiver,
+    Target,
+    Waiting,
+    request_of,
+    shortened,
+)
 from shared.core.relations.dependency import Dependency
-from shared.core.relations.entry import Entry, shortened
-from shared.core.relations.idle import Idle, request_of
-from shared.core.relations.member import Member
 from shared.core.states import ARROWS, JobState, Reason
 
 __all__ = [

@@ -17,15 +17,14 @@ from shared.core.ledger.activity import Activity
 from shared.core.ledger.dead import DeadMessages
 from shared.core.ledger.finished_jobs import Archive, FinishedJobs
 from shared.core.ledger.job_sweeps import JobSweeps
-from shared.core.ledger.ledger import Ledger
+from shared.core.ledger.ledger import Ledger, Outbox
 from shared.core.ledger.node_history import NodeHistories
 from shared.core.meter import Meter, NoMeter
-from shared.core.notify.outbox import Outbox
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
-from shared.core.pacing.joint import Joint
 from shared.core.pacing.looks import Looks
 from shared.core.pacing.memo import Memo
+from shared.core.pacing.shared_call import Joint
 from shared.core.policy import Policy
 from shared.core.teams.store import TeamsStore
 from shared.core.trouble import Troubles

@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import NamedTuple, TypeVar
 
 from shared.admission.gates import GATES, QUOTA, SEAT, SLOT, Gate, Wait, World, judge
-from shared.admission.line import first_in_line
+from shared.admission.line import compete, first_in_line
 from shared.admission.pauses import paused
 from shared.admission.reason import sentence
 from shared.admission.words import describe_pause, hourly_limit, why_slot
@@ -24,7 +24,6 @@ from shared.core.ledger.records import Active
 from shared.core.pacing.waits import WaitKind
 from shared.core.policy import Policy
 from shared.core.ports import Ports
-from shared.core.teams.turns import compete
 from shared.lifecycle.current_teams import current_teams
 from shared.lifecycle.job_sweeps.seats import seat
 from shared.lifecycle.teams.claims import claimed

@@ -10,7 +10,7 @@ from shared.core.job import JobState, Stored, Transition
 from shared.core.ledger.records import Change
 from shared.core.notify.events import Notice, notice_of, warning_of
 from shared.core.ports import Ports
-from shared.core.relations.idle import Idle
+from shared.core.relations.contents import Idle
 from shared.jobspec import redact
 
 

@@ -13,7 +13,7 @@ from shared.core.notify import webhook_url
 from shared.core.notify.cloudevents import cloud_event
 from shared.core.notify.events import Delivery, Notice
 from shared.core.notify.receivers import receiver_id
-from shared.core.notify.secret_rights import DEFAULT, why_unsigned
+from shared.core.notify.webhook_url import DEFAULT, why_unsigned
 from shared.core.ports import Ports, Posted
 from shared.delivery.deliver import QUEUE
 from shared.lifecycle.lookup import archived

@@ -16,7 +16,7 @@ from shared.core.errors import SlipwayError
 from shared.core.job import Job, JobState, Waiting
 from shared.core.ledger.records import Pause, Reported, Silent, Standing
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS
+from shared.core.relations.claim import WAITS_FOR_QUOTA
 from shared.core.trouble import lately
 from shared.lifecycle.clusters.calling import cluster_path
 
@@ -48,7 +48,7 @@ async def _in_line(ports: Ports, job: Job) -> Job:
     Costs a point read for such a job, and nothing for others.
     """
     waiting = job.waiting
-    if not job.needs_claim or waiting is None or waiting.word != WAITS:
+    if not job.needs_claim or waiting is None or waiting.word != WAITS_FOR_QUOTA:
         return job
     try:
         line = (await ports.teams.use(job.team)).waiting

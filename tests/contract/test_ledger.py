@@ -22,11 +22,10 @@ from shared.core.errors import Exists, Misconfigured, Misuse
 from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Receiver, Target, Waiting
 from shared.core.ledger.dead import DeadMessage, DeadMessages
-from shared.core.ledger.ledger import Ledger
+from shared.core.ledger.ledger import Ledger, Outbox
 from shared.core.ledger.listing import Query, brief
 from shared.core.ledger.records import Active, Change, DropMemo, Pause
 from shared.core.notify.events import Delivery, Notice, notice_of
-from shared.core.notify.outbox import Outbox
 from shared.core.notify.receivers import Disabled
 from tests.doubles.memory import MemoryLedger
 

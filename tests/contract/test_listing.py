@@ -18,7 +18,7 @@ from shared.adapters.storage.wire.rest import Answer, Request, Send
 from shared.adapters.storage.wire.resttable import RestTable
 from shared.core.job import JobState
 from shared.core.ledger.listing import Query
-from shared.core.relations.member import Member
+from shared.core.relations.contents import Member
 from tests.contract.test_ledger import NOW, make
 
 #: More than the service has in one answer of one shard.

@@ -29,8 +29,8 @@ from shared.core.errors import Misuse, SlipwayError
 from shared.core.job import Job, JobState, Reason
 from shared.core.notify.receivers import Receivers
 from shared.core.pacing.breaker import Breaker
-from shared.core.pacing.joint import Joint
 from shared.core.pacing.looks import Looks
+from shared.core.pacing.shared_call import Joint
 from shared.core.ports import Ports
 from shared.delivery.deliver import deliver
 from shared.intake.arrive import message_arrived

@@ -114,7 +114,7 @@ CHANGES = (
         "if one.failures >= self._failures else None",
         "if one.failures > self._failures else None",
     ),
-    Change("shared/core/teams/turns.py", "len(chosen) < room:", "len(chosen) <= room:"),
+    Change("shared/admission/line.py", "len(chosen) < room:", "len(chosen) <= room:"),
     Change("shared/delivery/answers.py", "if stored is None or stored.job.archived:", "if stored is None:"),
     Change(
         "shared/delivery/receipt.py",

@@ -18,7 +18,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from shared.core.identity import job_id
 from shared.core.job import Budget, Dependency, Receiver
-from shared.core.relations.member import Member
+from shared.core.relations.contents import Member
 from shared.core.states import JobState
 
 #: The form of what `sweep_id` makes.

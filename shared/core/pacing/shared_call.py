@@ -1,10 +1,13 @@
-"""SharedCall: one call at a time, for all callers that need what it returns."""
+"""SharedCall: one call at a time, for all callers that need what it returns; Joint: the same for each key.
+
+Both exist in one process.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
-from typing import Any, Generic, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Generic, TypeVar, cast
 
 Result = TypeVar("Result")
 
@@ -48,3 +51,46 @@ class SharedCall(Generic[Result]):
         self._task = None
         if not task.cancelled():
             task.exception()  # there may be no caller who waits for it
+
+
+class Joint:
+    """The acts that run, and those that follow them."""
+
+    def __init__(self) -> None:
+        self._running: dict[str, asyncio.Task[Any]] = {}
+        self._next: dict[str, asyncio.Task[Any]] = {}
+
+    async def run(self, key: str, act: Callable[[], Awaitable[Result]]) -> Result:
+        """The result, or the error, of an act that begins after this call.
+
+        While one runs, all callers wait for its end and share one further act. An act goes on if its callers
+        are cancelled. All acts of a key have to do the same.
+        """
+        task = self._next.get(key)
+        if task is None:
+            before = self._running.get(key)
+            task = asyncio.create_task(self._run_after(key, before, act))
+            if before is None:
+                self._running[key] = task
+            else:
+                self._next[key] = task
+            task.add_done_callback(_retrieve)
+        return cast("Result", await asyncio.shield(task))
+
+    async def _run_after(
+        self, key: str, before: asyncio.Task[Any] | None, act: Callable[[], Awaitable[Result]]
+    ) -> Result:
+        if before is not None:
+            await asyncio.wait({before})
+            self._running[key] = self._next.pop(key)
+        try:
+            return await act()
+        finally:
+            if key not in self._next:
+                del self._running[key]
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    """An error belongs to the callers; if all of them were cancelled, none is left to ask for it."""
+    if not task.cancelled():
+        task.exception()

@@ -5,18 +5,17 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict
+from pydantic import AwareDatetime
+
+from shared.core.relations.contents import FrozenModel
 
 #: The reason code of a job that waits until its team's quota has room.
-WAITS = "TeamQuota"
+WAITS_FOR_QUOTA = "TeamQuota"
 _NO_RECALL: dict[str, Any] = {"recalled": False, "spared_since": None}
 
 
-class Claim(BaseModel):
+class Claim(FrozenModel):
     """Nodes and GPUs of one job, as they were when it was accepted."""
-
-    # Members that a newer version wrote stay, as in the record around them.
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     nodes: int
     #: of all its nodes together

@@ -1,8 +1,12 @@
-"""The parts of a job's record, except its history. Pure."""
+"""The parts of a job's record. Pure."""
 
 from __future__ import annotations
 
+from typing import Any, Literal, TypeAlias
+
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+
+from shared.core.states import JobState, Reason
 
 
 class FrozenModel(BaseModel):
@@ -66,3 +70,81 @@ class Waiting(FrozenModel):
     never: bool = False
     #: its place in its team's line, from 1 on, computed when it is read; no record holds it
     position: int = 0
+
+
+#: The most entries of a record's history; beyond that the middle is dropped.
+_HISTORY = 120
+
+
+class Entry(FrozenModel):
+    """One recorded transition. `token` recognises our own write when its answer was lost."""
+
+    sequence: int
+    state: JobState
+    at: AwareDatetime
+    token: str
+    attempt: int = 1
+    reason: Reason | None = None
+    note: str = ""
+    #: the reason for its wait from then on; "" if none is known
+    waits: str = ""
+
+
+def shortened(history: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """A history without its middle where it is long: a job that waits for weeks stays within one row."""
+    if len(history) <= _HISTORY:
+        return history
+    return (*history[: _HISTORY // 4], *history[-_HISTORY // 2 :])
+
+
+#: The sign of idleness: all its GPUs are idle, or nothing is added to its standard output and error.
+IdleCause: TypeAlias = Literal["gpus", "log"]
+#: The label, with the value "true", by which a job opts out.
+KEEP = "keep-idle"
+
+
+class Idle(FrozenModel):
+    """A warning, and whether the job's end was requested after it."""
+
+    cause: IdleCause
+    #: by the clock of its nodes or of its files: since when, and the last sign of it before the warning
+    since: AwareDatetime
+    latest: AwareDatetime
+    #: by ours
+    warned: AwareDatetime
+    #: when its end is requested at the earliest, unless it works again
+    ends: AwareDatetime
+    is_ending: bool = False
+
+    @property
+    def clause(self) -> str:
+        """The sign of idleness, as a clause."""
+        since = self.since.isoformat(timespec="seconds")
+        if self.cause == "gpus":
+            return f"its GPUs have been idle since {since}"
+        return f"nothing was added to its standard output and error since {since}"
+
+
+def request_of(idle: Idle | None) -> Idle | None:
+    """The warning if an end was requested after it; this survives any move of the job by the cluster."""
+    return idle if idle is not None and idle.is_ending else None
+
+
+#: The reason code of a job that waits for a seat among those of its sweep.
+WAITS_FOR_SEAT = "SweepTurn"
+
+
+class Member(FrozenModel):
+    """The job's part in a job sweep: which sweep, which of its jobs, with which values."""
+
+    id: str
+    index: int
+    #: how many of the sweep's jobs may be at work at once
+    parallel: int
+    #: parameter → its value in this job: a number, a text, true or false
+    values: dict[str, Any]
+
+    @property
+    def sentence(self) -> str:
+        """The reason for the wait of a job without a seat."""
+        return f"waits for its turn in the sweep {self.id}: at most {self.parallel} of its jobs run at once"

@@ -8,19 +8,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import NamedTuple
 
-from pydantic import BaseModel, ConfigDict
-
+from shared.core.relations.contents import FrozenModel
 from shared.core.states import JobState
 
 #: The word of a job that waits for others.
-WAITS = "Dependency"
+WAITS_FOR_JOBS = "Dependency"
 
 
-class Dependency(BaseModel):
+class Dependency(FrozenModel):
     """Another job, and how it has to end: by success, or otherwise."""
-
-    # Members that a newer version wrote stay, as in the record around them.
-    model_config = ConfigDict(frozen=True, extra="allow")
 
     job: str
     #: what it is called, for people

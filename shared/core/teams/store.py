@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from datetime import datetime
+from typing import NamedTuple, Protocol
 
 from shared.core.errors import Unreadable
 from shared.core.ledger.kinds import remedy_for
+from shared.core.pacing.memo import Memo
 from shared.core.teams.document import StoredTeams, Teams
 from shared.core.teams.use import TeamUse
 
@@ -36,3 +38,25 @@ class TeamsStore(Protocol):
 
     async def put_uses(self, uses: Sequence[TeamUse]) -> list[TeamUse] | None:
         """Write those of several teams, all or none; None if a stored record has another ETag."""
+
+
+#: Seconds for which the copy is used.
+_GOOD_FOR = 15.0
+MEMO = "teams"
+_NO_TEAMS = Teams()
+
+
+class _Latest(NamedTuple):
+    """The copy; None if there is no document."""
+
+    stored: StoredTeams | None
+
+
+async def latest_teams(store: TeamsStore, memo: Memo, now: datetime) -> Teams:
+    """The teams of the deployment, as of a few seconds ago. Raises Unavailable, Unreadable."""
+
+    async def ask() -> _Latest:
+        return _Latest(await store.get())
+
+    latest = await memo.get_or_last(MEMO, now, _GOOD_FOR, ask)
+    return latest.stored.teams if latest.stored is not None else _NO_TEAMS

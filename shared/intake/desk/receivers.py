@@ -7,8 +7,7 @@ from typing import NamedTuple
 
 from shared.core.errors import Misconfigured
 from shared.core.job import Receiver
-from shared.core.notify.secret_rights import DEFAULT, why_unsigned
-from shared.core.notify.webhook_url import hides, refusal, safe_url
+from shared.core.notify.webhook_url import DEFAULT, hides, refusal, safe_url, why_unsigned
 from shared.core.ports import Ports
 from shared.core.refusals import refused
 from shared.intake.message import Request

@@ -17,7 +17,7 @@ from shared.core.job import Job, JobState, Stored
 from shared.core.ledger.records import Active, Change
 from shared.core.pacing.waits import Planned, WaitKind
 from shared.core.ports import Ports
-from shared.core.relations.idle import KEEP, Idle, IdleCause
+from shared.core.relations.contents import KEEP, Idle, IdleCause
 from shared.delivery.deliver import deliver_now
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.clusters.calling import left_alone

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from shared.core.engine import Engine, OutputFile
 from shared.core.job import Job
 from shared.core.ports import Ports
-from shared.core.relations.idle import IdleCause
+from shared.core.relations.contents import IdleCause
 from shared.lifecycle.idle.use import LONGEST_LINE, Span, Use, joined, use_of
 
 #: Bytes of one call, and calls that read one file: the end of it is read first, and mostly enough.

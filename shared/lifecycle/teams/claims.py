@@ -18,7 +18,7 @@ from shared.core.errors import SlipwayError
 from shared.core.job import Job
 from shared.core.ledger.records import Active
 from shared.core.ports import Ports
-from shared.core.relations.claim import WAITS, Claim
+from shared.core.relations.claim import WAITS_FOR_QUOTA, Claim
 from shared.core.teams.loans import Requests
 from shared.core.teams.use import TeamUse
 from shared.lifecycle.current_teams import current_teams
@@ -105,7 +105,7 @@ async def claim_at_door(ports: Ports, job: Job) -> Claim | None:
 
     No job overtakes another one of its team that waits for room. Raises SlipwayError.
     """
-    waits = job.waiting is not None and job.waiting.word == WAITS
+    waits = job.waiting is not None and job.waiting.word == WAITS_FOR_QUOTA
     if job.claim is None or not (job.needs_claim and waits) or await paused(ports) is not None:
         return None
     quota = await quota_of(ports, job.team)

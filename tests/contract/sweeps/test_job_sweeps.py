@@ -19,7 +19,7 @@ from shared.core.errors import Exists
 from shared.core.identity import job_id
 from shared.core.job import JobState, Receiver
 from shared.core.job_sweeps.record import JobSweep, sweep_id
-from shared.core.notify.sweep_event import notice_of_end
+from shared.core.job_sweeps.view import notice_of_end
 from tests.doubles.memory import MemoryLedger
 from tests.unit.recorded import job_of
 

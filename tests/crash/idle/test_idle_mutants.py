@@ -15,7 +15,7 @@ from shared.core.job import Job, Stored
 from shared.core.ledger.records import Active, Change
 from shared.core.pacing.looks import Looks
 from shared.core.ports import Ports
-from shared.core.relations.idle import Idle, IdleCause
+from shared.core.relations.contents import Idle, IdleCause
 from shared.lifecycle.carry_out import carry_out
 from shared.lifecycle.idle import reap
 from shared.lifecycle.idle.use import Span

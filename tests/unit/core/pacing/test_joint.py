@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from shared.core.pacing.joint import Joint
+from shared.core.pacing.shared_call import Joint
 
 
 class Acts:

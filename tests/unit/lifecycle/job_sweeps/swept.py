@@ -7,7 +7,7 @@ from typing import Any
 
 from shared.core.job import Job, JobState
 from shared.core.job_sweeps.record import JobSweep, sweep_id
-from shared.core.notify.sweep_event import ENDED
+from shared.core.job_sweeps.view import ENDED
 from shared.intake.arrive import message_arrived
 from shared.intake.candidate import key_of
 from shared.operate.job_sweeps import job_sweep

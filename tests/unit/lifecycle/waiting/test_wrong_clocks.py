@@ -15,7 +15,7 @@ from shared.core.errors import Misconfigured, Rejected, Transient
 from shared.core.job import Job, JobState, Reason
 from shared.core.pacing.waits import SKEW, Planned, WaitKind
 from shared.core.ports import Posted
-from shared.core.relations.idle import Idle
+from shared.core.relations.contents import Idle
 from shared.core.teams.document import Teams
 from shared.intake.arrive import message_arrived
 from shared.intake.drops.inventory import inventory
