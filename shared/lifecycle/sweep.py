@@ -12,7 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 
-from shared.admission.gates import DEPENDENCY, Wait, World
+from shared.admission.gates import World
 from shared.admission.pauses import paused
 from shared.admission.permit import Permit, permitted
 from shared.core.errors import SlipwayError, Unreadable, quoted
@@ -151,9 +151,8 @@ async def _submit_one(ports: Ports, row: Active, world: World, ended: list[Job])
     verdict = permitted(stored, replace(world, pause=await paused(ports)))
     if isinstance(verdict, Permit):
         await submit_next(ports, verdict, ended)
-    elif isinstance(verdict, Wait) and verdict.gate is DEPENDENCY:  # another version wrote the row
-        after = await look_again(ports, stored)
-        ended += [after.job] if after.job.state.terminal else []
+    elif stored.job.unmet:  # another version wrote the row
+        await look_again(ports, stored)
 
 
 async def _record_of(ports: Ports, row: Active) -> Stored | None:

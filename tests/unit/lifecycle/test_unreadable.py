@@ -17,7 +17,7 @@ import pytest
 from functions.openapi.operation import bordered
 from shared.adapters.storage import rows
 from shared.adapters.storage.table import joined, split
-from shared.admission.pauses import pause, paused
+from shared.admission.pauses import pause, paused, resume
 from shared.core.engine import Observation
 from shared.core.errors import Unavailable
 from shared.core.job import Job, JobState
@@ -125,6 +125,21 @@ async def test_one_bad_index_row_keeps_no_other_job_from_its_end_and_is_named_an
     assert sum(name in line and "ERROR" in line for line in caplog.text.splitlines()) == 1
     assert CANARY not in caplog.text + why
     assert "Traceback" not in caplog.text
+
+
+async def test_a_job_that_waits_in_a_bad_row_is_named_and_keeps_no_other_from_the_engine(
+    world: World, caplog: Any
+) -> None:
+    await pause(world.ports, "ann", "")
+    bad, good = await submitted(world, "bad"), await submitted(world, "good")
+    name = spoil(world, f"n|{bad.id}", Packed0=CANARY)
+    await resume(world.ports, "ann")
+    for _ in range(2):
+        await world.sweep()
+
+    assert (await world.job(good.id)).state is JobState.QUEUED
+    assert len(world.engine.started) == 1
+    assert name in caplog.text
 
 
 @pytest.mark.parametrize(("state", "cancel"), [("submitting", False), ("queued", True)])
