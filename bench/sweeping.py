@@ -30,6 +30,7 @@ from shared.core.identity import job_id
 from shared.core.job import Entry, Job, JobState, Target
 from shared.engines.batchai.client import Workspace
 from shared.engines.batchai.engine import BatchAIEngine
+from shared.engines.batchai.words import TOKEN
 from tests.doubles.memory import MemoryLedger
 from tests.doubles.server import serving
 from tests.unit.world import Engines, World
@@ -66,7 +67,9 @@ class _Arm:
 
     def _job(self, number: int) -> dict[str, object]:
         info = {"startTime": "2026-01-01T00:00:00Z"}
-        properties = SPEC["properties"] | {"executionState": self.states[number], "executionInfo": info}
+        variables = [*SPEC["properties"]["environmentVariables"], {"name": TOKEN, "value": "t"}]
+        state = {"executionState": self.states[number], "executionInfo": info}
+        properties = SPEC["properties"] | {"environmentVariables": variables} | state
         return {"id": f"/x/{number}", "name": f"job-{number}", "properties": properties}
 
 

@@ -15,6 +15,7 @@ from bench.cost.scale import Counts, Load, cost, count
 from bench.cost.simulate import Simulation, Usage
 from bench.download import download
 from bench.latency import percentiles
+from bench.sweeping import sweep_of
 from bench.table import TARGETS, Target, markdown, ratios
 from bench.world import Requests, polls
 from tests.breadth import size
@@ -54,6 +55,11 @@ def test_what_a_million_jobs_a_day_ask_stays_far_below_every_limit() -> None:
     # A message for each end is what costs most: where ten ends share one, a million jobs cost what was asked.
     assert cost(load, request).dollars_a_million <= 3.0
     assert cost(replace(load, pushed=10.0), request).dollars_a_million <= 2.5
+
+
+def test_a_sweep_of_batch_ai_takes_a_page_of_the_list_and_its_figures() -> None:
+    figures = asyncio.run(sweep_of(100, 0.02))
+    assert figures["sweep 100 2% engine calls"] == 1
 
 
 async def test_jobs_that_come_together_share_transactions() -> None:
