@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import azure.functions as func
 
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
         Redelivered,
         Redriven,
     )
-    from shared.core.pacing.breaker import Opened
-    from shared.operate.receivers import ReceiverState
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -34,11 +32,11 @@ blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 @operation(blueprint, "GET", "jobs/{id}/events", refused=(404, 410))
 async def get_events(req: func.HttpRequest) -> Reply[JobEvents]:
     """List a job's events, with every delivery: receiver, time, answer."""
-    from shared.core.notify.events import view
+    from shared.answers.events import JobEvents
     from shared.operate import redeliver
 
     events = await redeliver.events_of(ports(), req.route_params["id"], caller())
-    return answer({"events": [view(notice) for notice in events]})
+    return answer(JobEvents(events=tuple(redeliver.shown(notice) for notice in events)))
 
 
 @operation(blueprint, "POST", "jobs/{id}/events/redeliver", statuses=(202,), refused=(404, 409, 410))
@@ -48,10 +46,11 @@ async def redeliver_job(req: func.HttpRequest) -> Reply[Redelivered]:
     With the same ids and bytes; writes a missing receipt, too. 409 if every address is disabled, because
     nothing would be sent.
     """
+    from shared.answers.events import Redelivered
     from shared.operate import redeliver
 
     again = await redeliver.redeliver_job(ports(), req.route_params["id"], caller())
-    return answer({"events": [notice.event_id for notice in again]}, 202)
+    return answer(Redelivered(events=tuple(notice.event_id for notice in again)), 202)
 
 
 @operation(blueprint, "POST", "events/{id}/redeliver", statuses=(202,), refused=(404, 409, 410))
@@ -61,11 +60,12 @@ async def redeliver_event(req: func.HttpRequest) -> Reply[Redelivered]:
     With the same ids and bytes; writes a missing receipt, too. 409 if every address is disabled, because
     nothing would be sent.
     """
+    from shared.answers.events import Redelivered
     from shared.operate import redeliver
 
     notice = await redeliver.redeliver_event(ports(), req.route_params["id"], caller())
     headers = {"Location": f"/api/jobs/{notice.job_id}"}
-    return answer({"events": [notice.event_id]}, 202, headers)
+    return answer(Redelivered(events=(notice.event_id,)), 202, headers)
 
 
 @operation(blueprint, "POST", "receivers/test", needs=ADMIN, refused=(413,), body=RECEIVER)
@@ -75,6 +75,7 @@ async def test_receiver(req: func.HttpRequest) -> Reply[ReceiverTested]:
     `{"url": …, "secret": name}`: the answer of the address to one signed event; 2xx enables an address that
     was disabled. With the same `Idempotency-Key`, the same event is sent again.
     """
+    from shared.answers.events import ReceiverTested
     from shared.core.pacing.off_loop import off_loop
     from shared.jobspec import read as parse
     from shared.operate import redeliver
@@ -89,12 +90,9 @@ async def test_receiver(req: func.HttpRequest) -> Reply[ReceiverTested]:
         raise Misuse("the body has `url` and, optionally, `secret`", remedy='send {"url": "https://…"}')
     posted = await redeliver.send_test(app, url, secret, key_of(req, None) or app.token())
     return answer(
-        {
-            "outcome": posted.outcome,
-            "status": posted.status,
-            "said": posted.detail,
-            "ms": posted.milliseconds,
-        }
+        ReceiverTested(
+            outcome=posted.outcome, status=posted.status, detail=posted.detail, ms=posted.milliseconds
+        )
     )
 
 
@@ -106,35 +104,20 @@ async def get_receivers(req: func.HttpRequest) -> Reply[ReceiverStates]:
     `last` answer, how many events are `pending` and `dead`, and the `breaker` (`open` or `half-open`,
     `since`, `until`) as the process that answers has learnt it.
     """
+    from shared.answers.events import ReceiverStates
     from shared.operate.receivers import receivers
 
-    return answer({"receivers": [_receiver(one) for one in await receivers(ports())]})
-
-
-def _receiver(one: ReceiverState) -> dict[str, Any]:
-    times = {"since": one.since, "next": one.next}
-    return {
-        "url": one.url,
-        "state": one.state,
-        **{name: time.isoformat() for name, time in times.items() if time},
-        "last": one.last,
-        "pending": one.pending,
-        "dead": one.dead,
-        "deadEvents": one.dead_events,
-        **({"breaker": _breaker(one.breaker)} if one.breaker else {}),
-    }
-
-
-def _breaker(one: Opened) -> dict[str, str]:
-    return {"state": one.state, "since": one.since.isoformat(), "until": one.until.isoformat()}
+    return answer(ReceiverStates(receivers=tuple(await receivers(ports()))))
 
 
 @operation(blueprint, "GET", "receivers/disabled", needs=ADMIN)
 async def get_disabled(req: func.HttpRequest) -> Reply[DisabledReceivers]:
     """List the addresses that are disabled because they answered 410."""
+    from shared.answers.events import DisabledReceiver, DisabledReceivers
+
     receivers = await ports().outbox.disabled()
-    listed = [{"url": one.url, "since": one.since.isoformat(), "why": one.why} for one in receivers]
-    return answer({"receivers": listed})
+    listed = tuple(DisabledReceiver(url=one.url, since=one.since, why=one.why) for one in receivers)
+    return answer(DisabledReceivers(receivers=listed))
 
 
 @operation(blueprint, "GET", "dead", needs=ADMIN)
@@ -144,9 +127,10 @@ async def get_dead(req: func.HttpRequest) -> Reply[DeadList]:
     An event is dead if a receiver never accepted it, or its receipt could not be written. Ids and reasons,
     no contents.
     """
+    from shared.answers.events import DeadList
     from shared.operate.redrive import listed
 
-    return answer({"dead": await listed(ports())})
+    return answer(DeadList(dead=tuple(await listed(ports()))))
 
 
 @operation(blueprint, "POST", "dead/{id}/redrive", needs=ADMIN, statuses=(202,), refused=(404, 409))
@@ -155,7 +139,8 @@ async def redrive(req: func.HttpRequest) -> Reply[Redriven]:
 
     Through its door, or to its receivers; writes a missing receipt, too.
     """
+    from shared.answers.events import Redriven
     from shared.operate import redrive
 
     identity = req.route_params["id"]
-    return answer({"id": identity, "kind": await redrive.redrive(ports(), identity)}, 202)
+    return answer(Redriven(id=identity, kind=await redrive.redrive(ports(), identity)), 202)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import dataclasses
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import azure.functions as func
 
@@ -17,7 +17,6 @@ from shared.core.caller import ADMIN
 if TYPE_CHECKING:
     from shared.answers.operate import AuditReport, ClientSettings, ClusterList, Health, PauseState
     from shared.answers.trail import Trail
-    from shared.core.engine import ClusterView
     from shared.core.ledger.node_history import NodeHistory
     from shared.core.ledger.records import Pause
 
@@ -34,7 +33,7 @@ async def pause(req: func.HttpRequest) -> Reply[PauseState]:
     """
     from shared.admission import pauses
 
-    return answer(_switch(await pauses.pause(ports(), caller().name, req.params.get("reason", ""))))
+    return answer(_state(await pauses.pause(ports(), caller().name, req.params.get("reason", ""))))
 
 
 @operation(blueprint, "POST", "resume", needs=ADMIN)
@@ -45,13 +44,15 @@ async def resume(req: func.HttpRequest) -> Reply[PauseState]:
     """
     from shared.admission import pauses
 
-    return answer(_switch(await pauses.resume(ports(), caller().name)))
+    return answer(_state(await pauses.resume(ports(), caller().name)))
 
 
-def _switch(pause: Pause | None) -> dict[str, Any]:
+def _state(pause: Pause | None) -> PauseState:
+    from shared.answers.operate import PauseState
+
     if pause is None:
-        return {"paused": False}
-    return {"paused": True, "since": pause.since.isoformat(), "by": pause.by, "reason": pause.reason}
+        return PauseState(paused=False)
+    return PauseState(paused=True, since=pause.since, by=pause.by, reason=pause.reason)
 
 
 @operation(blueprint, "GET", "audit", needs=ADMIN)
@@ -60,9 +61,14 @@ async def audit(req: func.HttpRequest) -> Reply[AuditReport]:
 
     Every difference, and what could not be queried; `slipway audit` shows it.
     """
+    from shared.answers.operate import AuditDifference, AuditReport
     from shared.operate.audit import audit as compare
 
-    return answer(dataclasses.asdict(await compare(ports())))
+    report = await compare(ports())
+    differences = tuple(
+        AuditDifference(kind=one.kind, what=one.what, message=one.message) for one in report.differences
+    )
+    return answer(AuditReport(counted=report.counted, differences=differences, unknown=tuple(report.unknown)))
 
 
 @operation(blueprint, "GET", "health", public=True, head=True, refusals={503: "NotReady"})
@@ -97,7 +103,9 @@ async def get_settings(req: func.HttpRequest) -> Reply[ClientSettings]:
     `slipway run`, `drop` and `data` need nothing but `slipway login`, `az login` and a role on the
     account.
     """
-    return answer({"settings": ports().client_settings})
+    from shared.answers.operate import ClientSettings
+
+    return answer(ClientSettings(settings=dict(ports().client_settings)))
 
 
 @operation(
@@ -115,38 +123,16 @@ async def get_clusters(req: func.HttpRequest) -> Reply[ClusterList]:
     `history`, the nodes by state over that time, which the sweep's timer notes at most once a minute, up
     to 480 points.
     """
+    from shared.answers.operate import ClusterList
     from shared.operate import listing, read
 
     app = ports()
-    body = [
-        {"name": cluster.name, "error": cluster.error}
-        | ({"since": cluster.since.isoformat()} if cluster.since else {})
-        if cluster.view is None
-        else _view(cluster.view)
-        for cluster in await read.clusters(app)
-    ]
+    clusters = await read.clusters(app)
+    histories: Mapping[str, NodeHistory] = {}
     if "history" in req.params:
         since = listing.moment("history", req.params["history"], app.clock())
         histories = await read.node_histories(app, since)
-        body = [one | {"history": _history(histories[one["name"]])} for one in body]
-    return answer({"clusters": body})
-
-
-def _view(view: ClusterView) -> dict[str, Any]:
-    """A cluster as the API shows it, without the facts about scaling, which only explain needs."""
-    from shared.core.facts import facts_as_json
-
-    members = dataclasses.asdict(view) | {"facts": facts_as_json(view.facts)}
-    return {name: value for name, value in members.items() if name != "supply"}
-
-
-def _history(history: NodeHistory) -> dict[str, Any]:
-    """The counted states, and for each point its Unix time and the nodes in each state."""
-    from shared.core.ledger.node_history import NODE_STATES
-
-    unknown = (None,) * len(NODE_STATES)
-    points = [[round(point.at.timestamp()), *(point.nodes or unknown)] for point in history.points]
-    return {"states": NODE_STATES, "points": points}
+    return answer(ClusterList(clusters=tuple(read.shown(one, histories.get(one.name)) for one in clusters)))
 
 
 @operation(
@@ -170,11 +156,12 @@ async def get_trail(req: func.HttpRequest) -> Reply[Trail]:
     their teams for managers, 403 for others. `about` is the id of a job, a sweep or an event. A page costs at
     most 25 requests to storage, so it may be short, or empty, and still have a `next`.
     """
+    from shared.answers.trail import Trail, TrailAct
     from shared.operate.trail import trail
 
     page = await trail(ports(), req.params, caller())
-    acts = [act.as_json() for act in page.acts]
-    return answer({"acts": acts, "unreadable": page.unreadable, "next": page.next or None})
+    acts = tuple(TrailAct.model_validate(act.as_json()) for act in page.acts)
+    return answer(Trail(acts=acts, unreadable=page.unreadable, next=page.next or None))
 
 
 @operation(blueprint, "GET", "openapi.json", answers={200: BYTES})

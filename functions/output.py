@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -65,10 +64,12 @@ async def get_errors(req: func.HttpRequest) -> Reply[ErrorEnds]:
     `files`: at most 20 lines of each of the first eight that wrote some; `more`: how many others did. The
     storage keys of the deployment are masked, too. A log itself is as the job wrote it.
     """
+    from shared.answers.output import ErrorEnds, LastLines
     from shared.operate.files.stderr import stderr
 
     ends = await stderr(ports(), req.route_params["id"], caller())
-    return answer({"files": [asdict(one) for one in ends.files], "more": ends.more})
+    files = tuple(LastLines(file=one.file, lines=tuple(one.lines)) for one in ends.files)
+    return answer(ErrorEnds(files=files, more=ends.more))
 
 
 @operation(blueprint, "GET", "jobs/{id}/files", refused=(404, 409, 410), query=(*FOLDER, AFTER))
@@ -80,23 +81,24 @@ async def get_files(req: func.HttpRequest) -> Reply[OutputEntries]:
     own folder and is not followed, and for what is listed and `leftOut`: a name that cannot be requested
     (escaped here), or one entry for what a directory has beyond 1,000,000 names.
     """
+    from shared.answers.output import OutputEntries, OutputEntry
     from shared.operate.files import output
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
     page = await output.files(ports(), job_id, directory, path, query.get("after", ""), caller())
-    listed = [
-        {
-            "name": f.name,
-            "bytes": f.size,
-            "modified": f.modified.isoformat() if f.modified else None,
-            **({"link": True} if f.link else {}),
-            **({"leftOut": True} if f.left_out else {}),
-            **({"kind": f.kind} if f.kind else {}),
-        }
-        for f in page.files
-    ]
-    return answer({"files": listed, "next": page.next or None})
+    listed = tuple(
+        OutputEntry(
+            name=one.name,
+            bytes=one.size,
+            modified=one.modified,
+            link=one.link or None,
+            left_out=one.left_out or None,
+            kind=one.kind or None,
+        )
+        for one in page.files
+    )
+    return answer(OutputEntries(files=listed, next=page.next or None))
 
 
 @operation(blueprint, "GET", "jobs/{id}/addresses", refused=(404, 409, 410), query=(*FOLDER, AFTER))
@@ -105,18 +107,19 @@ async def get_addresses(req: func.HttpRequest) -> Reply[FileAddresses]:
 
     See [files from storage itself](api.md#files-from-storage-itself).
     """
+    from shared.answers.output import FileAddress, FileAddresses
     from shared.operate.files.addresses import addresses
 
     job_id, query = req.route_params["id"], req.params
     directory, path = query.get("directory", "stdouterr"), query.get("path", ".")
     page = await addresses(ports(), job_id, directory, path, query.get("after", ""), caller())
     if page is None:
-        return answer({"addresses": [], "next": None, "expires": None})
-    listed = [
-        {"name": one.name, "bytes": one.size, "modified": one.modified.isoformat(), "url": one.url}
+        return answer(FileAddresses(addresses=(), next=None, expires=None))
+    listed = tuple(
+        FileAddress(name=one.name, bytes=one.size, modified=one.modified, url=one.url)
         for one in page.addresses
-    ]
-    return answer({"addresses": listed, "next": page.next or None, "expires": page.expires.isoformat()})
+    )
+    return answer(FileAddresses(addresses=listed, next=page.next or None, expires=page.expires))
 
 
 @operation(

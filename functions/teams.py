@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import azure.functions as func
 
@@ -16,9 +16,9 @@ from shared.core.errors import Misuse
 
 if TYPE_CHECKING:
     from shared.answers.operate import Identity
-    from shared.answers.teams import ChangedTeams, TeamsDocument, TeamsUsage
-    from shared.core.teams.use import TeamUse
-    from shared.operate.teams import TeamsResult
+    from shared.answers.teams import ChangedTeams, TeamsDocument, TeamShare, TeamsUsage, TeamUse
+    from shared.core.teams.use import TeamUse as Use
+    from shared.operate.teams import TeamUsage
 
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 
@@ -30,9 +30,11 @@ async def get_me(req: func.HttpRequest) -> Reply[Identity]:
     Their `id` (the name of a named key, null for another function key), `roles` and `teams`; a job
     that was submitted with a token or a named key has that id as `owner`.
     """
+    from shared.answers.operate import Identity, OwnTeam
+
     who = caller()
-    teams = [{"name": name, "manager": manager} for name, manager in who.teams.items()]
-    return answer({"id": who.id or None, "roles": sorted(who.roles), "teams": teams})
+    teams = tuple(OwnTeam(name=name, manager=manager) for name, manager in who.teams.items())
+    return answer(Identity(id=who.id or None, roles=tuple(sorted(who.roles)), teams=teams))
 
 
 @operation(blueprint, "GET", "teams", needs=ADMIN)
@@ -42,14 +44,20 @@ async def get_teams(req: func.HttpRequest) -> Reply[TeamsDocument]:
     The document of [teams](../how-to/share-clusters.md), with its `version`, and how much of its quota
     the jobs of each team use (`use`), or why that is not known (`errors`).
     """
+    from shared.answers.teams import TeamsDocument
     from shared.core.cost.usage import month_of
+    from shared.core.teams.document import as_json
     from shared.operate.teams import teams
 
     app = ports()
     result = await teams(app)
     month = month_of(app.clock())
     uses = {team: _use(one, month) for team, one in result.use.items()}
-    return answer({**_shown(result), "use": uses, "errors": dict(result.unknown)})
+    return answer(
+        TeamsDocument(
+            version=result.version, document=as_json(result.teams), use=uses, errors=dict(result.unknown)
+        )
+    )
 
 
 @operation(blueprint, "GET", "usage")
@@ -60,37 +68,44 @@ async def get_usage(req: func.HttpRequest) -> Reply[TeamsUsage]:
     their jobs use (`use`; where that is not known, null with an `error`), and what they used in the last
     `months`.
     """
+    from shared.answers.teams import TeamsUsage
     from shared.core.cost.prices import currency_of
     from shared.core.cost.usage import month_of
     from shared.operate.teams import usage
 
     app = ports()
     month = month_of(app.clock())
-    teams = [
-        {
-            "name": one.team,
-            "quota": one.quota.model_dump(mode="json", by_alias=True, exclude_defaults=True)
-            if one.quota
-            else None,
-            "use": _use(one.use, month) if one.use else None,
-            "months": _months(one.use) if one.use else {},
-        }
-        | ({"error": one.unknown} if one.unknown else {})
-        for one in await usage(app, caller())
-    ]
-    return answer({"month": month, "currency": currency_of(app.policy.prices), "teams": teams})
+    teams = tuple(_share(one, month) for one in await usage(app, caller()))
+    return answer(TeamsUsage(month=month, currency=currency_of(app.policy.prices), teams=teams))
 
 
-def _use(use: TeamUse, month: str) -> dict[str, Any]:
+def _share(one: TeamUsage, month: str) -> TeamShare:
+    from shared.answers.teams import MonthUsage, Quota, TeamShare
+
+    months = one.use.months.items() if one.use else ()
+    return TeamShare(
+        name=one.team,
+        quota=Quota.model_validate(one.quota.model_dump(exclude_defaults=True)) if one.quota else None,
+        use=_use(one.use, month) if one.use else None,
+        months={name: MonthUsage.model_validate(used.as_json()) for name, used in months},
+        error=one.unknown or None,
+    )
+
+
+def _use(use: Use, month: str) -> TeamUse:
+    from shared.answers.teams import TeamUse
+
     total = use.held(month)
-    hours, cost = round(total.gpu_hours, 4), round(total.cost, 4)
-    at_once = {"jobs": total.jobs, "nodes": total.nodes, "gpus": total.gpus}
-    loans = {"borrowed": len(use.loans), "lent": len(use.lent)}
-    return {**at_once, "gpuHours": hours, "cost": cost, "waiting": len(use.waiting), **loans}
-
-
-def _months(use: TeamUse) -> dict[str, Any]:
-    return {month: used.as_json() for month, used in use.months.items()}
+    return TeamUse(
+        jobs=total.jobs,
+        nodes=total.nodes,
+        gpus=total.gpus,
+        gpu_hours=round(total.gpu_hours, 4),
+        cost=round(total.cost, 4),
+        waiting=len(use.waiting),
+        borrowed=len(use.loans),
+        lent=len(use.lent),
+    )
 
 
 @operation(
@@ -114,6 +129,8 @@ async def put_teams(req: func.HttpRequest) -> Reply[ChangedTeams]:
     Returns the `changes`; 422 with every problem, 412 if another `version` is there, and the document is not
     this one already; with `dryRun`, nothing is written.
     """
+    from shared.answers.teams import ChangedTeams
+    from shared.core.teams.document import as_json
     from shared.operate.teams import replace_teams
 
     version, dry_run = req.params.get("version", ""), req.params.get("dryRun", "false")
@@ -125,10 +142,11 @@ async def put_teams(req: func.HttpRequest) -> Reply[ChangedTeams]:
     if result.problems:
         errors = [one.as_dict() for one in result.problems]
         return problem(422, "these teams cannot be", "correct the problems below", errors=errors)
-    return answer({**_shown(result), "changes": list(result.changes), "dryRun": dry_run == "true"})
-
-
-def _shown(result: TeamsResult) -> dict[str, object]:
-    from shared.core.teams.document import as_json
-
-    return {"version": result.version, "document": as_json(result.teams)}
+    return answer(
+        ChangedTeams(
+            version=result.version,
+            document=as_json(result.teams),
+            changes=tuple(result.changes),
+            dry_run=dry_run == "true",
+        )
+    )

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, PlainSerializer
 from pydantic.alias_generators import to_camel
 
 from shared.core.caller import ROLES
@@ -33,7 +34,7 @@ class Answer(BaseModel):
 
 
 #: A point in time, RFC 3339.
-Time: TypeAlias = AwareDatetime
+Time: TypeAlias = Annotated[AwareDatetime, PlainSerializer(datetime.isoformat, when_used="json")]
 #: Plain strings, so that a client accepts a word that a newer version has added.
 StateWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in JobState]})]
 ReasonWord: TypeAlias = Annotated[str, Field(json_schema_extra={"enum": [word.value for word in Reason]})]

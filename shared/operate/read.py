@@ -8,10 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from shared.answers import operate
+from shared.answers.operate import Capability, ClusterNode, ClusterState, Facts, SilentCluster
 from shared.core.engine import ClusterView
 from shared.core.errors import EngineError
-from shared.core.facts import combined_facts
-from shared.core.ledger.node_history import NodeHistory
+from shared.core.facts import combined_facts, facts_as_json
+from shared.core.ledger.node_history import NODE_STATES, NodeHistory
 from shared.core.ports import Ports
 from shared.lifecycle.clusters.calling import cluster_path
 from shared.operate.waits import silent_clusters
@@ -65,3 +67,35 @@ async def clusters(ports: Ports) -> list[ClusterAnswer]:
         return answer if answer.view or report is None else replace(answer, since=report.since)
 
     return [with_time(answer) for answer in answers]
+
+
+def shown(cluster: ClusterAnswer, history: NodeHistory | None) -> ClusterState | SilentCluster:
+    """A cluster as the API shows it, without the facts about scaling, which only explain needs."""
+    nodes, view = _node_history(history) if history else None, cluster.view
+    if view is None:
+        return SilentCluster(name=cluster.name, error=cluster.error, since=cluster.since, history=nodes)
+    return ClusterState(
+        name=view.name,
+        engine=view.engine,
+        state=view.state,
+        nodes=view.nodes,
+        counts=dict(view.counts),
+        minimum=view.minimum,
+        maximum=view.maximum,
+        size=view.size,
+        errors=view.errors,
+        priority=view.priority,
+        members=tuple(ClusterNode(name=one.name, state=one.state) for one in view.members),
+        facts=Facts.model_validate(facts_as_json(view.facts)),
+        capabilities={
+            name: Capability(answer=one.answer, note=one.note) for name, one in view.capabilities.items()
+        },
+        history=nodes,
+    )
+
+
+def _node_history(history: NodeHistory) -> operate.NodeHistory:
+    """The counted states, and for each point its Unix time and the nodes in each state."""
+    unknown = (None,) * len(NODE_STATES)
+    points = ((round(point.at.timestamp()), *(point.nodes or unknown)) for point in history.points)
+    return operate.NodeHistory(states=tuple(NODE_STATES), points=tuple(points))

@@ -5,41 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import chain
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
+from shared.answers.events import ReceiverBreaker, ReceiverState
 from shared.core.errors import SlipwayError
 from shared.core.notify.events import Delivery, Notice, Try
 from shared.core.notify.receivers import Disabled
-from shared.core.pacing.breaker import Opened
 from shared.core.ports import Ports
 
 #: How many dead events of a receiver are named; the others are counted.
 _NAMED = 50
-
-
-@dataclass(frozen=True)
-class ReceiverState:
-    """A receiver with undelivered events, or a disabled one. `url` is safe to show.
-
-    `failing`: the last try failed, and the next is at `next`. `since`: when the first of these tries failed,
-    or when the receiver was disabled.
-    """
-
-    url: str
-    state: Literal["disabled", "failing", "dead", "waiting"]
-    since: datetime | None
-    next: datetime | None
-    #: the last answer, as a sentence
-    last: str
-    #: events to be delivered, and the ids of the newest dead ones
-    pending: int
-    dead: int
-    dead_events: tuple[str, ...]
-    #: this process's breaker; None if it is closed
-    breaker: Opened | None = None
 
 
 class _Way(NamedTuple):
@@ -63,17 +40,18 @@ async def receivers(ports: Ports) -> list[ReceiverState]:
     ways = _by_url(chain(*pending, dead))
     switched_off = {one.url: one for one in disabled}
     return [
-        replace(_state(url, own, switched_off.get(url)), breaker=_breaker(ports, own))
+        _state(url, own, switched_off.get(url), _breaker(ports, own))
         for url, own in ((url, ways.get(url, [])) for url in sorted({*ways, *switched_off}))
     ]
 
 
-def _breaker(ports: Ports, ways: Sequence[_Way]) -> Opened | None:
+def _breaker(ports: Ports, ways: Sequence[_Way]) -> ReceiverBreaker | None:
     """The breaker of a receiver. If several addresses are shown alike, the one that waits longest."""
     now, breaker = ports.clock(), ports.receivers.breaker
     addresses = {address_of(ports, way.delivery) for way in ways if way.delivery.state == "pending"}
     opened = (breaker.state(one, now) for one in addresses)
-    return max((one for one in opened if one is not None), key=lambda one: one.until, default=None)
+    last = max((one for one in opened if one is not None), key=lambda one: one.until, default=None)
+    return ReceiverBreaker(state=last.state, since=last.since, until=last.until) if last else None
 
 
 def address_of(ports: Ports, delivery: Delivery) -> str:
@@ -96,7 +74,9 @@ def _by_url(notices: Iterable[Notice]) -> dict[str, list[_Way]]:
     return {url: list(events.values()) for url, events in ways.items()}
 
 
-def _state(url: str, ways: Sequence[_Way], disabled: Disabled | None) -> ReceiverState:
+def _state(
+    url: str, ways: Sequence[_Way], disabled: Disabled | None, breaker: ReceiverBreaker | None
+) -> ReceiverState:
     pending = [way.delivery for way in ways if way.delivery.state == "pending"]
     dead = [way for way in ways if way.delivery.state == "dead"]
     failing = [delivery for delivery in pending if delivery.try_count and delivery.tries]
@@ -112,6 +92,7 @@ def _state(url: str, ways: Sequence[_Way], disabled: Disabled | None) -> Receive
         pending=len(pending),
         dead=len(dead),
         dead_events=tuple(way.event_id for way in reversed(newest[-_NAMED:])),
+        breaker=breaker,
     )
 
 

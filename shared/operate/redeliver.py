@@ -7,6 +7,7 @@ import json
 from datetime import datetime, timedelta
 from typing import NamedTuple
 
+from shared.answers.events import DeliveryTry, EventDelivery, JobEvent
 from shared.core.caller import KEY_HOLDER, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.notify import webhook_url
@@ -149,3 +150,29 @@ def _test_event(ports: Ports, url: str, key: str, now: datetime) -> _TestEvent:
         id=identity, source=ports.policy.source, type=_TEST, subject=subject, time=now, data=data
     )
     return _TestEvent(identity, body)
+
+
+def shown(notice: Notice) -> JobEvent:
+    """An event as the API shows it: each delivery with its receiver, time and answer."""
+    targets = tuple(_delivery(delivery) for delivery in notice.deliveries if delivery.webhook)
+    return JobEvent(
+        id=notice.event_id,
+        job=notice.job_id,
+        sequence=notice.sequence,
+        type=notice.type,
+        state=notice.state,
+        targets=targets,
+    )
+
+
+def _delivery(delivery: Delivery) -> EventDelivery:
+    return EventDelivery(
+        url=delivery.url,
+        state=delivery.state,
+        try_count=delivery.try_count,
+        last=delivery.last,
+        tries=tuple(
+            DeliveryTry(at=one.at, status=one.status, ms=one.ms, detail=one.detail) for one in delivery.tries
+        ),
+        next=delivery.due if delivery.state == "pending" else None,
+    )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Literal
 
+from shared.answers.events import DeadOne
 from shared.core.errors import Misuse
 from shared.core.ledger.dead import DEAD_ID
 from shared.core.notify.events import Notice
@@ -13,23 +14,23 @@ from shared.intake.dead_letter import REDRIVE
 from shared.operate.redeliver import redeliver_event
 
 
-async def listed(ports: Ports) -> list[dict[str, Any]]:
-    """All dead letters, messages first, as the API shows them, without the content of messages."""
+async def listed(ports: Ports) -> list[DeadOne]:
+    """All dead letters, messages first, without the content of messages."""
     messages = [
-        {
-            "id": dead.id,
-            "kind": "message",
-            "queue": dead.queue,
-            "since": dead.at.isoformat(),
-            "reason": dead.reason,
-            "sha256": dead.digest,
-        }
+        DeadOne(
+            id=dead.id,
+            kind="message",
+            queue=dead.queue,
+            since=dead.at,
+            reason=dead.reason,
+            sha256=dead.digest,
+        )
         for dead in await ports.dead.all()
     ]
-    return messages + [_event(notice) for notice in await ports.outbox.dead()]
+    return [*messages, *map(_event, await ports.outbox.dead())]
 
 
-async def redrive(ports: Ports, identity: str) -> str:
+async def redrive(ports: Ports, identity: str) -> Literal["message", "event"]:
     """Send one dead message or event on its way again; returns its kind. Raises Misuse (404).
 
     A message is removed only after its door has handled it.
@@ -48,13 +49,13 @@ async def redrive(ports: Ports, identity: str) -> str:
     return "message"
 
 
-def _event(notice: Notice) -> dict[str, Any]:
+def _event(notice: Notice) -> DeadOne:
     given_up = [delivery for delivery in notice.deliveries if delivery.state == "dead"]
     since = max((one.at for delivery in given_up for one in delivery.tries), default=notice.since)
-    return {
-        "id": notice.event_id,
-        "kind": "event",
-        "job": notice.job_id,
-        "since": since.isoformat(),
-        "reason": "; ".join(f"{delivery.url}: {delivery.last}" for delivery in given_up),
-    }
+    return DeadOne(
+        id=notice.event_id,
+        kind="event",
+        job=notice.job_id,
+        since=since,
+        reason="; ".join(f"{delivery.url}: {delivery.last}" for delivery in given_up),
+    )

@@ -177,32 +177,6 @@ def _deliveries(job: Job, event: str, due: datetime, *, pull: bool) -> tuple[Del
     return tuple(deliveries)
 
 
-def view(notice: Notice) -> dict[str, Any]:
-    """An event as the API shows it: each delivery with its receiver, time and answer."""
-    return {
-        "id": notice.event_id,
-        "job": notice.job_id,
-        "sequence": notice.sequence,
-        "type": notice.type,
-        "state": notice.state,
-        "targets": [_delivery(delivery) for delivery in notice.deliveries if delivery.webhook],
-    }
-
-
-def _delivery(delivery: Delivery) -> dict[str, Any]:
-    shown = {
-        "url": delivery.url,
-        "state": delivery.state,
-        "attempts": delivery.try_count,
-        "last": delivery.last,
-        "tries": [
-            {"at": one.at.isoformat(), "status": one.status, "ms": one.ms, "said": one.detail}
-            for one in delivery.tries
-        ],
-    }
-    return shown | ({"next": delivery.due.isoformat()} if delivery.state == "pending" else {})
-
-
 def _data(job: Job, previous: JobState | None, entry: Entry) -> dict[str, Any]:
     data = {
         **summary(job),

@@ -89,7 +89,7 @@ def _broken(world: World, error: BaseException) -> Ports:
 
 async def _buried(world: World, body: bytes = BODY, message_id: str = "m1") -> str:
     await message_arrived(_broken(world, ValueError("a defect")), body, message_id, tries=41)
-    return str((await listed(world.ports))[-1]["id"])
+    return str((await listed(world.ports))[-1].id)
 
 
 async def test_a_message_whose_last_try_fails_for_its_own_sake_is_kept_and_not_tried_again(
@@ -98,8 +98,8 @@ async def test_a_message_whose_last_try_fails_for_its_own_sake_is_kept_and_not_t
     identity = await _buried(world)
 
     (dead,) = await listed(world.ports)
-    assert (dead["id"], dead["kind"], dead["queue"]) == (identity, "message", "jobs")
-    assert dead["reason"] == "tried 41 times; a defect of Slipway, which its log describes"
+    assert (dead.id, dead.kind, dead.queue) == (identity, "message", "jobs")
+    assert dead.reason == "tried 41 times; a defect of Slipway, which its log describes"
     assert await message_arrived(world.ports, BODY, "m1", tries=42) == []
     assert world.engine.started == []
 
@@ -108,7 +108,7 @@ async def test_the_reason_quotes_an_error_that_is_ours(world: World) -> None:
     await message_arrived(_broken(world, Misuse("no such thing")), BODY, "why1", tries=41)
 
     (dead,) = await listed(world.ports)
-    assert dead["reason"] == "tried 41 times; no such thing"
+    assert dead.reason == "tried 41 times; no such thing"
 
 
 async def test_an_outage_of_any_length_ends_no_message(world: World) -> None:
@@ -135,7 +135,7 @@ async def test_a_last_try_that_meets_an_outage_is_followed_by_another_one(
     for tries in (41, 42):
         with pytest.raises(type(error)):
             await message_arrived(_broken(world, error), BODY, "m1", tries=tries)
-    assert [dead["reason"].partition(":")[0] for dead in await listed(world.ports)] == ["is tried again"]
+    assert [dead.reason.partition(":")[0] for dead in await listed(world.ports)] == ["is tried again"]
 
     await message_arrived(world.ports, BODY, "m1", tries=43)
 
@@ -153,8 +153,8 @@ async def test_a_message_that_kills_its_process_again_and_again_is_dead(world: W
     assert await message_arrived(world.ports, BODY, "m1", tries=44) == []
 
     (dead,) = await listed(world.ports)
-    assert "the process died" in dead["reason"]
-    await redrive(world.ports, dead["id"])
+    assert "the process died" in dead.reason
+    await redrive(world.ports, dead.id)
     await _through_the_door(world)
     assert len(world.engine.started) == 1
 
@@ -218,7 +218,7 @@ async def test_a_blob_that_fails_for_its_own_sake_is_kept(world: World) -> None:
     world.pass_time(60)
     body = b'{"Type": "BlobTrigger", "ContainerName": "scripts", "BlobName": "d/run/job.json"}'
     await poison_arrived(_broken(world, ValueError("a defect")), "p1", body)
-    assert [dead["kind"] for dead in await listed(world.ports)] == ["message"]
+    assert [dead.kind for dead in await listed(world.ports)] == ["message"]
 
 
 async def test_a_message_that_cannot_be_kept_is_not_taken_off_its_queue(world: World) -> None:
@@ -265,14 +265,14 @@ async def test_a_message_stays_dead_until_its_door_has_dealt_with_it(world: Worl
         with suppress(Misconfigured):
             await message_arrived(world.ports, pointer.encode(), "p1", tries=tries)
 
-    assert [dead["id"] for dead in await listed(world.ports)] == [identity]
+    assert [dead.id for dead in await listed(world.ports)] == [identity]
 
 
 async def test_the_copy_from_a_poison_queue_is_kept_too(world: World) -> None:
     for _ in range(2):
         await bury_poison(world.ports, "jobs", "p7", base64.b64encode(BODY))
     (dead,) = await listed(world.ports)
-    await redrive(world.ports, dead["id"])
+    await redrive(world.ports, dead.id)
     await _through_the_door(world)
     assert len(world.engine.started) == 1
 
@@ -312,10 +312,10 @@ async def test_a_dead_event_is_listed_and_goes_out_again(world: World) -> None:
     world.engine.set_state(world.engine.started[0], JobState.SUCCEEDED)
     await world.sweep()
     (dead,) = await listed(world.ports)
-    assert (dead["kind"], dead["job"]) == ("event", accepted.job.id)
-    assert dead["reason"].endswith(": not public")
+    assert (dead.kind, dead.job) == ("event", accepted.job.id)
+    assert dead.reason.endswith(": not public")
 
-    assert await redrive(world.ports, dead["id"]) == "event"
+    assert await redrive(world.ports, dead.id) == "event"
     await world.wake()
 
     assert await listed(world.ports) == []
@@ -325,9 +325,9 @@ async def test_a_dead_event_is_listed_and_goes_out_again(world: World) -> None:
 async def test_a_receipt_that_was_given_up_is_listed_and_written_when_it_is_redriven(world: World) -> None:
     job, runs = await _no_receipt(world)
     (dead,) = await listed(world.ports)
-    assert dead["reason"] == "receipt:: storage answered 403 AuthorizationPermissionMismatch"
+    assert dead.reason == "receipt:: storage answered 403 AuthorizationPermissionMismatch"
 
-    assert await redrive(world.ports, dead["id"]) == "event"
+    assert await redrive(world.ports, dead.id) == "event"
     await world.wake()
 
     assert f"{job.receipt}/receipt.json" in runs.answers
@@ -338,12 +338,12 @@ async def test_a_redrive_of_a_receipt_may_be_repeated_until_it_is_written(world:
     await _no_receipt(world)
     (dead,) = await listed(world.ports)
     for _ in range(2):
-        assert await redrive(world.ports, dead["id"]) == "event"
+        assert await redrive(world.ports, dead.id) == "event"
     await world.wake()
 
     assert await listed(world.ports) == []
     with pytest.raises(Misuse) as error:  # nothing is left to be done
-        await redrive(world.ports, dead["id"])
+        await redrive(world.ports, dead.id)
     assert error.value.status == 404
 
 
@@ -362,7 +362,7 @@ async def test_an_event_goes_out_again_with_its_receipt_only_if_that_is_missing(
     _, runs = await _no_receipt(world, notify=[HOOK])
     (dead,) = await listed(world.ports)
     for posts in (2, 3):
-        await redeliver_event(world.ports, dead["id"])
+        await redeliver_event(world.ports, dead.id)
         await world.wake()
         assert (len(world.webhooks.posts), runs.puts) == (posts, 1)
     assert await listed(world.ports) == []
@@ -373,12 +373,12 @@ async def test_a_receipt_is_written_though_the_address_beside_it_is_disabled(wor
     job, runs = await _no_receipt(world, notify=[HOOK])
     (dead,) = await listed(world.ports)
 
-    await redrive(world.ports, dead["id"])
+    await redrive(world.ports, dead.id)
     await world.wake()
 
     assert f"{job.receipt}/receipt.json" in runs.answers
     with pytest.raises(Misuse) as error:
-        await redrive(world.ports, dead["id"])
+        await redrive(world.ports, dead.id)
     assert error.value.status == 409
 
 

@@ -10,10 +10,10 @@ from shared.adapters.storage.outbox import TableOutbox
 from shared.core.caller import READ_ALL, SUBMIT, Caller
 from shared.core.errors import Misuse
 from shared.core.job import Job, JobState
-from shared.core.notify.events import Notice, view
+from shared.core.notify.events import Notice
 from shared.core.notify.receivers import Disabled
 from shared.core.ports import Posted
-from shared.operate.redeliver import events_of, redeliver_event, redeliver_job, send_test
+from shared.operate.redeliver import events_of, redeliver_event, redeliver_job, send_test, shown
 from tests.unit.world import World, job_json
 
 HOOK = {"url": "https://hooks.example.com/slipway"}
@@ -39,9 +39,9 @@ async def test_a_delivered_event_goes_out_again_with_the_same_id_and_bytes(world
 
     assert notice.job_id == job.id
     assert [(i, b) for _, i, b in world.webhooks.posts] == [(identity, body)] * 2
-    (event,) = [view(one) for one in await events_of(world.ports, job.id)]
-    assert (event["state"], event["targets"][0]["state"]) == ("delivered", "delivered")
-    assert [one["ms"] for one in event["targets"][0]["tries"]] == [7, 7]
+    (event,) = [shown(one) for one in await events_of(world.ports, job.id)]
+    assert (event.state, event.targets[0].state) == ("delivered", "delivered")
+    assert [one.ms for one in event.targets[0].tries] == [7, 7]
 
 
 async def test_all_events_of_a_job_go_out_again(world: World) -> None:
