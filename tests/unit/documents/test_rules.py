@@ -32,7 +32,7 @@ from shared.jobspec import (
 )
 from shared.jobspec.schema import job_schema
 from shared.jobspec.words import format_words
-from slipway.rules import RULES, index_text
+from slipway.rules import RULES, index_text, page_text
 from tests.diagnosis import problems_of
 from tests.doubles.memory_engine import MemoryEngine
 from tests.unit.world import CLUSTER, World, job_json
@@ -224,7 +224,7 @@ async def test_what_a_page_calls_wrong_is_refused_by_a_deployment_and_what_it_ca
 
 
 def test_every_rule_has_its_page_and_every_page_its_rule() -> None:
-    assert {path.stem for path in PAGES.glob("*.md")} == {*RULES, "README"}
+    assert {path.stem for path in PAGES.glob("*.md")} == {*RULES, "README"}, "run: python -m slipway.rules"
     assert set(RULES) == {*OFFLINE, *DEPLOYED}
 
 
@@ -234,9 +234,10 @@ def test_a_page_is_short_and_says_what_why_wrong_and_right(code: str) -> None:
     text = (ROOT / rule.page).read_text(encoding="utf-8")
 
     lines = text.splitlines()
+    assert text == page_text(rule, text), "run: python -m slipway.rules"
     assert lines[:3] == [f"# {code}: {rule.title}", "", _SEVERITIES[rule.severity]]
+    assert f"**What to do.** {rule.remedy[0].upper()}{rule.remedy[1:]}." in lines
     assert "**Why.** " in text
-    assert f"**What to do.** {rule.remedy[0].upper()}{rule.remedy[1:]}." in text
     assert re.findall(r"^## (.+)$", text, re.MULTILINE) == ["Wrong", "Right"]
     assert len(lines) < 70
     for target in re.findall(r"\]\(([^)]+)\)", text):
@@ -246,7 +247,7 @@ def test_a_page_is_short_and_says_what_why_wrong_and_right(code: str) -> None:
 def test_the_index_is_the_generated_one() -> None:
     written = (PAGES / "README.md").read_text(encoding="utf-8")
 
-    assert written == index_text(), "run: python -m slipway.rules > docs/rules/README.md"
+    assert written == index_text(), "run: python -m slipway.rules"
 
 
 def test_every_property_of_the_schema_is_described_and_stands_in_the_format_page() -> None:

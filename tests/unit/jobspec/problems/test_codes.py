@@ -79,16 +79,6 @@ def test_codes_are_in_order_and_have_a_title_and_a_remedy() -> None:
     )
 
 
-def test_every_code_is_documented_with_its_title() -> None:
-    page = (DOCS / "reference" / "job-format.md").read_text(encoding="utf-8")
-
-    rows = dict(re.findall(r"^\| (SW\d{3}) \| ([^|]+) \|", page, re.MULTILINE))
-
-    refusals = {code: entry.title for code, entry in REFUSALS.items()}
-    titles = {code: entry.title for code, entry in CODES.items()} | refusals
-    assert rows == titles, "add or correct the row of the code in docs/reference/job-format.md"
-
-
 def test_the_published_schema_is_the_one_of_the_models() -> None:
     published = (DOCS / "job.schema.json").read_text(encoding="utf-8")
 
