@@ -6,6 +6,8 @@ import base64
 import hashlib
 import mimetypes
 import re
+from collections.abc import Iterator
+from itertools import combinations, islice
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 blueprint = func.Blueprint()  # type: ignore[no-untyped-call]
 #: Bytes of an archive's name: with its ending, a disk takes 255; a header of more than 8 KiB, few clients.
 _LONGEST_NAME = 240
+#: Meanings of a path: all those of one with five escapes, and those of one name with an escape at any depth.
+_MOST = 32
+_SLASH = re.compile("(%2F)", re.IGNORECASE)
 #: A job wrote it: no browser runs it, shows it as a page, or guesses another type.
 _HOSTILE = {"Content-Security-Policy": "default-src 'none'; sandbox"}
 
@@ -67,15 +72,36 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
 
     See [files](api.md#files).
     """
-    # The host leaves `%2F` in a path, which a name may have, and which clients make of slashes.
-    path = req.route_params.get("path", "")
-    try:
-        return await _file(req, path)
-    except Misuse as error:
-        decoded = path.replace("%2F", "/").replace("%2f", "/")
-        if error.status != 404 or decoded == path:
-            raise
-        return await _file(req, decoded)
+    first: Misuse | None = None
+    for path in _meanings(req.route_params.get("path", "")):
+        try:
+            return await _file(req, path)
+        except Misuse as error:
+            if error.status != 404 and first is None:
+                raise
+            if error.status not in (400, 404):  # the path of a file that is too large, for one
+                raise
+            first = first or error
+    raise first or AssertionError("a path has a meaning")
+
+
+def _meanings(path: str) -> Iterator[str]:
+    """The paths that a caller may mean: as it is, then with its escapes as slashes, all of them or the most.
+
+    The host leaves `%2F` in an address as it is. A name may have it, and generated clients make it of slashes;
+    both arrive alike.
+    """
+    names = _SLASH.split(path)
+    yield path
+    yield from islice(_mixed(names, range(1, len(names), 2)), _MOST - 1)
+
+
+def _mixed(names: list[str], escapes: range) -> Iterator[str]:
+    for number in range(len(escapes)):
+        for literal in combinations(escapes, number):
+            yield "".join(
+                "/" if at in escapes and at not in literal else part for at, part in enumerate(names)
+            )
 
 
 async def _file(req: func.HttpRequest, path: str) -> func.HttpResponse:

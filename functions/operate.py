@@ -80,10 +80,9 @@ async def health(req: func.HttpRequest) -> Reply[Health]:
     answers reads: `detail` says which writes; they are tried once a minute, and leave nothing), `engine`
     (`misconfigured` where every cluster answers, but one refuses the settings or is not there, or they
     describe none), `paused` and `sweep` (`off` where a setting disables it); `settings` that are wrong,
-    if storage or a cluster refuses them, or they turn a function off that no call starts; the number of
-    rows that cannot be read (`unreadable`) and of jobs that wait for a repair of the deployment
-    (`parked`), as the sweeps of the last 15 minutes counted them. No names and no reasons, because it
-    needs no key.
+    if storage or a cluster refuses them, or they turn a function `off`, which is named; the number of rows
+    that cannot be read (`unreadable`) and of jobs that wait for a repair of the deployment (`parked`), as
+    the sweeps of the last 15 minutes counted them. No other names and no reasons, because it needs no key.
     """
     from shared.operate.ready import ready
 

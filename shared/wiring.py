@@ -150,9 +150,13 @@ def _checked(policy: Policy) -> Policy:
         raise Misconfigured("SLIPWAY_SOURCE must be a URI, e.g. urn:slipway:production") from None
     if not policy.default_notify:
         return policy
+    from shared.jobspec import are_sound
+
+    if are_sound(policy.default_notify, policy.limits.max_receivers):
+        return policy
     from shared.jobspec import read_envelope
 
-    _, problems = read_envelope({"notify": list(policy.default_notify)}, drop=True)
+    _, problems = read_envelope({"notify": [*policy.default_notify]}, drop=True, limits=policy.limits)
     if problems:
         first = problems[0]
         raise Misconfigured(f"SLIPWAY_DEFAULT_NOTIFY: {first.pointer}: {first.message}")

@@ -59,6 +59,7 @@ class Admin:
         app.router.add_get("/admin/functions/{name}", self._guarded(self._one))
         app.router.add_get("/admin/functions/{name}/status", self._guarded(self._errors_of_one))
         app.router.add_post("/admin/functions/{name}", self._guarded(self._run))
+        app.router.add_get("/runtime/webhooks/blobs", self._guarded(self._event))
         app.router.add_post("/runtime/webhooks/blobs", self._guarded(self._event))
         app.router.add_options("/runtime/webhooks/blobs", self._guarded(self._handshake))
 

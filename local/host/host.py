@@ -25,6 +25,7 @@ from local.host.storage import Accounts, host_id
 from local.host.times import Times
 from local.host.triggers.base import Environment
 from local.host.triggers.blob import BlobTriggers
+from local.host.triggers.framed import says_nothing
 from local.host.triggers.http import HttpTriggers
 from local.host.triggers.outage import StorageAwayError
 from local.host.triggers.queue import body_of, by_hand, metadata_of, queue_listener
@@ -147,7 +148,7 @@ class _Host:
         guards = [within_limits, self._options.border.guard]
         app = web.Application(middlewares=guards, client_max_size=_LARGEST_BODY)
         self._admin.add_to(app)
-        app.router.add_route("*", r"/{path:[\s\S]*}", self._http.handle)
+        app.router.add_route("*", r"/{path:[\s\S]*}", self._http.handle, expect_handler=says_nothing)
         self._runner = runner = web.AppRunner(
             app,
             access_log=None,

@@ -26,7 +26,6 @@ class Invoker:
         metadata: Mapping[str, Data],
         *,
         reason: str,
-        trace_parent: str = "",
         retry: RetryPolicy | None = None,
     ) -> Result:
         """Run it, retried by `retry` while it fails; returns the last result. `reason` is for the log."""
@@ -35,7 +34,6 @@ class Invoker:
             function_id=function.id,
             inputs=inputs,
             metadata=metadata,
-            trace_parent=trace_parent,
             retry_limit=retry.limit if retry is not None else 0,
         )
         retries = 0

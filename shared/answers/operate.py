@@ -146,6 +146,8 @@ class Readiness(Answer):
     """Rows that cannot be read."""
     parked: int
     """Jobs that wait for a repair of the deployment."""
+    off: tuple[str, ...]
+    """Functions that a setting of the host disables."""
 
 
 class Health(Readiness):

@@ -16,15 +16,7 @@ if TYPE_CHECKING:
     from shared.jobspec.checks.shape import shape_problems
     from shared.jobspec.checks.validate import shaped, validate
     from shared.jobspec.checks.wrapper import has_job_members, unwrapped
-    from shared.jobspec.envelope import (
-        TERMINAL_EVENTS,
-        Envelope,
-        RequestedReceiver,
-        Retry,
-        is_bare_job,
-        read_envelope,
-        sound_members,
-    )
+    from shared.jobspec.envelope import Envelope, Retry, is_bare_job, read_envelope, sound_members
     from shared.jobspec.format.base import Items, Model, Text
     from shared.jobspec.format.complete import complete
     from shared.jobspec.format.credentials import with_credentials
@@ -54,6 +46,7 @@ if TYPE_CHECKING:
     from shared.jobspec.reader.reading import read, read_through
     from shared.jobspec.reader.repair import mended
     from shared.jobspec.reader.source import Source
+    from shared.jobspec.receivers import TERMINAL_EVENTS, RequestedReceiver, are_sound
     from shared.jobspec.resources import RESOURCES, SHARE, mebibytes, read_resources
     from shared.jobspec.text.file_names import character_flaw, name_flaw
     from shared.jobspec.text.tree import JsonObject, Node, quote, step, walk
@@ -65,7 +58,7 @@ _NAMES = {
     "checks.shape": "shape_problems",
     "checks.validate": "shaped validate",
     "checks.wrapper": "has_job_members unwrapped",
-    "envelope": "TERMINAL_EVENTS Envelope RequestedReceiver Retry is_bare_job read_envelope sound_members",
+    "envelope": "Envelope Retry is_bare_job read_envelope sound_members",
     "format.base": "Items Model Text",
     "format.complete": "complete",
     "format.credentials": "with_credentials",
@@ -88,6 +81,7 @@ _NAMES = {
     "reader.reading": "read read_through",
     "reader.repair": "mended",
     "reader.source": "Source",
+    "receivers": "TERMINAL_EVENTS RequestedReceiver are_sound",
     "resources": "RESOURCES SHARE mebibytes read_resources",
     "text.file_names": "character_flaw name_flaw",
     "text.tree": "JsonObject Node quote step walk",
@@ -129,6 +123,7 @@ __all__ = [
     "Text",
     "Value",
     "applied",
+    "are_sound",
     "character_flaw",
     "combinations",
     "complete",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
-from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
-from urllib.parse import urlsplit
+from typing import Annotated, Any, NamedTuple, TypeAlias
 
 from pydantic import Field, ValidationError
 
@@ -14,40 +13,22 @@ from shared.jobspec.checks.rules.container import is_cluster_id
 from shared.jobspec.checks.rules.text import texts
 from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.checks.validate import shortened
-from shared.jobspec.format.base import Items, Model, Text
+from shared.jobspec.format.base import Items, Model
 from shared.jobspec.format.limits import Limits
 from shared.jobspec.format.message_key import LONGEST_KEY, is_idempotency_key
 from shared.jobspec.job_sweep import MAX_JOBS, sweep_problems
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem, has_errors, in_document_order
+from shared.jobspec.receivers import NAME, RequestedReceiver, receiver_problems
 from shared.jobspec.resources import Resources, resource_problems
 from shared.jobspec.text.tree import JsonObject, Node, is_object, quote, step
-
-EventName: TypeAlias = Literal[
-    "accepted", "queued", "running", "succeeded", "failed", "cancelled", "lost", "rejected"
-]
-#: The events of a receiver that names none.
-TERMINAL_EVENTS: tuple[EventName, ...] = ("succeeded", "failed", "cancelled", "lost", "rejected")
 
 MAX_LABELS = 20
 MAX_DEPENDENCIES = 20
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}", re.ASCII)
 _LABEL = re.compile(r"[A-Za-z0-9_.-]{1,64}", re.ASCII)
 _LABEL_VALUE = re.compile(r"[^\t\r\n]{0,256}")
 _BLOB = re.compile(r"[a-z0-9-]{3,63}(?:/[^/\\?#\x00-\x1f]{1,255}){1,64}")
-_URL = re.compile(r"https?://[\x21-\x22\x24-\x5b\x5d-\x7e]{1,2040}", re.IGNORECASE)
-_SIGNING_KEYS = ("whsec_", "whsk_")
-
-
-class RequestedReceiver(Model):
-    """One receiver of a job's events."""
-
-    #: Its query may hold a token: never shown, never logged.
-    url: Annotated[Text, Field(repr=False)]
-    #: The name of a configured secret, not the secret.
-    secret: str | None = None
-    events: Items[EventName] = TERMINAL_EVENTS
 
 
 #: The limits of retries.
@@ -120,7 +101,8 @@ def read_envelope(document: JsonObject, *, drop: bool = False, limits: Limits | 
     except ValidationError as error:
         problems += [_for_envelope(flaw) for flaw in shape_problems(Envelope, document, error)]
     root = Node("", document)
-    problems += [*_spec(root, drop=drop), *_names(root), *_labels(root), *_notify(root, limits.max_receivers)]
+    problems += [*_spec(root, drop=drop), *_names(root), *_labels(root)]
+    problems += receiver_problems(root, limits.max_receivers)
     problems += [*_dependencies(root), *sweep_problems(root, drop=drop)]
     problems += resource_problems(document.get("resources"))
     ordered = in_document_order(document, problems)
@@ -167,10 +149,10 @@ def _is_blob(text: str) -> bool:
 def _names(root: Node) -> Iterator[Problem]:
     for name in ("name", "experiment", "team"):
         node = root.member(name)
-        if node.text is not None and not _NAME.fullmatch(node.text):
+        if node.text is not None and not NAME.fullmatch(node.text):
             yield problem("SW061", node.pointer, f"{quote(node.text)} cannot be a name")
     cluster = root.member("cluster")
-    if cluster.text is not None and not (_NAME.fullmatch(cluster.text) or is_cluster_id(cluster.text)):
+    if cluster.text is not None and not (NAME.fullmatch(cluster.text) or is_cluster_id(cluster.text)):
         remedy = "name a configured cluster, or write its full id, /subscriptions/…/clusters/NAME"
         yield problem("SW061", cluster.pointer, f"{quote(cluster.text)} cannot be a cluster", remedy)
     key = root.member("idempotencyKey")
@@ -195,26 +177,6 @@ def _labels(root: Node) -> Iterator[Problem]:
             yield problem("SW062", step(labels.pointer, key), message)
 
 
-def _notify(root: Node, most: int) -> Iterator[Problem]:
-    receivers = list(root.member("notify").each())
-    if len(receivers) > most:
-        message = f"there are {len(receivers)} receivers; {most} are allowed"
-        yield problem("SW063", root.member("notify").pointer, message)
-    for receiver in receivers:
-        url, secret = receiver.member("url"), receiver.member("secret")
-        if url.text and not _is_address(url.text):
-            yield problem("SW064", url.pointer, "url is not the address of a webhook")
-        if receiver.member("events").value == []:
-            message = "events is empty, so this receiver would get no event"
-            yield problem(
-                "SW015", receiver.member("events").pointer, message, "name an event, or leave events out"
-            )
-        if secret.text is None:
-            continue
-        if secret.text.startswith(_SIGNING_KEYS) or not _NAME.fullmatch(secret.text):
-            yield problem("SW066", secret.pointer, "secret is not the name of a configured secret")
-
-
 def _dependencies(root: Node) -> Iterator[Problem]:
     lists = [root.member(name) for name in ("after", "afterFailure")]
     named = [node for one in lists for node in one.each()]
@@ -227,19 +189,8 @@ def _dependencies(root: Node) -> Iterator[Problem]:
     for node in named:
         if node.text is None:
             continue
-        if not _NAME.fullmatch(node.text):
+        if not NAME.fullmatch(node.text):
             yield problem("SW068", node.pointer, f"{quote(node.text)} cannot be the id or the name of a job")
         elif node.text in names:
             yield problem("SW068", node.pointer, f"{quote(node.text)} is named twice")
         names.add(node.text)
-
-
-def _is_address(text: str) -> bool:
-    """Checks the form only; the sender of webhooks decides whether to call the address."""
-    if not _URL.fullmatch(text):
-        return False
-    try:
-        parts = urlsplit(text)
-        return bool(parts.hostname) and parts.port != 0 and "@" not in parts.netloc
-    except ValueError:
-        return False

@@ -12,7 +12,6 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, ValidationError
 
-from shared.jobspec.checks.shape import shape_problems
 from shared.jobspec.format.base import Model, Text
 from shared.jobspec.problems.codes import problem
 from shared.jobspec.problems.problem import Problem
@@ -78,9 +77,10 @@ def read_resources(document: Any) -> ReadResources:
     try:
         resources = Resources.model_validate(document).as_written()
     except ValidationError as error:
-        return ReadResources(
-            {}, [one.relocate("/resources") for one in shape_problems(Resources, document, error)]
-        )
+        from shared.jobspec.checks.shape import shape_problems  # with the models of whole documents
+
+        problems = shape_problems(Resources, document, error)
+        return ReadResources({}, [one.relocate("/resources") for one in problems])
     return ReadResources(resources, resource_problems(document))
 
 

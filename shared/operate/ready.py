@@ -47,7 +47,7 @@ class Ready:
     paused: bool
     #: the places of storage that refuse writes, where it answers reads
     unwritable: tuple[str, ...] = ()
-    #: the functions that jobs cannot do without, and that the host does not run
+    #: the functions that the host does not run
     off: tuple[str, ...] = ()
     #: the last sweep failed
     sweep_fails: bool = False
@@ -63,15 +63,21 @@ class Ready:
     @property
     def ready(self) -> bool:
         """Whether a job could be accepted and submitted."""
-        return self.storage and not self.unwritable and self.engine and not self.sweep_fails and not self.off
+        works = self.storage and not self.unwritable and self.engine and not self.sweep_fails
+        return works and not self._needed
+
+    @property
+    def _needed(self) -> list[str]:
+        """The functions among those that are off without which no job gets further."""
+        return [name for name in NEEDED if name in self.off]
 
     @property
     def trouble(self) -> NotReady:
         """Why it is not ready."""
         if self.unwritable:
             return NotReady(f"not ready: no write into {', '.join(self.unwritable)}", _READS_ONLY)
-        if self.off:
-            return NotReady(f"not ready: the host does not run {' and '.join(self.off)}", _DISABLED)
+        if self._needed:
+            return NotReady(f"not ready: the host does not run {' and '.join(self._needed)}", _DISABLED)
         return NotReady("not ready", "ask again in a minute")
 
     @property
@@ -85,6 +91,7 @@ class Ready:
             "settings": "wrong" if self.settings_wrong else "ok",
             "unreadable": self.unreadable,
             "parked": self.parked,
+            "off": list(self.off),
         }
 
 
@@ -117,7 +124,7 @@ async def _probe(ports: Ports) -> Ready:
         all(engines),
         bool(stopped),
         refusing,
-        tuple(name for name in NEEDED if name in ports.functions_off),
+        tuple(ports.functions_off),
         sweep_fails="sweep" in wrong,
         settings_wrong="settings" in wrong,
         unreadable=wrong.get("row", 0),

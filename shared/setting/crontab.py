@@ -1,6 +1,7 @@
 """The times of a timer (NCRONTAB): whether the Functions host takes them, or turns its function off.
 
-Six fields, second to weekday, or five from the minute on, as the NCrontab library of the host reads them.
+Six fields, second to weekday, or five from the minute on, as the NCrontab library of the host reads them: it
+knows no separator but spaces. Or a time span between runs, hh:mm:ss, on plans whose apps are always awake.
 """
 
 from __future__ import annotations
@@ -22,18 +23,29 @@ _FIELDS: tuple[tuple[str, int, int, tuple[str, ...]], ...] = (
     ("month", 1, 12, _MONTHS),
     ("weekday", 0, 6, _DAYS),
 )
+#: A time span; the host reads 24:00:00 as 24 days, and runs 00:00:00 without a pause.
+_SPAN = re.compile(r"\d{1,2}:\d{1,2}(:\d{1,2}(\.\d{1,7})?)?|\d+\.[\d:.]+", re.ASCII)
+_USUAL_SPAN = re.compile(r"(?!00?:00?(:00?)?$)([01]?\d|2[0-3]):[0-5]?\d(:[0-5]?\d)?", re.ASCII)
+#: Plans that wake an app for its timers; they read crontabs alone.
+_WAKING = ("flexconsumption", "dynamic")
+_CONSEQUENCE = "; the Functions host would turn the timer off"
 _PART = re.compile(r"(?:\*|(\w+)(?:-(\w+))?)(?:/(\d{1,9}))?", re.ASCII)
 
 
-def crontab_flaw(text: str) -> str:
-    """Why the host refuses these times; "" if it takes them."""
-    fields = text.split()
+def crontab_flaw(text: str, plan: str = "") -> str:
+    """Why these times do not do on a plan (the host's WEBSITE_SKU); "" if they do."""
+    if _SPAN.fullmatch(text.strip()):
+        if plan.lower() in _WAKING:
+            return f"{plan} wakes no app after a time span; write six fields, as 0 */5 * * * *"
+        known_span = _USUAL_SPAN.fullmatch(text.strip())
+        return "" if known_span else f"{text.strip()[:40]!r} is not a time span from 00:00:01 to 23:59:59"
+    fields = [field for field in text.split(" ") if field]
     if len(fields) not in (5, 6):
-        return f"it has {len(fields)} fields; write six: second minute hour day month weekday"
+        return f"it has {len(fields)} fields; write six: second minute hour day month weekday{_CONSEQUENCE}"
     places = _FIELDS[-len(fields) :]
     pairs = zip(fields, places, strict=True)
     flaws = (_flaw(part, *place) for field, place in pairs for part in field.split(","))
-    return next((flaw for flaw in flaws if flaw), "")
+    return next((f"{flaw}{_CONSEQUENCE}" for flaw in flaws if flaw), "")
 
 
 def _flaw(part: str, name: str, least: int, most: int, words: tuple[str, ...]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 #: Those without which jobs arrive and go no further: the queue's door, and the sweep.
@@ -16,18 +17,24 @@ BY_EVENT = (
 DROP = "accept_drop"
 _SCANS, _FLEX = "logsandcontainerscan", "flexconsumption"
 _YES = ("true", "1")
+#: The host's own setting for a function, also in the form that Linux takes.
+_DISABLED = re.compile(r"AzureWebJobs([._])(\w+)\1Disabled", re.ASCII | re.IGNORECASE)
 
 
 def functions_off(values: Mapping[str, str]) -> dict[str, str]:
-    """Each function that has to run, and does not → the setting that is the cause, with the remedy."""
+    """Each function that has to run, and does not → the setting that is the cause, with the remedy.
+
+    The names of functions are those of settings, which no list has to repeat.
+    """
     settings = {name.lower(): text.strip().lower() for name, text in values.items()}
     scans = settings.get("slipway_blob_source") == _SCANS
     off = {
-        name: f"the setting {setting} disables {name}; remove it"
-        for name in (*BY_EVENT, *((DROP,) if scans else ()))
-        for setting in (f"AzureWebJobs_{name}_Disabled", f"AzureWebJobs.{name}.Disabled")
-        if settings.get(setting.lower()) in _YES
+        match[2].lower(): f"the setting {setting} disables {match[2].lower()}; remove it"
+        for setting, text in values.items()
+        if (match := _DISABLED.fullmatch(setting)) and text.strip().lower() in _YES
     }
+    if not scans:
+        off.pop(DROP, None)
     if scans and settings.get("website_sku") == _FLEX:
         off[DROP] = (
             f"SLIPWAY_BLOB_SOURCE is LogsAndContainerScan, and Flex Consumption does not scan: {DROP} "

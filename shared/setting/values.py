@@ -135,8 +135,8 @@ class Values:
 
     def crontab(self, name: str) -> str:
         """The times of a timer."""
-        if flaw := crontab_flaw(self.text(name)):
-            raise Misconfigured(f"{name}: {flaw}; the Functions host would turn the timer off")
+        if flaw := crontab_flaw(self.text(name), self.values.get("WEBSITE_SKU", "")):
+            raise Misconfigured(f"{name}: {flaw}")
         return self.text(name)
 
     def durations(self, name: str) -> tuple[float, ...]:

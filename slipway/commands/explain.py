@@ -137,7 +137,8 @@ async def runs_of(folder: Path) -> list[tuple[bytes, dict[str, str]]]:
     beside: list[str] = []
     for where in await _folders(ports):
         files = await files_in(ports, where)
-        folder_plans = await plans(ports, where, files.blobs if files is not None else ())
+        blobs, deeper = files or ((), False)
+        folder_plans = await plans(ports, where, blobs, deeper=deeper)
         if folder_plans.of_template:
             beside.append(f"{where.rstrip('/')}: {folder_plans.waits}")
             continue

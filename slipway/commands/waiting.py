@@ -40,7 +40,9 @@ async def outlook(settings: Settings, drops: Drops, names: Sequence[str]) -> Out
         if files is None:
             folder_plans = Plans(waits=too_many(ports))
         else:
-            folder_plans = await with_cold(ports, folder, await plans(ports, folder, files.blobs), files)
+            folder_plans = await with_cold(
+                ports, folder, await plans(ports, folder, files.blobs, deeper=files.deeper), files
+            )
         runs += folder_plans.runs
         if folder_plans.waits:
             waits.append(f"{folder.rstrip('/')}: {folder_plans.waits}")

@@ -29,7 +29,7 @@ async def test_a_paused_deployment_accepts_and_submits_after_resume(
         async def observation() -> bool | None:
             status, body, _ = await door.call("GET", "health", x_functions_key="")
             words = {"status", "storage", "engine", "paused", "sweep", "settings"}
-            assert (status, set(body)) == (200, words | {"unreadable", "parked"})
+            assert (status, set(body)) == (200, words | {"unreadable", "parked", "off"})
             return body["paused"] or None
 
         await eventually(observation, "the pause in the health")

@@ -470,6 +470,8 @@ export type Readiness = {
   unreadable: number;
   /** Jobs that wait for a repair of the deployment. */
   parked: number;
+  /** Functions that a setting of the host disables. */
+  off: string[];
 };
 
 /** The checks of a service that is ready. */

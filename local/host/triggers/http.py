@@ -4,12 +4,13 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from aiohttp import HttpVersion11, web
+from aiohttp import web
 
 from local.host.keys import Keys
 from local.host.routes import Route, parse_route
 from local.host.settings import SettingsError
 from local.host.triggers.base import Environment
+from local.host.triggers.framed import continues, framed
 from local.host.triggers.reply import reply
 from local.host.triggers.target import BadTarget, Target, host_of, target_of
 from local.host.worker.contract import Data, Function
@@ -51,7 +52,9 @@ class HttpTriggers:
         try:
             target = target_of(request.raw_path)
         except BadTarget:
-            return web.Response(status=400)
+            refused = web.Response(status=400)
+            refused.force_close()
+            return refused
         chosen = next(self._matching(target.path, request.method), None)
         if chosen is None:
             return web.Response(status=404)
@@ -73,6 +76,7 @@ class HttpTriggers:
     async def _run(
         self, endpoint: Endpoint, values: dict[str, str], request: web.Request, target: Target
     ) -> web.StreamResponse:
+        await continues(request)
         body = await request.read()
         if request.content_length is None:
             body = b""  # Azure's host hands over no body that came without its length
@@ -91,12 +95,8 @@ class HttpTriggers:
             {function.trigger["name"]: Data("http", document)},
             {name: Data("string", value) for name, value in {**target.parameters, **values}.items()},
             reason=f"{request.method} {request.path}",
-            trace_parent=request.headers.get("traceparent", ""),
         )
-        response = reply(function, result)
-        if response.body and request.version >= HttpVersion11:
-            response.enable_chunked_encoding()  # as Azure's host does, without a length
-        return response
+        return framed(reply(function, result), request)
 
 
 def endpoint_of(function: Function) -> Endpoint:

@@ -59,7 +59,7 @@ class Ncrontab:
 
 def parse_ncrontab(text: str) -> Ncrontab:
     """Parse an expression; raises ValueError that names the field."""
-    fields = text.split()
+    fields = [field for field in text.split(" ") if field]  # no other white space
     if len(fields) == 5:
         fields.insert(0, "0")
     if len(fields) != 6:

@@ -11,7 +11,7 @@ from local.host.worker.contract import Function, Result
 #: What the web server takes in a header; it answers 500 instead of anything else.
 _VALUE, _NAME = re.compile(r"[\x20-\x7e\t]*"), re.compile(r"[!#$%&'*+\-.^_`|~0-9A-Za-z]+")
 #: The server's own.
-_SERVER = ("content-length", "transfer-encoding", "connection", "date", "server")
+_SERVER = ("connection", "date", "server")
 _ATTRIBUTES = ("expires", "max-age", "domain", "path", "secure", "samesite", "httponly")
 
 
@@ -28,7 +28,7 @@ def reply(function: Function, result: Result) -> web.Response:
         kind = "application/json" if data.kind == "json" else "text/plain"
         return web.Response(body=content, content_type=kind, charset=None if data.kind == "json" else "utf-8")
     document = data.value
-    if not _can_be_sent(document["headers"], document["body"] or b""):
+    if not _can_be_sent(document["headers"]):
         return web.Response(status=500)
     response = web.Response(status=document["status"], body=document["body"])
     spelling: dict[str, str] = {}
@@ -42,13 +42,8 @@ def reply(function: Function, result: Result) -> web.Response:
     return response
 
 
-def _can_be_sent(headers: list[tuple[str, str]], body: bytes) -> bool:
-    for name, value in headers:
-        if not (_NAME.fullmatch(name) and _VALUE.fullmatch(value)):
-            return False
-        if name.lower() == "content-length" and body and int(value) < len(body):
-            return False
-    return True
+def _can_be_sent(headers: list[tuple[str, str]]) -> bool:
+    return all(_NAME.fullmatch(name) and _VALUE.fullmatch(value) for name, value in headers)
 
 
 def _morsels(value: str) -> list[Morsel[str]]:

@@ -76,7 +76,6 @@ class Invocation:
     function_id: str
     inputs: Mapping[str, Data]
     metadata: Mapping[str, Data] = field(default_factory=dict)
-    trace_parent: str = ""
     retry_count: int = 0
     retry_limit: int = 0
 

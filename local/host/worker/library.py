@@ -55,7 +55,7 @@ class LibraryRuntime:
         body = SimpleNamespace(
             invocation_id=call.id,
             function_id=call.function_id,
-            trace_context=SimpleNamespace(trace_parent=call.trace_parent, trace_state="", attributes={}),
+            trace_context=SimpleNamespace(trace_parent="", trace_state="", attributes={}),
             retry_context=SimpleNamespace(
                 retry_count=call.retry_count, max_retry_count=call.retry_limit, exception=None
             ),

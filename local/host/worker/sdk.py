@@ -190,8 +190,11 @@ def _morsels(cookies: list[SimpleCookie] | None) -> list[Any]:
 
 
 def _context(name: str, app: Path, call: Invocation) -> func.Context:
-    """The value of a parameter named `context`: the fields of azure.functions.Context."""
-    trace = SimpleNamespace(Traceparent=call.trace_parent, Tracestate="", Attributes={})
+    """The value of a parameter named `context`: the fields of azure.functions.Context.
+
+    The host traces with Application Insights only; without it, the request's own traceparent goes no further.
+    """
+    trace = SimpleNamespace(Traceparent="", Tracestate="", Attributes={})
     retry = SimpleNamespace(retry_count=call.retry_count, max_retry_count=call.retry_limit, exception=None)
     fields = SimpleNamespace(
         invocation_id=call.id,

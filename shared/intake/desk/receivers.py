@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from shared.core.errors import Misconfigured
 from shared.core.job import Receiver
 from shared.core.notify.webhook_url import DEFAULT, hides, refusal, safe_url, why_unsigned
 from shared.core.ports import Ports
 from shared.core.refusals import refused
-from shared.intake.message import Request
 from shared.jobspec import Problem, RequestedReceiver
+
+if TYPE_CHECKING:
+    from shared.intake.message import Request
 
 
 class Receivers(NamedTuple):

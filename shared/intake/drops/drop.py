@@ -94,7 +94,7 @@ async def _one_look(ports: Ports, folder: str, door: str) -> FolderResult:
     files = await files_in(ports, folder)
     if files is None:
         return FolderResult(waits=too_many(ports))
-    folder_plans = await plans(ports, folder, files.blobs)
+    folder_plans = await plans(ports, folder, files.blobs, deeper=files.deeper)
     if folder_plans.decided is not None:
         note_decided(ports, folder, folder_plans.decided)
     if not folder_plans.runs:
@@ -124,7 +124,9 @@ async def explain_folder(ports: Ports, folder: str, *, live: bool) -> Explanatio
     files = await files_in(ports, folder)
     if files is None:
         return Explanations(waits=too_many(ports))
-    folder_plans = await with_cold(ports, folder, await plans(ports, folder, files.blobs), files)
+    folder_plans = await with_cold(
+        ports, folder, await plans(ports, folder, files.blobs, deeper=files.deeper), files
+    )
     explained = [await _explained(ports, plan, live=live) for plan in folder_plans.runs]
     return Explanations(tuple(body for body in explained if body is not None), folder_plans.waits)
 

@@ -22,10 +22,11 @@ _LEVELS = 8
 _ANY_SCRIPT = "*.py"
 
 
-async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
+async def plans(ports: Ports, folder: str, blobs: Sequence[Blob], *, deeper: bool = False) -> Plans:
     """The plans for a folder.
 
-    `folder` ends with a slash or is empty; `blobs` are the files directly in it.
+    `folder` ends with a slash or is empty; `blobs` are the files directly in it; `deeper`: there are folders
+    below it.
     """
     blob = await _job_blob(ports, folder, blobs)
     if blob is not None and blob.archived:
@@ -34,7 +35,7 @@ async def plans(ports: Ports, folder: str, blobs: Sequence[Blob]) -> Plans:
     if job is None:
         hint = alike(f"{folder}{JOB_FILE}", (one.name for one in blobs))
         return Plans(waits=f"there is no {JOB_FILE} in this folder, and no template above it{hint}")
-    runs = await _plans(ports, folder, blobs, job)
+    runs = await _plans(ports, folder, blobs, job, deeper=deeper)
     archived = {blob.name: blob for plan in runs.runs for blob in plan.files if blob.archived}
     return _archived(list(archived.values())) if archived else runs
 
@@ -44,9 +45,11 @@ def _archived(blobs: Sequence[Blob]) -> Plans:
     return Plans(waits=f"cannot run: {names} {IN_ARCHIVE}; {OUT_OF_ARCHIVE}", archived=tuple(blobs))
 
 
-async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile) -> Plans:
+async def _plans(ports: Ports, folder: str, blobs: Sequence[Blob], job: JobFile, *, deeper: bool) -> Plans:
     envelope = next((b for b in blobs if PurePosixPath(b.name).name == ENVELOPE_FILE), None)
     pattern = script_pattern(job.document)
+    if pattern is not None and parent(job.blob.name) == folder:
+        return _beside_template(job.blob, blobs, pattern, deeper=deeper)
     if pattern is not None:
         above = await _script_above(ports, folder, job.blob.name, pattern)
         if above is not None:
@@ -96,8 +99,6 @@ def _of_template(
     folder: str, blobs: Sequence[Blob], job: JobFile, envelope: Blob | None, pattern: str
 ) -> Plans:
     scripts = [b for b in blobs if fnmatch.fnmatchcase(PurePosixPath(b.name).name, pattern)]
-    if parent(job.blob.name) == folder:  # a template never runs itself
-        return Plans(waits=_place_below(job.blob, scripts), of_template=True) if scripts else Plans()
     if not scripts:
         return Plans(waits=f"waits for a script that matches {pattern!r}, which {job.blob.name} asks for")
     problems, rivals = tuple[Problem, ...](), tuple[Blob, ...]()
@@ -118,18 +119,28 @@ def _of_template(
     return Plans(tuple(runs), decided=Decided(job.blob, rivals[0]) if rivals else None)
 
 
-def _place_below(template: Blob, scripts: Sequence[Blob]) -> str:
-    """Why scripts beside a template do not run, and where they would."""
-    names = [PurePosixPath(blob.name).name for blob in scripts]
-    others = f"{len(names) - 1} others" if len(names) > 2 else (*names, "")[1]
-    which = f"{names[0]} and {others} do" if others else f"{names[0]} does"
-    place = f"{parent(template.name)}{PurePosixPath(names[0]).stem}/{names[0]}"
-    it = "them" if others else "it"
-    return (
-        f"{which} not run: {template.name} beside {it} is a template, which runs scripts of the folders "
-        f"below, never itself; put the script into a folder below, for example {place}, or name it in "
-        "job.json in place of <SLIPWAY_SCRIPT>"
+def _beside_template(template: Blob, blobs: Sequence[Blob], pattern: str, *, deeper: bool) -> Plans:
+    """A template never runs itself: why the files beside it do not run, and where they would.
+
+    What does not match is a helper where folders below use the template; elsewhere it may be the script.
+    """
+    names = [PurePosixPath(blob.name).name for blob in blobs if blob.name != template.name]
+    if scripts := [name for name in names if fnmatch.fnmatchcase(name, pattern)]:
+        place = f"{parent(template.name)}{PurePosixPath(scripts[0]).stem}/{scripts[0]}"
+        remedy = f"put the script into a folder below, for example {place}"
+    elif names and not deeper:
+        remedy = f"give the script a name that matches {pattern!r}, and put it into a folder below"
+    else:
+        return Plans()
+    shown = scripts or names
+    others = f"{len(shown) - 1} others" if len(shown) > 2 else (*shown, "")[1]
+    which = f"{shown[0]} and {others} do" if others else f"{shown[0]} does"
+    it, wish = "them" if others else "it", "" if scripts else f"that match {pattern!r} "
+    waits = (
+        f"{which} not run: {template.name} beside {it} is a template, which runs scripts {wish}of the "
+        f"folders below, never itself; {remedy}, or name it in job.json in place of <SLIPWAY_SCRIPT>"
     )
+    return Plans(waits=waits, of_template=True)
 
 
 async def _script_above(ports: Ports, folder: str, template: str, pattern: str) -> Blob | None:

@@ -42,6 +42,9 @@ _BAD: Mapping[tuple[str, object], Finding] = {
 }
 #: Health reports this as misconfigured, although a new deployment without a cluster works.
 _NO_CLUSTER = warn("cluster", "the app connects none, so jobs wait", "name one in SLIPWAY_CLUSTERS")
+#: Of functions that are off, as many are named.
+_SHOWN = 20
+_ENABLE = "remove its setting AzureWebJobs.NAME.Disabled, or AzureWebJobs_NAME_Disabled"
 _COUNTED = {"unreadable": "rows that cannot be read", "parked": "jobs that wait for a repair of it"}
 
 
@@ -82,7 +85,10 @@ def clock(ahead: float) -> Finding:
 def complaints(answer: Health) -> list[Finding]:
     """The findings in a health answer."""
     findings = [ok("app", f"answers in {answer.seconds * 1000:.0f} ms")] if answer.ready else []
-    findings += [_BAD[one] for one in answer.words.items() if one in _BAD]
+    findings += [_BAD[one] for one in answer.words.items() if isinstance(one[1], str | bool) and one in _BAD]
+    if off := answer.words["off"]:
+        names = ", ".join(str(name)[:60] for name in (off if isinstance(off, list) else [off])[:_SHOWN])
+        findings.append(warn("app", f"its host does not run {names}", _ENABLE))
     for name, what in _COUNTED.items():
         if number := answer.words[name]:
             findings.append(warn("app", f"{number} {what}", "`slipway audit` names them"))
@@ -120,7 +126,8 @@ def _silent(text: str, *, chosen: bool) -> Finding:
     """The finding if no deployment answers. If no address was `chosen`, none may be needed yet."""
     if not chosen:
         return warn("app", text, "choose one: `slipway login URL`, or `slipway up` in a clone")
-    return fail("app", text, "check the address, and that it runs (`slipway up` starts a local one)")
+    remedy = "check the address, that it runs (`slipway up` starts a local one), and that no setting of its "
+    return fail("app", text, f"{remedy}host disables the function health")
 
 
 async def _behind_the_key(deployment: Deployment) -> list[Finding]:

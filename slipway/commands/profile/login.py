@@ -69,7 +69,7 @@ def _address(url: str) -> _Address:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise Failure("the address is to have the form https://HOST")
-    return _Address(url.rstrip("/").removesuffix("/api"), parts.hostname)
+    return _Address(url.rstrip("/"), parts.hostname)
 
 
 def _key() -> str:

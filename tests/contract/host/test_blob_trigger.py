@@ -105,6 +105,23 @@ async def test_the_poison_queue_of_a_blob_trigger_is_in_the_account_of_the_blob(
     assert not [one for one in poisons if b"two-accounts" in one]
 
 
+async def test_a_blob_whose_function_fails_is_tried_again_at_once_and_not_as_queues_are(
+    storage: Storage, tmp_path: Path
+) -> None:
+    (tmp_path / "function_app.py").write_text(FAILING)
+    extensions = {
+        "blobs": {"poisonBlobThreshold": 3},
+        "queues": {"messageEncoding": "none", "visibilityTimeout": "01:00:00"},
+    }
+    (tmp_path / "host.json").write_text(json.dumps({"version": "2.0", "extensions": extensions}))
+    environment = environment_of(storage, ELSEWHERE=storage.azurite.connection_string)
+    async with running(ANY_RUNTIME, storage, app=tmp_path, environment=environment) as host:
+        await storage.upload("drop", "at-once.txt", "x")
+
+        await storage.take("buried", lambda one: b"at-once.txt" in base64.b64decode(one))
+        await host.process.line(r"moves to the queue webjobs-blobtrigger-poison: it failed 3 times")
+
+
 async def test_an_event_that_is_posted_runs_the_function_and_no_scan_does(host: Host) -> None:
     await host.storage.upload("events", "posted.txt", "x")
     await host.storage.upload("drop", "e/scanned.txt", "x")

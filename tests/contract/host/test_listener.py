@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from datetime import timedelta
 
 import pytest
 import pytest_asyncio
@@ -164,6 +165,25 @@ async def test_what_a_stop_interrupts_stays_hidden(storage: Storage) -> None:
         await began.wait()
 
     assert await _remaining(storage) == (1, [])
+
+
+async def test_a_message_lives_a_week_in_the_poison_queue(storage: Storage) -> None:
+    async def work(_: QueueMessage) -> Outcome:
+        return Outcome.HOPELESS
+
+    await storage.queues.get_queue_client("jobs").create_queue()
+    await storage.queues.get_queue_client("jobs").send_message("for ever", time_to_live=-1)
+    async with _listening(storage, _options(), work), asyncio.timeout(PATIENCE):
+        await eventually(lambda: _is_poison(storage), lambda: "the message in its poison queue")
+
+    (message,) = await storage.queues.get_queue_client("jobs-poison").peek_messages()
+    assert message.expires_on is not None
+    assert message.inserted_on is not None
+    assert message.expires_on - message.inserted_on == timedelta(days=7)
+
+
+async def _is_poison(storage: Storage) -> bool:
+    return bool(await storage.peek("jobs-poison"))
 
 
 async def test_what_fails_in_a_queue_without_a_poison_queue_stays_hidden_after_each_try(

@@ -75,45 +75,6 @@ def test_importing_the_app_loads_what_registers_its_triggers_and_nothing_else() 
     assert len(more) <= int(number)
 
 
-#: A timer, a list, a delivery: what each loads at its first invocation, beside the ports.
-WITHOUT_RULES = (
-    "shared.lifecycle.sweep",
-    "shared.operate.listing",
-    "shared.delivery.deliver",
-    "shared.lifecycle.archive",
-)
-#: What reads and checks documents.
-RULES = (
-    "shared.jobspec.checks",
-    "shared.jobspec.reader",
-    "shared.jobspec.envelope",
-    "shared.jobspec.format.models",
-)
-
-
-def test_the_first_timer_or_list_of_a_process_loads_no_rules_of_documents() -> None:
-    """They are a third of a second of the loop's time on a shared core, before anything is done."""
-    code = (
-        f"import sys, function_app, functions.process as one; one.ports(); import {', '.join(WITHOUT_RULES)}"
-    )
-    storage = "AccountName=x;AccountKey=a2V5;BlobEndpoint=http://127.0.0.1:1/x"
-    environment = {**os.environ, "PYTHONPATH": "", "SLIPWAY_STORAGE": storage}
-
-    ran = subprocess.run(
-        [sys.executable, "-c", f"{code}; print(*sys.modules)"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert ran.returncode == 0, ran.stderr
-    modules = ran.stdout.split()
-    assert "shared.jobspec" in modules
-    assert [name for name in modules if name.startswith(RULES)] == []
-
-
 def test_every_name_of_the_format_is_loaded_from_the_module_that_type_checkers_see() -> None:
     tree = ast.parse((ROOT / "shared" / "jobspec" / "__init__.py").read_text(encoding="utf-8"))
     (checked,) = (node for node in tree.body if isinstance(node, ast.If))

@@ -14,9 +14,12 @@ from urllib.parse import quote, unquote
 import azure.functions as func
 import pytest
 
+from local.host.routes import parse_route
+from local.host.triggers.target import target_of
 from shared.core.engine import OutputFile
 from shared.core.job import JobState
-from tests.names import each
+from tests.breadth import one_each
+from tests.names import each, kind_of, tree
 from tests.unit.functions.calls import call, use
 from tests.unit.routes import ROUTES
 from tests.unit.world import World, job_json
@@ -37,7 +40,7 @@ async def get(world: World, monkeypatch: pytest.MonkeyPatch) -> Get:
     async def request(path: str = "digits.bin", **headers: str) -> func.HttpResponse:
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         route = {"id": job.id, "directory": "stdouterr", "path": path}
-        url = f"/api/jobs/{job.id}/files/stdouterr/{path}"
+        url = f"/api/jobs/{job.id}/files/stdouterr/{quote(path)}"
         answer: func.HttpResponse = await ROUTES["get_file"](
             func.HttpRequest(method="GET", url=url, headers=named, route_params=route, body=b"")
         )
@@ -74,6 +77,34 @@ async def test_a_path_whose_slashes_are_encoded_is_looked_for_both_ways(
 
     assert (result.status_code, result.get_body()) == (200, data)
     assert result.headers["Content-Disposition"].endswith(f"filename*=UTF-8''{quote(name, safe='')}")
+
+
+_ROUTE = parse_route("jobs/{id}/files/{directory}/{*path}")
+#: Names of which one part is an escape that another part's slash would be, too.
+_MIXED = ("a%2fb/c.txt", "a%2Fb/c%2Fd/e", "deep/er/a%2Fb/and/deep/er/still/c.txt", "%2F/%2F/%2f/x")
+
+
+@pytest.mark.parametrize("slash", ["/", "%2F", "%2f"])
+async def test_each_file_of_a_list_can_be_had_with_its_slashes_as_they_are_or_encoded(
+    get: Get, world: World, slash: str
+) -> None:
+    """As the address arrives through the host, which decodes all but the slashes."""
+    files = {**tree(one_each(each(), kind_of)), **{name: name.encode() for name in _MIXED}}
+    world.engine.output |= files
+
+    for name, data in files.items():
+        spelt = slash.join(quote(part, safe="") for part in name.split("/"))
+        target = target_of(f"/jobs/j_1/files/stdouterr/{spelt}")
+        values = _ROUTE.match(target.path.removeprefix("/"))
+        assert values is not None
+        assert (await get(values["path"])).get_body() == data, spelt
+
+
+async def test_a_path_of_many_escapes_is_not_looked_for_without_end(get: Get, world: World) -> None:
+    assert (await get("a%2F" * 30 + "b")).status_code == 404
+
+    paths = [query[3] for query in world.engine.queries if query[0] == "read"]
+    assert len(set(paths)) == len(paths) == 32
 
 
 @pytest.mark.parametrize("path", ["no%2Fsuch.txt", "..%2F..%2Fetc%2Fpasswd"])

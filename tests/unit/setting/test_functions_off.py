@@ -18,12 +18,16 @@ def test_each_function_that_no_call_starts_is_looked_at() -> None:
     assert {*BY_EVENT, DROP} == set(routes.BY_EVENT)
 
 
-@pytest.mark.parametrize("name", BY_EVENT)
+_EVERY = [*BY_EVENT, *map(str, routes.ROUTES)]
+
+
+@pytest.mark.parametrize("name", _EVERY)
 @pytest.mark.parametrize("form", ["AzureWebJobs.{}.Disabled", "AzureWebJobs_{}_Disabled"])
 def test_a_disabled_function_is_named_with_its_setting(name: str, form: str) -> None:
     setting = form.format(name)
 
     assert functions_off({setting: " True"}) == {name: f"the setting {setting} disables {name}; remove it"}
+    assert functions_off({setting.upper(): "1"}).keys() == {name}
     assert functions_off({setting: "false"}) == {}
 
 
@@ -43,7 +47,7 @@ def test_the_trigger_of_blobs_has_to_run_where_it_scans_which_flex_consumption_d
     assert (DROP in functions_off(values)) is off
 
 
-@pytest.mark.parametrize("name", BY_EVENT)
+@pytest.mark.parametrize("name", _EVERY)
 async def test_health_says_that_a_function_is_off_and_the_log_says_by_which_setting(
     name: str, world: World, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -54,5 +58,6 @@ async def test_health_says_that_a_function_is_off_and_the_log_says_by_which_sett
 
     assert readiness.settings_wrong
     assert readiness.ready == (name not in NEEDED), "a job needs the queue's door and the sweep"
+    assert readiness.words["off"] == [name]
     assert readiness.words["sweep"] == ("off" if name == SWEEP else "ok")
     assert f"the setting AzureWebJobs.{name}.Disabled disables {name}; remove it" in caplog.text

@@ -9,6 +9,7 @@ import pytest
 from azure.functions.decorators.timer import TimerTrigger
 
 from local.host.triggers.ncrontab import parse_ncrontab
+from local.host.triggers.schedule import parse_schedule
 from shared.adapters.sealing import AesSeal
 from shared.adapters.storage.rows import notice_row, partition
 from shared.core.errors import Misconfigured
@@ -149,13 +150,13 @@ GOOD = (
         "0 30 9 * * Mon-Fri",
         "0 0 0 1 JAN 0,6",
     ),
-    "5-10/2 * * * * *",
+    *("5-10/2 * * * * *", " 0  0 * * * * "),
 )
 BAD = (
     *("0 * * * * sunfoo", "0 * * * janx *"),
     *("0 0 0 * * 7", "0 0 0 * * 0,7", "60 * * * * *", "0 0 24 * * *", "0 0 0 0 * *", "0 0 0 1 13 *"),
     *("0 0 0 * * * *", "* * * *", "*/0 * * * * *", "0 0 0 ? * *", "0 0 0 L * *", "@daily", "0 0 0 * * Son"),
-    *("x", "-1 * * * * *"),
+    *("x", "-1 * * * * *", "0 * * * *\t*", "0\t*\t*\t*\t*\t*", "0 * * * * *\n"),
 )
 
 
@@ -171,6 +172,30 @@ def test_times_of_a_timer_are_those_that_the_host_takes(name: str, text: str) ->
         settings.check()
     with pytest.raises(ValueError, match="field"):
         parse_ncrontab(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "plan", "flaw"),
+    [
+        ("00:01:00", "", ""),
+        ("0:30", "ElasticPremium", ""),
+        ("00:01:00", "FlexConsumption", "wakes no app after a time span; write six fields"),
+        ("00:01:00", "Dynamic", "wakes no app after a time span"),
+        ("24:00:00", "", "'24:00:00' is not a time span from 00:00:01 to 23:59:59"),
+        ("1.00:00:00", "", "is not a time span"),
+        ("00:00:00", "", "is not a time span"),
+        ("00:60:00", "", "is not a time span"),
+    ],
+)
+def test_a_time_span_is_taken_where_the_app_is_always_awake(text: str, plan: str, flaw: str) -> None:
+    settings = Settings({"SLIPWAY_SWEEP_SCHEDULE": text, "WEBSITE_SKU": plan})
+    if not flaw:
+        settings.check()
+        parse_schedule(text)
+        return
+    with pytest.raises(Misconfigured, match=f"SLIPWAY_SWEEP_SCHEDULE: .*{flaw}") as refused:
+        settings.check()
+    assert "would turn the timer off" not in str(refused.value)
 
 
 def test_a_sunday_of_7_is_named() -> None:

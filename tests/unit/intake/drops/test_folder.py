@@ -65,8 +65,8 @@ class Dropped:
             self.drops.upload(name, body)
 
     async def plans(self, folder: str) -> Plans:
-        blobs = (await MemoryDrops.page(self.drops, folder, deep=False)).blobs
-        return await plans(self.world.ports, folder, blobs)
+        page = await MemoryDrops.page(self.drops, folder, deep=False)
+        return await plans(self.world.ports, folder, page.blobs, deeper=bool(page.folders))
 
     async def plan(self, folder: str) -> Plan:
         """The only run."""
@@ -234,8 +234,32 @@ async def test_a_script_beside_its_template_is_named_with_a_place_where_it_runs(
     assert f"for example {example}, or" in plans.waits
 
 
-async def test_what_a_template_does_not_ask_for_may_lie_beside_it(dropped: Dropped) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "files", "named"),
+    [
+        ("train*.py", ("train.sh",), "train.sh does"),
+        ("train*.py", ("Train.PY",), "Train.PY does"),
+        ("train*.py", ("main.py", "utils.py"), "main.py and utils.py do"),
+        ("train*.py", ("main.py", "slipway.json", "x.txt", "y.txt"), "main.py and 3 others do"),
+        ("*.py", ("train.ipynb",), "train.ipynb does"),
+    ],
+)
+async def test_files_that_match_no_template_are_named_beside_one_that_no_folder_uses(
+    dropped: Dropped, pattern: str, files: tuple[str, ...], named: str
+) -> None:
+    placeholder = "<SLIPWAY_SCRIPT>" if pattern == "*.py" else f"<SLIPWAY_SCRIPT:{pattern}>"
+    dropped.put(**{"a/job.json": template(placeholder)}, **{f"a/{name}": b"" for name in files})
+    plans = await dropped.plans("a/")
+    assert (plans.runs, plans.of_template) == ((), True)
+    assert plans.waits.startswith(f"{named} not run: a/job.json beside")
+    assert f"scripts that match '{pattern}' of the folders below" in plans.waits
+    assert f"give the script a name that matches '{pattern}', and put it" in plans.waits
+
+
+async def test_what_a_template_does_not_ask_for_may_lie_beside_one_that_folders_use(dropped: Dropped) -> None:
     dropped.put(**{"a/job.json": template("<SLIPWAY_SCRIPT:train*.py>"), "a/tools.py": b"", "a/x.txt": b""})
+    assert (await dropped.plans("a/")).waits
+    dropped.put(**{"a/b/train.py": b""})
     assert await dropped.plans("a/") == Plans()
 
 

@@ -21,7 +21,7 @@ from tests.doubles.server import Answer, answering, as_slipway
 
 HEALTH: dict[str, Any] = {
     **{"status": "ok", "storage": "ok", "engine": "ok", "sweep": "ok", "settings": "ok"},
-    **{"paused": False, "unreadable": 0, "parked": 0},
+    **{"paused": False, "unreadable": 0, "parked": 0, "off": []},
 }
 CLUSTER = {"name": "dev", "state": "steady", "nodes": 1, "errors": []}
 SILENT = {"name": "far", "error": "no answer", "since": "2026-11-20T10:00:00+00:00"}
@@ -90,6 +90,7 @@ async def test_an_app_that_is_well_is_ok_in_every_line() -> None:
         ({"settings": "wrong"}, "warn", "refuses its settings"),
         ({"paused": True}, "warn", "submissions are paused"),
         ({"unreadable": 2}, "warn", "2 rows that cannot be read"),
+        ({"off": ["submit_job", "get_file"]}, "warn", "its host does not run submit_job, get_file"),
         ({"parked": 3}, "warn", "3 jobs that wait for a repair"),
     ],
 )
