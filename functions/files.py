@@ -88,8 +88,8 @@ async def get_file(req: func.HttpRequest) -> func.HttpResponse:
 def _meanings(path: str) -> Iterator[str]:
     """The paths that a caller may mean: as it is, then with its escapes as slashes, all of them or the most.
 
-    The host leaves `%2F` in an address as it is. A name may have it, and generated clients make it of slashes;
-    both arrive alike.
+    The host leaves `%2F` in an address as it is. A name may have it, and generated clients make it of
+    slashes; both arrive alike.
     """
     names = _SLASH.split(path)
     yield path
