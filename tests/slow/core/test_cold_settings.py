@@ -123,7 +123,7 @@ def _value(name: str) -> str:
 def _cases() -> dict[str, dict[str, str]]:
     """Each setting alone, with what it needs, and no two of one effect at once."""
     base = {"SLIPWAY_STORAGE": _STORAGE}
-    return {"": base} | {name: base | _TOGETHER.get(name, {}) | {name: _value(name)} for name in TABLE}
+    return {"": base} | {name: {**base, **_TOGETHER.get(name, {}), name: _value(name)} for name in TABLE}
 
 
 @pytest.mark.parametrize("name", TABLE)
